@@ -1,0 +1,66 @@
+//! The engine's errors, sorted by who has to act.
+
+use std::fmt;
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why the engine could not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Error {
+    /// The bytes contradict the format: the file is damaged.
+    Corrupt {
+        /// The part of the file, as `docs/format.md` names it.
+        what: &'static str,
+        /// Where in the file, in bytes.
+        offset: u64,
+    },
+    /// The bytes end early: the file was cut off.
+    Truncated {
+        /// Bytes that the reader expected.
+        needed: u64,
+        /// Bytes that are there.
+        available: u64,
+    },
+    /// Written by a newer nprof: upgrade.
+    UnsupportedVersion {
+        /// The version in the file.
+        found: u16,
+        /// The newest version this program reads.
+        newest: u16,
+    },
+    /// These bytes have not been fetched yet: fetch them and ask again. Never seen where the whole file is mapped.
+    Missing {
+        /// First byte wanted.
+        offset: u64,
+        /// How many bytes.
+        len: u64,
+    },
+    /// The caller's own mistake, or an answer that does not exist.
+    Invalid {
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+const _: () = assert!(size_of::<Error>() <= 32, "errors travel by value: keep them small");
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Corrupt { what, offset } => {
+                write!(f, "damaged at byte {offset}: {what}; ingest the trace again")
+            }
+            Self::Truncated { needed, available } => {
+                write!(f, "cut off: {needed} bytes expected, {available} there; ingest the trace again")
+            }
+            Self::UnsupportedVersion { found, newest } => {
+                write!(f, "format version {found}, this nprof reads up to {newest}: upgrade nprof")
+            }
+            Self::Missing { offset, len } => write!(f, "bytes {offset}+{len} are not here yet"),
+            Self::Invalid { what } => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

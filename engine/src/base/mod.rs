@@ -1,0 +1,11 @@
+//! What every layer needs: time, ids, checked bytes, errors.
+
+pub mod bytes;
+pub mod checksum;
+pub mod error;
+pub mod id;
+pub mod time;
+
+pub use error::{Error, Result};
+pub use id::ProfileId;
+pub use time::{Interval, Time};

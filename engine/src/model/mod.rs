@@ -1,0 +1,22 @@
+//! The nouns of a profile: rank, track, slice, counter, flow, field; and [`Sink`], the door through which readers of
+//! trace formats hand them to the store.
+
+pub mod field;
+pub mod flow;
+pub mod names;
+pub mod rank;
+pub mod sink;
+pub mod slice;
+pub mod table;
+pub mod track;
+pub mod warning;
+
+pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
+pub use flow::{Bind, FlowPhase, FlowPoint};
+pub use names::{NameId, Names};
+pub use rank::RankInfo;
+pub use sink::Sink;
+pub use slice::{Form, SliceKey, SliceRecord};
+pub use table::{TableId, TableKind, TableSpec};
+pub use track::{Nesting, TrackId, TrackKind, TrackSpec};
+pub use warning::{Warning, WarningKind, Warnings};

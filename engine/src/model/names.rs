@@ -1,0 +1,106 @@
+//! The dictionary of texts: each distinct text once, by number.
+
+use rustc_hash::FxHashMap;
+
+/// A text of the segment's dictionary, in the order of first use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct NameId(pub u32);
+
+/// Interns texts. Texts lie in one buffer; the map holds hashes, so that a text costs its bytes and 16 more.
+#[derive(Debug, Default)]
+pub struct Names {
+    bytes: String,
+    ends: Vec<u32>,
+    /// Hash of the text to the first id with it; further ids with the same hash follow through `next`.
+    first: FxHashMap<u64, u32>,
+    next: Vec<u32>,
+}
+
+/// Ends a chain of equal hashes.
+const NONE: u32 = u32::MAX;
+
+/// The buffer is addressed with 32 bits.
+const MAX_BYTES: usize = u32::MAX as usize;
+
+impl Names {
+    /// The number of this text, if it is known or there is room for it (4 GiB in all).
+    pub fn intern(&mut self, text: &str) -> Option<NameId> {
+        let hash = hash(text);
+        let mut id = self.first.get(&hash).copied().unwrap_or(NONE);
+        while id != NONE {
+            if self.text(NameId(id)) == text {
+                return Some(NameId(id));
+            }
+            id = self.next[id as usize];
+        }
+        if self.bytes.len() + text.len() > MAX_BYTES {
+            return None;
+        }
+        let new = u32::try_from(self.ends.len()).ok()?;
+        self.bytes.push_str(text);
+        self.ends.push(u32::try_from(self.bytes.len()).ok()?);
+        self.next.push(self.first.insert(hash, new).unwrap_or(NONE));
+        Some(NameId(new))
+    }
+
+    /// The text of a number that [`Names::intern`] gave.
+    ///
+    /// # Panics
+    /// Where the number is from elsewhere.
+    #[must_use]
+    pub fn text(&self, id: NameId) -> &str {
+        let index = id.0 as usize;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        &self.bytes[start..self.ends[index] as usize]
+    }
+
+    /// How many texts.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Bytes of all texts together.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// All texts, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..u32::try_from(self.ends.len()).unwrap_or(u32::MAX)).map(|id| self.text(NameId(id)))
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    use std::hash::{BuildHasher, BuildHasherDefault};
+    BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn equal_texts_have_equal_numbers(texts in prop::collection::vec("[a-c]{0,3}", 0..200)) {
+            let mut names = Names::default();
+            let ids: Vec<NameId> = texts.iter().map(|t| names.intern(t).unwrap()).collect();
+            for (text, &id) in texts.iter().zip(&ids) {
+                prop_assert_eq!(names.text(id), text.as_str());
+                prop_assert_eq!(names.intern(text), Some(id));
+            }
+            let distinct: std::collections::HashSet<&String> = texts.iter().collect();
+            prop_assert_eq!(names.len(), distinct.len());
+            prop_assert_eq!(names.iter().count(), names.len());
+        }
+    }
+}
