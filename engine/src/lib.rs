@@ -12,4 +12,8 @@
 
 pub mod base;
 pub mod model;
+pub mod tile;
+pub mod wire;
 
+#[cfg(feature = "fixture")]
+pub mod fixture;

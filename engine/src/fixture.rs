@@ -1,0 +1,190 @@
+//! For tests of every crate: a sink that remembers, to look at what a reader handed over.
+
+use crate::base::{Error, Result};
+use crate::model::{
+    FieldId, FieldSpec, FlowPoint, Form, NameId, Names, OwnedValue, RankInfo, Sink, SliceKey, SliceRecord, TableId,
+    TableSpec, TrackId, TrackKind, TrackSpec, Value, Warning, WarningKind, Warnings,
+};
+
+/// A slice as [`Recorder`] keeps it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedSlice {
+    /// Where.
+    pub track: TrackId,
+    /// Picoseconds since the origin.
+    pub start_ps: i64,
+    /// Picoseconds.
+    pub duration_ps: i64,
+    /// What it shows.
+    pub name: String,
+    /// What kind of thing it is.
+    pub form: Form,
+    /// Field names and values, in the order given.
+    pub fields: Vec<(String, OwnedValue)>,
+}
+
+/// A sample as [`Recorder`] keeps it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedSample {
+    /// Which counter.
+    pub track: TrackId,
+    /// Picoseconds since the origin.
+    pub time_ps: i64,
+    /// The value from then on.
+    pub value: f64,
+    /// Field names and values.
+    pub fields: Vec<(String, OwnedValue)>,
+}
+
+/// Remembers everything that it is told, in order.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    names: Names,
+    /// All tables.
+    pub tables: Vec<TableSpec>,
+    /// All fields, with their tables.
+    pub fields: Vec<(TableId, FieldSpec)>,
+    /// All tracks.
+    pub tracks: Vec<TrackSpec>,
+    /// All slices and instants.
+    pub slices: Vec<RecordedSlice>,
+    /// All samples.
+    pub samples: Vec<RecordedSample>,
+    /// Rows of side tables.
+    pub rows: Vec<(TableId, Vec<(String, OwnedValue)>)>,
+    /// Arrows: from, to, name.
+    pub links: Vec<(SliceKey, SliceKey, String)>,
+    /// Flow points.
+    pub flow_points: Vec<FlowPoint>,
+    /// What is known of the rank.
+    pub rank: RankInfo,
+    warnings: Warnings,
+}
+
+impl Recorder {
+    /// The text of a number.
+    #[must_use]
+    pub fn text(&self, name: NameId) -> &str {
+        self.names.text(name)
+    }
+
+    /// All warnings so far.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.warnings.iter().collect()
+    }
+
+    /// A track's name with those of its groups before it: `process/thread`.
+    #[must_use]
+    pub fn path(&self, track: TrackId) -> String {
+        let spec = &self.tracks[track.0 as usize];
+        spec.parent.map_or_else(|| spec.name.clone(), |parent| format!("{}/{}", self.path(parent), spec.name))
+    }
+
+    /// The slices of the table with this name.
+    pub fn slices_of(&self, table: &str) -> impl Iterator<Item = &RecordedSlice> {
+        self.slices.iter().filter(move |slice| match self.tracks[slice.track.0 as usize].kind {
+            TrackKind::Slices(id, _) => self.tables[usize::from(id.0)].name == table,
+            TrackKind::Group | TrackKind::Counter(_) => false,
+        })
+    }
+
+    /// The rows of the side table with this name.
+    pub fn rows_of(&self, table: &str) -> impl Iterator<Item = &Vec<(String, OwnedValue)>> {
+        self.rows
+            .iter()
+            .filter(move |(id, _)| self.tables[usize::from(id.0)].name == table)
+            .map(|(_, row)| row)
+    }
+
+    fn named(&self, fields: &[(FieldId, Value<'_>)]) -> Result<Vec<(String, OwnedValue)>> {
+        fields
+            .iter()
+            .map(|(id, value)| {
+                let (_, spec) = self.fields.get(id.0 as usize).ok_or(Error::Invalid { what: "unknown field" })?;
+                Ok((spec.name.clone(), value.to_owned_value()))
+            })
+            .collect()
+    }
+}
+
+impl Sink for Recorder {
+    fn name(&mut self, text: &str) -> Result<NameId> {
+        self.names.intern(text).ok_or(Error::Invalid { what: "dictionary full" })
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "fixtures are small")]
+    fn table(&mut self, spec: TableSpec) -> Result<TableId> {
+        let at = self.tables.iter().position(|table| table.name == spec.name).unwrap_or_else(|| {
+            self.tables.push(spec);
+            self.tables.len() - 1
+        });
+        Ok(TableId(at as u16))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "fixtures are small")]
+    fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId> {
+        let known = self.fields.iter().position(|(of, field)| *of == table && field.name == spec.name);
+        let at = known.unwrap_or_else(|| {
+            self.fields.push((table, spec));
+            self.fields.len() - 1
+        });
+        Ok(FieldId(at as u32))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "fixtures are small")]
+    fn track(&mut self, spec: TrackSpec) -> Result<TrackId> {
+        self.tracks.push(spec);
+        Ok(TrackId(self.tracks.len() as u32 - 1))
+    }
+
+    fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
+        *self.tracks.get_mut(track.0 as usize).ok_or(Error::Invalid { what: "unknown track" })? = spec;
+        Ok(())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "fixtures are small")]
+    fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        let recorded = RecordedSlice {
+            track: slice.track,
+            start_ps: slice.start_ps,
+            duration_ps: slice.duration_ps,
+            name: self.text(slice.name).to_owned(),
+            form: slice.form,
+            fields: self.named(slice.fields)?,
+        };
+        self.slices.push(recorded);
+        Ok(SliceKey(self.slices.len() as u32 - 1))
+    }
+
+    fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+        let fields = self.named(fields)?;
+        self.samples.push(RecordedSample { track, time_ps, value, fields });
+        Ok(())
+    }
+
+    fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+        let fields = self.named(fields)?;
+        self.rows.push((table, fields));
+        Ok(())
+    }
+
+    fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
+        let name = self.text(name).to_owned();
+        self.links.push((from, to, name));
+        Ok(())
+    }
+
+    fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
+        self.flow_points.push(point);
+        Ok(())
+    }
+
+    fn rank(&mut self, info: RankInfo) {
+        self.rank = info;
+    }
+
+    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {
+        self.warnings.add(kind, what, place);
+    }
+}

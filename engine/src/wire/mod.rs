@@ -1,0 +1,20 @@
+//! The messages between server and page: the only serialised types of the engine.
+//!
+//! Each is plain data, written as postcard (the page) or JSON (everybody else). Times are picoseconds since the
+//! profile's origin. Row numbers address slices, samples and side-table rows of one rank alike.
+
+pub mod catalog;
+pub mod detail;
+pub mod search;
+pub mod selection;
+pub mod summary;
+pub mod tile;
+pub mod window;
+
+/// The version of these messages; part of every URL of a tile, so that caches never mix versions.
+pub const VERSION: u16 = 1;
+
+/// The media type of postcard messages.
+pub const POSTCARD: &str = "application/x-nprof";
+/// The media type of zstd frames with a postcard message inside.
+pub const POSTCARD_ZSTD: &str = "application/x-nprof+zstd";

@@ -1,0 +1,36 @@
+//! The metrics of a rank.
+
+use serde::{Deserialize, Serialize};
+
+use super::detail::FieldContent;
+
+/// All metrics of a rank, in groups.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The rank.
+    pub rank: u32,
+    /// In display order.
+    pub groups: Vec<MetricGroup>,
+}
+
+/// Metrics under one heading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricGroup {
+    /// The heading.
+    pub title: String,
+    /// In display order.
+    pub metrics: Vec<Metric>,
+}
+
+/// One metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// As exported, e.g. `tensor_engine_active_time`.
+    pub name: String,
+    /// The value.
+    pub value: FieldContent,
+    /// A symbol: `s`, `B`, `B/s`, `ratio`, `FLOP` …; empty for a plain number.
+    pub unit: String,
+    /// What it is and how it is computed.
+    pub doc: String,
+}
