@@ -1,0 +1,3 @@
+//! Profiles of AWS Neuron devices: the tables they consist of and the readers of their formats.
+
+pub mod schema;
