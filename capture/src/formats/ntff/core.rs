@@ -1,6 +1,7 @@
 //! What the readers of all segments share: one core's program and clocks, and the way out.
 
-use nprof_engine::model::{Initially, Sink, TrackId, TrackSpec, Unit, WarningKind};
+use nprof_engine::model::track::Initially;
+use nprof_engine::model::{Sink, TrackId, TrackSpec, Unit, WarningKind};
 
 use super::clock::Clocks;
 use super::engine::Engine;
@@ -107,7 +108,8 @@ impl<'s> Output<'s> {
 
     /// Counts a record that says something impossible.
     pub fn damaged(&mut self, what: &str, segment: &str, record: u64) {
-        self.sink.warn(WarningKind::DamagedRecord, what, &|| format!("record {record} of the {segment} segment"));
+        self.sink
+            .warn(WarningKind::DamagedRecord, what, &|| format!("record {record} of the {segment} segment"));
     }
 
     /// The track of a counter of this core.

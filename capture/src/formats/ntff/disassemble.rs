@@ -135,10 +135,7 @@ impl Disassembly<'_> {
         write!(out, " dst={}@", Dtype(word.u8(at::ACTIVATE_DEST_DTYPE)))?;
         access(out, &word.access(at::DEST))?;
         let (channels, scale, immediate) = (word.u8(34), word.f32(36), word.u32(44));
-        write!(
-            out,
-            " channels={channels} scale={scale:.6} imm=[{immediate:#x}] accumulator_cmd={command}"
-        )
+        write!(out, " channels={channels} scale={scale:.6} imm=[{immediate:#x}] accumulator_cmd={command}")
     }
 
     fn event_semaphore(&self, out: &mut String) -> fmt::Result {

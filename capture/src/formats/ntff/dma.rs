@@ -137,9 +137,11 @@ impl<'c, 'a> DmaReader<'c, 'a> {
                 kind::START => self.rings[ring].waiting.push_back(ps),
                 kind::WRITTEN => match self.rings[ring].waiting.pop_front() {
                     Some(start) => self.packet(Span { start, end: ps }, engine, queue, &record, out)?,
-                    None => out.sink.warn(WarningKind::Unpaired, "a DMA packet was written that never started", &|| {
-                        format!("record {number} of the {segment} segment")
-                    }),
+                    None => out.sink.warn(
+                        WarningKind::Unpaired,
+                        "a DMA packet was written that never started",
+                        &|| format!("record {number} of the {segment} segment"),
+                    ),
                 },
                 // Says that the queue's tail moved on; the row ends where the data was written.
                 _ => {}
@@ -355,7 +357,11 @@ impl Row<'_> {
 
 /// Bytes a second, rounded at each step as the vendor's tool does.
 #[must_use]
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the rounding is the definition")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the rounding is the definition"
+)]
 pub fn transfer_rate(size_bytes: u64, duration_ps: i64) -> f32 {
     let duration_s = (duration_ps as f64 / 1e12) as f32;
     if duration_s > 0.0 { size_bytes as f32 / duration_s } else { 0.0 }
@@ -364,8 +370,8 @@ pub fn transfer_rate(size_bytes: u64, duration_ps: i64) -> f32 {
 /// Small numbers as text, without an allocation for each row.
 fn decimal(number: &u8) -> &'static str {
     const TEXTS: [&str; 32] = [
-        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18",
-        "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31",
+        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17",
+        "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31",
     ];
     // Five bits of engine and four of queue never reach the end.
     TEXTS.get(usize::from(*number)).copied().unwrap_or("")

@@ -133,7 +133,8 @@ fn within_partition(side: &DmaSide) -> u64 {
     let strides = side.steps.iter().zip(&side.sizes);
     let inside = strides.filter(|&(&step, &size)| step < 1 << PARTITION_BITS && size > 1);
     // A stride of one byte stands for the elements' own bytes.
-    let span = inside.filter(|&(&step, _)| step > 1).map(|(&step, &size)| u64::from(step) * u64::from(size - 1));
+    let span =
+        inside.filter(|&(&step, _)| step > 1).map(|(&step, &size)| u64::from(step) * u64::from(size - 1));
     span.sum::<u64>() + u64::from(side.element_bytes)
 }
 

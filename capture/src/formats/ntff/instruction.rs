@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use nprof_engine::model::{FieldId, FieldSpec, Form, NameId, SliceKey, SliceRecord, TrackId, Unit, Value, WarningKind};
+use nprof_engine::model::{
+    FieldId, FieldSpec, Form, NameId, SliceKey, SliceRecord, TrackId, Unit, Value, WarningKind,
+};
 
 use super::core::{Core, Output};
 use super::decoded::{Decoded, Decoder};
@@ -347,7 +349,10 @@ struct Shape {
 fn has_consequences(decoded: &Decoded) -> bool {
     let effect = &decoded.effect;
     decoded.compiler_pc.is_some()
-        && (effect.read.is_some() || effect.write.is_some() || decoded.only_waits || decoded.completion.is_some())
+        && (effect.read.is_some()
+            || effect.write.is_some()
+            || decoded.only_waits
+            || decoded.completion.is_some())
 }
 
 fn unsigned(value: u64) -> Value<'static> {

@@ -42,7 +42,8 @@ impl<'c, 'a> EventReader<'c, 'a> {
     /// # Errors
     /// The sink's own.
     pub fn new(core: &'c Core<'a>, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<Self> {
-        let shown = |id: u8| names.get(&id).map_or_else(|| id.to_string(), |name| format!("S[{id}] ({name})"));
+        let shown =
+            |id: u8| names.get(&id).map_or_else(|| id.to_string(), |name| format!("S[{id}] ({name})"));
         Ok(Self {
             core,
             handles: SemaphoreUpdate::define(out.sink)?,

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind};
+use nprof_engine::model::{
+    FieldId, FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
+};
 
 use super::record::Record;
 
@@ -32,9 +34,11 @@ impl UnknownRecords {
             Some(handles) => handles,
             None => *self.handles.insert(Handles::define(sink)?),
         };
-        sink.warn(WarningKind::UnknownRecord, "a record of a kind that is not known; its bytes are kept", &|| {
-            format!("record {number} of the {segment} segment")
-        });
+        sink.warn(
+            WarningKind::UnknownRecord,
+            "a record of a kind that is not known; its bytes are kept",
+            &|| format!("record {number} of the {segment} segment"),
+        );
         let mut hex = String::new();
         for byte in record.to_bytes() {
             // Writing to a string cannot fail.
