@@ -36,20 +36,21 @@ fn check_all(
         let input = std::fs::read(&path).unwrap();
         let mut recorder = Recorder::default();
         ntff::read(&input, None, &mut recorder, &mut |_| {}).unwrap();
-        let exported: Json = serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let exported: Json =
+            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
         let rows = exported[table].as_array().unwrap().iter().map(|row| row.as_object().unwrap());
         let expected = projected(rows.filter(|row| theirs(row)).cloned(), columns);
         let found = projected(ours(&recorder).into_iter(), columns);
         assert!(!expected.is_empty(), "{table} of {} has no row to compare", path.display());
-        let missing: Vec<&Row> = expected.iter().filter(|row| !found.contains(row)).take(3).collect();
-        let extra: Vec<&Row> = found.iter().filter(|row| !expected.contains(row)).take(3).collect();
-        assert!(
-            found == expected,
-            "{table} of {}: {} rows, {} expected\nmissing: {missing:#?}\nextra: {extra:#?}",
-            path.display(),
-            found.len(),
-            expected.len()
-        );
+        if found != expected {
+            let missing: Vec<&Row> = expected.iter().filter(|row| !found.contains(row)).take(3).collect();
+            let extra: Vec<&Row> = found.iter().filter(|row| !expected.contains(row)).take(3).collect();
+            let (count, wanted) = (found.len(), expected.len());
+            let path = path.display();
+            panic!(
+                "{table} of {path}: {count} rows, {wanted} expected\nmissing: {missing:#?}\nextra: {extra:#?}"
+            );
+        }
     }
 }
 
@@ -193,7 +194,8 @@ fn dma_packets() {
         "trigger",
     ];
     check_all("dma", &columns, |recorder| slices(recorder, "dma"), |_| true);
-    let unnamed = ["timestamp", "dma_engine", "packet_idx", "variable", "source", "dest", "op", "semaphore_id"];
+    let unnamed =
+        ["timestamp", "dma_engine", "packet_idx", "variable", "source", "dest", "op", "semaphore_id"];
     let is_dynamic = |row: &Map<String, Json>| row["queue_type"] != "data";
     let dynamic = |recorder: &Recorder| {
         let mut rows = slices(recorder, "dma");
@@ -214,7 +216,8 @@ fn semaphores() {
     for path in traces() {
         let mut recorder = Recorder::default();
         ntff::read(&std::fs::read(&path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
-        let exported: Json = serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let exported: Json =
+            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
         let key = |row: &Map<String, Json>| {
             (row["timestamp"].as_i64().unwrap(), number(&row["id"]), row["value"].as_i64().unwrap())
         };
@@ -297,5 +300,78 @@ fn side_tables() {
     ];
     for (table, columns) in tables {
         check_all(table, columns, |recorder| side(recorder, table), |_| true);
+    }
+}
+
+/// A share may differ by this much: the vendor's tool adds up single-precision numbers.
+const USAGE_TOLERANCE: f64 = 2e-6;
+
+#[test]
+fn memory_usage() {
+    for path in traces() {
+        let mut recorder = Recorder::default();
+        ntff::read(&std::fs::read(&path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
+        let exported: Json =
+            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let order = |row: &Map<String, Json>| (row["type"].to_string(), row["timestamp"].as_i64().unwrap());
+        let mut found: Vec<_> = samples(&recorder, "instruction_usage")
+            .map(|sample| {
+                let mut row = fields(&sample.fields);
+                row.insert("timestamp".into(), sample.time_ps.div_euclid(1000).into());
+                row.insert("usage_avg".into(), sample.value.into());
+                row
+            })
+            .collect();
+        let rows = exported["instruction_usage"].as_array().unwrap();
+        let mut expected: Vec<_> = rows.iter().map(|row| row.as_object().unwrap().clone()).collect();
+        found.sort_by_key(order);
+        expected.sort_by_key(order);
+        let times = |rows: &[Map<String, Json>]| rows.iter().map(order).collect::<Vec<_>>();
+        assert_eq!(times(&found), times(&expected), "{}", path.display());
+        for (found, expected) in found.iter().zip(&expected) {
+            let keys =
+                |row: &Map<String, Json>| row.keys().cloned().collect::<std::collections::BTreeSet<_>>();
+            assert_eq!(keys(found), keys(expected), "{}", path.display());
+            for (key, expected_value) in
+                expected.iter().filter(|(key, _)| key.ends_with("usage") || *key == "usage_avg")
+            {
+                let difference = found[key].as_f64().unwrap() - expected_value.as_f64().unwrap();
+                assert!(
+                    difference.abs() <= USAGE_TOLERANCE,
+                    "{}: {key} of {found:?}, expected {expected:?}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn predecessors() {
+    for path in traces() {
+        let mut recorder = Recorder::default();
+        ntff::read(&std::fs::read(&path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
+        let exported: Json =
+            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let rows = exported["instruction"].as_array().unwrap();
+        let place = |row: &Map<String, Json>| format!("{}:{}:{}", row["label"], row["pc"], row["timestamp"]);
+        let by_id: BTreeMap<u64, String> =
+            rows.iter().map(|row| (row["id"].as_u64().unwrap(), place(row.as_object().unwrap()))).collect();
+        let mut expected = Vec::new();
+        for row in rows {
+            for before in row.get("predecessors").and_then(Json::as_array).into_iter().flatten() {
+                let from = by_id[&before["id"].as_u64().unwrap()].clone();
+                expected.push((from, place(row.as_object().unwrap())));
+            }
+        }
+        let shown = |key: nprof_engine::model::SliceKey| {
+            place(&slice_row(&recorder.slices[key.0 as usize], "opcode"))
+        };
+        let dependencies = recorder.links.iter().filter(|(_, _, name)| name == "FLOW_DEPENDENCE");
+        let mut found: Vec<_> = dependencies.map(|&(from, to, _)| (shown(from), shown(to))).collect();
+        expected.sort();
+        found.sort();
+        assert!(!expected.is_empty());
+        assert_eq!(found, expected, "{}", path.display());
     }
 }
