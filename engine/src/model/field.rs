@@ -77,6 +77,24 @@ impl Unit {
         Self::Flops,
         Self::Cycles,
     ];
+
+    /// Its symbol, for people and messages; empty for a plain number.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Nanoseconds => "ns",
+            Self::Picoseconds => "ps",
+            Self::Bytes => "B",
+            Self::BytesPerSecond => "B/s",
+            Self::Hexadecimal => "hex",
+            Self::Ratio => "ratio",
+            Self::Count => "count",
+            Self::Hertz => "Hz",
+            Self::Flops => "FLOP",
+            Self::Cycles => "cycles",
+        }
+    }
 }
 
 /// One value on its way in.
