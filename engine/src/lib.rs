@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 pub mod base;
+pub mod codec;
 pub mod model;
 pub mod tile;
 pub mod wire;
