@@ -15,6 +15,7 @@ pub mod block;
 pub mod codec;
 pub mod index;
 pub mod ingest;
+pub mod metrics;
 pub mod model;
 #[cfg(feature = "native")]
 pub mod native;

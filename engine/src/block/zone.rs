@@ -79,10 +79,9 @@ impl ZoneMap {
                 let width = cursor.varint()?;
                 Ok(Self::Ints { min, max: min.checked_add_unsigned(width).ok_or_else(|| cursor.corrupt())? })
             }
-            FLOATS => Ok(Self::Floats {
-                min: f64::from_bits(cursor.u64()?),
-                max: f64::from_bits(cursor.u64()?),
-            }),
+            FLOATS => {
+                Ok(Self::Floats { min: f64::from_bits(cursor.u64()?), max: f64::from_bits(cursor.u64()?) })
+            }
             _ => Err(cursor.corrupt()),
         }
     }

@@ -8,11 +8,11 @@ use super::sorter::Sorter;
 use crate::base::bytes::Put;
 use crate::base::{Error, Interval, Result};
 use crate::block::ColumnType;
-use crate::segment::MAX_TRACK_DEPTH;
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, Names, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
-    TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
+    FieldId, FieldSpec, FlowPoint, Form, NameId, Names, RankInfo, Sink, SliceKey, SliceRecord, TableId,
+    TableKind, TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
+use crate::segment::MAX_TRACK_DEPTH;
 
 /// Times beyond this are moved to it: sums of two times, and of a time and a tile, then never overflow.
 const MAX_PS: i64 = 1 << 61;
@@ -141,7 +141,9 @@ impl<S: Scratch> Builder<S> {
         head: impl FnOnce(&mut Vec<u8>),
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<u32> {
-        let known = |&(id, _): &(FieldId, Value<'_>)| self.fields.get(id.0 as usize).is_some_and(|(of, _)| *of == table);
+        let known = |&(id, _): &(FieldId, Value<'_>)| {
+            self.fields.get(id.0 as usize).is_some_and(|(of, _)| *of == table)
+        };
         if !fields.iter().all(known) {
             return Err(Error::Invalid { what: "a field of another table" });
         }
@@ -207,7 +209,9 @@ impl<S: Scratch> Sink for Builder<S> {
         if let Some(&id) = self.fields_by_name.get(&key) {
             return Ok(id);
         }
-        let id = u32::try_from(self.fields.len()).map(FieldId).map_err(|_| Error::Invalid { what: "too many fields" })?;
+        let id = u32::try_from(self.fields.len())
+            .map(FieldId)
+            .map_err(|_| Error::Invalid { what: "too many fields" })?;
         self.fields.push((table, spec));
         self.fields_by_name.insert(key, id);
         Ok(id)
@@ -223,7 +227,8 @@ impl<S: Scratch> Sink for Builder<S> {
 
     fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
         self.check_track(&spec)?;
-        let old = self.tracks.get(track.0 as usize).ok_or(Error::Invalid { what: "there is no such track" })?;
+        let old =
+            self.tracks.get(track.0 as usize).ok_or(Error::Invalid { what: "there is no such track" })?;
         if old.spec.kind != spec.kind {
             return Err(Error::Invalid { what: "a track's kind stays" });
         }
@@ -260,7 +265,13 @@ impl<S: Scratch> Sink for Builder<S> {
         Ok(SliceKey(arrival))
     }
 
-    fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+    fn sample(
+        &mut self,
+        track: TrackId,
+        time_ps: i64,
+        value: f64,
+        fields: &[(FieldId, Value<'_>)],
+    ) -> Result<()> {
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
         let Some(TrackKind::Counter(table)) = kind else {
             return Err(Error::Invalid { what: "a sample needs a counter" });

@@ -1,17 +1,18 @@
 //! Writing the segment: one pass over the sorted rows.
 
+use super::Scratch;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
 use super::lanes::Lanes;
 use super::row::{Packed, RowKey, values};
 use super::table_writer::TableWriter;
-use super::Scratch;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result, Time};
 use crate::block::ColumnType;
 use crate::model::{FieldId, RankInfo, SliceKey, TableId, TrackKind, WarningKind};
 use crate::segment::{
-    Arrow, ColumnRole, Footer, Output, Piece, PieceWriter, TableMeta, TrackMeta, write_dictionary, write_flows,
+    Arrow, ColumnRole, Footer, Output, Piece, PieceWriter, TableMeta, TrackMeta, write_dictionary,
+    write_flows,
 };
 use crate::tile::{PyramidWriter, Range, SliceCell, SliceSummary, Summary, base_level};
 
@@ -93,10 +94,18 @@ impl<S: Scratch> Builder<S> {
         let mut warnings = self.warnings;
         let (mut arrows, unbound) = binder.arrows();
         for _ in 0..unbound {
-            warnings.add(WarningKind::UnboundFlow, "a flow point without a slice or without a partner", String::new);
+            warnings.add(
+                WarningKind::UnboundFlow,
+                "a flow point without a slice or without a partner",
+                String::new,
+            );
         }
         let row = |key: SliceKey| row_of_arrival[key.0 as usize];
-        arrows.extend(self.links.iter().map(|&(from, to, name)| Arrow { from: row(from), to: row(to), name }));
+        arrows.extend(self.links.iter().map(|&(from, to, name)| Arrow {
+            from: row(from),
+            to: row(to),
+            name,
+        }));
         let mut footer = Footer {
             rank: self.rank,
             fields: self.fields,
@@ -163,9 +172,10 @@ impl Pass<'_> {
                 binder: self.binder.track(track),
                 pyramid: base.map(|base| PyramidWriter::new(base, self.span)),
             },
-            TrackKind::Counter(_) | TrackKind::Group => {
-                TrackPass::Counter { pyramid: base.map(|base| PyramidWriter::new(base, self.span)), range: None }
-            }
+            TrackKind::Counter(_) | TrackKind::Group => TrackPass::Counter {
+                pyramid: base.map(|base| PyramidWriter::new(base, self.span)),
+                range: None,
+            },
         }
     }
 

@@ -80,7 +80,8 @@ impl TableWriter {
         }
         let number = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
         for (&(role, kind), column) in &mut self.columns {
-            let searchable = kind.is_code() && (role == ColumnRole::Name || matches!(role, ColumnRole::Field(_)));
+            let searchable =
+                kind.is_code() && (role == ColumnRole::Name || matches!(role, ColumnRole::Field(_)));
             column.end_block(self.rows, kind, searchable.then_some(number), writer)?;
         }
         self.blocks.push(u32::from(self.rows), self.block_start_ps, self.block_end_ps);

@@ -60,11 +60,13 @@ pub enum Unit {
     Flops,
     /// Clock cycles.
     Cycles,
+    /// Seconds.
+    Seconds,
 }
 
 impl Unit {
     /// All units; the position is the code in the format (`docs/format.md`, Units).
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::None,
         Self::Nanoseconds,
         Self::Picoseconds,
@@ -76,6 +78,7 @@ impl Unit {
         Self::Hertz,
         Self::Flops,
         Self::Cycles,
+        Self::Seconds,
     ];
 
     /// Its symbol, for people and messages; empty for a plain number.
@@ -93,6 +96,7 @@ impl Unit {
             Self::Hertz => "Hz",
             Self::Flops => "FLOP",
             Self::Cycles => "cycles",
+            Self::Seconds => "s",
         }
     }
 }

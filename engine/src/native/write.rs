@@ -96,7 +96,8 @@ pub fn write_segment<E>(
         // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
         return Err(cause.take().map_or(WriteError::Read(error), WriteError::Io));
     }
-    let temporary = tempfile::Builder::new().prefix(".nseg-").tempfile_in(directory).map_err(WriteError::Io)?;
+    let temporary =
+        tempfile::Builder::new().prefix(".nseg-").tempfile_in(directory).map_err(WriteError::Io)?;
     let file = temporary.reopen().map_err(WriteError::Io)?;
     let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause };
     let built = builder.finish(&mut output).map_err(because)?;

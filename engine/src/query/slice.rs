@@ -53,7 +53,8 @@ impl<B: Bytes> Segment<B> {
             form: u8::try_from(int(ColumnRole::Form)?).map_err(damaged)?,
             lane,
         };
-        let depth = u32::try_from(i64::from(lane).wrapping_sub(int(ColumnRole::LaneShift)?)).map_err(damaged)?;
+        let depth =
+            u32::try_from(i64::from(lane).wrapping_sub(int(ColumnRole::LaneShift)?)).map_err(damaged)?;
         Ok(SliceAt { track, slice, depth })
     }
 
@@ -62,7 +63,12 @@ impl<B: Bytes> Segment<B> {
     ///
     /// # Errors
     /// Where bytes are missing or damaged.
-    pub fn window(&self, tracks: &[TrackId], window: Interval, limit: usize) -> Result<(Vec<LaneSlice>, bool)> {
+    pub fn window(
+        &self,
+        tracks: &[TrackId],
+        window: Interval,
+        limit: usize,
+    ) -> Result<(Vec<LaneSlice>, bool)> {
         let mut found = Vec::new();
         for &track in tracks {
             let Some(table) = self.table_of(track) else { continue };
@@ -90,6 +96,10 @@ impl<B: Bytes> Segment<B> {
             let track = &self.footer().tracks[id.0 as usize];
             matches!(track.spec.kind, crate::model::TrackKind::Slices(..)) && track.rows > 0
         };
-        order.into_iter().filter(is_slices).filter(|id| wanted.is_none_or(|wanted| wanted.contains(id))).collect()
+        order
+            .into_iter()
+            .filter(is_slices)
+            .filter(|id| wanted.is_none_or(|wanted| wanted.contains(id)))
+            .collect()
     }
 }

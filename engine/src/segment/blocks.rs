@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::base::{Interval, Result};
 use crate::base::bytes::Cursor;
+use crate::base::{Interval, Result};
 use crate::block::{self, list};
 use crate::index::MaxEndTree;
 

@@ -7,8 +7,8 @@ use crate::base::{Error, Result};
 use crate::block::ColumnType;
 use crate::model::track::Initially;
 use crate::model::{
-    FieldId, FieldSpec, Nesting, RankInfo, TableId, TableKind, TableSpec, TrackId, TrackKind, TrackSpec, Unit, Warning,
-    WarningKind,
+    FieldId, FieldSpec, Nesting, RankInfo, TableId, TableKind, TableSpec, TrackId, TrackKind, TrackSpec,
+    Unit, Warning, WarningKind,
 };
 
 /// Deepest tree of tracks.
@@ -85,7 +85,9 @@ impl Footer {
         let fields = self.fields.iter().all(|(of, _)| table(*of));
         let columns = self.columns.iter().all(|column| {
             let role = match column.role {
-                ColumnRole::Field(id) => self.fields.get(id.0 as usize).is_some_and(|(of, _)| *of == column.table),
+                ColumnRole::Field(id) => {
+                    self.fields.get(id.0 as usize).is_some_and(|(of, _)| *of == column.table)
+                }
                 _ => true,
             };
             role && table(column.table)
@@ -94,10 +96,12 @@ impl Footer {
             let parent = self.is_rooted(track);
             let rows = match track.spec.kind {
                 TrackKind::Group => track.rows == 0,
-                TrackKind::Slices(of, _) | TrackKind::Counter(of) => self.tables.get(usize::from(of.0)).is_some_and(|t| {
-                    let end = track.first_row.checked_add(track.rows);
-                    track.first_row >= t.first_row && end.is_some_and(|end| end <= t.first_row + t.rows)
-                }),
+                TrackKind::Slices(of, _) | TrackKind::Counter(of) => {
+                    self.tables.get(usize::from(of.0)).is_some_and(|t| {
+                        let end = track.first_row.checked_add(track.rows);
+                        track.first_row >= t.first_row && end.is_some_and(|end| end <= t.first_row + t.rows)
+                    })
+                }
             };
             parent && rows
         });

@@ -14,7 +14,8 @@ pub const HEADER_LEN: usize = MAGIC.len() + size_of::<u16>() + RESERVED_LEN;
 const _: () = assert!(HEADER_LEN == 16, "docs/format.md, Header");
 
 /// Length of the trailer: footer offset, stored length, unpacked length, checksum, version, reserved zeros, magic.
-pub const TRAILER_LEN: usize = size_of::<u64>() + 3 * size_of::<u32>() + size_of::<u16>() + RESERVED_LEN + MAGIC.len();
+pub const TRAILER_LEN: usize =
+    size_of::<u64>() + 3 * size_of::<u32>() + size_of::<u16>() + RESERVED_LEN + MAGIC.len();
 const _: () = assert!(TRAILER_LEN == 36, "docs/format.md, Trailer");
 
 /// Bytes in the file that are checked as one.
@@ -90,7 +91,8 @@ impl Trailer {
         if version > VERSION {
             return Err(Error::UnsupportedVersion { found: version, newest: VERSION });
         }
-        if version == 0 || reserved != [0; RESERVED_LEN] || offset.checked_add(u64::from(len)) != Some(start) {
+        if version == 0 || reserved != [0; RESERVED_LEN] || offset.checked_add(u64::from(len)) != Some(start)
+        {
             return Err(Error::Corrupt { what: "trailer", offset: start });
         }
         Ok(Self { footer: Piece { offset, len, checksum }, footer_len })

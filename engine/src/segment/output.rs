@@ -55,7 +55,8 @@ impl<'a> PieceWriter<'a> {
     /// # Errors
     /// As [`PieceWriter::piece`].
     pub fn finish(mut self, footer: &[u8]) -> Result<(u64, u32)> {
-        let footer_len = u32::try_from(footer.len()).map_err(|_| Error::Invalid { what: "footer beyond 4 GiB" })?;
+        let footer_len =
+            u32::try_from(footer.len()).map_err(|_| Error::Invalid { what: "footer beyond 4 GiB" })?;
         let mut packed = Vec::new();
         codec::compress(footer, &mut packed);
         let piece = self.piece(&packed)?;

@@ -53,10 +53,10 @@ impl<B: Bytes> Segment<B> {
         let file_len = bytes.file_len();
         layout::check_header(bytes.range(0, layout::HEADER_LEN as u64)?)?;
         let trailer_len = layout::TRAILER_LEN as u64;
-        let start = file_len
-            .checked_sub(trailer_len)
-            .filter(|&start| start >= layout::HEADER_LEN as u64)
-            .ok_or(Error::Truncated { needed: trailer_len + layout::HEADER_LEN as u64, available: file_len })?;
+        let start =
+            file_len.checked_sub(trailer_len).filter(|&start| start >= layout::HEADER_LEN as u64).ok_or(
+                Error::Truncated { needed: trailer_len + layout::HEADER_LEN as u64, available: file_len },
+            )?;
         let trailer = Trailer::decode(bytes.range(start, trailer_len)?, file_len)?;
         let packed = checked(&bytes, trailer.footer, "footer")?;
         let unpacked = codec::decompress(packed, trailer.footer_len as usize)?;
@@ -66,7 +66,8 @@ impl<B: Bytes> Segment<B> {
         if texts as u64 > file_len {
             return Err(Error::Corrupt { what: "dictionary size", offset: trailer.footer.offset });
         }
-        let mut row_order: Vec<TrackId> = (0_u32..).zip(&footer.tracks).filter(|(_, t)| t.rows > 0).map(|(id, _)| TrackId(id)).collect();
+        let mut row_order: Vec<TrackId> =
+            (0_u32..).zip(&footer.tracks).filter(|(_, t)| t.rows > 0).map(|(id, _)| TrackId(id)).collect();
         row_order.sort_by_key(|id| footer.tracks[id.0 as usize].first_row);
         Ok(Self {
             content: format!("{:08x}{file_len:08x}", trailer.footer.checksum),
@@ -233,7 +234,8 @@ impl<B: Bytes> Segment<B> {
     #[must_use]
     pub fn track_of(&self, row: u32) -> Option<TrackId> {
         let tracks = &self.footer.tracks;
-        let at = self.row_order.partition_point(|id| tracks[id.0 as usize].first_row <= row).checked_sub(1)?;
+        let at =
+            self.row_order.partition_point(|id| tracks[id.0 as usize].first_row <= row).checked_sub(1)?;
         let id = self.row_order[at];
         let track = &tracks[id.0 as usize];
         (row - track.first_row < track.rows).then_some(id)
@@ -272,7 +274,11 @@ impl<B: Bytes> Segment<B> {
 
 fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<&'a [u8]> {
     let found = bytes.range(piece.offset, u64::from(piece.len))?;
-    if checksum(found) == piece.checksum { Ok(found) } else { Err(Error::Corrupt { what, offset: piece.offset }) }
+    if checksum(found) == piece.checksum {
+        Ok(found)
+    } else {
+        Err(Error::Corrupt { what, offset: piece.offset })
+    }
 }
 
 /// `OnceLock::get_or_try_init` is not stable yet. Two threads may both compute; one result is kept.

@@ -70,3 +70,14 @@ impl Bytes for Fetched {
         from.checked_add(count).and_then(|to| bytes.as_slice().get(from..to)).ok_or(missing)
     }
 }
+
+/// A reader may be opened again and again over the same ranges while they grow.
+impl Bytes for &Fetched {
+    fn file_len(&self) -> u64 {
+        Fetched::file_len(self)
+    }
+
+    fn range(&self, offset: u64, len: u64) -> Result<&[u8]> {
+        Fetched::range(self, offset, len)
+    }
+}

@@ -46,7 +46,8 @@ impl<T: Summary> Cascade<T> {
             if self.open[at + 1].as_ref().is_some_and(|open| open.index != above) {
                 self.close(at + 1, out);
             }
-            let parent = self.open[at + 1].get_or_insert_with(|| Cell { index: above, content: T::default() });
+            let parent =
+                self.open[at + 1].get_or_insert_with(|| Cell { index: above, content: T::default() });
             parent.content.merge(&cell.content);
         }
         let number = self.base.number() + u8::try_from(at).unwrap_or(u8::MAX);

@@ -71,7 +71,8 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
     let window = tile.interval();
     if meta.rows == 0 || meta.end_ps < window.start.0 || meta.start_ps >= window.end.0 {
         // A counter's last value holds on.
-        if !matches!(meta.spec.kind, TrackKind::Counter(_)) || meta.rows == 0 || meta.start_ps >= window.end.0 {
+        if !matches!(meta.spec.kind, TrackKind::Counter(_)) || meta.rows == 0 || meta.start_ps >= window.end.0
+        {
             return Ok(Vec::new());
         }
     }
@@ -129,11 +130,7 @@ fn stored_cells<C>(
 }
 
 /// Joins cells of a finer level to cells of `level`.
-fn coarsen<C: Copy>(
-    cells: Vec<(Cell<C>, Level)>,
-    level: Level,
-    merge: impl Fn(&mut C, &C),
-) -> Vec<Cell<C>> {
+fn coarsen<C: Copy>(cells: Vec<(Cell<C>, Level)>, level: Level, merge: impl Fn(&mut C, &C)) -> Vec<Cell<C>> {
     let mut joined: Vec<Cell<C>> = Vec::new();
     for (cell, of) in cells {
         let index = cell.index >> (level.number() - of.number());
@@ -245,7 +242,8 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn block_slices(&self, table: TableId, block: usize, mut each: impl FnMut(LaneSlice)) -> Result<()> {
-        let first_row = self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
+        let first_row =
+            self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
         let starts = self.core_ints(table, ColumnRole::Start, block)?;
         let durations = self.core_ints(table, ColumnRole::Duration, block)?;
         let names = self.core_ints(table, ColumnRole::Name, block)?;

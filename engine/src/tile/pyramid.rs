@@ -117,7 +117,8 @@ impl<C: Stored> PyramidWriter<C::Summary, C> {
     fn write_pages(&mut self, key: (u32, u8), writer: &mut PieceWriter<'_>) -> Result<()> {
         let cells = self.closed.remove(&key).unwrap_or_default();
         for cells in cells.chunks(PAGE_CELLS) {
-            let (Some(first), Some(last), Some(level)) = (cells.first(), cells.last(), Level::new(key.1)) else {
+            let (Some(first), Some(last), Some(level)) = (cells.first(), cells.last(), Level::new(key.1))
+            else {
                 continue;
             };
             let mut bytes = Vec::new();

@@ -6,9 +6,11 @@ use super::catalog::{Field, RankDetail, RankEntry, Table, TileGroup, Track, Trac
 use super::detail::{FieldContent, FieldValue, Neighbour, SliceDetail, SliceEntry};
 use super::search::{SearchHit, SearchResult};
 use super::selection::{NameTotal, SelectionSummary, TrackTotal};
+use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
 use crate::base::{Error, Interval, Result};
+use crate::metrics;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
 use crate::query::{Direction, SliceAt};
@@ -22,8 +24,10 @@ use crate::tile::{self, LaneContent, TileId};
 pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<RankDetail> {
     let footer = segment.footer();
     let (groups, order) = tile::groups(footer);
-    let group_of: FxHashMap<TrackId, u32> =
-        (0..).zip(&groups).flat_map(|(id, group)| group.tracks.iter().map(move |&track| (track, id))).collect();
+    let group_of: FxHashMap<TrackId, u32> = (0..)
+        .zip(&groups)
+        .flat_map(|(id, group)| group.tracks.iter().map(move |&track| (track, id)))
+        .collect();
     let tracks = order.iter().map(|&id| {
         let track = &footer.tracks[id.0 as usize];
         Track {
@@ -98,7 +102,8 @@ where
 /// `Invalid` where there is no such group; else where bytes are missing or damaged.
 pub fn tile<B: Bytes>(segment: &Segment<B>, id: TileId) -> Result<Tile> {
     let (groups, _) = tile::groups(segment.footer());
-    let group = groups.get(id.group as usize).ok_or(Error::Invalid { what: "there is no such group of tracks" })?;
+    let group =
+        groups.get(id.group as usize).ok_or(Error::Invalid { what: "there is no such group of tracks" })?;
     let mut texts = TileTexts { segment, names: Vec::new(), known: FxHashMap::default() };
     let mut lanes = Vec::new();
     for &track in &group.tracks {
@@ -123,7 +128,8 @@ impl<B: Bytes> TileTexts<'_, B> {
         if let Some(&number) = self.known.get(&name) {
             return Ok(number);
         }
-        let number = u32::try_from(self.names.len()).map_err(|_| Error::Invalid { what: "too many names" })?;
+        let number =
+            u32::try_from(self.names.len()).map_err(|_| Error::Invalid { what: "too many names" })?;
         self.names.push(self.segment.text(NameId(name))?.to_owned());
         self.known.insert(name, number);
         Ok(number)
@@ -199,7 +205,10 @@ pub fn slice<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceDetail> {
         }
     });
     let neighbour = |arrow: Arrow, other: u32| {
-        Ok(Neighbour { flow: segment.text(arrow.name)?.to_owned(), slice: entry(segment, &segment.slice(other)?)? })
+        Ok(Neighbour {
+            flow: segment.text(arrow.name)?.to_owned(),
+            slice: entry(segment, &segment.slice(other)?)?,
+        })
     };
     Ok(SliceDetail {
         fields: fields.collect(),
@@ -317,4 +326,25 @@ pub fn selection<B: Bytes>(
             .map(|t| TrackTotal { track: t.track.0, count: t.count, busy_ps: t.busy_ps })
             .collect(),
     })
+}
+
+/// The metrics of a rank.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn summary<B: Bytes>(segment: &Segment<B>, rank: u32) -> Result<Summary> {
+    let group = |group: metrics::MetricGroup| MetricGroup {
+        title: group.title.to_owned(),
+        metrics: group
+            .metrics
+            .into_iter()
+            .map(|metric| Metric {
+                name: metric.name,
+                value: content(metric.value),
+                unit: metric.unit.symbol().to_owned(),
+                doc: metric.doc,
+            })
+            .collect(),
+    };
+    Ok(Summary { rank, groups: metrics::of_rank(segment)?.into_iter().map(group).collect() })
 }
