@@ -3,4 +3,5 @@
 #![warn(missing_docs)]
 
 pub mod device;
+pub mod clock;
 pub mod formats;
