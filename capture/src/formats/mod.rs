@@ -5,5 +5,6 @@
 //! page can use the same readers as the server.
 
 pub mod error;
+pub mod trace_event;
 
 pub use error::Error;
