@@ -1,1 +1,3 @@
-fn main(){}
+//! The page's entry point.
+
+fn main() {}

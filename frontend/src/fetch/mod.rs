@@ -1,0 +1,10 @@
+//! Brings messages and tiles to the page.
+
+#[cfg(feature = "browser")]
+pub mod client;
+pub mod decode;
+pub mod error;
+
+#[cfg(feature = "browser")]
+pub use client::{Client, Step};
+pub use error::FetchError;

@@ -1,0 +1,3 @@
+//! The components.
+
+pub mod timeline;
