@@ -4,6 +4,7 @@
 //! here, [`draw`] turns tiles into pixels, [`ui`] is the components. Imports go one way: `view` < `fetch`, `draw` <
 //! `ui` (checked by `tests/tests/tidy.rs`).
 
+pub mod draw;
 pub mod fetch;
 #[cfg(feature = "browser")]
 pub mod ui;

@@ -1,5 +1,6 @@
 //! Brings messages and tiles to the page.
 
+pub mod cache;
 #[cfg(feature = "browser")]
 pub mod client;
 pub mod decode;
