@@ -5,6 +5,5 @@
 //! `ui` (checked by `tests/tests/tidy.rs`).
 
 pub mod fetch;
-#[cfg(feature = "browser")]
 pub mod ui;
 pub mod view;
