@@ -6,6 +6,5 @@
 
 pub mod draw;
 pub mod fetch;
-#[cfg(feature = "browser")]
 pub mod ui;
 pub mod view;

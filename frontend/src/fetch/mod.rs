@@ -5,6 +5,8 @@ pub mod cache;
 pub mod client;
 pub mod decode;
 pub mod error;
+#[cfg(feature = "browser")]
+pub mod upload;
 
 #[cfg(feature = "browser")]
 pub use client::{Client, Step};
