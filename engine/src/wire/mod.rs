@@ -5,6 +5,7 @@
 
 pub mod catalog;
 pub mod detail;
+pub mod job;
 pub mod search;
 pub mod selection;
 pub mod summary;
