@@ -1,0 +1,1 @@
+//! The check that every codec must pass.
