@@ -1,1 +1,5 @@
-//! placeholder
+//! How a profile comes in: readers of trace formats, clocks, devices.
+
+#![warn(missing_docs)]
+
+pub mod formats;
