@@ -3,7 +3,9 @@
 use axum::extract::State;
 use axum::response::Response;
 use nprof_engine::base::Interval;
+use nprof_engine::model::WarningKind;
 use nprof_engine::wire::answer;
+use nprof_engine::wire::catalog::WarningEntry;
 use serde::{Deserialize, Serialize};
 
 use super::blocking;
@@ -52,7 +54,7 @@ pub enum Direction {
     Down,
 }
 
-impl From<Direction> for answer::Direction {
+impl From<Direction> for nprof_engine::query::Direction {
     fn from(direction: Direction) -> Self {
         match direction {
             Direction::Previous => Self::Previous,
@@ -114,14 +116,21 @@ async fn ask<T: Serialize + Send + 'static>(
 /// `GET …/ranks/{rank}`
 pub async fn read(State(app): State<App>, At(at): At<RankPath>, form: Form) -> Result<Response, ApiError> {
     ask(app, at.slug, at.rank, form, |rank| {
-        Ok(answer::rank_detail(rank.segment.segment(), rank.file.entry())?)
+        let mut detail = answer::rank_detail(&rank.segment, rank.file.entry())?;
+        detail.warnings.extend(rank.file.notes.iter().map(|note| WarningEntry {
+            title: WarningKind::AdjustedValue.title().to_owned(),
+            what: note.clone(),
+            first_place: rank.file.inputs.join(", "),
+            count: 1,
+        }));
+        Ok(detail)
     })
     .await
 }
 
 /// `GET …/ranks/{rank}/slices/{row}`
 pub async fn slice(State(app): State<App>, At(at): At<SlicePath>, form: Form) -> Result<Response, ApiError> {
-    ask(app, at.slug, at.rank, form, move |rank| Ok(answer::slice(rank.segment.segment(), at.row)?)).await
+    ask(app, at.slug, at.rank, form, move |rank| Ok(answer::slice(&rank.segment, at.row)?)).await
 }
 
 /// `GET …/ranks/{rank}/slices/{row}/step?direction=`
@@ -132,7 +141,7 @@ pub async fn step(
     form: Form,
 ) -> Result<Response, ApiError> {
     ask(app, at.slug, at.rank, form, move |rank| {
-        let beside = answer::step(rank.segment.segment(), at.row, query.direction.into())?;
+        let beside = answer::step(&rank.segment, at.row, query.direction.into())?;
         beside.ok_or_else(|| ApiError::NotFound("there is no slice in that direction".to_owned()))
     })
     .await
@@ -147,7 +156,7 @@ pub async fn events(
 ) -> Result<Response, ApiError> {
     let (window, tracks) = (query.interval()?, query.tracks()?);
     ask(app, at.slug, at.rank, form, move |rank| {
-        Ok(answer::window(rank.segment.segment(), window, tracks.as_deref(), limit(query.limit))?)
+        Ok(answer::window(&rank.segment, window, tracks.as_deref(), limit(query.limit))?)
     })
     .await
 }
@@ -160,7 +169,7 @@ pub async fn search(
     form: Form,
 ) -> Result<Response, ApiError> {
     ask(app, at.slug, at.rank, form, move |rank| {
-        Ok(answer::search(rank.segment.segment(), &query.q, limit(query.limit))?)
+        Ok(answer::search(&rank.segment, &query.q, limit(query.limit))?)
     })
     .await
 }
@@ -174,12 +183,12 @@ pub async fn selection(
 ) -> Result<Response, ApiError> {
     let (span, tracks) = (query.interval()?, query.tracks()?);
     ask(app, at.slug, at.rank, form, move |rank| {
-        Ok(answer::selection(rank.segment.segment(), span, tracks.as_deref())?)
+        Ok(answer::selection(&rank.segment, span, tracks.as_deref())?)
     })
     .await
 }
 
 /// `GET …/ranks/{rank}/summary`
 pub async fn summary(State(app): State<App>, At(at): At<RankPath>, form: Form) -> Result<Response, ApiError> {
-    ask(app, at.slug, at.rank, form, |rank| Ok(answer::summary(rank.segment.segment(), rank.file.rank)?)).await
+    ask(app, at.slug, at.rank, form, |rank| Ok(answer::summary(&rank.segment, rank.file.rank)?)).await
 }

@@ -112,7 +112,7 @@ fn cache_headers(etag: String) -> [(HeaderName, String); 3] {
 }
 
 fn cut(rank: &OpenRank, id: TileId) -> Result<Tile, ApiError> {
-    Ok(answer::tile(rank.segment.segment(), id)?)
+    Ok(answer::tile(&rank.segment, id)?)
 }
 
 fn frame(tile: &Tile) -> Result<Arc<[u8]>, ApiError> {

@@ -69,6 +69,9 @@ pub struct RankFile {
     pub origin_unix_ns: Option<i64>,
     /// Warnings of ingest.
     pub warnings: u64,
+    /// Those of them that are not in the segment, because they came up after it was written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Manifest {

@@ -31,6 +31,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
             end_ps: 10,
             origin_unix_ns: None,
             warnings: 2,
+            notes: Vec::new(),
         }],
     }
 }
