@@ -5,6 +5,8 @@
 //! page can use the same readers as the server.
 
 pub mod error;
+pub mod neff;
 pub mod neuron;
+pub mod ntff;
 
 pub use error::Error;
