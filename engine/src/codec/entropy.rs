@@ -25,6 +25,7 @@ const MODE_BITS: u8 = 0x0f;
 const CLASSIC: u8 = 0;
 const MULTIPLE: u8 = 1;
 const FLOAT_MULTIPLE: u8 = 2;
+const FLOAT_QUANTISED: u8 = 3;
 /// Bytes of the base that follows the mode.
 const BASE_LEN: usize = size_of::<u64>();
 /// Delta encodings: none, and differences of some order.
@@ -66,6 +67,8 @@ impl Stored for f64 {
         match mode {
             CLASSIC => Some((0, 4)),
             FLOAT_MULTIPLE => Some((BASE_LEN, 4)),
+            // After a byte that says how many bits are dropped.
+            FLOAT_QUANTISED => Some((1, 4)),
             _ => None,
         }
     }

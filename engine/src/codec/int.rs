@@ -14,6 +14,7 @@ use super::frame::Frame;
 use super::run::Run;
 use super::shuffle::Shuffle;
 use super::stats::Stats;
+use super::varint::Varint;
 use super::{INTS, MAX_VALUES, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, zigzag};
@@ -39,7 +40,7 @@ pub trait Trial: Sync {
 }
 
 /// By id, from [`INTS`] on.
-pub const CODECS: [&dyn Codec; 5] = [&Constant, &Frame, &Delta, &Run, &Dictionary];
+pub const CODECS: [&dyn Codec; 6] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint];
 /// By id, after the codecs and the divisor.
 pub const TRIALS: [&dyn Trial; 2] = [&Shuffle, &Entropy];
 const DIVISOR: u8 = INTS + CODECS.len() as u8;
@@ -51,9 +52,22 @@ pub const NAMES: [&str; CODECS.len() + 1 + TRIALS.len()] = [
     "delta",
     "run length",
     "dictionary",
+    "varint",
     "divisor",
     "shuffled zstd",
     "pco",
+];
+/// The same for the quotients below a divisor.
+const NAMES_DIVIDED: [&str; NAMES.len()] = [
+    "divisor, constant",
+    "divisor, frame of reference",
+    "divisor, delta",
+    "divisor, run length",
+    "divisor, dictionary",
+    "divisor, varint",
+    "divisor",
+    "divisor, shuffled zstd",
+    "divisor, pco",
 ];
 
 /// Fewest values for which an entropy coder is tried: below, its tables outweigh what it saves.
@@ -132,6 +146,17 @@ fn decode_undivided(id: u8, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
     } else {
         Err(cursor.corrupt())
     }
+}
+
+/// The names of the codecs in a column of integers.
+pub fn name(bytes: &[u8]) -> Option<&'static str> {
+    let mut cursor = Cursor::new(bytes, 0, "integer column");
+    let index = |id: u8| id.checked_sub(INTS).map(usize::from);
+    let id = cursor.u8().ok()?;
+    if id == DIVISOR && divisor::header(&mut cursor).is_ok() {
+        return NAMES_DIVIDED.get(index(cursor.u8().ok()?)?).copied();
+    }
+    NAMES.get(index(id)?).copied()
 }
 
 /// Fills `out` from as many packed bytes as it needs.

@@ -20,6 +20,7 @@ mod run;
 mod shuffle;
 mod stats;
 mod text;
+mod varint;
 
 #[cfg(test)]
 mod conformance;
@@ -108,12 +109,11 @@ pub fn decode_mask(bytes: &[u8], count: usize, out: &mut Vec<bool>) -> Result<()
 /// The name of the codec that wrote a column, for people.
 #[must_use]
 pub fn codec_name(bytes: &[u8]) -> &'static str {
-    const KINDS: [(u8, &[&str]); 4] =
-        [(INTS, &int::NAMES), (FLOATS, &float::NAMES), (TEXTS, &text::NAMES), (MASKS, &mask::NAMES)];
+    const KINDS: [(u8, &[&str]); 3] = [(FLOATS, &float::NAMES), (TEXTS, &text::NAMES), (MASKS, &mask::NAMES)];
     let Some(id) = bytes.first() else { return "nothing" };
     let named =
         |(first, names): (u8, &[&'static str])| names.get(usize::from(id.checked_sub(first)?)).copied();
-    KINDS.into_iter().find_map(named).unwrap_or("unknown")
+    int::name(bytes).or_else(|| KINDS.into_iter().find_map(named)).unwrap_or("unknown")
 }
 
 fn check_count(count: usize) -> Result<()> {

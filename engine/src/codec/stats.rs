@@ -1,6 +1,7 @@
 //! What one pass over the values finds out, so that each codec can state its size without encoding.
 
 use super::bits::width_of;
+use super::int::signed_len;
 
 /// Most distinct values that are listed: their codes then fit a byte.
 pub const DISTINCT_MAX: usize = 256;
@@ -15,6 +16,8 @@ pub struct Stats {
     /// The smallest and the largest difference to the value before, wrapping, read as signed.
     pub delta_min: i64,
     pub delta_max: i64,
+    /// Bytes of all values as signed varints.
+    pub varints_len: usize,
     /// Runs of equal values.
     pub runs: usize,
     pub longest_run: usize,
@@ -34,6 +37,7 @@ impl Stats {
             max: values.iter().copied().max().unwrap_or(0),
             delta_min: 0,
             delta_max: 0,
+            varints_len: values.iter().map(|value| signed_len(*value)).sum(),
             runs: 0,
             longest_run: 0,
             divisor: 0,

@@ -1,5 +1,6 @@
 //! Metrics: numbers about a rank, each with unit, definition and source, one family a file.
 
+mod neuron;
 mod trace;
 
 use crate::base::Result;
@@ -41,5 +42,8 @@ impl Metric {
 /// # Errors
 /// Where bytes are missing or damaged.
 pub fn of_rank<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
-    trace::groups(segment)
+    match segment.footer().rank.source.as_str() {
+        neuron::SOURCE => neuron::groups(segment),
+        _ => trace::groups(segment),
+    }
 }
