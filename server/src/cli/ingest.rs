@@ -81,7 +81,7 @@ pub(super) fn ready(ingested: &Ingested, out: &mut dyn Write) -> io::Result<()> 
     out.flush()
 }
 
-fn report(ingested: &Ingested, elapsed: std::time::Duration) -> io::Result<()> {
+pub(super) fn report(ingested: &Ingested, elapsed: std::time::Duration) -> io::Result<()> {
     let mut err = io::stderr().lock();
     let manifest = &ingested.profile.manifest;
     if ingested.novelty == Novelty::AlreadyThere {

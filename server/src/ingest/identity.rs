@@ -33,8 +33,7 @@ impl Identity {
     /// # Errors
     /// Where one cannot be read, or the ingest is cancelled.
     pub fn of(inputs: &[RankInput], meter: &Meter) -> Result<Self> {
-        let total = inputs.iter().flat_map(RankInput::files).map(size_bytes).sum::<Result<u64>>()?;
-        meter.begin(Stage::Identifying, total);
+        meter.begin(Stage::Identifying, total_bytes(inputs)?);
         let hashes = inputs.iter().map(|input| rank_hash(input, meter)).collect::<Result<Vec<_>>>()?;
         let ranks: Vec<ProfileId> = hashes.iter().map(|hash| ProfileId::new(RankCount::One, *hash)).collect();
         let profile = match ranks[..] {
@@ -52,8 +51,13 @@ impl Identity {
     }
 }
 
+/// Bytes of all files.
+pub(super) fn total_bytes(inputs: &[RankInput]) -> Result<u64> {
+    inputs.iter().flat_map(RankInput::files).map(size_bytes).sum()
+}
+
 /// Bytes of an input file.
-pub(super) fn size_bytes(path: &Path) -> Result<u64> {
+fn size_bytes(path: &Path) -> Result<u64> {
     let meta = std::fs::metadata(path).map_err(|source| IngestError::open(path, source))?;
     if meta.is_file() { Ok(meta.len()) } else { Err(IngestError::not_a_file(path)) }
 }

@@ -10,11 +10,13 @@ mod inputs;
 mod mapped;
 mod meter;
 
-pub use build::{Staged, build};
+pub use build::{RankSource, Staged, build};
 pub use error::{IngestError, Result};
 pub use identity::Identity;
 pub use inputs::{Named, RankInput, numbered};
 pub use meter::{Meter, Stage};
+
+use std::path::Path;
 
 use crate::store::{Existing, Profile, Slug, Store};
 
@@ -56,22 +58,63 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
     let inputs = named.ranks()?;
     let identity = Identity::of(&inputs, meter)?;
     let id = identity.profile.to_string();
-    if settings.existing == Existing::Keep
-        && let Some(profile) = store.by_id(&id)?
-    {
-        let profile = renamed(store, profile, settings)?;
-        return Ok(Ingested { profile, novelty: Novelty::AlreadyThere });
+    if let Some(ingested) = already_there(store, &id, settings)? {
+        return Ok(ingested);
     }
     if let Some(slug) = &settings.slug {
         store.check_name(slug, &id, settings.existing)?;
     }
-    let staged = build(store, &inputs, &identity, settings, meter)?;
+    let staged = stage(store, &inputs, &identity, settings, meter)?;
+    publish(store, &staged, settings, meter)
+}
+
+/// Reads all inputs to a staging directory of the store.
+///
+/// # Errors
+/// As [`run`].
+pub fn stage(
+    store: &Store,
+    inputs: &[RankInput],
+    identity: &Identity,
+    settings: &Settings,
+    meter: &Meter,
+) -> Result<Staged> {
+    meter.begin(Stage::Reading, identity::total_bytes(inputs)?);
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let sources = inputs.iter().zip(&identity.ranks).map(|(input, id)| RankSource {
+        id: *id,
+        rank: input.rank,
+        inputs: input.files().map(name).collect(),
+        place: input.trace.clone(),
+        fill: Box::new(move |sink| format::read(input, sink, meter)),
+    });
+    build(store, identity.profile, &sources.collect::<Vec<_>>(), settings, meter)
+}
+
+/// Moves a staged profile into the store.
+///
+/// # Errors
+/// As [`run`].
+pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     meter.begin(Stage::Publishing, 0);
     if meter.is_cancelled() {
         return Err(IngestError::Cancelled);
     }
     let profile = store.publish(&staged.staging, &staged.manifest, settings.existing)?;
     Ok(Ingested { profile, novelty: Novelty::New })
+}
+
+/// The profile with this id, if it is in the store and shall stay; with the names that are wanted now.
+///
+/// # Errors
+/// Where the store cannot be read or written.
+pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Option<Ingested>> {
+    if settings.existing == Existing::Replace {
+        return Ok(None);
+    }
+    let Some(profile) = store.by_id(id)? else { return Ok(None) };
+    let profile = renamed(store, profile, settings)?;
+    Ok(Some(Ingested { profile, novelty: Novelty::AlreadyThere }))
 }
 
 /// Gives the profile the names that were asked for.
