@@ -216,8 +216,14 @@ impl<'a> Splitter<'a> {
             Some(b'{') => self.object(),
             Some(b']') => {
                 self.input.skip(1);
-                self.place = Place::Tables;
-                self.table()
+                match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
+                    // A key directly after it would be a field's: the bracket stands where a row should start.
+                    Some(b'"') => Ok(Piece::Damage("a bracket in place of a row")),
+                    _ => {
+                        self.place = Place::Tables;
+                        self.table()
+                    }
+                }
             }
             Some(b'"') => match self.key()? {
                 // The table's own end is missing.
