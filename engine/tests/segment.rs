@@ -310,7 +310,7 @@ fn a_reader_asks_for_the_bytes_it_needs_and_no_more() {
             }
         };
         match segment.window(&[TrackId(1)], Interval::new(5_000_000, 5_002_000), 10) {
-            Ok((found, _)) => break found[0].row,
+            Ok((found, _)) => break found[0].slice.row,
             Err(error) => {
                 drop(segment);
                 provide(&mut fetched, error);

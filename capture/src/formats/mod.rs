@@ -8,5 +8,6 @@ pub mod error;
 pub mod neff;
 pub mod neuron;
 pub mod ntff;
+pub mod trace_event;
 
 pub use error::Error;

@@ -14,6 +14,11 @@ use crate::model::{
 };
 use crate::segment::MAX_TRACK_DEPTH;
 
+/// Longest text of the dictionary; longer ones are stored in place. A chunk of the dictionary stays small enough for
+/// the codec, whatever its texts.
+const MAX_DICTIONARY_TEXT: usize = 64 << 10;
+/// Longest text of a field; the rest is cut off, with a warning.
+const MAX_TEXT: usize = 16 << 20;
 /// Times beyond this are moved to it: sums of two times, and of a time and a tile, then never overflow.
 const MAX_PS: i64 = 1 << 61;
 /// The place of a side table's rows, which stand on no track.
@@ -147,6 +152,15 @@ impl<S: Scratch> Builder<S> {
         if !fields.iter().all(known) {
             return Err(Error::Invalid { what: "a field of another table" });
         }
+        for &(_, value) in fields {
+            if let Value::Text(text) | Value::Json(text) = value
+                && text.len() > MAX_TEXT
+            {
+                self.warn(WarningKind::AdjustedValue, "a text of more than 16 MiB, which was cut", &|| {
+                    start_of(text)
+                });
+            }
+        }
         let arrival = self.arrive()?;
         let place = u64::from(table.0) << 32 | u64::from(track);
         let key = RowKey { place, start_ps, duration_ps, arrival };
@@ -159,6 +173,16 @@ impl<S: Scratch> Builder<S> {
         })?;
         Ok(arrival)
     }
+}
+
+/// At most `len` bytes of a text.
+fn cut_off(text: &str, len: usize) -> &str {
+    if text.len() <= len { text } else { &text[..text.floor_char_boundary(len)] }
+}
+
+/// Enough of a text to find it.
+fn start_of(text: &str) -> String {
+    format!("the one that begins with {:?}", cut_off(text, 40))
 }
 
 fn put_field(field: u32, value: Value<'_>, names: &mut Names, limit: usize, out: &mut Vec<u8>) {
@@ -182,14 +206,25 @@ fn put_text(
     out: &mut Vec<u8>,
 ) {
     let room = names.text_bytes() + text.len() <= limit;
-    match if room { names.intern(text) } else { names.find(text) } {
+    let known = match text.len() {
+        0..=MAX_DICTIONARY_TEXT if room => names.intern(text),
+        0..=MAX_DICTIONARY_TEXT => names.find(text),
+        _ => None,
+    };
+    match known {
         Some(id) => put_value(field, coded, Packed::Int(i64::from(id.0)), out),
-        None => put_value(field, in_place, Packed::Text(text), out),
+        None => put_value(field, in_place, Packed::Text(cut_off(text, MAX_TEXT)), out),
     }
 }
 
 impl<S: Scratch> Sink for Builder<S> {
     fn name(&mut self, text: &str) -> Result<NameId> {
+        if text.len() > MAX_DICTIONARY_TEXT {
+            self.warn(WarningKind::AdjustedValue, "a name of more than 64 KiB, which was cut", &|| {
+                start_of(text)
+            });
+        }
+        let text = cut_off(text, MAX_DICTIONARY_TEXT);
         self.names.intern(text).ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })
     }
 

@@ -19,9 +19,14 @@ pub struct TableWriter {
     rows: u16,
     block_start_ps: i64,
     block_end_ps: i64,
+    /// Bytes of texts in place in the block that is being filled.
+    text_bytes: usize,
     /// Rows of finished blocks.
     rows_before: u32,
 }
+
+/// A block ends early when its texts in place reach this size: the codec takes 256 MiB, and a reader holds a block.
+const MAX_BLOCK_TEXT: usize = 16 << 20;
 
 /// What a table consists of once it is written.
 #[derive(Debug)]
@@ -43,6 +48,7 @@ impl TableWriter {
             rows: 0,
             block_start_ps: 0,
             block_end_ps: 0,
+            text_bytes: 0,
             rows_before: 0,
         }
     }
@@ -52,7 +58,7 @@ impl TableWriter {
     /// # Errors
     /// Those of the output.
     pub fn begin_row(&mut self, start_ps: i64, end_ps: i64, writer: &mut PieceWriter<'_>) -> Result<()> {
-        if usize::from(self.rows) == block::ROWS {
+        if usize::from(self.rows) == block::ROWS || self.text_bytes >= MAX_BLOCK_TEXT {
             self.end_block(writer)?;
         }
         if self.rows == 0 {
@@ -65,6 +71,9 @@ impl TableWriter {
 
     /// Gives the row a value.
     pub fn value(&mut self, role: ColumnRole, kind: ColumnType, value: Packed<'_>) {
+        if let Packed::Text(text) = value {
+            self.text_bytes += text.len();
+        }
         let finished = self.blocks.len();
         let column = self.columns.entry((role, kind)).or_insert_with(|| ColumnWriter::new(kind, finished));
         column.push(self.rows - 1, value);
@@ -87,6 +96,7 @@ impl TableWriter {
         self.blocks.push(u32::from(self.rows), self.block_start_ps, self.block_end_ps);
         self.rows_before += u32::from(self.rows);
         self.rows = 0;
+        self.text_bytes = 0;
         Ok(())
     }
 

@@ -10,10 +10,8 @@ use crate::tile::LaneSlice;
 pub struct SliceAt {
     /// Its track.
     pub track: TrackId,
-    /// Times, row, name, form, lane.
+    /// Times, row, name, form, lane, depth.
     pub slice: LaneSlice,
-    /// How many slices of its track enclose it, where nesting means calls.
-    pub depth: u32,
 }
 
 impl SliceAt {
@@ -42,20 +40,13 @@ impl<B: Bytes> Segment<B> {
         if self.column(place.table, ColumnRole::Lane).is_none() {
             return Err(no_slice);
         }
-        let int = |role| -> Result<i64> { Ok(self.core_ints(place.table, role, place.block)?[place.at]) };
-        let damaged = |_| Error::Corrupt { what: "core column", offset: 0 };
-        let lane = u32::try_from(int(ColumnRole::Lane)?).map_err(damaged)?;
-        let slice = LaneSlice {
-            start_ps: int(ColumnRole::Start)?,
-            duration_ps: int(ColumnRole::Duration)?,
-            row,
-            name: u32::try_from(int(ColumnRole::Name)?).map_err(damaged)?,
-            form: u8::try_from(int(ColumnRole::Form)?).map_err(damaged)?,
-            lane,
-        };
-        let depth =
-            u32::try_from(i64::from(lane).wrapping_sub(int(ColumnRole::LaneShift)?)).map_err(damaged)?;
-        Ok(SliceAt { track, slice, depth })
+        let mut found = None;
+        self.block_slices(place.table, place.block, |slice| {
+            if slice.row == row {
+                found = Some(slice);
+            }
+        })?;
+        Ok(SliceAt { track, slice: found.ok_or(no_slice)? })
     }
 
     /// The slices of these tracks that overlap a window, by track, then start; at most `limit`, and whether there are
@@ -63,12 +54,7 @@ impl<B: Bytes> Segment<B> {
     ///
     /// # Errors
     /// Where bytes are missing or damaged.
-    pub fn window(
-        &self,
-        tracks: &[TrackId],
-        window: Interval,
-        limit: usize,
-    ) -> Result<(Vec<LaneSlice>, bool)> {
+    pub fn window(&self, tracks: &[TrackId], window: Interval, limit: usize) -> Result<(Vec<SliceAt>, bool)> {
         let mut found = Vec::new();
         for &track in tracks {
             let Some(table) = self.table_of(track) else { continue };
@@ -76,7 +62,7 @@ impl<B: Bytes> Segment<B> {
             for block in self.blocks(table)?.overlapping(blocks, window) {
                 self.block_slices(table, block, |slice| {
                     if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
-                        found.push(slice);
+                        found.push(SliceAt { track, slice });
                     }
                 })?;
                 if found.len() > limit {

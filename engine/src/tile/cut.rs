@@ -49,6 +49,8 @@ pub struct LaneSlice {
     pub form: u8,
     /// Its lane.
     pub lane: u32,
+    /// How many slices of its track enclose it, where nesting means calls.
+    pub depth: u32,
 }
 
 /// A sample of a counter.
@@ -249,6 +251,7 @@ impl<B: Bytes> Segment<B> {
         let names = self.core_ints(table, ColumnRole::Name, block)?;
         let forms = self.core_ints(table, ColumnRole::Form, block)?;
         let lanes = self.core_ints(table, ColumnRole::Lane, block)?;
+        let shifts = self.core_ints(table, ColumnRole::LaneShift, block)?;
         let damaged = || crate::base::Error::Corrupt { what: "core column", offset: 0 };
         for at in 0..starts.len() {
             each(LaneSlice {
@@ -258,6 +261,7 @@ impl<B: Bytes> Segment<B> {
                 name: u32::try_from(names[at]).map_err(|_| damaged())?,
                 form: u8::try_from(forms[at]).map_err(|_| damaged())?,
                 lane: u32::try_from(lanes[at]).map_err(|_| damaged())?,
+                depth: u32::try_from(lanes[at].wrapping_sub(shifts[at])).map_err(|_| damaged())?,
             });
         }
         Ok(())

@@ -244,7 +244,7 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
         row: at.slice.row,
         track: at.track.0,
         lane: at.slice.lane,
-        depth: at.depth,
+        depth: at.slice.depth,
         name: segment.text(at.name())?.to_owned(),
         start_ps: at.slice.start_ps,
         duration_ps: at.slice.duration_ps,
@@ -271,7 +271,7 @@ pub fn window<B: Bytes>(
     limit: usize,
 ) -> Result<WindowEvents> {
     let (found, truncated) = segment.window(&tracks_of(segment, tracks), window, limit)?;
-    let slices = found.iter().map(|found| entry(segment, &segment.slice(found.row)?));
+    let slices = found.iter().map(|found| entry(segment, found));
     Ok(WindowEvents { slices: slices.collect::<Result<_>>()?, truncated })
 }
 

@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod catalog;
 pub mod detail;
+pub mod job;
 pub mod search;
 pub mod selection;
 pub mod summary;

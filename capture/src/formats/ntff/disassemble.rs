@@ -126,7 +126,7 @@ impl Disassembly<'_> {
         let word = self.word;
         // Which of these bytes name the function and the accumulator's command is not known: they are only named for
         // the one pattern that has been seen.
-        let known = word.u32(12) == 0 && word.u8(35) == 0x80;
+        let known = word.u32(12) == 0x0100_0001 && word.u8(35) == 0x80;
         let (function, command) = if known { ("COPY", "IDLE") } else { ("UNKNOWN", "UNKNOWN") };
         // The low half of the byte; the high half repeats it.
         let source = Dtype(word.u8(at::SOURCE_DTYPE) & 0x0f);

@@ -47,6 +47,9 @@ pub enum Region {
 pub struct Effect {
     /// What it reads.
     pub read: Option<Region>,
+    /// What of the state buffer the vendor's tool counts as read, where that differs: with a stride downwards, the
+    /// first element is left out.
+    pub counted_read: Option<Range<u64>>,
     /// What it writes.
     pub write: Option<Region>,
     /// The table's columns.
@@ -71,6 +74,7 @@ fn matrix(word: &Word<'_>) -> Effect {
     let dtype = Dtype(word.u8(at::SOURCE_DTYPE)).size_bytes();
     let mut effect = Effect {
         read: dtype.and_then(|size| region(&source, size)),
+        counted_read: dtype.and_then(|size| counted(&source, size)),
         traffic: Traffic { sbuf_read: dtype.map(|size| source.count() * size), ..Traffic::default() },
         write: None,
     };
@@ -100,6 +104,7 @@ fn activate(word: &Word<'_>) -> Effect {
     }
     Effect {
         read: source_size.and_then(|size| region(&source, size)),
+        counted_read: source_size.and_then(|size| counted(&source, size)),
         write: dest_size.and_then(|size| region(&dest, size)),
         traffic,
     }
@@ -125,7 +130,7 @@ fn dma(word: &Word<'_>) -> Effect {
         }
     }
     let [read, write] = sides;
-    Effect { read, write, traffic }
+    Effect { read, counted_read: None, write, traffic }
 }
 
 /// Bytes that one side of a DMA spans within a partition. Strides of a partition or more lead to other partitions.
@@ -140,6 +145,15 @@ fn within_partition(side: &DmaSide) -> u64 {
 
 fn is_psum(access: &Access) -> bool {
     access.address & PSUM_BIT != 0
+}
+
+fn counted(access: &Access, element_bytes: u64) -> Option<Range<u64>> {
+    match region(access, element_bytes)? {
+        Region::Sbuf(range) if access.steps.iter().any(|&step| step < 0) => {
+            Some(range.start..range.end.saturating_sub(element_bytes).max(range.start))
+        }
+        _ => None,
+    }
 }
 
 fn region(access: &Access, element_bytes: u64) -> Option<Region> {

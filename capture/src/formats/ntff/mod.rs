@@ -11,6 +11,7 @@ pub mod clock;
 pub mod container;
 pub mod core;
 pub mod decoded;
+pub mod dependency;
 pub mod disassemble;
 pub mod dma;
 pub mod effect;
@@ -23,11 +24,13 @@ pub mod program;
 pub mod proto;
 pub mod queues;
 pub mod record;
+pub mod region;
 pub mod run;
 pub mod semaphore;
 pub mod throttle;
 pub mod throughput;
 pub mod unknown;
+pub mod usage;
 pub mod word;
 
 use nprof_engine::model::{Sink, WarningKind};
@@ -199,6 +202,8 @@ fn derive(
     out: &mut Output<'_>,
 ) -> Result<(), Error> {
     dma::link_triggers(&instructions.triggered, out)?;
+    dependency::write(&instructions.executed, decoder, out)?;
+    usage::write(core, &instructions.executed, decoder, &dma.transfers, out)?;
     pending::write(core, &instructions.executed, decoder, &dma.transfers, out)?;
     throughput::write(core, dma.flights, out)
 }
