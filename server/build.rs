@@ -78,7 +78,7 @@ fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let reason = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
-    Err(format!("{} (from scripts/page.sh)", reason.trim_start_matches("nprof: ")).into())
+    Err(reason.trim_start_matches("nprof: ").into())
 }
 
 /// All files below `folder` with their paths in it, sorted, so that the same page gives the same binary.
