@@ -1,3 +1,5 @@
+//! neuron-profile's JSON: rows that come through whole, and damage that is counted.
+
 use std::path::PathBuf;
 
 use nprof_engine::base::time::PS_PER_NS;
