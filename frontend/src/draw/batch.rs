@@ -1,0 +1,324 @@
+//! A tile as rectangles for the graphics card: made once, drawn at every window.
+//!
+//! Times are in cells from the tile's start, so that an `f32` resolves far less than a pixel; vertical extents are
+//! shares of the lane. Where a lane stands and which colour a number means is looked up when drawing.
+
+use std::ops::Range;
+
+use nprof_engine::tile::CELLS;
+use nprof_engine::wire::catalog::Track;
+use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
+
+use super::palette;
+use super::shape::Shape;
+use crate::view::hit;
+
+/// How a rectangle is painted; the numbers are those of the shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// A slice: a pixel of its right end stays free where it is wide.
+    Slice = 0,
+    /// A diamond at its start.
+    Instant = 1,
+    /// A slice that fades out to the right.
+    Unfinished = 2,
+    /// Several slices in one cell.
+    Cell = 3,
+    /// A counter's value: an area with a line on top.
+    Value = 4,
+    /// A counter's values in a cell: from the smallest to the largest.
+    Range = 5,
+}
+
+/// One rectangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Instance {
+    /// In cells from the tile's start.
+    pub start: f32,
+    /// In cells from the tile's start.
+    pub end: f32,
+    /// Lower edge, as a share of the lane from its bottom.
+    pub low: f32,
+    /// Upper edge.
+    pub high: f32,
+    /// The lane, as [`Shape`] numbers it.
+    pub lane: u32,
+    /// How it is painted.
+    pub paint: Paint,
+    /// The number of its colour.
+    pub colour: u8,
+    /// How solid it is.
+    pub alpha: u8,
+}
+
+/// Words of an instance on the graphics card.
+pub const INSTANCE_WORDS: usize = 6;
+
+impl Instance {
+    /// As the shader reads it: four floats, the lane, and colour, alpha and paint in one word.
+    #[must_use]
+    pub fn words(&self) -> [u32; INSTANCE_WORDS] {
+        let look = u32::from(self.colour) | u32::from(self.alpha) << 8 | (self.paint as u32) << 16;
+        [self.start.to_bits(), self.end.to_bits(), self.low.to_bits(), self.high.to_bits(), self.lane, look]
+    }
+}
+
+/// The instances of one lane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaneSpan {
+    /// Index of the track.
+    pub track: usize,
+    /// Its lane.
+    pub lane: u32,
+    /// Which instances.
+    pub instances: Range<u32>,
+}
+
+/// All rectangles of a tile.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Batch {
+    /// Lane by lane.
+    pub instances: Vec<Instance>,
+    /// Whose they are, in the same order.
+    pub lanes: Vec<LaneSpan>,
+}
+
+/// Times are cut off this far outside of the tile, in cells: an `f32` of a long slice's end would be imprecise.
+const OUTSIDE: f64 = 64.0;
+/// The least height of a cell, as a share of its lane: one short slice must be seen.
+const LEAST_CELL: f32 = 0.3;
+/// The least alpha of a cell.
+const LEAST_ALPHA: f32 = 140.0;
+
+impl Batch {
+    /// The rectangles of a tile. Lanes of unknown tracks are left out.
+    #[must_use]
+    pub fn new(tile: &Tile, tracks: &[Track], shape: &Shape) -> Self {
+        let colours: Vec<u8> = tile.names.iter().map(|name| palette::colour_of(name)).collect();
+        let mut batch = Self::default();
+        for lane in &tile.lanes {
+            let Some(track) = shape.track(lane.track) else { continue };
+            let Some(number) = shape.lane(track, lane.lane) else { continue };
+            let first = batch.instances.len();
+            let cells = Cells { ps: tile.cell_ps.max(1) as f64, lane: number, colours: &colours };
+            cells.add(lane, tracks[track].value_range.unwrap_or((0.0, 0.0)), &mut batch.instances);
+            let instances = first as u32..batch.instances.len() as u32;
+            batch.lanes.push(LaneSpan { track, lane: lane.lane, instances });
+        }
+        batch
+    }
+}
+
+/// What all rectangles of a lane share.
+struct Cells<'a> {
+    ps: f64,
+    lane: u32,
+    colours: &'a [u8],
+}
+
+impl Cells<'_> {
+    fn add(&self, lane: &Lane, value_range: (f64, f64), out: &mut Vec<Instance>) {
+        match &lane.content {
+            Content::Slices(slices) => {
+                // Instants stand on slices: they come last.
+                let (instants, bars): (Vec<_>, Vec<_>) =
+                    slices.iter().partition(|slice| slice.form == hit::INSTANT);
+                out.extend(bars.into_iter().chain(instants).map(|slice| self.slice(slice)));
+            }
+            Content::Cells(cells) => out.extend(cells.iter().map(|cell| self.cell(cell))),
+            Content::Samples(samples) => self.samples(samples, &Values::new(value_range), out),
+            Content::Ranges(ranges) => self.ranges(ranges, &Values::new(value_range), out),
+        }
+    }
+
+    fn from_ps(&self, ps: i64) -> f32 {
+        (ps as f64 / self.ps).clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
+    }
+
+    fn colour(&self, name: u32) -> u8 {
+        self.colours.get(name as usize).copied().unwrap_or(palette::COUNTER)
+    }
+
+    fn slice(&self, slice: &TileSlice) -> Instance {
+        let paint = match slice.form {
+            hit::INSTANT => Paint::Instant,
+            hit::UNFINISHED => Paint::Unfinished,
+            _ => Paint::Slice,
+        };
+        Instance {
+            start: self.from_ps(slice.start_ps),
+            end: self.from_ps(slice.start_ps.saturating_add(slice.duration_ps)),
+            low: 0.0,
+            high: 1.0,
+            lane: self.lane,
+            paint,
+            colour: self.colour(slice.name),
+            alpha: u8::MAX,
+        }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of 0 to 1 times 255"
+    )]
+    fn cell(&self, cell: &TileCell) -> Instance {
+        let share = (cell.busy_ps as f64 / self.ps).clamp(0.0, 1.0) as f32;
+        Instance {
+            start: cell.cell as f32,
+            end: (cell.cell + 1) as f32,
+            low: 0.0,
+            high: LEAST_CELL + (1.0 - LEAST_CELL) * share,
+            lane: self.lane,
+            paint: Paint::Cell,
+            colour: self.colour(cell.name),
+            alpha: (LEAST_ALPHA + (255.0 - LEAST_ALPHA) * share) as u8,
+        }
+    }
+
+    fn value(&self, start: f32, end: f32, (low, high): (f32, f32), paint: Paint) -> Instance {
+        let alpha = u8::MAX;
+        Instance { start, end, low, high, lane: self.lane, paint, colour: palette::COUNTER, alpha }
+    }
+
+    /// Each value holds until the next sample, the last one to the end of the tile.
+    fn samples(&self, samples: &[TileSample], values: &Values, out: &mut Vec<Instance>) {
+        for (at, sample) in samples.iter().enumerate() {
+            let end = samples.get(at + 1).map_or(CELLS as f32, |next| self.from_ps(next.time_ps));
+            out.push(self.value(self.from_ps(sample.time_ps), end, values.area(sample.value), Paint::Value));
+        }
+    }
+
+    /// In each cell the range; between cells the last value of the one before.
+    fn ranges(&self, ranges: &[TileRange], values: &Values, out: &mut Vec<Instance>) {
+        for (at, range) in ranges.iter().enumerate() {
+            let (start, end) = (range.cell as f32, (range.cell + 1) as f32);
+            out.push(self.value(start, end, values.area(range.max), Paint::Value));
+            let extent = (values.share(range.min), values.share(range.max));
+            out.push(self.value(start, end, extent, Paint::Range));
+            let next = ranges.get(at + 1).map_or(CELLS as f32, |next| next.cell as f32);
+            if next > end {
+                out.push(self.value(end, next, values.area(range.last), Paint::Value));
+            }
+        }
+    }
+}
+
+/// A counter's values as shares of its lane. Zero is always in sight.
+struct Values {
+    smallest: f64,
+    extent: f64,
+}
+
+impl Values {
+    fn new((smallest, largest): (f64, f64)) -> Self {
+        let (smallest, largest) = (smallest.min(0.0), largest.max(0.0));
+        let extent = largest - smallest;
+        Self { smallest, extent: if extent > 0.0 && extent.is_finite() { extent } else { 1.0 } }
+    }
+
+    fn share(&self, value: f64) -> f32 {
+        let share = ((value - self.smallest) / self.extent) as f32;
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// From zero to the value.
+    fn area(&self, value: f64) -> (f32, f32) {
+        let (zero, value) = (self.share(0.0), self.share(value));
+        (zero.min(value), zero.max(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::scene::tests::rank_of;
+
+    const TRACKS: &str = "
+Tensor*2
+Power~";
+
+    /// What a lane's content turns into: paint, extent in cells, extent in the lane.
+    #[track_caller]
+    fn check(track: u32, lane: u32, content: Content, expected: &str) {
+        let rank = rank_of(TRACKS);
+        let lane = Lane { track, lane, content };
+        let tile =
+            Tile { version: 1, start_ps: 0, cell_ps: 1_024, names: vec!["x".into()], lanes: vec![lane] };
+        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank));
+        let text: Vec<_> = batch
+            .instances
+            .iter()
+            .map(|i| {
+                format!("{:?} {}..{} {:.2}..{:.2} lane {}", i.paint, i.start, i.end, i.low, i.high, i.lane)
+            })
+            .collect();
+        assert_eq!(text.join(" | "), expected);
+    }
+
+    fn slice(start_ps: i64, duration_ps: i64, form: u8) -> TileSlice {
+        TileSlice { start_ps, duration_ps, row: 0, name: 0, form }
+    }
+
+    #[test]
+    fn slices_lie_in_cells_of_their_tile() {
+        check(
+            100,
+            1,
+            Content::Slices(vec![slice(512, 1_024, 0), slice(600, 0, 1), slice(2_048, 512, 2)]),
+            "Slice 0.5..1.5 0.00..1.00 lane 1 | Unfinished 2..2.5 0.00..1.00 lane 1 | Instant 0.5859375..0.5859375 \
+             0.00..1.00 lane 1",
+        );
+    }
+
+    #[test]
+    fn long_slices_are_cut_off_outside_of_the_tile() {
+        check(100, 0, Content::Slices(vec![slice(-1 << 60, 1 << 61, 0)]), "Slice -64..576 0.00..1.00 lane 0");
+    }
+
+    #[test]
+    fn cells_are_as_high_as_they_are_busy() {
+        let cell =
+            |cell, busy_ps| TileCell { cell, busy_ps, count: 9, name: 0, longest_row: 0, longest_ps: 1 };
+        check(
+            100,
+            0,
+            Content::Cells(vec![cell(0, 1_024), cell(7, 0)]),
+            "Cell 0..1 0.00..1.00 lane 0 | Cell 7..8 0.00..0.30 lane 0",
+        );
+    }
+
+    #[test]
+    fn counters_hold_their_value_until_the_next_sample() {
+        let sample = |time_ps, value| TileSample { time_ps, value, row: 0 };
+        check(
+            101,
+            0,
+            Content::Samples(vec![sample(-1_024, 50.0), sample(2_048, 100.0)]),
+            "Value -1..2 0.00..0.50 lane 2 | Value 2..512 0.00..1.00 lane 2",
+        );
+        let range = |cell, min, max, last| TileRange { cell, min, max, last };
+        check(
+            101,
+            0,
+            Content::Ranges(vec![range(1, 25.0, 75.0, 50.0), range(4, 0.0, 0.0, 0.0)]),
+            "Value 1..2 0.00..0.75 lane 2 | Range 1..2 0.25..0.75 lane 2 | Value 2..4 0.00..0.50 lane 2 | \
+             Value 4..5 0.00..0.00 lane 2 | Range 4..5 0.00..0.00 lane 2 | Value 5..512 0.00..0.00 lane 2",
+        );
+    }
+
+    #[test]
+    fn unknown_tracks_and_lanes_are_left_out() {
+        check(7, 0, Content::Slices(vec![slice(0, 1, 0)]), "");
+        check(100, 2, Content::Slices(vec![slice(0, 1, 0)]), "");
+    }
+
+    #[test]
+    fn values_without_a_range_are_drawn_flat() {
+        let flat = Values::new((0.0, 0.0));
+        assert_eq!(flat.area(0.0), (0.0, 0.0));
+        assert_eq!(Values::new((f64::NAN, f64::INFINITY)).share(f64::NAN), 0.0);
+        let both_sides = Values::new((-50.0, 50.0));
+        assert_eq!(both_sides.area(-50.0), (0.0, 0.5));
+    }
+}

@@ -1,0 +1,125 @@
+//! The minimap's picture: how busy each part of the whole rank is, track above track.
+
+use nprof_engine::base::Interval;
+use nprof_engine::wire::tile::{Content, Tile};
+
+/// Busy shares from 0 to 1 in columns (time) and rows (tracks).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Density {
+    whole: Interval,
+    columns: usize,
+    rows: usize,
+    /// Row after row.
+    busy: Vec<f32>,
+}
+
+impl Density {
+    /// An idle picture of a span.
+    #[must_use]
+    pub fn new(whole: Interval, columns: usize, rows: usize) -> Self {
+        let (columns, rows) = (columns.max(1), rows.max(1));
+        Self { whole, columns, rows, busy: vec![0.0; columns * rows] }
+    }
+
+    /// Columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How busy a place is; the busiest place of a row that is never idle has 1.
+    #[must_use]
+    pub fn busy(&self, column: usize, row: usize) -> f32 {
+        self.busy.get(row * self.columns + column).copied().unwrap_or(0.0).min(1.0)
+    }
+
+    /// Adds a tile. `row_of` names the row of a track and by how many lanes the row is shared; `None` leaves it out.
+    pub fn add(&mut self, tile: &Tile, row_of: impl Fn(u32) -> Option<(usize, f32)>) {
+        for lane in &tile.lanes {
+            let Some((row, shared_by)) = row_of(lane.track) else { continue };
+            let weight = 1.0 / shared_by.max(1.0);
+            match &lane.content {
+                Content::Slices(slices) => {
+                    for slice in slices {
+                        let start = slice.start_ps.max(0);
+                        let end = slice.start_ps.saturating_add(slice.duration_ps);
+                        let end = end.min(tile.cell_ps.saturating_mul(nprof_engine::tile::CELLS));
+                        self.spread(
+                            row,
+                            tile.start_ps.saturating_add(start),
+                            end.saturating_sub(start),
+                            1.0,
+                            weight,
+                        );
+                    }
+                }
+                Content::Cells(cells) => {
+                    for cell in cells {
+                        let start = i64::from(cell.cell).saturating_mul(tile.cell_ps);
+                        let share = cell.busy_ps as f32 / tile.cell_ps.max(1) as f32;
+                        self.spread(row, tile.start_ps.saturating_add(start), tile.cell_ps, share, weight);
+                    }
+                }
+                Content::Samples(_) | Content::Ranges(_) => {}
+            }
+        }
+    }
+
+    /// Adds busy time to the columns that a span touches, each as much as lies in it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the columns")]
+    fn spread(&mut self, row: usize, start_ps: i64, duration_ps: i64, share: f32, weight: f32) {
+        if row >= self.rows || duration_ps <= 0 {
+            return;
+        }
+        let columns_per_ps = self.columns as f64 / self.whole.duration_ps().max(1) as f64;
+        let last = self.columns as f64;
+        let from = (start_ps.saturating_sub(self.whole.start.0) as f64 * columns_per_ps).clamp(0.0, last);
+        let to = (start_ps.saturating_add(duration_ps).saturating_sub(self.whole.start.0) as f64
+            * columns_per_ps)
+            .clamp(0.0, last);
+        for column in from as usize..(to.ceil() as usize).min(self.columns) {
+            let inside = (to.min((column + 1) as f64) - from.max(column as f64)).max(0.0) as f32;
+            self.busy[row * self.columns + column] += inside * share * weight;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nprof_engine::wire::tile::{Lane, TileCell, TileSlice};
+
+    #[track_caller]
+    fn check(content: Content, shared_by: f32, expected: &[f32]) {
+        let lane = Lane { track: 3, lane: 0, content };
+        let tile = Tile { version: 1, start_ps: 0, cell_ps: 20, names: vec!["x".into()], lanes: vec![lane] };
+        let mut density = Density::new(Interval::new(0, 100), 10, 2);
+        density.add(&tile, |track| (track == 3).then_some((1, shared_by)));
+        let row: Vec<_> = (0..10).map(|column| density.busy(column, 1)).collect();
+        assert_eq!(row, expected);
+        assert!((0..10).all(|column| density.busy(column, 0) == 0.0));
+    }
+
+    #[test]
+    fn slices_spread_over_their_columns() {
+        let slice = |start_ps, duration_ps| TileSlice { start_ps, duration_ps, row: 0, name: 0, form: 0 };
+        check(
+            Content::Slices(vec![slice(-5, 10), slice(15, 30)]),
+            1.0,
+            &[0.5, 0.5, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0],
+        );
+    }
+
+    #[test]
+    fn cells_spread_their_share() {
+        let cell = TileCell { cell: 4, busy_ps: 10, count: 3, name: 0, longest_row: 0, longest_ps: 4 };
+        check(Content::Cells(vec![cell]), 1.0, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5]);
+        check(Content::Cells(vec![cell]), 2.0, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.25]);
+    }
+}

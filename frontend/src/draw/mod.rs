@@ -1,0 +1,13 @@
+//! From tiles to pixels. What is drawn is a value first ([`scene::Scene`], [`batch::Batch`]), which tests read; the
+//! canvases only carry it out.
+
+pub mod batch;
+pub mod density;
+pub mod palette;
+pub mod scene;
+pub mod shape;
+
+#[cfg(feature = "browser")]
+pub mod overlay;
+#[cfg(feature = "browser")]
+pub mod webgl;

@@ -1,0 +1,259 @@
+//! The 2-D canvases: texts, outlines, arrows and shades above the rectangles, and the ruler.
+
+use std::collections::HashMap;
+
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+use super::palette::{Ground, TEXT_ON_BAR};
+use super::scene::{Label, Rect};
+use crate::view::TimeScale;
+use crate::view::ticks::Ruler;
+
+const FONT: &str =
+    "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Noto Sans\", \"Liberation Sans\", sans-serif";
+
+/// The colours of a ground, as CSS writes them.
+struct Inks {
+    text: &'static str,
+    muted: &'static str,
+    grid: &'static str,
+    selected: &'static str,
+    hovered: &'static str,
+    accent: &'static str,
+    shade: &'static str,
+    on_accent: &'static str,
+}
+
+fn inks(ground: Ground) -> &'static Inks {
+    match ground {
+        Ground::Light => &Inks {
+            text: "#1a1e24",
+            muted: "#565f6b",
+            grid: "rgb(20 26 36 / 9%)",
+            selected: "#10141a",
+            hovered: "rgb(16 20 26 / 55%)",
+            accent: "#3451c6",
+            shade: "rgb(52 81 198 / 14%)",
+            on_accent: "#ffffff",
+        },
+        Ground::Dark => &Inks {
+            text: "#e5e8ec",
+            muted: "#9da7b3",
+            grid: "rgb(229 232 236 / 9%)",
+            selected: "#ffffff",
+            hovered: "rgb(255 255 255 / 70%)",
+            accent: "#8ea8ff",
+            shade: "rgb(142 168 255 / 18%)",
+            on_accent: "#0e1433",
+        },
+    }
+}
+
+/// A span that is shaded from top to bottom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shade {
+    /// Left and right edge, in CSS pixels.
+    pub span_px: (f64, f64),
+    /// What stands in its middle.
+    pub label: String,
+}
+
+/// An arrow from one slice's end to another's start, in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Arrow {
+    /// Where it begins.
+    pub from_px: (f64, f64),
+    /// Where it points.
+    pub to_px: (f64, f64),
+}
+
+/// What lies above the rectangles.
+#[derive(Debug, Default)]
+pub struct Above<'a> {
+    /// Texts on slices.
+    pub labels: Vec<Label<'a>>,
+    /// The slice under the pointer.
+    pub hovered: Option<Rect>,
+    /// The selected slice.
+    pub selected: Option<Rect>,
+    /// Its dependencies.
+    pub arrows: Vec<Arrow>,
+    /// The marked span and the one being dragged.
+    pub shades: Vec<Shade>,
+    /// Where the pointer is, for a hair line.
+    pub pointer_px: Option<f64>,
+}
+
+/// A 2-D canvas with its measured texts.
+#[derive(Debug)]
+pub struct Pen {
+    context: CanvasRenderingContext2d,
+    /// Widths of names. Cleared when it grows large: names repeat, but not all of them.
+    widths: HashMap<String, f64>,
+}
+
+/// Measured names that are kept.
+const MOST_WIDTHS: usize = 50_000;
+
+impl Pen {
+    /// Prepares a canvas; `None` where the browser gives no context.
+    #[must_use]
+    pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
+        let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+        Some(Self { context, widths: HashMap::new() })
+    }
+
+    /// The width of a text in CSS pixels.
+    pub fn width_px(&mut self, text: &str) -> f64 {
+        if let Some(width) = self.widths.get(text) {
+            return *width;
+        }
+        self.context.set_font(FONT);
+        let width = self.context.measure_text(text).map_or(0.0, |metrics| metrics.width());
+        if self.widths.len() >= MOST_WIDTHS {
+            self.widths.clear();
+        }
+        self.widths.insert(text.to_owned(), width);
+        width
+    }
+
+    /// Empties the canvas and counts in CSS pixels from now on.
+    fn clear(&self, width_px: f64, height_px: f64, ratio: f64) {
+        // Fails only for numbers that are no numbers.
+        self.context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok();
+        self.context.clear_rect(0.0, 0.0, width_px, height_px);
+    }
+
+    /// Draws what lies above the rectangles.
+    pub fn draw_above(
+        &self,
+        scale: &TimeScale,
+        ruler: &Ruler,
+        height_px: f64,
+        ratio: f64,
+        ground: Ground,
+        above: &Above,
+    ) {
+        let inks = inks(ground);
+        let context = &self.context;
+        self.clear(scale.width_px, height_px, ratio);
+        context.set_fill_style_str(inks.grid);
+        for tick in &ruler.ticks {
+            context.fill_rect(scale.px_from_time(tick.time_ps).round(), 0.0, 1.0, height_px);
+        }
+        context.set_font(FONT);
+        context.set_text_baseline("middle");
+        context.set_text_align("left");
+        context.set_fill_style_str(TEXT_ON_BAR);
+        for label in &above.labels {
+            // Fails only for numbers that are no numbers.
+            context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
+        }
+        for arrow in &above.arrows {
+            self.arrow(arrow, inks.accent);
+        }
+        if let Some(rect) = above.hovered {
+            self.outline(rect, scale.width_px, inks.hovered, 1.0);
+        }
+        if let Some(rect) = above.selected {
+            self.outline(rect, scale.width_px, inks.selected, 2.0);
+        }
+        for shade in &above.shades {
+            self.shade(shade, height_px, inks);
+        }
+        if let Some(x_px) = above.pointer_px {
+            context.set_fill_style_str(inks.hovered);
+            context.set_global_alpha(0.4);
+            context.fill_rect(x_px.round(), 0.0, 1.0, height_px);
+            context.set_global_alpha(1.0);
+        }
+    }
+
+    /// Draws the ruler; labels count from a base that stands elsewhere.
+    pub fn draw_ruler(
+        &self,
+        scale: &TimeScale,
+        ruler: &Ruler,
+        height_px: f64,
+        ratio: f64,
+        ground: Ground,
+        shades: &[Shade],
+    ) {
+        let inks = inks(ground);
+        let context = &self.context;
+        self.clear(scale.width_px, height_px, ratio);
+        for shade in shades {
+            let (left, right) = shade.span_px;
+            context.set_fill_style_str(inks.shade);
+            context.fill_rect(left, 0.0, (right - left).max(1.0), height_px);
+        }
+        context.set_fill_style_str(inks.muted);
+        let minor_px = ruler.minor_ps as f64 * scale.px_per_ps();
+        let first = scale.window.start.0.div_euclid(ruler.minor_ps);
+        let mut x_px = scale.px_from_time(first.saturating_mul(ruler.minor_ps));
+        while x_px < scale.width_px && minor_px >= 1.0 {
+            context.fill_rect(x_px.round(), height_px - 4.0, 1.0, 4.0);
+            x_px += minor_px;
+        }
+        context.set_font(FONT);
+        context.set_text_baseline("middle");
+        context.set_text_align("left");
+        context.set_fill_style_str(inks.text);
+        for tick in &ruler.ticks {
+            let x_px = scale.px_from_time(tick.time_ps).round();
+            context.fill_rect(x_px, 4.0, 1.0, height_px - 4.0);
+            context.fill_text(&tick.label, x_px + 4.0, height_px / 2.0).ok();
+        }
+    }
+
+    fn outline(&self, rect: Rect, canvas_px: f64, ink: &str, line_px: f64) {
+        let context = &self.context;
+        let left = rect.x_px.max(-10.0).round();
+        let right = (rect.x_px + rect.width_px).min(canvas_px + 10.0).round();
+        context.set_stroke_style_str(ink);
+        context.set_line_width(line_px);
+        let width = (right - left).max(3.0);
+        context.stroke_rect(left - 0.5, rect.y_px.round() - 0.5, width, rect.height_px.round() + 1.0);
+    }
+
+    fn arrow(&self, arrow: &Arrow, ink: &str) {
+        let context = &self.context;
+        let ((x0, y0), (x1, y1)) = (arrow.from_px, arrow.to_px);
+        let bend = ((x1 - x0).abs() / 2.0).clamp(16.0, 120.0);
+        context.set_stroke_style_str(ink);
+        context.set_fill_style_str(ink);
+        context.set_line_width(1.5);
+        context.begin_path();
+        context.move_to(x0, y0);
+        context.bezier_curve_to(x0 + bend, y0, x1 - bend, y1, x1, y1);
+        context.stroke();
+        context.begin_path();
+        context.move_to(x1, y1);
+        context.line_to(x1 - 6.0, y1 - 3.5);
+        context.line_to(x1 - 6.0, y1 + 3.5);
+        context.close_path();
+        context.fill();
+    }
+
+    fn shade(&self, shade: &Shade, height_px: f64, inks: &Inks) {
+        let context = &self.context;
+        let (left, right) = shade.span_px;
+        context.set_fill_style_str(inks.shade);
+        context.fill_rect(left, 0.0, right - left, height_px);
+        context.set_fill_style_str(inks.accent);
+        context.fill_rect(left.round(), 0.0, 1.0, height_px);
+        context.fill_rect(right.round() - 1.0, 0.0, 1.0, height_px);
+        if shade.label.is_empty() {
+            return;
+        }
+        context.set_font(FONT);
+        let width = context.measure_text(&shade.label).map_or(0.0, |metrics| metrics.width()) + 12.0;
+        let middle = f64::midpoint(left.max(0.0), right);
+        context.fill_rect(middle - width / 2.0, 6.0, width, 18.0);
+        context.set_fill_style_str(inks.on_accent);
+        context.set_text_align("center");
+        context.set_text_baseline("middle");
+        context.fill_text(&shade.label, middle, 15.5).ok();
+    }
+}

@@ -1,0 +1,303 @@
+//! What a frame shows: which rectangles of which tiles, and which texts. A value that tests can read.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use nprof_engine::base::Interval;
+use nprof_engine::tile::TileId;
+use nprof_engine::wire::catalog::RankDetail;
+use nprof_engine::wire::tile::{Content, Tile, TileSlice};
+
+use super::batch::Batch;
+use super::shape::Shape;
+use crate::fetch::cache::Piece;
+use crate::view::{Layout, TimeScale, hit};
+
+/// Where the frame looks.
+#[derive(Debug, Clone, Copy)]
+pub struct Camera<'a> {
+    /// Time, over the width in CSS pixels.
+    pub scale: TimeScale,
+    /// Distance of the frame's top from the top of the first row, in CSS pixels.
+    pub scroll_px: f64,
+    /// Height in CSS pixels.
+    pub height_px: f64,
+    /// The rank.
+    pub rank: &'a RankDetail,
+    /// Its lanes.
+    pub shape: &'a Shape,
+    /// Its rows.
+    pub layout: &'a Layout,
+}
+
+/// Rectangles of one tile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quads {
+    /// Of which tile.
+    pub tile: TileId,
+    /// Where the tile's start is, in CSS pixels.
+    pub offset_px: f64,
+    /// Width of a cell in CSS pixels.
+    pub cell_px: f64,
+    /// Nothing is drawn outside of this, in CSS pixels.
+    pub clip_px: (f64, f64),
+    /// Which instances of its [`Batch`].
+    pub instances: Vec<Range<u32>>,
+}
+
+/// A text on a slice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Label<'a> {
+    /// Left end, in CSS pixels.
+    pub x_px: f64,
+    /// Middle, in CSS pixels from the frame's top.
+    pub y_px: f64,
+    /// What it says.
+    pub text: Cow<'a, str>,
+}
+
+/// A rectangle on the frame, in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rect {
+    /// Left edge.
+    pub x_px: f64,
+    /// Upper edge.
+    pub y_px: f64,
+    /// Width.
+    pub width_px: f64,
+    /// Height.
+    pub height_px: f64,
+}
+
+/// Bars narrower than this carry no text.
+const LABEL_PX: f64 = 28.0;
+/// Space between a bar's edge and its text.
+const INSET_PX: f64 = 4.0;
+
+impl<'a> Camera<'a> {
+    /// The instances of a piece that are in sight; `None` where there are none.
+    #[must_use]
+    pub fn quads(&self, piece: &Piece, batch: &Batch) -> Option<Quads> {
+        let mut instances: Vec<Range<u32>> = Vec::new();
+        for span in &batch.lanes {
+            if span.instances.is_empty() || self.band_px(span.track, span.lane).is_none() {
+                continue;
+            }
+            match instances.last_mut() {
+                Some(last) if last.end == span.instances.start => last.end = span.instances.end,
+                _ => instances.push(span.instances.clone()),
+            }
+        }
+        let clip_px = self.clip_px(piece.clip)?;
+        (!instances.is_empty()).then(|| Quads {
+            tile: piece.id,
+            offset_px: self.scale.px_from_time(piece.tile.start_ps),
+            cell_px: piece.tile.cell_ps as f64 * self.scale.px_per_ps(),
+            clip_px,
+            instances,
+        })
+    }
+
+    /// The texts on a piece's slices. `width_px` measures a text.
+    pub fn labels(&self, piece: &'a Piece, width_px: &mut dyn FnMut(&str) -> f64, out: &mut Vec<Label<'a>>) {
+        let tile: &'a Tile = &piece.tile;
+        let least_ps = self.scale.ps_from_px(LABEL_PX);
+        let shown = Interval::new(
+            piece.clip.start.0.max(self.scale.window.start.0),
+            piece.clip.end.0.min(self.scale.window.end.0),
+        );
+        for lane in &tile.lanes {
+            let Content::Slices(slices) = &lane.content else { continue };
+            let Some(track) = self.shape.track(lane.track) else { continue };
+            let Some((top_px, height_px)) = self.band_px(track, lane.lane) else { continue };
+            for slice in slices.iter().filter(|slice| slice.duration_ps >= least_ps) {
+                let Some((x_px, room_px)) = self.text_room(tile, slice, shown) else { continue };
+                let Some(name) = tile.names.get(slice.name as usize) else { continue };
+                let Some(text) = fitted(name, width_px(name), room_px) else { continue };
+                out.push(Label { x_px, y_px: top_px + height_px / 2.0, text });
+            }
+        }
+    }
+
+    /// Where the visible part of a slice has room for text. A slice that several pieces show gets its text from the one
+    /// in which its visible part begins.
+    fn text_room(&self, tile: &Tile, slice: &TileSlice, shown: Interval) -> Option<(f64, f64)> {
+        let start = tile.start_ps.saturating_add(slice.start_ps);
+        let end = start.saturating_add(slice.duration_ps).min(self.scale.window.end.0);
+        let visible_start = start.max(self.scale.window.start.0);
+        if slice.form == hit::INSTANT || visible_start < shown.start.0 || visible_start >= shown.end.0 {
+            return None;
+        }
+        let x_px = self.scale.px_from_time(visible_start) + INSET_PX;
+        let room_px = self.scale.px_from_time(end) - INSET_PX - x_px;
+        (room_px >= LABEL_PX - 2.0 * INSET_PX).then_some((x_px, room_px))
+    }
+
+    /// Where a slice stands on the frame; `None` where its track is hidden. May lie outside of the frame.
+    #[must_use]
+    pub fn rect(&self, track: u32, lane: u32, start_ps: i64, duration_ps: i64) -> Option<Rect> {
+        let at = self.shape.track(track)?;
+        let (top_px, height_px) = self.layout.row_of(at)?.lane_px(&self.rank.tracks[at], lane);
+        let x_px = self.scale.px_from_time(start_ps);
+        let end_px = self.scale.px_from_time(start_ps.saturating_add(duration_ps));
+        Some(Rect { x_px, y_px: top_px - self.scroll_px, width_px: end_px - x_px, height_px })
+    }
+
+    /// A lane's band on the frame: distance from its top, and height. `None` out of sight.
+    fn band_px(&self, track: usize, lane: u32) -> Option<(f64, f64)> {
+        let (top_px, height_px) = self.layout.row_of(track)?.lane_px(&self.rank.tracks[track], lane);
+        let top_px = top_px - self.scroll_px;
+        (top_px < self.height_px && top_px + height_px > 0.0).then_some((top_px, height_px))
+    }
+
+    fn clip_px(&self, clip: Interval) -> Option<(f64, f64)> {
+        let left = self.scale.px_from_time(clip.start.0).max(0.0);
+        let right = self.scale.px_from_time(clip.end.0).min(self.scale.width_px);
+        (right > left).then_some((left, right))
+    }
+}
+
+/// As much of a text as fits, with an ellipsis where it was cut; `None` where not even two letters fit. The cut is
+/// estimated from the width of the whole text, so that each name is measured once.
+fn fitted(text: &str, width_px: f64, room_px: f64) -> Option<Cow<'_, str>> {
+    /// Letters that make sense alone.
+    const LEAST: usize = 2;
+    if width_px <= room_px {
+        return Some(Cow::Borrowed(text));
+    }
+    let count = text.chars().count();
+    // One more letter's width for the ellipsis, and one for letters wider than the average.
+    let fits = (count as f64 * room_px / width_px - 2.0).max(0.0) as usize;
+    if fits < LEAST {
+        return None;
+    }
+    let end = text.char_indices().nth(fits).map_or(text.len(), |(at, _)| at);
+    Some(Cow::Owned(format!("{}…", text[..end].trim_end())))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::view::layout::tests::tracks;
+    use nprof_engine::tile::Level;
+    use nprof_engine::wire::catalog::{RankEntry, TileGroup};
+    use nprof_engine::wire::tile::Lane;
+
+    /// A rank with these tracks, all in one tile group.
+    pub(crate) fn rank_of(text: &str) -> RankDetail {
+        let tracks = tracks(text);
+        let entry = RankEntry {
+            rank: 0,
+            device: None,
+            core: None,
+            events: 0,
+            start_ps: 0,
+            end_ps: 1_000_000,
+            content: "c".into(),
+            input: "test".into(),
+        };
+        let groups = vec![TileGroup { id: 0, tracks: tracks.iter().map(|track| track.id).collect() }];
+        RankDetail { entry, tracks, groups, tables: vec![], warnings: vec![], origin_unix_ns: None }
+    }
+
+    /// A tile of the finest level with slices `track lane start..end name`, in picoseconds.
+    fn piece(text: &str) -> Piece {
+        let id = TileId { group: 0, level: Level::new(0).unwrap(), index: 0 };
+        let mut tile =
+            Tile { version: 1, start_ps: 0, cell_ps: id.level.cell_ps(), names: vec![], lanes: vec![] };
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            let [track, lane, span, name] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let (start, end) = span.split_once("..").unwrap();
+            let start_ps: i64 = start.parse().unwrap();
+            let duration_ps = end.parse::<i64>().unwrap() - start_ps;
+            let slice = TileSlice { start_ps, duration_ps, row: 0, name: tile.names.len() as u32, form: 0 };
+            tile.names.push(name.to_owned());
+            let (track, lane) = (track.parse().unwrap(), lane.parse().unwrap());
+            tile.lanes.push(Lane { track, lane, content: Content::Slices(vec![slice]) });
+        }
+        Piece { id, tile: Rc::new(tile), clip: id.interval() }
+    }
+
+    const TRACKS: &str = "
+Engines/
+  Tensor*2
+  Vector
+Queue";
+
+    const SLICES: &str = "
+101 0 0..50000 matmul
+101 1 50000..100000 a rather long name
+102 0 60000..61000 short
+103 0 0..100000 copy";
+
+    /// One pixel is 1000 ps; letters are 6 pixels wide.
+    #[track_caller]
+    fn check(window: Interval, scroll_px: f64, height_px: f64, closed: &[&str], expected: &str) {
+        let rank = rank_of(TRACKS);
+        let layout = Layout::new(&rank.tracks, |track| closed.contains(&track.name.as_str()));
+        let shape = Shape::new(&rank);
+        let scale = TimeScale { window, width_px: window.duration_ps() as f64 / 1_000.0 };
+        let camera = Camera { scale, scroll_px, height_px, rank: &rank, shape: &shape, layout: &layout };
+        let piece = piece(SLICES);
+        let quads = camera.quads(&piece, &Batch::new(&piece.tile, &rank.tracks, &shape));
+        let mut labels = Vec::new();
+        camera.labels(&piece, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
+        let mut lines = vec![quads.map_or("nothing".to_owned(), |quads| {
+            format!("{:?} at {} clip {:?}", quads.instances, quads.offset_px, quads.clip_px)
+        })];
+        lines.extend(labels.iter().map(|label| format!("{}@{},{}", label.text, label.x_px, label.y_px)));
+        assert_eq!(lines.join(" | "), expected);
+    }
+
+    #[test]
+    fn everything_in_sight_is_drawn() {
+        check(
+            Interval::new(0, 100_000),
+            0.0,
+            500.0,
+            &[],
+            "[0..4] at 0 clip (0.0, 100.0) | matmul@4,35 | a rat…@54,53 | copy@4,101",
+        );
+    }
+
+    #[test]
+    fn closed_groups_and_rows_out_of_sight_are_not() {
+        check(
+            Interval::new(0, 100_000),
+            0.0,
+            500.0,
+            &["Engines"],
+            "[3..4] at 0 clip (0.0, 100.0) | copy@4,35",
+        );
+        check(
+            Interval::new(0, 100_000),
+            26.0,
+            20.0,
+            &[],
+            "[0..2] at 0 clip (0.0, 100.0) | matmul@4,9 | a rat…@54,27",
+        );
+        check(Interval::new(0, 100_000), 900.0, 20.0, &[], "nothing");
+    }
+
+    #[test]
+    fn texts_stay_in_the_window() {
+        check(
+            Interval::new(10_000, 80_000),
+            0.0,
+            500.0,
+            &[],
+            "[0..4] at -10 clip (0.0, 70.0) | mat…@4,35 | copy@4,101",
+        );
+    }
+
+    #[test]
+    fn texts_are_cut_between_letters() {
+        assert_eq!(fitted("ééééé", 50.0, 50.0), Some(Cow::Borrowed("ééééé")));
+        assert_eq!(fitted("ééééé", 50.0, 45.0).as_deref(), Some("éé…"));
+        assert_eq!(fitted("ééééé", 50.0, 30.0), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! The lanes of a rank, numbered through all its tracks: how a tile's lanes find their place on the screen.
+
+use std::collections::HashMap;
+
+use nprof_engine::wire::catalog::{RankDetail, Track};
+
+use crate::view::Layout;
+
+/// A rank's tracks with their lanes.
+#[derive(Debug, Clone, Default)]
+pub struct Shape {
+    index_of: HashMap<u32, usize>,
+    /// For each track, the number of its first lane; one more at the end.
+    first_lane: Vec<u32>,
+}
+
+/// Where a lane's bars stand: distance from the top of the first row, and height. No height: not shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Band {
+    /// Distance from the top of the first row, in CSS pixels.
+    pub top_px: f32,
+    /// In CSS pixels.
+    pub height_px: f32,
+}
+
+/// A lane that is not shown.
+const HIDDEN: Band = Band { top_px: 0.0, height_px: 0.0 };
+
+impl Shape {
+    /// Numbers the lanes of a rank.
+    #[must_use]
+    pub fn new(rank: &RankDetail) -> Self {
+        let mut first_lane = Vec::with_capacity(rank.tracks.len() + 1);
+        let mut next = 0_u32;
+        for track in &rank.tracks {
+            first_lane.push(next);
+            next = next.saturating_add(track.lanes);
+        }
+        first_lane.push(next);
+        let index_of = rank.tracks.iter().enumerate().map(|(at, track)| (track.id, at)).collect();
+        Self { index_of, first_lane }
+    }
+
+    /// A track's index, by its number.
+    #[must_use]
+    pub fn track(&self, id: u32) -> Option<usize> {
+        self.index_of.get(&id).copied()
+    }
+
+    /// The number of a track's lane; `None` where there is no such lane.
+    #[must_use]
+    pub fn lane(&self, track: usize, lane: u32) -> Option<u32> {
+        let number = self.first_lane.get(track)?.checked_add(lane)?;
+        (number < *self.first_lane.get(track + 1)?).then_some(number)
+    }
+
+    /// The bands of all lanes in a layout, by number.
+    #[must_use]
+    pub fn bands(&self, tracks: &[Track], layout: &Layout) -> Vec<Band> {
+        let mut bands = vec![HIDDEN; self.first_lane.last().map_or(0, |count| *count as usize)];
+        for row in &layout.rows {
+            let track = &tracks[row.track];
+            for lane in 0..track.lanes {
+                let Some(number) = self.lane(row.track, lane) else { continue };
+                let (top_px, height_px) = row.lane_px(track, lane);
+                bands[number as usize] = Band { top_px: top_px as f32, height_px: height_px as f32 };
+            }
+        }
+        bands
+    }
+}

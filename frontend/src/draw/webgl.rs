@@ -1,0 +1,231 @@
+//! Draws rectangles with WebGL2: each tile is uploaded once, then drawn at any window by changing a few numbers.
+//!
+//! Whatever the browser takes away with a lost context is made anew from the tiles.
+
+use std::collections::HashMap;
+
+use js_sys::{Float32Array, Uint32Array};
+use nprof_engine::tile::TileId;
+use wasm_bindgen::JsCast;
+use web_sys::{
+    HtmlCanvasElement, WebGl2RenderingContext as Gl, WebGlBuffer, WebGlProgram, WebGlShader, WebGlTexture,
+    WebGlUniformLocation,
+};
+
+use super::batch::{Batch, INSTANCE_WORDS};
+use super::palette::{COLOURS, Rgb};
+use super::scene::Quads;
+use super::shape::Band;
+
+/// Bytes of an instance.
+const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
+/// Where the two integers of an instance start, after its four floats.
+const LOOK_AT: i32 = 4 * size_of::<f32>() as i32;
+/// Lanes in a row of the lane texture.
+const BANDS_WIDTH: usize = 1024;
+/// Corners of a rectangle, as a strip of two triangles.
+const CORNERS: i32 = 4;
+
+const VERTEX: &str = include_str!("quad.vert");
+const FRAGMENT: &str = include_str!("quad.frag");
+
+/// Why nothing can be drawn, in words for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoWebGl(pub String);
+
+/// What a frame needs beside its rectangles, in CSS pixels.
+#[derive(Debug, Clone, Copy)]
+pub struct Surface {
+    /// Width.
+    pub width_px: f64,
+    /// Height.
+    pub height_px: f64,
+    /// Distance of its top from the top of the first row.
+    pub scroll_px: f64,
+    /// Pixels of the screen for a CSS pixel.
+    pub ratio: f64,
+}
+
+/// The canvas with everything that was uploaded.
+#[derive(Debug)]
+pub struct Painter {
+    gl: Gl,
+    program: WebGlProgram,
+    uniforms: Uniforms,
+    buffers: HashMap<TileId, WebGlBuffer>,
+    bands: Option<WebGlTexture>,
+}
+
+#[derive(Debug)]
+struct Uniforms {
+    canvas: Option<WebGlUniformLocation>,
+    offset: Option<WebGlUniformLocation>,
+    cell: Option<WebGlUniformLocation>,
+    scroll: Option<WebGlUniformLocation>,
+    ratio: Option<WebGlUniformLocation>,
+    palette: Option<WebGlUniformLocation>,
+}
+
+impl Painter {
+    /// Prepares a canvas. Called again after its context was lost and restored.
+    ///
+    /// # Errors
+    /// Where the browser has no WebGL2, or refuses the shaders.
+    pub fn new(canvas: &HtmlCanvasElement) -> Result<Self, NoWebGl> {
+        let missing = || NoWebGl("This browser has no WebGL2, which the timeline is drawn with".to_owned());
+        let context = canvas.get_context("webgl2").map_err(|_| missing())?.ok_or_else(missing)?;
+        let gl: Gl = context.dyn_into().map_err(|_| missing())?;
+        let program = program(&gl)?;
+        let uniform = |name| gl.get_uniform_location(&program, name);
+        let uniforms = Uniforms {
+            canvas: uniform("canvas_px"),
+            offset: uniform("offset_px"),
+            cell: uniform("cell_px"),
+            scroll: uniform("scroll_px"),
+            ratio: uniform("ratio"),
+            palette: uniform("palette"),
+        };
+        gl.enable(Gl::BLEND);
+        gl.blend_func(Gl::ONE, Gl::ONE_MINUS_SRC_ALPHA);
+        gl.enable_vertex_attrib_array(0);
+        gl.enable_vertex_attrib_array(1);
+        gl.vertex_attrib_divisor(0, 1);
+        gl.vertex_attrib_divisor(1, 1);
+        Ok(Self { gl, program, uniforms, buffers: HashMap::new(), bands: None })
+    }
+
+    /// Whether a tile was uploaded.
+    #[must_use]
+    pub fn has(&self, tile: TileId) -> bool {
+        self.buffers.contains_key(&tile)
+    }
+
+    /// Uploads a tile's rectangles.
+    pub fn upload(&mut self, tile: TileId, batch: &Batch) {
+        let Some(buffer) = self.gl.create_buffer() else { return };
+        let words: Vec<u32> = batch.instances.iter().flat_map(super::batch::Instance::words).collect();
+        self.gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
+        let array = Uint32Array::from(words.as_slice());
+        self.gl.buffer_data_with_array_buffer_view(Gl::ARRAY_BUFFER, &array, Gl::STATIC_DRAW);
+        if let Some(before) = self.buffers.insert(tile, buffer) {
+            self.gl.delete_buffer(Some(&before));
+        }
+    }
+
+    /// Frees a tile's rectangles.
+    pub fn drop_tile(&mut self, tile: TileId) {
+        if let Some(buffer) = self.buffers.remove(&tile) {
+            self.gl.delete_buffer(Some(&buffer));
+        }
+    }
+
+    /// Frees all tiles: another rank is shown.
+    pub fn drop_all(&mut self) {
+        for (_, buffer) in self.buffers.drain() {
+            self.gl.delete_buffer(Some(&buffer));
+        }
+    }
+
+    /// Tells where the lanes stand; needed after each change of the layout.
+    pub fn set_bands(&mut self, bands: &[Band]) {
+        let gl = &self.gl;
+        let rows = bands.len().div_ceil(BANDS_WIDTH).max(1);
+        let mut values = vec![0.0_f32; rows * BANDS_WIDTH * 2];
+        for (pair, band) in values.chunks_exact_mut(2).zip(bands) {
+            pair.copy_from_slice(&[band.top_px, band.height_px]);
+        }
+        if self.bands.is_none() {
+            self.bands = gl.create_texture();
+        }
+        gl.bind_texture(Gl::TEXTURE_2D, self.bands.as_ref());
+        for (name, value) in [
+            (Gl::TEXTURE_MIN_FILTER, Gl::NEAREST),
+            (Gl::TEXTURE_MAG_FILTER, Gl::NEAREST),
+            (Gl::TEXTURE_WRAP_S, Gl::CLAMP_TO_EDGE),
+            (Gl::TEXTURE_WRAP_T, Gl::CLAMP_TO_EDGE),
+        ] {
+            gl.tex_parameteri(Gl::TEXTURE_2D, name, value as i32);
+        }
+        let values = Float32Array::from(values.as_slice());
+        // Fails only for an array that is too short.
+        gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_array_buffer_view(
+            Gl::TEXTURE_2D,
+            0,
+            Gl::RG32F as i32,
+            BANDS_WIDTH as i32,
+            rows as i32,
+            0,
+            Gl::RG,
+            Gl::FLOAT,
+            Some(&values),
+        )
+        .ok();
+    }
+
+    /// Draws a frame.
+    pub fn draw(&self, surface: &Surface, colours: &[Rgb; COLOURS], all: &[Quads]) {
+        let gl = &self.gl;
+        let ratio = surface.ratio;
+        let (width, height) =
+            ((surface.width_px * ratio).round() as i32, (surface.height_px * ratio).round() as i32);
+        gl.disable(Gl::SCISSOR_TEST);
+        gl.viewport(0, 0, width, height);
+        gl.clear_color(0.0, 0.0, 0.0, 0.0);
+        gl.clear(Gl::COLOR_BUFFER_BIT);
+        if all.is_empty() || self.bands.is_none() {
+            return;
+        }
+        gl.enable(Gl::SCISSOR_TEST);
+        gl.use_program(Some(&self.program));
+        gl.uniform2f(self.uniforms.canvas.as_ref(), width as f32, height as f32);
+        gl.uniform1f(self.uniforms.scroll.as_ref(), surface.scroll_px as f32);
+        gl.uniform1f(self.uniforms.ratio.as_ref(), ratio as f32);
+        gl.uniform3fv_with_f32_array(self.uniforms.palette.as_ref(), colours.as_flattened());
+        gl.bind_texture(Gl::TEXTURE_2D, self.bands.as_ref());
+        for quads in all {
+            self.draw_quads(quads, ratio, height);
+        }
+    }
+
+    fn draw_quads(&self, quads: &Quads, ratio: f64, height: i32) {
+        let gl = &self.gl;
+        let Some(buffer) = self.buffers.get(&quads.tile) else { return };
+        let left = (quads.clip_px.0 * ratio).round() as i32;
+        let right = (quads.clip_px.1 * ratio).round() as i32;
+        gl.scissor(left, 0, (right - left).max(0), height);
+        gl.uniform1f(self.uniforms.offset.as_ref(), (quads.offset_px * ratio) as f32);
+        gl.uniform1f(self.uniforms.cell.as_ref(), (quads.cell_px * ratio) as f32);
+        gl.bind_buffer(Gl::ARRAY_BUFFER, Some(buffer));
+        for run in &quads.instances {
+            let from = run.start as i32 * STRIDE;
+            gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, STRIDE, from);
+            gl.vertex_attrib_i_pointer_with_i32(1, 2, Gl::UNSIGNED_INT, STRIDE, from + LOOK_AT);
+            gl.draw_arrays_instanced(Gl::TRIANGLE_STRIP, 0, CORNERS, (run.end - run.start) as i32);
+        }
+    }
+}
+
+fn program(gl: &Gl) -> Result<WebGlProgram, NoWebGl> {
+    let refused = |what: &str, log: Option<String>| {
+        NoWebGl(format!("The browser's WebGL2 refuses the timeline's {what}: {}", log.unwrap_or_default()))
+    };
+    let program = gl.create_program().ok_or_else(|| refused("program", None))?;
+    for (kind, source) in [(Gl::VERTEX_SHADER, VERTEX), (Gl::FRAGMENT_SHADER, FRAGMENT)] {
+        let shader = gl.create_shader(kind).ok_or_else(|| refused("shader", None))?;
+        compile(gl, &shader, source).map_err(|log| refused("shader", log))?;
+        gl.attach_shader(&program, &shader);
+    }
+    gl.link_program(&program);
+    if gl.get_program_parameter(&program, Gl::LINK_STATUS).as_bool() == Some(true) {
+        Ok(program)
+    } else {
+        Err(refused("program", gl.get_program_info_log(&program)))
+    }
+}
+
+fn compile(gl: &Gl, shader: &WebGlShader, source: &str) -> Result<(), Option<String>> {
+    gl.shader_source(shader, source);
+    gl.compile_shader(shader);
+    let is_compiled = gl.get_shader_parameter(shader, Gl::COMPILE_STATUS).as_bool() == Some(true);
+    if is_compiled { Ok(()) } else { Err(gl.get_shader_info_log(shader)) }
+}

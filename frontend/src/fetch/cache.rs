@@ -1,0 +1,391 @@
+//! The tiles that are here, on their way, or failed; what to ask for next, and what to draw until it comes.
+//!
+//! Pure: the caller sends the requests that [`TileCache::plan`] names and brings the answers to
+//! [`TileCache::provide`]. Tiles that were seen last stay longest; tiles that are wanted now are never dropped.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use nprof_engine::base::Interval;
+use nprof_engine::tile::{Level, TileId};
+use nprof_engine::wire::tile::{Content, Tile, TileCell, TileRange, TileSample, TileSlice};
+
+use super::error::FetchError;
+
+/// Requests under way at once. Browsers open six connections to a host; two more wait in line.
+const MOST_REQUESTS: usize = 8;
+/// The wait after the first failure; each further one doubles it.
+const FIRST_RETRY_MS: f64 = 500.0;
+/// The longest wait between two attempts.
+const LONGEST_RETRY_MS: f64 = 30_000.0;
+/// Finer tiles stand in for a missing one up to this many levels below it: eight of them.
+const FINER_LEVELS: u32 = 3;
+
+/// A tile that is here, with what it costs.
+#[derive(Debug)]
+struct Kept {
+    tile: Rc<Tile>,
+    size_bytes: usize,
+    /// The plan that wanted it last.
+    last_wanted: u64,
+}
+
+/// A request that failed.
+#[derive(Debug)]
+struct Failure {
+    error: FetchError,
+    attempts: i32,
+    retry_at_ms: f64,
+}
+
+#[derive(Debug)]
+enum Slot {
+    OnItsWay { attempts: i32 },
+    Here(Kept),
+    Failed(Failure),
+}
+
+/// What to do now.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plan {
+    /// Requests to send, most urgent first.
+    pub start: Vec<TileId>,
+    /// Requests to call off.
+    pub cancel: Vec<TileId>,
+    /// When to plan again although nothing changed: a failed request is due then.
+    pub retry_at_ms: Option<f64>,
+}
+
+/// A tile to draw, and the part of it that shows.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// Which one.
+    pub id: TileId,
+    /// The tile.
+    pub tile: Rc<Tile>,
+    /// Where it shows.
+    pub clip: Interval,
+}
+
+/// The cache.
+#[derive(Debug)]
+pub struct TileCache {
+    slots: HashMap<TileId, Slot>,
+    size_bytes: usize,
+    limit_bytes: usize,
+    plans: u64,
+    dropped: Vec<TileId>,
+}
+
+impl TileCache {
+    /// An empty cache that keeps about so many bytes.
+    #[must_use]
+    pub fn new(limit_bytes: usize) -> Self {
+        Self { slots: HashMap::new(), size_bytes: 0, limit_bytes, plans: 0, dropped: Vec::new() }
+    }
+
+    /// What to request and to call off, now that these tiles are wanted, most urgent first.
+    pub fn plan(&mut self, wanted: &[TileId], now_ms: f64) -> Plan {
+        self.plans += 1;
+        let mut plan = Plan::default();
+        for id in wanted {
+            if let Some(Slot::Here(kept)) = self.slots.get_mut(id) {
+                kept.last_wanted = self.plans;
+            }
+        }
+        let is_wanted: std::collections::HashSet<_> = wanted.iter().collect();
+        plan.cancel = self.on_their_way().filter(|id| !is_wanted.contains(id)).collect();
+        for id in &plan.cancel {
+            self.slots.remove(id);
+        }
+        let mut free = MOST_REQUESTS.saturating_sub(self.on_their_way().count());
+        for &id in wanted {
+            let attempts = match self.slots.get(&id) {
+                None => 0,
+                Some(Slot::Failed(failure)) if failure.retry_at_ms <= now_ms => failure.attempts,
+                Some(Slot::Failed(failure)) => {
+                    let earliest =
+                        plan.retry_at_ms.map_or(failure.retry_at_ms, |at| at.min(failure.retry_at_ms));
+                    plan.retry_at_ms = Some(earliest);
+                    continue;
+                }
+                Some(Slot::Here(_) | Slot::OnItsWay { .. }) => continue,
+            };
+            if free == 0 {
+                continue;
+            }
+            free -= 1;
+            self.slots.insert(id, Slot::OnItsWay { attempts });
+            plan.start.push(id);
+        }
+        plan
+    }
+
+    /// Takes the answer to a request. Answers to requests that were called off are ignored.
+    pub fn provide(&mut self, id: TileId, answer: Result<Tile, FetchError>, now_ms: f64) {
+        let Some(Slot::OnItsWay { attempts }) = self.slots.get(&id) else { return };
+        let attempts = *attempts;
+        let slot = match answer {
+            Ok(tile) => {
+                let size_bytes = size_bytes(&tile);
+                self.size_bytes += size_bytes;
+                Slot::Here(Kept { tile: Rc::new(tile), size_bytes, last_wanted: self.plans })
+            }
+            Err(error) => {
+                let wait_ms = (FIRST_RETRY_MS * 2_f64.powi(attempts.min(16))).min(LONGEST_RETRY_MS);
+                let failure =
+                    Failure { error, attempts: attempts.saturating_add(1), retry_at_ms: now_ms + wait_ms };
+                Slot::Failed(failure)
+            }
+        };
+        self.slots.insert(id, slot);
+        self.shrink();
+    }
+
+    /// Lets all failed requests be sent again at once.
+    pub fn forgive(&mut self) {
+        self.slots.retain(|_, slot| !matches!(slot, Slot::Failed(_)));
+    }
+
+    /// A tile, if it is here.
+    #[must_use]
+    pub fn tile(&self, id: TileId) -> Option<&Rc<Tile>> {
+        match self.slots.get(&id) {
+            Some(Slot::Here(kept)) => Some(&kept.tile),
+            _ => None,
+        }
+    }
+
+    /// Whether all of these are here.
+    #[must_use]
+    pub fn has_all(&self, ids: &[TileId]) -> bool {
+        ids.iter().all(|id| self.tile(*id).is_some())
+    }
+
+    /// Why one of these is not here, if a request for it failed.
+    #[must_use]
+    pub fn failure(&self, ids: &[TileId]) -> Option<&FetchError> {
+        ids.iter().find_map(|id| match self.slots.get(id) {
+            Some(Slot::Failed(failure)) => Some(&failure.error),
+            _ => None,
+        })
+    }
+
+    /// The tiles that were dropped since the last call; what was made of them can go too.
+    pub fn take_dropped(&mut self) -> Vec<TileId> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// What to draw for a tile: itself; else finer tiles where they are here, and the nearest coarser one elsewhere.
+    pub fn pieces(&self, id: TileId, out: &mut Vec<Piece>) {
+        self.fill(id, FINER_LEVELS, out);
+    }
+
+    fn fill(&self, id: TileId, finer_levels: u32, out: &mut Vec<Piece>) {
+        if let Some(tile) = self.tile(id) {
+            out.push(Piece { id, tile: Rc::clone(tile), clip: id.interval() });
+        } else if self.has_finer(id, finer_levels) {
+            for child in children(id) {
+                self.fill(child, finer_levels - 1, out);
+            }
+        } else if let Some((coarser, tile)) = self.coarser(id) {
+            out.push(Piece { id: coarser, tile: Rc::clone(tile), clip: id.interval() });
+        }
+    }
+
+    fn has_finer(&self, id: TileId, levels: u32) -> bool {
+        levels > 0
+            && children(id).any(|child| self.tile(child).is_some() || self.has_finer(child, levels - 1))
+    }
+
+    fn coarser(&self, id: TileId) -> Option<(TileId, &Rc<Tile>)> {
+        let mut at = id;
+        while at.parent() != at {
+            at = at.parent();
+            if let Some(tile) = self.tile(at) {
+                return Some((at, tile));
+            }
+        }
+        None
+    }
+
+    fn on_their_way(&self) -> impl Iterator<Item = TileId> {
+        self.slots.iter().filter(|(_, slot)| matches!(slot, Slot::OnItsWay { .. })).map(|(id, _)| *id)
+    }
+
+    /// Drops what was not wanted for longest, until the rest fits.
+    fn shrink(&mut self) {
+        if self.size_bytes <= self.limit_bytes {
+            return;
+        }
+        let mut old: Vec<_> = self
+            .slots
+            .iter()
+            .filter_map(|(id, slot)| match slot {
+                Slot::Here(kept) if kept.last_wanted < self.plans => {
+                    Some((kept.last_wanted, *id, kept.size_bytes))
+                }
+                _ => None,
+            })
+            .collect();
+        old.sort_unstable_by_key(|(last_wanted, ..)| *last_wanted);
+        for (_, id, size_bytes) in old {
+            if self.size_bytes <= self.limit_bytes {
+                break;
+            }
+            self.slots.remove(&id);
+            self.size_bytes -= size_bytes;
+            self.dropped.push(id);
+        }
+    }
+}
+
+/// The two tiles of the next finer level that cover this one; none below the finest.
+fn children(id: TileId) -> impl Iterator<Item = TileId> {
+    let finer = id.level.number().checked_sub(1).and_then(Level::new);
+    let first = id.index.checked_mul(2);
+    finer.zip(first).into_iter().flat_map(move |(level, first)| {
+        [first, first + 1].map(|index| TileId { group: id.group, level, index })
+    })
+}
+
+/// What a tile takes in memory, about.
+fn size_bytes(tile: &Tile) -> usize {
+    let names: usize = tile.names.iter().map(|name| size_of::<String>() + name.capacity()).sum();
+    let lanes: usize = tile.lanes.iter().map(|lane| size_of_val(lane) + content_bytes(&lane.content)).sum();
+    size_of::<Tile>() + names + lanes
+}
+
+fn content_bytes(content: &Content) -> usize {
+    match content {
+        Content::Slices(slices) => slices.capacity() * size_of::<TileSlice>(),
+        Content::Cells(cells) => cells.capacity() * size_of::<TileCell>(),
+        Content::Samples(samples) => samples.capacity() * size_of::<TileSample>(),
+        Content::Ranges(ranges) => ranges.capacity() * size_of::<TileRange>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(level: u8, index: i64) -> TileId {
+        TileId { group: 0, level: Level::new(level).unwrap(), index }
+    }
+
+    fn tile_of(id: TileId) -> Tile {
+        let interval = id.interval();
+        Tile {
+            version: 1,
+            start_ps: interval.start.0,
+            cell_ps: id.level.cell_ps(),
+            names: vec![],
+            lanes: vec![],
+        }
+    }
+
+    /// A cache that holds these tiles.
+    fn holding(limit_bytes: usize, ids: &[TileId]) -> TileCache {
+        let mut cache = TileCache::new(limit_bytes);
+        for id in ids {
+            assert_eq!(cache.plan(&[*id], 0.0).start, [*id]);
+            cache.provide(*id, Ok(tile_of(*id)), 0.0);
+        }
+        cache
+    }
+
+    #[test]
+    fn a_tile_is_asked_for_once() {
+        let mut cache = TileCache::new(usize::MAX);
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0).start, [id(3, 0), id(3, 1)]);
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0), Plan::default());
+        cache.provide(id(3, 0), Ok(tile_of(id(3, 0))), 0.0);
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0), Plan::default());
+        assert!(cache.tile(id(3, 0)).is_some() && !cache.has_all(&[id(3, 0), id(3, 1)]));
+    }
+
+    #[test]
+    fn what_is_no_longer_wanted_is_called_off_and_its_answer_ignored() {
+        let mut cache = TileCache::new(usize::MAX);
+        cache.plan(&[id(3, 0)], 0.0);
+        assert_eq!(
+            cache.plan(&[id(3, 5)], 0.0),
+            Plan { start: vec![id(3, 5)], cancel: vec![id(3, 0)], retry_at_ms: None }
+        );
+        cache.provide(id(3, 0), Err(FetchError::Cancelled), 0.0);
+        assert_eq!(cache.failure(&[id(3, 0)]), None);
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 5)], 0.0).start, [id(3, 0)]);
+    }
+
+    #[test]
+    fn few_requests_are_under_way_and_the_urgent_ones_go_first() {
+        let wanted: Vec<_> = (0..20).map(|index| id(2, index)).collect();
+        let mut cache = TileCache::new(usize::MAX);
+        assert_eq!(cache.plan(&wanted, 0.0).start, wanted[..MOST_REQUESTS]);
+        cache.provide(wanted[3], Ok(tile_of(wanted[3])), 0.0);
+        assert_eq!(cache.plan(&wanted, 0.0).start, [wanted[MOST_REQUESTS]]);
+    }
+
+    #[test]
+    fn failures_wait_longer_each_time() {
+        let mut cache = TileCache::new(usize::MAX);
+        let mut now_ms = 0.0;
+        for wait_ms in [500.0, 1_000.0, 2_000.0] {
+            assert_eq!(cache.plan(&[id(1, 1)], now_ms).start, [id(1, 1)]);
+            cache.provide(id(1, 1), Err(FetchError::Unreachable), now_ms);
+            assert_eq!(cache.failure(&[id(1, 1)]), Some(&FetchError::Unreachable));
+            let plan = cache.plan(&[id(1, 1)], now_ms);
+            assert_eq!((plan.start.len(), plan.retry_at_ms), (0, Some(now_ms + wait_ms)));
+            now_ms += wait_ms;
+        }
+        cache.forgive();
+        assert_eq!(cache.plan(&[id(1, 1)], 0.0).start, [id(1, 1)]);
+    }
+
+    #[test]
+    fn the_longest_unseen_goes_first_and_the_wanted_stay() {
+        let one = size_bytes(&tile_of(id(0, 0)));
+        let mut cache = holding(3 * one, &[id(0, 0), id(0, 1), id(0, 2)]);
+        cache.plan(&[id(0, 0), id(0, 3)], 0.0);
+        cache.provide(id(0, 3), Ok(tile_of(id(0, 3))), 0.0);
+        assert_eq!(cache.take_dropped(), [id(0, 1)]);
+        let many: Vec<_> = (10..15).map(|index| id(0, index)).collect();
+        cache.plan(&many, 0.0);
+        for id in &many {
+            cache.provide(*id, Ok(tile_of(*id)), 0.0);
+        }
+        assert!(cache.has_all(&many), "wanted tiles stay, however many");
+    }
+
+    /// Which tiles are drawn for tile 1 of level 5 (`level/index`), and over which quarters of it.
+    #[track_caller]
+    fn check_pieces(here: &[(u8, i64)], expected: &str) {
+        let ids: Vec<_> = here.iter().map(|(level, index)| id(*level, *index)).collect();
+        let cache = holding(usize::MAX, &ids);
+        let wanted = id(5, 1);
+        let mut pieces = Vec::new();
+        cache.pieces(wanted, &mut pieces);
+        let quarter = wanted.level.tile_ps() / 4;
+        let place =
+            |time: nprof_engine::base::Time| (time.0 - wanted.interval().start.0) as f64 / quarter as f64;
+        let text: Vec<_> = pieces
+            .iter()
+            .map(|Piece { id, clip, .. }| {
+                format!("{}/{}:{}-{}", id.level.number(), id.index, place(clip.start), place(clip.end))
+            })
+            .collect();
+        assert_eq!(text.join(" "), expected);
+    }
+
+    #[test]
+    fn something_is_drawn_as_soon_as_anything_is_here() {
+        check_pieces(&[], "");
+        check_pieces(&[(5, 1), (6, 0), (4, 2)], "5/1:0-4");
+        check_pieces(&[(8, 0)], "8/0:0-4");
+        check_pieces(&[(8, 0), (6, 0)], "6/0:0-4");
+        check_pieces(&[(4, 2), (4, 3)], "4/2:0-2 4/3:2-4");
+        check_pieces(&[(4, 2), (9, 0)], "4/2:0-2 9/0:2-4");
+        check_pieces(&[(3, 5), (9, 0)], "9/0:0-1 3/5:1-2 9/0:2-4");
+        check_pieces(&[(3, 5)], "3/5:1-2");
+    }
+}

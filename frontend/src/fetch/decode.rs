@@ -1,0 +1,135 @@
+//! From the bytes of an answer to messages. Bytes are checked: a damaged answer is an error, never a panic.
+
+use nprof_engine::wire;
+use nprof_engine::wire::tile::{Content, Tile};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::error::FetchError;
+
+/// The largest tile that is unpacked. Real tiles are below one MiB; a frame that claims more is damaged.
+const LARGEST_TILE_BYTES: u64 = 64 << 20;
+
+/// The version of a tile's layout that this page draws.
+const TILE_VERSION: u16 = wire::VERSION;
+
+/// A message in postcard.
+///
+/// # Errors
+/// Where the bytes are no such message.
+pub fn message<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FetchError> {
+    postcard::from_bytes(bytes).map_err(|_| FetchError::Unreadable { what: "not a message of this version" })
+}
+
+/// A tile in a zstd frame.
+///
+/// # Errors
+/// Where the bytes are no tile, or one that contradicts itself.
+pub fn tile(frame: &[u8]) -> Result<Tile, FetchError> {
+    let claimed = zstd::zstd_safe::get_frame_content_size(frame)
+        .ok()
+        .flatten()
+        .ok_or(FetchError::Unreadable { what: "not a zstd frame with its size" })?;
+    if claimed > LARGEST_TILE_BYTES {
+        return Err(FetchError::Unreadable { what: "a tile of more than 64 MiB" });
+    }
+    let capacity =
+        usize::try_from(claimed).map_err(|_| FetchError::Unreadable { what: "a tile too large" })?;
+    let bytes = zstd::bulk::decompress(frame, capacity)
+        .map_err(|_| FetchError::Unreadable { what: "a damaged zstd frame" })?;
+    let tile: Tile = message(&bytes)?;
+    if tile.version != TILE_VERSION {
+        return Err(FetchError::Unreadable { what: "a tile of another version" });
+    }
+    if !is_consistent(&tile) {
+        return Err(FetchError::Unreadable { what: "a tile whose names are missing" });
+    }
+    Ok(tile)
+}
+
+/// Whether every name number of the tile has its text, so that drawing need not check.
+fn is_consistent(tile: &Tile) -> bool {
+    let known = |name: u32| (name as usize) < tile.names.len();
+    tile.cell_ps > 0
+        && tile.lanes.iter().all(|lane| match &lane.content {
+            Content::Slices(slices) => slices.iter().all(|slice| known(slice.name)),
+            Content::Cells(cells) => cells.iter().all(|cell| known(cell.name)),
+            Content::Samples(_) | Content::Ranges(_) => true,
+        })
+}
+
+/// What the server says when it refuses: `{"error": "…"}`. Empty where it says something else.
+#[must_use]
+pub fn refusal(body: &str) -> String {
+    #[derive(Deserialize)]
+    struct Refusal {
+        error: String,
+    }
+    serde_json::from_str(body).map_or_else(|_| String::new(), |refusal: Refusal| refusal.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nprof_engine::wire::tile::{Lane, TileSlice};
+
+    fn packed(tile: &Tile) -> Vec<u8> {
+        zstd::bulk::compress(&postcard::to_allocvec(tile).unwrap(), 3).unwrap()
+    }
+
+    fn sample() -> Tile {
+        let slices = (0..40)
+            .map(|at| TileSlice { start_ps: at * 20, duration_ps: 10, row: at as u32, name: 0, form: 0 })
+            .collect();
+        let lane = Lane { track: 1, lane: 0, content: Content::Slices(slices) };
+        Tile {
+            version: TILE_VERSION,
+            start_ps: 0,
+            cell_ps: 1024,
+            names: vec!["matmul".into()],
+            lanes: vec![lane],
+        }
+    }
+
+    #[test]
+    fn packed_and_back() {
+        assert_eq!(tile(&packed(&sample())), Ok(sample()));
+    }
+
+    #[test]
+    fn damaged_frames_are_refused_or_still_consistent() {
+        let frame = packed(&sample());
+        for keep in 0..frame.len() {
+            assert!(tile(&frame[..keep]).is_err(), "cut at {keep}");
+        }
+        for at in 0..frame.len() {
+            for flip in [1, 0x80, 0xff] {
+                let mut damaged = frame.clone();
+                damaged[at] ^= flip;
+                if let Ok(tile) = tile(&damaged) {
+                    assert!(is_consistent(&tile), "byte {at}");
+                }
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check_refused(change: impl FnOnce(&mut Tile), expected: &str) {
+        let mut changed = sample();
+        change(&mut changed);
+        let error = tile(&packed(&changed)).expect_err("refused");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        check_refused(|tile| tile.names.clear(), "names are missing");
+        check_refused(|tile| tile.version += 1, "another version");
+    }
+
+    #[test]
+    fn refusals_are_read() {
+        assert_eq!(refusal(r#"{"error": "no such rank"}"#), "no such rank");
+        assert_eq!(refusal("<html>"), "");
+    }
+}

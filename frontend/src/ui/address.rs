@@ -1,0 +1,149 @@
+//! The browser's address bar and history. What is looked at is one value, the [`Place`]; the address follows it, and
+//! "back" and "forward" set it.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use wasm_bindgen::JsValue;
+
+use super::place::Place;
+use crate::view::{Command, History, View};
+use nprof_engine::base::Interval;
+
+/// Browsers refuse more than about a hundred rewrites of the address in 30 s; a pan makes sixty a second.
+const REWRITE_EVERY: Duration = Duration::from_millis(320);
+
+/// Where the page is; one for the whole page, handed down as a context.
+#[derive(Debug, Clone, Copy)]
+pub struct Address {
+    place: RwSignal<Place>,
+    /// The rewrite that waits.
+    rewrite: StoredValue<Option<TimeoutHandle>>,
+}
+
+impl Address {
+    /// Reads the address bar, and listens to "back" and "forward" from now on.
+    #[must_use]
+    pub fn new() -> Self {
+        let address =
+            Self { place: RwSignal::new(Place::from_url(&current_url())), rewrite: StoredValue::new(None) };
+        let listener = window_event_listener(leptos::ev::popstate, move |_| {
+            address.drop_rewrite();
+            address.place.set(Place::from_url(&current_url()));
+        });
+        on_cleanup(move || listener.remove());
+        address
+    }
+
+    /// Where the page is.
+    #[must_use]
+    pub fn place(self) -> Signal<Place> {
+        self.place.into()
+    }
+
+    /// Opens another page as a new step in the history.
+    pub fn open(self, place: Place) {
+        self.settle();
+        push(&place.url());
+        self.place.set(place);
+    }
+
+    /// Applies a command to the view of an opened profile whose rank covers `whole`.
+    pub fn apply(self, command: &Command, whole: Interval) {
+        self.change(command.history(), |view| view.apply(command, whole));
+    }
+
+    fn change(self, history: History, step: impl FnOnce(View) -> View) {
+        let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
+        let next = step(now.clone());
+        if next == now {
+            return;
+        }
+        match history {
+            History::Push => {
+                self.settle();
+                push(&next.to_string());
+            }
+            History::Replace => self.rewrite_soon(),
+        }
+        self.place.set(Place::Profile(next));
+    }
+
+    fn rewrite_soon(self) {
+        if self.rewrite.with_value(Option::is_some) {
+            return;
+        }
+        let write = move || {
+            self.rewrite.set_value(None);
+            self.place.with_untracked(|place| replace(&place.url()));
+        };
+        self.rewrite.set_value(set_timeout_with_handle(write, REWRITE_EVERY).ok());
+    }
+
+    /// Writes down at once what waits, so that "back" comes back to it.
+    fn settle(self) {
+        if self.drop_rewrite() {
+            self.place.with_untracked(|place| replace(&place.url()));
+        }
+    }
+
+    /// Whether there was one.
+    fn drop_rewrite(self) -> bool {
+        let waiting = self.rewrite.try_update_value(Option::take).flatten();
+        waiting.inspect(TimeoutHandle::clear).is_some()
+    }
+}
+
+impl Default for Address {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn current_url() -> String {
+    let location = window().location();
+    // Reading the address fails only in pages that are being taken apart.
+    location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
+}
+
+/// A browser that refuses (too many steps, a page from a file) leaves the address behind; the page itself goes on.
+fn push(url: &str) {
+    if let Ok(history) = window().history() {
+        history.push_state_with_url(&JsValue::NULL, "", Some(url)).ok();
+    }
+}
+
+fn replace(url: &str) {
+    if let Ok(history) = window().history() {
+        history.replace_state_with_url(&JsValue::NULL, "", Some(url)).ok();
+    }
+}
+
+/// A link to another page of nprof: opens without loading the page again, and is an ordinary link for everything else
+/// (new tab, copy).
+#[component]
+pub fn Link(
+    /// Where to.
+    place: Place,
+    /// CSS class.
+    #[prop(default = "")]
+    class: &'static str,
+    /// Its text.
+    children: Children,
+) -> impl IntoView {
+    let address = expect_context::<Address>();
+    let url = place.url();
+    let open = move |event: web_sys::MouseEvent| {
+        let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+        if event.button() == 0 && !elsewhere {
+            event.prevent_default();
+            address.open(place.clone());
+        }
+    };
+    view! {
+        <a class=class href=url on:click=open>
+            {children()}
+        </a>
+    }
+}

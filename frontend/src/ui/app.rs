@@ -1,0 +1,126 @@
+//! The page's frame: which page is shown, and what all pages share.
+
+use leptos::prelude::*;
+
+use super::address::{Address, Link};
+use super::explain::{Explanation, ExplanationView};
+use super::help::Help;
+use super::icon::{Glyph, Icon};
+use super::list::ListPage;
+use super::message::{MessageList, Messages};
+use super::place::Place;
+use super::profile::ProfilePage;
+use super::theme::CurrentTheme;
+use super::upload::Uploads;
+
+/// Whether the dialog with all keys is shown; a context.
+#[derive(Debug, Clone, Copy)]
+pub struct HelpOpen(pub RwSignal<bool>);
+
+/// What decides which components stand on the page; the rest of the address only changes what they show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Page {
+    List,
+    Profile(String),
+    Broken(String),
+}
+
+/// The whole page.
+#[component]
+pub fn App() -> impl IntoView {
+    let address = Address::new();
+    let help = HelpOpen(RwSignal::new(false));
+    provide_context(address);
+    provide_context(help);
+    provide_context(CurrentTheme::new());
+    provide_context(Messages::new());
+    provide_context(Explanation::new());
+    provide_context(Uploads::new());
+    let place = address.place();
+    let page = Memo::new(move |_| {
+        place.with(|place| match place {
+            Place::List => Page::List,
+            Place::Profile(view) => Page::Profile(view.profile.clone()),
+            Place::Broken(error) => Page::Broken(error.to_string()),
+        })
+    });
+    let keys = window_event_listener(leptos::ev::keydown, move |event| {
+        if event.key() == "?" && is_for_page(&event) {
+            event.prevent_default();
+            help.0.set(true);
+        }
+    });
+    on_cleanup(move || keys.remove());
+    view! {
+        {move || match page.get() {
+            Page::List => view! { <ListPage /> }.into_any(),
+            Page::Profile(slug) => view! { <ProfilePage slug /> }.into_any(),
+            Page::Broken(error) => view! { <BrokenPage error /> }.into_any(),
+        }}
+        <Help open=help.0 />
+        <ExplanationView />
+        <MessageList />
+    }
+}
+
+/// Whether a key is meant for the page: not typed into a field, no shortcut of the browser, no dialog above.
+#[must_use]
+pub fn is_for_page(event: &web_sys::KeyboardEvent) -> bool {
+    use wasm_bindgen::JsCast;
+    if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() {
+        return false;
+    }
+    let Some(target) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else {
+        return true;
+    };
+    // `closest` fails only for a selector that cannot be read.
+    !matches!(target.closest("input, select, textarea, dialog"), Ok(Some(_)))
+}
+
+/// The program's name, which leads to the list.
+#[component]
+pub fn Brand() -> impl IntoView {
+    view! {
+        <Link place=Place::List class="brand">
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+                <rect width="16" height="16" rx="3.5" fill="#3b5bdb" />
+                <path d="M3 4.75h6M6 8h7M4.5 11.25h4.5" stroke="#fff" stroke-width="2" stroke-linecap="round" />
+            </svg>
+            "nprof"
+        </Link>
+    }
+}
+
+/// Opens the dialog with all keys.
+#[component]
+pub fn HelpButton() -> impl IntoView {
+    let help = expect_context::<HelpOpen>();
+    view! {
+        <button
+            class="button button-icon"
+            type="button"
+            aria-label="Show all keys"
+            title="Show all keys (?)"
+            on:click=move |_| help.0.set(true)
+        >
+            <Icon glyph=Glyph::Keyboard />
+        </button>
+    }
+}
+
+#[component]
+fn BrokenPage(error: String) -> impl IntoView {
+    view! {
+        <header class="bar">
+            <Brand />
+        </header>
+        <main class="notice notice-error">
+            <Icon glyph=Glyph::Warning />
+            <h2>"This link leads nowhere"</h2>
+            <p>{error}</p>
+            <Link place=Place::List class="button button-primary">
+                "All profiles"
+            </Link>
+        </main>
+    }
+}

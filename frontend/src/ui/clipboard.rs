@@ -1,0 +1,28 @@
+//! Copying text.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen_futures::JsFuture;
+
+use super::message::Messages;
+
+/// Puts a text on the clipboard and says so; `what` names it for people.
+pub fn copy(text: String, what: &'static str, messages: Messages) {
+    // Browsers leave `clipboard` undefined in pages that came over plain HTTP from another machine.
+    if !window().is_secure_context() {
+        messages.fail(
+            "Browsers let only pages from this machine or over HTTPS copy: mark the text and copy it by hand",
+            None,
+        );
+        return;
+    }
+    let written = JsFuture::from(window().navigator().clipboard().write_text(&text));
+    spawn_local(async move {
+        match written.await {
+            Ok(_) => messages.confirm(format!("{what} copied")),
+            Err(_) => {
+                messages.fail("The browser did not let the page copy: allow it to use the clipboard", None)
+            }
+        }
+    });
+}

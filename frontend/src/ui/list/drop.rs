@@ -1,0 +1,46 @@
+//! Files dropped anywhere on the list.
+
+use leptos::prelude::*;
+use web_sys::DragEvent;
+
+use crate::ui::upload::Uploads;
+
+/// Takes files that are dropped on its content.
+#[component]
+pub fn DropZone(
+    /// Where they go.
+    uploads: Uploads,
+    /// What they can be dropped on.
+    children: Children,
+) -> impl IntoView {
+    let over = RwSignal::new(false);
+    let enter = move |event: DragEvent| {
+        if has_files(&event) {
+            event.prevent_default();
+            over.set(true);
+        }
+    };
+    // Also fires between two elements inside: then there is an element that the pointer goes to.
+    let leave = move |event: DragEvent| {
+        if event.related_target().is_none() {
+            over.set(false);
+        }
+    };
+    let dropped = move |event: DragEvent| {
+        event.prevent_default();
+        over.set(false);
+        uploads.add(event.data_transfer().and_then(|transfer| transfer.files()));
+    };
+    view! {
+        <div class="list-page" on:dragenter=enter on:dragover=enter on:dragleave=leave on:drop=dropped>
+            {children()}
+            <Show when=move || over.get()>
+                <div class="drop-target">"Drop to ingest"</div>
+            </Show>
+        </div>
+    }
+}
+
+fn has_files(event: &DragEvent) -> bool {
+    event.data_transfer().is_some_and(|transfer| transfer.types().includes(&"Files".into(), 0))
+}

@@ -1,0 +1,134 @@
+//! Which profiles the list shows, in which order. Pure.
+
+use std::cmp::Ordering;
+
+use nprof_engine::wire::catalog::ProfileEntry;
+
+/// What the list can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// The display name.
+    Name,
+    /// The kind of trace.
+    Source,
+    /// When it was ingested.
+    Ingested,
+    /// Number of ranks.
+    Ranks,
+    /// Number of events.
+    Events,
+    /// Bytes in the store.
+    Size,
+}
+
+/// Up or down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Smallest first.
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// How the list is sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sort {
+    /// By what.
+    pub column: Column,
+    /// Which way.
+    pub direction: Direction,
+}
+
+impl Sort {
+    /// The newest first.
+    pub const INITIAL: Self = Self { column: Column::Ingested, direction: Direction::Descending };
+
+    /// After a click on a column's heading: the other way if it is sorted by this one, else the way that people want
+    /// first (names from A, numbers from the largest).
+    #[must_use]
+    pub fn clicked(self, column: Column) -> Self {
+        let direction = match (self.column == column, self.direction) {
+            (true, Direction::Ascending) => Direction::Descending,
+            (true, Direction::Descending) => Direction::Ascending,
+            (false, _) => match column {
+                Column::Name | Column::Source => Direction::Ascending,
+                Column::Ingested | Column::Ranks | Column::Events | Column::Size => Direction::Descending,
+            },
+        };
+        Self { column, direction }
+    }
+
+    fn compare(self, a: &ProfileEntry, b: &ProfileEntry) -> Ordering {
+        let order = match self.column {
+            Column::Name => a.display_name.to_lowercase().cmp(&b.display_name.to_lowercase()),
+            Column::Source => a.source.cmp(&b.source),
+            Column::Ingested => a.created_unix_ms.cmp(&b.created_unix_ms),
+            Column::Ranks => a.ranks.cmp(&b.ranks),
+            Column::Events => a.events.cmp(&b.events),
+            Column::Size => a.size_bytes.cmp(&b.size_bytes),
+        };
+        let order = match self.direction {
+            Direction::Ascending => order,
+            Direction::Descending => order.reverse(),
+        };
+        // Equal ones must not change places when the list is read again.
+        order.then_with(|| b.created_unix_ms.cmp(&a.created_unix_ms)).then_with(|| a.id.cmp(&b.id))
+    }
+}
+
+/// The profiles in which every word of the filter occurs (in name, slug, id or source; case does not matter), sorted.
+#[must_use]
+pub fn shown(profiles: &[ProfileEntry], filter: &str, sort: Sort) -> Vec<ProfileEntry> {
+    let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+    let matches = |profile: &&ProfileEntry| {
+        let text = [&profile.display_name, &profile.slug, &profile.id, &profile.source]
+            .map(|text| text.to_lowercase());
+        words.iter().all(|word| text.iter().any(|text| text.contains(word)))
+    };
+    let mut shown: Vec<ProfileEntry> = profiles.iter().filter(matches).cloned().collect();
+    shown.sort_by(|a, b| sort.compare(a, b));
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(name: &str, created: i64, events: u64) -> ProfileEntry {
+        ProfileEntry {
+            id: format!("n_{name}"),
+            slug: name.to_lowercase(),
+            display_name: name.to_owned(),
+            created_unix_ms: created,
+            ranks: 1,
+            events,
+            size_bytes: events * 2,
+            warnings: 0,
+            source: "neuron".to_owned(),
+        }
+    }
+
+    #[track_caller]
+    fn check(filter: &str, sort: Sort, expected: &str) {
+        let profiles = [profile("b", 3, 10), profile("A", 1, 30), profile("c x", 2, 10)];
+        let names: Vec<String> = shown(&profiles, filter, sort).into_iter().map(|p| p.display_name).collect();
+        assert_eq!(names.join(","), expected);
+    }
+
+    #[test]
+    fn sorts_by_column_and_keeps_equal_ones_newest_first() {
+        check("", Sort::INITIAL, "b,c x,A");
+        check("", Sort::INITIAL.clicked(Column::Name), "A,b,c x");
+        check("", Sort::INITIAL.clicked(Column::Name).clicked(Column::Name), "c x,b,A");
+        check("", Sort::INITIAL.clicked(Column::Events), "A,b,c x");
+        check("", Sort::INITIAL.clicked(Column::Events).clicked(Column::Events), "b,c x,A");
+    }
+
+    #[test]
+    fn filters_by_all_words() {
+        check("X", Sort::INITIAL, "c x");
+        check("c NEURON", Sort::INITIAL, "c x");
+        check("neuron zzz", Sort::INITIAL, "");
+        check("  ", Sort::INITIAL, "b,c x,A");
+    }
+}

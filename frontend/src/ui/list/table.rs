@@ -1,0 +1,161 @@
+//! The table of profiles.
+
+use leptos::prelude::*;
+use nprof_engine::wire::catalog::ProfileEntry;
+
+use super::order::{Column, Direction, Sort};
+use crate::ui::address::Link;
+use crate::ui::format;
+use crate::ui::icon::{Glyph, Icon};
+use crate::ui::place::Place;
+use crate::view::View;
+
+/// All columns with their headings.
+const COLUMNS: [(Column, &str); 6] = [
+    (Column::Name, "Name"),
+    (Column::Source, "Source"),
+    (Column::Ingested, "Ingested"),
+    (Column::Ranks, "Ranks"),
+    (Column::Events, "Events"),
+    (Column::Size, "Size"),
+];
+
+fn is_number(column: Column) -> bool {
+    match column {
+        Column::Ranks | Column::Events | Column::Size => true,
+        Column::Name | Column::Source | Column::Ingested => false,
+    }
+}
+
+/// The profiles, one row each.
+#[component]
+pub fn ProfileTable(
+    /// Filtered and sorted.
+    shown: Memo<Vec<ProfileEntry>>,
+    /// How they are sorted.
+    sort: RwSignal<Sort>,
+    /// The one whose deletion is to be confirmed.
+    deleting: RwSignal<Option<ProfileEntry>>,
+    /// What they are filtered by.
+    filter: RwSignal<String>,
+    /// The time to tell ages from.
+    now_unix_ms: RwSignal<i64>,
+) -> impl IntoView {
+    let nothing = move || shown.with(Vec::is_empty);
+    view! {
+        <div class="profiles">
+            <table>
+                <thead>
+                    <tr>
+                        {COLUMNS.map(|(column, title)| view! { <Heading column title sort /> }).collect_view()}
+                        <th class="row-actions">
+                            <span class="unseen">"Actions"</span>
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <For each=move || shown.get() key=|profile| key(profile) let:profile>
+                        <Row profile deleting now_unix_ms />
+                    </For>
+                </tbody>
+            </table>
+            <Show when=nothing>
+                <div class="notice">
+                    <p>{move || format!("No profile matches “{}”.", filter.get().trim())}</p>
+                    <button class="button" type="button" on:click=move |_| filter.set(String::new())>
+                        "Show all"
+                    </button>
+                </div>
+            </Show>
+        </div>
+    }
+}
+
+/// A row is drawn anew when anything in it changes.
+fn key(profile: &ProfileEntry) -> (String, String, String, i64, u64, u64) {
+    let ProfileEntry { id, slug, display_name, created_unix_ms, events, size_bytes, .. } = profile.clone();
+    (id, slug, display_name, created_unix_ms, events, size_bytes)
+}
+
+#[component]
+fn Heading(column: Column, title: &'static str, sort: RwSignal<Sort>) -> impl IntoView {
+    let state = move || {
+        let sort = sort.get();
+        (sort.column == column).then_some(match sort.direction {
+            Direction::Ascending => "ascending",
+            Direction::Descending => "descending",
+        })
+    };
+    view! {
+        <th scope="col" class:number=is_number(column) aria-sort=state>
+            <button type="button" on:click=move |_| sort.update(|sort| *sort = sort.clicked(column))>
+                {title}
+                <Icon glyph=Glyph::Down />
+            </button>
+        </th>
+    }
+}
+
+#[component]
+fn Row(
+    profile: ProfileEntry,
+    deleting: RwSignal<Option<ProfileEntry>>,
+    now_unix_ms: RwSignal<i64>,
+) -> impl IntoView {
+    let created = profile.created_unix_ms;
+    let warnings = (profile.warnings > 0).then(|| {
+        let text = format::counted(profile.warnings, "warning", "warnings");
+        view! {
+            <span class="chip chip-warning" title=text.clone()>
+                <Icon glyph=Glyph::Warning />
+                {format::count(profile.warnings)}
+                <span class="unseen">{text.clone()}</span>
+            </span>
+        }
+    });
+    let slug =
+        (profile.slug != profile.display_name).then(|| view! { <small>{profile.slug.clone()}</small> });
+    let size = format::bytes(profile.size_bytes as f64);
+    let exact_size = format!("{} B", format::count(profile.size_bytes));
+    let delete_label = format!("Delete {}", profile.display_name);
+    let place = Place::Profile(View::of_profile(&profile.slug));
+    let name = profile.display_name.clone();
+    let (source, ranks, events) = (profile.source.clone(), profile.ranks, profile.events);
+    view! {
+        <tr>
+            <td class="profile-name">
+                <Link place>{name}</Link>
+                {slug}
+            </td>
+            <td>
+                <span class="chip">{source}</span>
+                " "
+                {warnings}
+            </td>
+            <td class="date" title=local_date(created)>
+                {move || format::ago(created, now_unix_ms.get())}
+            </td>
+            <td class="number">{format::count(ranks.into())}</td>
+            <td class="number">{format::count(events)}</td>
+            <td class="number" title=exact_size>
+                {size}
+            </td>
+            <td class="row-actions">
+                <button
+                    class="button button-icon"
+                    type="button"
+                    aria-label=delete_label
+                    title="Delete"
+                    on:click=move |_| deleting.set(Some(profile.clone()))
+                >
+                    <Icon glyph=Glyph::Trash />
+                </button>
+            </td>
+        </tr>
+    }
+}
+
+fn local_date(unix_ms: i64) -> String {
+    let date = js_sys::Date::new(&(unix_ms as f64).into());
+    format::date(unix_ms, -(date.get_timezone_offset() as i64))
+}

@@ -1,0 +1,39 @@
+//! The components, and the pure functions beside them that need no browser.
+
+pub mod batch;
+pub mod format;
+pub mod list;
+pub mod place;
+pub mod placement;
+pub mod profile;
+
+#[cfg(feature = "browser")]
+pub mod address;
+#[cfg(feature = "browser")]
+pub mod app;
+#[cfg(feature = "browser")]
+pub mod clipboard;
+#[cfg(feature = "browser")]
+pub mod dialog;
+#[cfg(feature = "browser")]
+pub mod explain;
+#[cfg(feature = "browser")]
+pub mod failure;
+#[cfg(feature = "browser")]
+pub mod help;
+#[cfg(feature = "browser")]
+pub mod icon;
+#[cfg(feature = "browser")]
+pub mod kept;
+#[cfg(feature = "browser")]
+pub mod message;
+#[cfg(feature = "browser")]
+pub mod splitter;
+#[cfg(feature = "browser")]
+pub mod theme;
+#[cfg(feature = "browser")]
+pub mod timeline;
+#[cfg(feature = "browser")]
+pub mod tooltip;
+#[cfg(feature = "browser")]
+pub mod upload;

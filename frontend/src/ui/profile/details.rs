@@ -1,0 +1,173 @@
+//! Everything about the selected slice.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetail};
+
+use super::field::{self, FieldGroup};
+use super::opened::Opened;
+use crate::ui::clipboard;
+use crate::ui::explain::Explained;
+use crate::ui::failure::{Failure, Loading};
+use crate::ui::format::{self, Shown};
+use crate::ui::icon::{Glyph, Icon};
+use crate::ui::message::Messages;
+
+/// Arrows that are listed at once; a collective may have thousands.
+const MOST_NEIGHBOURS: usize = 200;
+
+/// The details of the selected slice.
+#[component]
+pub fn Details(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let is_selected = Memo::new(move |_| opened.view.with(|view| view.selected.is_some()));
+    move || {
+        match opened.selected.get() {
+        _ if !is_selected.get() => {
+            view! { <p class="panel-empty">"Click a slice in the timeline to see everything about it."</p> }.into_any()
+        }
+        None => view! { <Loading what="Loading details …" /> }.into_any(),
+        Some(Err(error)) => {
+            view! { <Failure title="The details did not arrive" reason=error.to_string() on_retry=opened.retry /> }.into_any()
+        }
+        Some(Ok(detail)) => view! { <DetailsOf opened detail /> }.into_any(),
+    }
+    }
+}
+
+#[component]
+fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
+    let messages = expect_context::<Messages>();
+    let slice = &detail.slice;
+    let track = opened.rank.with_untracked(|answer| match answer {
+        Some(Ok(rank)) => field::track_path(&rank.tracks, slice.track),
+        _ => String::new(),
+    });
+    let form = field::form_name(slice.form).map(|form| view! { <span class="chip">{form}</span> });
+    let groups =
+        field::grouped(&detail.fields).into_iter().map(|group| view! { <Group group /> }).collect_view();
+    let copied = detail.clone();
+    let copy = move |_| {
+        let text = opened.rank.with_untracked(|answer| match answer {
+            Some(Ok(rank)) => field::as_text(&copied, &rank.tracks),
+            _ => field::as_text(&copied, &[]),
+        });
+        clipboard::copy(text, "All fields", messages);
+    };
+    view! {
+        <article aria-label="Details">
+            <header class="details-head">
+                <div>
+                    <h2>{slice.name.clone()} " " {form}</h2>
+                    <p>{track}</p>
+                </div>
+                <button class="button" type="button" on:click=copy>
+                    <Icon glyph=Glyph::Copy />
+                    "Copy all"
+                </button>
+            </header>
+            <div class="groups">
+                <section class="group">
+                    <h3>"Time"</h3>
+                    <dl class="rows">
+                        <Time name="Start" ps=slice.start_ps />
+                        <Time name="Duration" ps=slice.duration_ps />
+                        <Time name="End" ps=field::end_ps(slice) />
+                    </dl>
+                </section>
+                {groups}
+                <Neighbours opened title="Depends on" neighbours=detail.predecessors.clone() />
+                <Neighbours opened title="Needed by" neighbours=detail.successors.clone() />
+            </div>
+        </article>
+    }
+}
+
+/// A moment or duration: both forms at once, for the short one alone hides digits that matter here.
+#[component]
+fn Time(name: &'static str, ps: i64) -> impl IntoView {
+    let Shown { text, exact } = format::shown_duration(ps);
+    let exact = exact.map(|exact| view! { <span class="muted">{exact}</span> });
+    view! {
+        <div>
+            <dt>{name}</dt>
+            <dd>{text} "  " {exact}</dd>
+        </div>
+    }
+}
+
+#[component]
+fn Group(group: FieldGroup) -> impl IntoView {
+    let rows = group.fields.into_iter().map(|field| view! { <Row field /> }).collect_view();
+    view! {
+        <section class="group">
+            <h3>{group.title}</h3>
+            <dl class="rows">{rows}</dl>
+        </section>
+    }
+}
+
+#[component]
+fn Row(field: FieldValue) -> impl IntoView {
+    let Shown { text, exact } = format::value(&field.value, &field.unit);
+    let value = match (&field.value, exact) {
+        (FieldContent::Json(_), _) => view! { <pre>{text}</pre> }.into_any(),
+        (_, Some(exact)) => view! { <Explained text doc=exact /> }.into_any(),
+        (_, None) => text.into_any(),
+    };
+    view! {
+        <div>
+            <dt>
+                <Explained text=field.name doc=field.doc />
+            </dt>
+            <dd>{value}</dd>
+        </div>
+    }
+}
+
+/// The other ends of arrows, as links.
+#[component]
+fn Neighbours(opened: Opened, title: &'static str, neighbours: Vec<Neighbour>) -> impl IntoView {
+    if neighbours.is_empty() {
+        return ().into_any();
+    }
+    let count = neighbours.len();
+    let more = count.saturating_sub(MOST_NEIGHBOURS);
+    let more = (more > 0)
+        .then(|| view! { <li class="muted">{format!("and {} more", format::count(more as u64))}</li> });
+    let links = neighbours
+        .into_iter()
+        .take(MOST_NEIGHBOURS)
+        .map(|neighbour| view! { <Link opened neighbour /> })
+        .collect_view();
+    view! {
+        <section class="group">
+            <h3>{title} " (" {format::count(count as u64)} ")"</h3>
+            <ul class="neighbours">{links} {more}</ul>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Link(opened: Opened, neighbour: Neighbour) -> impl IntoView {
+    let Neighbour { flow, slice } = neighbour;
+    let track = opened.rank.with_untracked(|answer| match answer {
+        Some(Ok(rank)) => field::track_path(&rank.tracks, slice.track),
+        _ => String::new(),
+    });
+    let (name, duration) = (slice.name.clone(), format::duration(slice.duration_ps));
+    let title = if flow.is_empty() { track.clone() } else { format!("{flow} · {track}") };
+    view! {
+        <li>
+            <button class="button-link" type="button" title=title on:click=move |_| opened.reveal(&slice)>
+                {name}
+                <span class="muted">" · " {track}</span>
+            </button>
+            <span class="number muted">{duration}</span>
+        </li>
+    }
+}

@@ -1,0 +1,180 @@
+//! The fields of a slice, grouped for people and written out for the clipboard; the path of a track. Pure.
+
+use nprof_engine::wire::catalog::Track;
+use nprof_engine::wire::detail::{FieldContent, FieldValue, SliceDetail, SliceEntry};
+
+use crate::ui::format;
+
+/// The heading for fields that have none.
+const NO_GROUP: &str = "Fields";
+
+/// Fields under one heading.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldGroup {
+    /// The heading.
+    pub title: String,
+    /// In the table's order.
+    pub fields: Vec<FieldValue>,
+}
+
+/// The fields under their headings, in the order in which the headings come first.
+#[must_use]
+pub fn grouped(fields: &[FieldValue]) -> Vec<FieldGroup> {
+    let mut groups: Vec<FieldGroup> = Vec::new();
+    for field in fields {
+        let title = if field.group.is_empty() { NO_GROUP } else { &field.group };
+        match groups.iter_mut().find(|group| group.title == title) {
+            Some(group) => group.fields.push(field.clone()),
+            None => groups.push(FieldGroup { title: title.to_owned(), fields: vec![field.clone()] }),
+        }
+    }
+    groups
+}
+
+/// What kind of thing a slice is, where that is not the ordinary: see [`SliceEntry::form`].
+#[must_use]
+pub fn form_name(form: u8) -> Option<&'static str> {
+    match form {
+        1 => Some("instant"),
+        2 => Some("unfinished"),
+        _ => None,
+    }
+}
+
+/// The end of a slice.
+#[must_use]
+pub fn end_ps(slice: &SliceEntry) -> i64 {
+    slice.start_ps.saturating_add(slice.duration_ps)
+}
+
+/// All of a slice as lines of `name<tab>value`, exact, for the clipboard.
+#[must_use]
+pub fn as_text(detail: &SliceDetail, tracks: &[Track]) -> String {
+    let slice = &detail.slice;
+    let mut text = format!(
+        "name\t{}\ntrack\t{}\nstart\t{}\nend\t{}\nduration\t{}\n",
+        slice.name,
+        track_path(tracks, slice.track),
+        format::exact_ns(slice.start_ps),
+        format::exact_ns(end_ps(slice)),
+        format::exact_ns(slice.duration_ps),
+    );
+    for field in &detail.fields {
+        let shown = format::value(&field.value, &field.unit);
+        let value = match &field.value {
+            // On one line, as it came.
+            FieldContent::Json(json) => json.clone(),
+            _ if field.unit == "hex" => shown.text,
+            _ => shown.exact.unwrap_or(shown.text),
+        };
+        text.push_str(&format!("{}\t{value}\n", field.name));
+    }
+    text
+}
+
+/// A track's name after those of its groups: `Compute › Tensor`.
+#[must_use]
+pub fn track_path(tracks: &[Track], id: u32) -> String {
+    let mut names = Vec::new();
+    let mut next = Some(id);
+    // A damaged list could go in circles: no path is longer than the list.
+    while let Some(track) = next.and_then(|id| tracks.iter().find(|track| track.id == id)) {
+        if names.len() == tracks.len() {
+            break;
+        }
+        names.push(track.name.as_str());
+        next = track.parent;
+    }
+    names.reverse();
+    names.join(" › ")
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::catalog::TrackKind;
+
+    use super::*;
+
+    fn field(name: &str, group: &str, value: FieldContent, unit: &str) -> FieldValue {
+        FieldValue {
+            field: 0,
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            group: group.to_owned(),
+            doc: String::new(),
+            value,
+        }
+    }
+
+    fn track(id: u32, parent: Option<u32>, name: &str) -> Track {
+        Track {
+            id,
+            parent,
+            name: name.to_owned(),
+            kind: TrackKind::Slices,
+            lanes: 1,
+            rows: 0,
+            group: None,
+            value_range: None,
+            unit: String::new(),
+            initially_closed: false,
+        }
+    }
+
+    #[test]
+    fn groups_keep_the_tables_order() {
+        let int = |n| FieldContent::Int(n);
+        let fields = [
+            field("a", "T", int(1), ""),
+            field("b", "", int(2), ""),
+            field("c", "T", int(3), ""),
+            field("d", "", int(4), ""),
+        ];
+        let shape: Vec<String> = grouped(&fields)
+            .iter()
+            .map(|group| {
+                let names: Vec<&str> = group.fields.iter().map(|field| field.name.as_str()).collect();
+                format!("{}: {}", group.title, names.join(" "))
+            })
+            .collect();
+        assert_eq!(shape, ["T: a c", "Fields: b d"]);
+    }
+
+    #[test]
+    fn paths_end_even_in_circles() {
+        let tracks =
+            [track(1, None, "Compute"), track(2, Some(1), "Tensor"), track(3, Some(3), "own parent")];
+        assert_eq!(track_path(&tracks, 2), "Compute › Tensor");
+        assert_eq!(track_path(&tracks, 9), "");
+        assert!(track_path(&tracks, 3).starts_with("own parent"));
+    }
+
+    #[test]
+    fn the_clipboard_gets_exact_values() {
+        let slice = SliceEntry {
+            row: 1,
+            track: 1,
+            lane: 0,
+            depth: 0,
+            name: "matmul".to_owned(),
+            start_ps: 1_500,
+            duration_ps: 1_234_567,
+            form: 0,
+        };
+        let detail = SliceDetail {
+            slice,
+            fields: vec![
+                field("size", "", FieldContent::Int(2048), "B"),
+                field("pc", "", FieldContent::Int(16), "hex"),
+                field("args", "", FieldContent::Json("{\"a\":1}".to_owned()), ""),
+            ],
+            predecessors: Vec::new(),
+            successors: Vec::new(),
+        };
+        assert_eq!(
+            as_text(&detail, &[track(1, None, "Tensor")]),
+            "name\tmatmul\ntrack\tTensor\nstart\t1.5 ns\nend\t1,236.067 ns\nduration\t1,234.567 ns\n\
+             size\t2,048 B\npc\t0x10\nargs\t{\"a\":1}\n"
+        );
+    }
+}

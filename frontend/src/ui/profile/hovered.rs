@@ -1,0 +1,89 @@
+//! The tooltip of the timeline.
+
+use leptos::prelude::*;
+use nprof_engine::wire::catalog::Track;
+use nprof_engine::wire::detail::FieldContent;
+
+use super::field;
+use super::opened::Opened;
+use crate::ui::format;
+use crate::ui::tooltip::Tooltip;
+use crate::view::{Hover, Hovered};
+
+/// What the pointer is on.
+#[component]
+pub fn HoverTip(
+    /// The opened profile.
+    opened: Opened,
+    /// What the pointer is on.
+    hover: RwSignal<Option<Hover>>,
+) -> impl IntoView {
+    let at = Signal::derive(move || hover.with(|hover| hover.as_ref().map(|hover| hover.client_px)));
+    // The pointer moves more often than what it is on changes.
+    let what =
+        Memo::new(move |_| hover.with(|hover| hover.as_ref().map(|hover| (hover.track, hover.what.clone()))));
+    let content = move || {
+        let (track, what) = what.get()?;
+        let rank = opened.rank_detail()?;
+        let unit = rank.tracks.iter().find(|of| of.id == track).map_or("", |of: &Track| &of.unit);
+        let (title, lines) = describe(&what, unit);
+        let path = field::track_path(&rank.tracks, track);
+        let lines = lines.into_iter().map(|(name, value)| {
+            view! {
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+            }
+        });
+        Some(view! {
+            <p class="tip-title">{title.unwrap_or_else(|| path.clone())}</p>
+            <dl class="tip-rows">{lines.collect_view()}</dl>
+            <p class="muted">{path}</p>
+        })
+    };
+    view! { <Tooltip at>{move || content()}</Tooltip> }
+}
+
+type Line = (&'static str, String);
+
+/// Its name, where it has one, and what is known without asking the server.
+fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
+    let value = |value: f64| format::value(&FieldContent::Float(value), unit).text;
+    match what {
+        Hovered::Slice { name, start_ps, duration_ps, form, .. } => {
+            let mut lines = vec![("Start", format::duration(*start_ps))];
+            match field::form_name(*form) {
+                Some("instant") => lines.push(("Kind", "instant".to_owned())),
+                Some(form) => {
+                    lines.push(("Duration", format!("{} ({form})", format::duration(*duration_ps))))
+                }
+                None => lines.push(("Duration", format::duration(*duration_ps))),
+            }
+            (Some(name.clone()), lines)
+        }
+        Hovered::Cell { span, busy_ps, count, name, longest_ps, .. } => {
+            let width = u64::try_from(span.duration_ps()).unwrap_or(0);
+            let longest = i64::try_from(*longest_ps).unwrap_or(i64::MAX);
+            let lines = vec![
+                ("Here", format::counted(u64::from(*count), "slice starts", "slices start")),
+                ("Busy", format::percent(format::share(*busy_ps, width))),
+                ("Longest", format::duration(longest)),
+                ("Span", format::duration(span.duration_ps())),
+            ];
+            (Some(format!("mostly {name}")), lines)
+        }
+        Hovered::Sample { time_ps, value: sample, .. } => {
+            (None, vec![("Value", value(*sample)), ("Since", format::duration(*time_ps))])
+        }
+        Hovered::Range { span, min, max, last } => {
+            let range = format!("{} to {}", value(*min), value(*max));
+            (
+                None,
+                vec![
+                    ("Range", range),
+                    ("Last", value(*last)),
+                    ("Span", format::duration(span.duration_ps())),
+                ],
+            )
+        }
+    }
+}

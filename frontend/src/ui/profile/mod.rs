@@ -1,0 +1,30 @@
+//! The page of a profile: ranks, timeline, search, and the panel with everything that is known.
+
+pub mod field;
+pub mod search_cursor;
+
+#[cfg(feature = "browser")]
+mod bar;
+#[cfg(feature = "browser")]
+mod details;
+#[cfg(feature = "browser")]
+mod hovered;
+#[cfg(feature = "browser")]
+mod opened;
+#[cfg(feature = "browser")]
+mod page;
+#[cfg(feature = "browser")]
+mod panel;
+#[cfg(feature = "browser")]
+mod ranks;
+#[cfg(feature = "browser")]
+mod search;
+#[cfg(feature = "browser")]
+mod selection;
+#[cfg(feature = "browser")]
+mod summary;
+#[cfg(feature = "browser")]
+mod warnings;
+
+#[cfg(feature = "browser")]
+pub use page::ProfilePage;

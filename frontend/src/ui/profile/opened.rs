@@ -1,0 +1,203 @@
+//! The opened profile: what every part of its page reads, and the one way to change it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
+use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
+
+use crate::fetch::{Client, FetchError};
+use crate::ui::address::Address;
+use crate::ui::message::Messages;
+use crate::view::{Command, View};
+
+/// What the panel below the timeline shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    /// The selected slice.
+    Details,
+    /// The marked span.
+    Selection,
+    /// Hits of the search.
+    Search,
+    /// Metrics of the rank.
+    Summary,
+    /// What ingest had to say.
+    Warnings,
+}
+
+/// An answer that may not be here yet.
+pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
+
+/// The opened profile.
+#[derive(Clone, Copy)]
+pub struct Opened {
+    /// What is looked at.
+    pub view: Memo<View>,
+    /// The profile and its ranks.
+    pub profile: Signal<Answer<ProfileInfo>>,
+    /// The number of the rank that is looked at, once it is known.
+    pub rank_number: Memo<Option<u32>>,
+    /// The rank. While another one is on its way, the one before.
+    pub rank: Signal<Answer<RankDetail>>,
+    /// All about the selected slice, `None` while it is on its way and where nothing is selected.
+    pub selected: Signal<Answer<SliceDetail>>,
+    /// What the panel shows.
+    pub tab: RwSignal<Tab>,
+    /// Asks for everything again that is missing.
+    pub retry: Callback<()>,
+    address: Address,
+    messages: Messages,
+    slug: StoredValue<String>,
+}
+
+impl Opened {
+    /// Starts to fetch the profile with this slug.
+    #[must_use]
+    pub fn new(slug: String) -> Self {
+        let address = expect_context::<Address>();
+        let place = address.place();
+        let view = Memo::new(move |before: Option<&View>| {
+            // While the page changes to another place, this one still stands for a moment.
+            place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
+        });
+        let slug = StoredValue::new(slug);
+        let attempt = RwSignal::new(0_u32);
+        let profile = LocalResource::new(move || {
+            attempt.track();
+            let slug = slug.get_value();
+            async move { Client.profile(&slug).await.map(Arc::new) }
+        });
+        let rank_number = Memo::new(move |_| {
+            view.with(|view| view.rank).or_else(|| {
+                profile.with(|answer| match answer {
+                    Some(Ok(profile)) => profile.ranks.first().map(|rank| rank.rank),
+                    _ => None,
+                })
+            })
+        });
+        let rank = rank_resource(slug, rank_number, attempt);
+        let selected = slice_resource(slug, rank_number, view, attempt);
+        let initial = view.with_untracked(|view| match (view.selected, view.marked) {
+            (Some(_), _) => Tab::Details,
+            (None, Some(_)) => Tab::Selection,
+            (None, None) => Tab::Summary,
+        });
+        Self {
+            view,
+            profile: Signal::derive(move || profile.get()),
+            rank_number,
+            rank,
+            selected,
+            tab: RwSignal::new(initial),
+            retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
+            address,
+            messages: expect_context::<Messages>(),
+            slug,
+        }
+    }
+
+    /// The profile's name for URLs.
+    #[must_use]
+    pub fn slug(self) -> String {
+        self.slug.get_value()
+    }
+
+    /// The rank, once it is here.
+    #[must_use]
+    pub fn rank_detail(self) -> Option<Arc<RankDetail>> {
+        self.rank.get().and_then(Result::ok)
+    }
+
+    /// Does what the user asked for, and shows the panel that answers to it.
+    pub fn act(self, command: &Command) {
+        match command {
+            // Hits are walked through with the list in sight; details stand beside it.
+            Command::Select(Some(_)) | Command::Reveal { .. } if self.tab.get_untracked() != Tab::Search => {
+                self.show(Tab::Details);
+            }
+            Command::Mark(Some(_)) => self.show(Tab::Selection),
+            _ => {}
+        }
+        self.address.apply(command, self.whole());
+    }
+
+    /// Shows a part of the panel.
+    pub fn show(self, tab: Tab) {
+        if self.tab.get_untracked() != tab {
+            self.tab.set(tab);
+        }
+    }
+
+    /// Selects a slice and brings it into sight.
+    pub fn reveal(self, slice: &SliceEntry) {
+        let SliceEntry { row, start_ps, duration_ps, .. } = *slice;
+        self.act(&Command::Reveal { row, start_ps, duration_ps });
+    }
+
+    /// As [`Opened::reveal`], for a slice of which only the row is known.
+    pub fn reveal_row(self, row: u32) {
+        let Some(rank) = self.rank_number.get_untracked() else { return };
+        let slug = self.slug();
+        spawn_local(async move {
+            match Client.slice(&slug, rank, row).await {
+                Ok(detail) => self.reveal(&detail.slice),
+                Err(error) => {
+                    let again = Callback::new(move |()| self.reveal_row(row));
+                    self.messages.fail(format!("The slice was not found: {error}"), Some(again));
+                }
+            }
+        });
+    }
+
+    /// The span of the rank that is shown.
+    fn whole(self) -> Interval {
+        self.rank.with_untracked(|answer| match answer {
+            Some(Ok(rank)) => Interval::new(rank.entry.start_ps, rank.entry.end_ps),
+            _ => Interval::default(),
+        })
+    }
+}
+
+fn rank_resource(
+    slug: StoredValue<String>,
+    number: Memo<Option<u32>>,
+    attempt: RwSignal<u32>,
+) -> Signal<Answer<RankDetail>> {
+    let resource = LocalResource::new(move || {
+        attempt.track();
+        let (slug, number) = (slug.get_value(), number.get());
+        async move {
+            match number {
+                Some(number) => Some(Client.rank(&slug, number).await.map(Arc::new)),
+                None => None,
+            }
+        }
+    });
+    Signal::derive(move || resource.get().flatten())
+}
+
+fn slice_resource(
+    slug: StoredValue<String>,
+    rank: Memo<Option<u32>>,
+    view: Memo<View>,
+    attempt: RwSignal<u32>,
+) -> Signal<Answer<SliceDetail>> {
+    let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selected)));
+    let resource = LocalResource::new(move || {
+        attempt.track();
+        let (slug, wanted) = (slug.get_value(), wanted.get());
+        async move {
+            match wanted {
+                Some((rank, row)) => Some((wanted, Client.slice(&slug, rank, row).await.map(Arc::new))),
+                None => None,
+            }
+        }
+    });
+    // The last answer stays until the next one: it must not pass for that of another slice.
+    Signal::derive(move || {
+        resource.get().flatten().filter(|(of, _)| *of == wanted.get()).map(|(_, answer)| answer)
+    })
+}

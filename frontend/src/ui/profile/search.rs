@@ -1,0 +1,301 @@
+//! Search over the rank: the box in the bar, and the hits in the panel.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::html;
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use nprof_engine::wire::search::{SearchHit, SearchResult};
+
+use super::details::Details;
+use super::field::track_path;
+use super::opened::{Answer, Opened, Tab};
+use super::search_cursor::{Walk, step};
+use crate::fetch::Client;
+use crate::ui::failure::{Failure, Loading};
+use crate::ui::format;
+use crate::ui::icon::{Glyph, Icon};
+
+/// Hits that are fetched and can be walked through; the count goes on beyond.
+const MOST_HITS: u32 = 500;
+/// Pause in typing after which the search starts.
+const TYPING_PAUSE: Duration = Duration::from_millis(180);
+
+/// The state of the search.
+#[derive(Clone, Copy)]
+pub struct Search {
+    opened: Opened,
+    /// What stands in the box.
+    text: RwSignal<String>,
+    /// What is searched for; empty for nothing.
+    wanted: RwSignal<String>,
+    result: Signal<Answer<SearchResult>>,
+    typing: StoredValue<Option<TimeoutHandle>>,
+    input: NodeRef<html::Input>,
+    retry: Callback<()>,
+}
+
+impl Search {
+    /// Nothing searched for.
+    #[must_use]
+    pub fn new(opened: Opened) -> Self {
+        let wanted = RwSignal::new(String::new());
+        let attempt = RwSignal::new(0_u32);
+        let question = Memo::new(move |_| {
+            opened.rank_number.get().zip(Some(wanted.get()).filter(|text| !text.is_empty()))
+        });
+        let resource = LocalResource::new(move || {
+            attempt.track();
+            let (slug, question) = (opened.slug(), question.get());
+            async move {
+                let (rank, text) = question.clone()?;
+                Some((question, Client.search(&slug, rank, &text, MOST_HITS).await.map(Arc::new)))
+            }
+        });
+        // While the next answer is on its way the last one stays; without a question there is none.
+        let result = Signal::derive(move || {
+            let asked = question.get()?;
+            let (of, answer) = resource.get().flatten()?;
+            // Hits of another rank would lead to slices that are not there.
+            (of.map(|(rank, _)| rank) == Some(asked.0)).then_some(answer)
+        });
+        Self {
+            opened,
+            text: RwSignal::new(String::new()),
+            wanted,
+            result,
+            typing: StoredValue::new(None),
+            input: NodeRef::new(),
+            retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
+        }
+    }
+
+    /// Puts the focus into the box and marks what stands there.
+    pub fn focus(self) {
+        if let Some(input) = self.input.get_untracked() {
+            // Fails only for an element that is not on the page.
+            input.focus().ok();
+            input.select();
+        }
+    }
+
+    fn typed(self, text: String) {
+        self.text.set(text);
+        self.stop_waiting();
+        let start = move || self.start();
+        self.typing.set_value(set_timeout_with_handle(start, TYPING_PAUSE).ok());
+    }
+
+    fn stop_waiting(self) {
+        if let Some(waiting) = self.typing.try_update_value(Option::take).flatten() {
+            waiting.clear();
+        }
+    }
+
+    /// Searches for what stands in the box. The page may be gone after the pause.
+    fn start(self) {
+        let Some(text) = self.text.try_with_untracked(|text| text.trim().to_owned()) else { return };
+        if !text.is_empty() {
+            self.opened.show(Tab::Search);
+        }
+        if self.wanted.with_untracked(|wanted| *wanted != text) {
+            self.wanted.set(text);
+        }
+    }
+
+    fn clear(self) {
+        self.stop_waiting();
+        self.text.set(String::new());
+        self.wanted.set(String::new());
+    }
+
+    /// The hits that are here.
+    fn found(self) -> Option<Arc<SearchResult>> {
+        self.result.get().and_then(Result::ok)
+    }
+
+    /// Which hit is selected.
+    fn current(self) -> Option<usize> {
+        let selected = self.opened.view.with(|view| view.selected)?;
+        self.found()?.hits.iter().position(|hit| hit.slice.row == selected)
+    }
+
+    fn walk(self, walk: Walk) {
+        let Some(found) = untrack(|| self.found()) else { return };
+        if let Some(at) = step(untrack(|| self.current()), found.hits.len(), walk) {
+            self.opened.show(Tab::Search);
+            self.opened.reveal(&found.hits[at].slice);
+        }
+    }
+
+    fn press(self, event: &web_sys::KeyboardEvent) {
+        match event.key().as_str() {
+            "Enter" => {
+                let walk = if event.shift_key() { Walk::Backward } else { Walk::Forward };
+                // The first Enter may come before the pause in typing.
+                self.stop_waiting();
+                self.start();
+                self.walk(walk);
+            }
+            "Escape" => {
+                self.clear();
+                if let Some(input) = self.input.get_untracked() {
+                    input.blur().ok();
+                }
+            }
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    }
+
+    /// `3 of 1,234`, `no hits`.
+    fn count(self) -> Option<String> {
+        let found = self.found()?;
+        Some(match (self.current(), found.total) {
+            (_, 0) => "no hits".to_owned(),
+            (Some(at), total) => format!("{} of {}", format::count(at as u64 + 1), format::count(total)),
+            (None, total) => format::counted(total, "hit", "hits"),
+        })
+    }
+}
+
+/// The box in the bar.
+#[component]
+pub fn SearchBox(
+    /// The search.
+    search: Search,
+) -> impl IntoView {
+    let some = move || search.found().is_some_and(|found| !found.hits.is_empty());
+    view! {
+        <search class="search">
+            <label class="field">
+                <Icon glyph=Glyph::Search />
+                <span class="unseen">"Search names and fields"</span>
+                <input
+                    node_ref=search.input
+                    type="search"
+                    placeholder="Search names and fields"
+                    spellcheck="false"
+                    prop:value=search.text
+                    on:input:target=move |event| search.typed(event.target().value())
+                    on:keydown=move |event| search.press(&event)
+                />
+                <span class="search-count" aria-live="polite">
+                    {move || search.count()}
+                </span>
+                <Show when=move || search.text.with(String::is_empty)>
+                    <kbd aria-hidden="true">"/"</kbd>
+                </Show>
+            </label>
+            <Show when=some>
+                <WalkButton search walk=Walk::Backward />
+                <WalkButton search walk=Walk::Forward />
+            </Show>
+        </search>
+    }
+}
+
+#[component]
+fn WalkButton(search: Search, walk: Walk) -> impl IntoView {
+    let (label, glyph) = match walk {
+        Walk::Backward => ("Previous hit", Glyph::Up),
+        Walk::Forward => ("Next hit", Glyph::Down),
+    };
+    view! {
+        <button
+            class="button button-icon"
+            type="button"
+            aria-label=label
+            title=label
+            on:click=move |_| search.walk(walk)
+        >
+            <Icon glyph />
+        </button>
+    }
+}
+
+/// The hits, with the details of the selected one beside them.
+#[component]
+pub fn SearchPanel(
+    /// The search.
+    search: Search,
+) -> impl IntoView {
+    move || {
+        let wanted = search.wanted.get();
+        if wanted.is_empty() {
+            return view! { <p class="panel-empty">"Search for names, operands or any other text of this rank's slices."</p> }.into_any();
+        }
+        match search.result.get() {
+            None => view! { <Loading what="Searching …" /> }.into_any(),
+            Some(Err(error)) => {
+                view! { <Failure title="The search failed" reason=error.to_string() on_retry=search.retry /> }
+                    .into_any()
+            }
+            Some(Ok(found)) if found.hits.is_empty() => {
+                view! { <p class="panel-empty">{format!("Nothing in this rank contains “{wanted}”.")}</p> }
+                    .into_any()
+            }
+            Some(Ok(found)) => view! { <Hits search found /> }.into_any(),
+        }
+    }
+}
+
+#[component]
+fn Hits(search: Search, found: Arc<SearchResult>) -> impl IntoView {
+    let selected = Memo::new(move |_| search.opened.view.with(|view| view.selected));
+    let more = found.total.saturating_sub(found.hits.len() as u64);
+    let more = (more > 0).then(|| {
+        view! { <li class="muted hits-more">{format!("and {} more: search for something narrower", format::count(more))}</li> }
+    });
+    let opened = search.opened;
+    let rows =
+        found.hits.iter().cloned().map(|hit| view! { <li><Hit opened hit selected /></li> }).collect_view();
+    view! {
+        <div class="results">
+            <ol class="hits" aria-label="Hits">
+                {rows}
+                {more}
+            </ol>
+            <div>
+                <Details opened />
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl IntoView {
+    let slice = hit.slice;
+    let row = slice.row;
+    let is_current = Memo::new(move |_| selected.get() == Some(row));
+    let track = opened.rank.with_untracked(|answer| match answer {
+        Some(Ok(rank)) => track_path(&rank.tracks, slice.track),
+        _ => String::new(),
+    });
+    // That the name matched can be seen.
+    let field = (hit.field != "name").then(|| format!(" · in {}", hit.field));
+    let node = NodeRef::<html::Button>::new();
+    Effect::new(move |_| {
+        if let (true, Some(button)) = (is_current.get(), node.get()) {
+            let options = web_sys::ScrollIntoViewOptions::new();
+            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            button.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    });
+    let (name, duration) = (slice.name.clone(), format::duration(slice.duration_ps));
+    view! {
+        <button
+            node_ref=node
+            class="hit"
+            type="button"
+            aria-current=move || is_current.get().to_string()
+            on:click=move |_| opened.reveal(&slice)
+        >
+            <span>{name}</span>
+            <span class="number">{duration}</span>
+            <small>{track} {field}</small>
+        </button>
+    }
+}

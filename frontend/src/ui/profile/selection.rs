@@ -1,0 +1,174 @@
+//! Statistics of the marked span.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use nprof_engine::wire::selection::{NameTotal, SelectionSummary, TrackTotal};
+
+use super::field::track_path;
+use super::opened::{Answer, Opened};
+use crate::fetch::Client;
+use crate::ui::failure::{Failure, Loading};
+use crate::ui::format;
+use crate::view::Command;
+
+/// Names that are listed; the rest is counted.
+const MOST_NAMES: usize = 200;
+
+/// What lies in the marked span.
+#[component]
+pub fn Selection(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let attempt = RwSignal::new(0_u32);
+    let wanted = Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.marked)));
+    let resource = LocalResource::new(move || {
+        attempt.track();
+        let (slug, wanted) = (opened.slug(), wanted.get());
+        async move {
+            let (rank, span) = wanted?;
+            Some((rank, Client.selection(&slug, rank, span).await.map(Arc::new)))
+        }
+    });
+    // While a span is dragged, the last answer stands until the next one is here; that of another rank does not.
+    let answer = move || -> Answer<SelectionSummary> {
+        let (rank, _) = wanted.get()?;
+        resource.get().flatten().filter(|(of, _)| *of == rank).map(|(_, answer)| answer)
+    };
+    let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
+    move || {
+        match answer() {
+        _ if wanted.get().is_none() => {
+            view! { <p class="panel-empty">"Mark a span on the ruler, or press M on a selected slice, to see what lies in it."</p> }.into_any()
+        }
+        None => view! { <Loading what="Adding up …" /> }.into_any(),
+        Some(Err(error)) => {
+            view! { <Failure title="The span was not added up" reason=error.to_string() on_retry=retry /> }.into_any()
+        }
+        Some(Ok(summary)) => view! { <Totals opened summary /> }.into_any(),
+    }
+    }
+}
+
+#[component]
+fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
+    let span = Interval::new(summary.start_ps, summary.end_ps);
+    let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
+    let rank = untrack(|| opened.rank_detail());
+    let tracks = rank.as_ref().map_or(&[][..], |rank| &rank.tracks);
+    let by_name = summary.by_name.iter().take(MOST_NAMES).cloned();
+    let by_name = by_name.map(|total| view! { <NameRow opened total whole /> }).collect_view();
+    let more = summary.by_name.len().saturating_sub(MOST_NAMES);
+    let more = (more > 0).then(|| {
+        view! {
+            <tr>
+                <td class="muted" colspan="4">{format!("and {} more names", format::count(more as u64))}</td>
+            </tr>
+        }
+    });
+    let by_track = summary.by_track.iter();
+    let by_track =
+        by_track.map(|total| track_row(total, whole, track_path(tracks, total.track))).collect_view();
+    view! {
+        <dl class="stats">
+            <Stat name="From" value=format::duration(span.start.0) exact=format::exact_ns(span.start.0) />
+            <Stat name="To" value=format::duration(span.end.0) exact=format::exact_ns(span.end.0) />
+            <Stat
+                name="Duration"
+                value=format::duration(span.duration_ps())
+                exact=format::exact_ns(span.duration_ps())
+            />
+            <Stat name="Slices" value=format::count(summary.count) exact=String::new() />
+            <button class="button" type="button" on:click=move |_| opened.act(&Command::Show(span))>
+                "Zoom to it"
+            </button>
+            <button class="button" type="button" on:click=move |_| opened.act(&Command::Mark(None))>
+                "Clear"
+            </button>
+        </dl>
+        <div class="columns">
+            <table class="grid-table">
+                <thead>
+                    <tr>
+                        <th scope="col">"Name"</th>
+                        <th scope="col" class="number">"Count"</th>
+                        <th scope="col" class="number">"Total"</th>
+                        <th scope="col" class="number">"Longest"</th>
+                    </tr>
+                </thead>
+                <tbody>{by_name} {more}</tbody>
+            </table>
+            <table class="grid-table">
+                <thead>
+                    <tr>
+                        <th scope="col">"Track"</th>
+                        <th scope="col" class="number">"Slices"</th>
+                        <th scope="col" class="number">"Busy"</th>
+                        <th scope="col" class="number">"Share"</th>
+                    </tr>
+                </thead>
+                <tbody>{by_track}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Stat(name: &'static str, value: String, exact: String) -> impl IntoView {
+    view! {
+        <div>
+            <dt>{name}</dt>
+            <dd title=exact>{value}</dd>
+        </div>
+    }
+}
+
+#[component]
+fn NameRow(opened: Opened, total: NameTotal, whole: u64) -> impl IntoView {
+    let row = total.longest_row;
+    view! {
+        <tr>
+            <td title=total.name.clone()>{total.name.clone()}</td>
+            <td class="number">{format::count(total.count)}</td>
+            <td class="number">{with_bar(duration(total.total_ps), format::share(total.total_ps, whole))}</td>
+            <td class="number">
+                <button
+                    class="button-link"
+                    type="button"
+                    title="Show the longest one"
+                    on:click=move |_| opened.reveal_row(row)
+                >
+                    {duration(total.longest_ps)}
+                </button>
+            </td>
+        </tr>
+    }
+}
+
+fn track_row(total: &TrackTotal, whole: u64, name: String) -> impl IntoView + use<> {
+    let share = format::share(total.busy_ps, whole);
+    view! {
+        <tr>
+            <td title=name.clone()>{name.clone()}</td>
+            <td class="number">{format::count(total.count)}</td>
+            <td class="number">{duration(total.busy_ps)}</td>
+            <td class="number">{with_bar(format::percent(share), share)}</td>
+        </tr>
+    }
+}
+
+fn duration(ps: u64) -> String {
+    format::duration(i64::try_from(ps).unwrap_or(i64::MAX))
+}
+
+/// A number with a bar as long as its share; shares above one (slices that overlap) fill it.
+fn with_bar(text: String, share: f64) -> impl IntoView {
+    view! {
+        <span class="share">
+            <i style:width=format!("{:.1}%", (share * 100.0).min(100.0))></i>
+            <span>{text}</span>
+        </span>
+    }
+}

@@ -1,0 +1,74 @@
+//! The metrics of the rank.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
+
+use super::opened::Opened;
+use crate::fetch::Client;
+use crate::ui::explain::Explained;
+use crate::ui::failure::{Failure, Loading};
+use crate::ui::format::{self, Shown};
+
+/// All metrics, under their headings.
+#[component]
+pub fn SummaryPanel(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let attempt = RwSignal::new(0_u32);
+    let resource = LocalResource::new(move || {
+        attempt.track();
+        let (slug, rank) = (opened.slug(), opened.rank_number.get());
+        async move {
+            let rank = rank?;
+            Some(Client.summary(&slug, rank).await.map(Arc::new))
+        }
+    });
+    let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
+    move || match resource.get().flatten() {
+        None => view! { <Loading what="Loading metrics …" /> }.into_any(),
+        Some(Err(error)) => {
+            view! { <Failure title="The metrics did not arrive" reason=error.to_string() on_retry=retry /> }
+                .into_any()
+        }
+        Some(Ok(summary)) if summary.groups.is_empty() => {
+            view! { <p class="panel-empty">"No metrics are defined for this kind of trace."</p> }.into_any()
+        }
+        Some(Ok(summary)) => groups(&summary).into_any(),
+    }
+}
+
+fn groups(summary: &Summary) -> impl IntoView + use<> {
+    let groups = summary.groups.iter().cloned().map(|group| view! { <Group group /> }).collect_view();
+    view! { <div class="groups">{groups}</div> }
+}
+
+#[component]
+fn Group(group: MetricGroup) -> impl IntoView {
+    let rows = group.metrics.into_iter().map(|metric| view! { <Row metric /> }).collect_view();
+    view! {
+        <section class="group">
+            <h3>{group.title}</h3>
+            <dl class="rows metrics">{rows}</dl>
+        </section>
+    }
+}
+
+#[component]
+fn Row(metric: Metric) -> impl IntoView {
+    let Shown { text, exact } = format::value(&metric.value, &metric.unit);
+    let value = match exact {
+        Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
+        None => text.into_any(),
+    };
+    view! {
+        <div>
+            <dt>
+                <Explained text=metric.name doc=metric.doc />
+            </dt>
+            <dd>{value}</dd>
+        </div>
+    }
+}

@@ -1,0 +1,125 @@
+//! Light and dark. The page follows the system until its user chooses the other one, and again once they choose back.
+//!
+//! The choice stands in `data-theme` of the root element, where `index.html` puts it before the first picture.
+
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+use web_sys::MediaQueryList;
+
+use super::icon::{Glyph, Icon};
+use super::kept;
+
+/// Which set of colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark text on light ground.
+    Light,
+    /// Light text on dark ground.
+    Dark,
+}
+
+impl Theme {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        [Self::Light, Self::Dark].into_iter().find(|theme| theme.name() == name)
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Light => Self::Dark,
+            Self::Dark => Self::Light,
+        }
+    }
+}
+
+/// The page's theme; one for the whole page, handed down as a context.
+#[derive(Debug, Clone, Copy)]
+pub struct CurrentTheme(RwSignal<Theme>);
+
+impl CurrentTheme {
+    /// Reads what `index.html` decided and follows the system from now on.
+    #[must_use]
+    pub fn new() -> Self {
+        let shown = document().document_element().and_then(|root| root.get_attribute("data-theme"));
+        let current =
+            Self(RwSignal::new(shown.as_deref().and_then(Theme::from_name).unwrap_or(Theme::Light)));
+        current.follow_system();
+        current
+    }
+
+    /// What is shown now.
+    #[must_use]
+    pub fn get(self) -> Theme {
+        self.0.get()
+    }
+
+    fn show(self, theme: Theme) {
+        if let Some(root) = document().document_element() {
+            // Fails only for names that are no attribute's.
+            root.set_attribute("data-theme", theme.name()).ok();
+        }
+        self.0.set(theme);
+    }
+
+    fn toggle(self) {
+        let theme = self.0.get_untracked().other();
+        if system_theme() == Some(theme) {
+            kept::remove(kept::THEME);
+        } else {
+            kept::write(kept::THEME, theme.name());
+        }
+        self.show(theme);
+    }
+
+    fn follow_system(self) {
+        let Some(query) = dark_query() else { return };
+        let changed = Closure::<dyn Fn()>::new(move || {
+            if let (None, Some(theme)) = (kept::read(kept::THEME), system_theme()) {
+                self.show(theme);
+            }
+        });
+        // The page has one theme for as long as it lives: the listener is never taken away.
+        if query.add_event_listener_with_callback("change", changed.as_ref().unchecked_ref()).is_ok() {
+            changed.forget();
+        }
+    }
+}
+
+impl Default for CurrentTheme {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn dark_query() -> Option<MediaQueryList> {
+    window().match_media("(prefers-color-scheme: dark)").ok()?
+}
+
+fn system_theme() -> Option<Theme> {
+    Some(if dark_query()?.matches() { Theme::Dark } else { Theme::Light })
+}
+
+/// Switches between light and dark.
+#[component]
+pub fn ThemeButton() -> impl IntoView {
+    let current = expect_context::<CurrentTheme>();
+    let label = move || match current.get() {
+        Theme::Light => "Switch to the dark theme",
+        Theme::Dark => "Switch to the light theme",
+    };
+    let glyph = move || match current.get() {
+        Theme::Light => Glyph::Moon,
+        Theme::Dark => Glyph::Sun,
+    };
+    view! {
+        <button class="button button-icon" type="button" aria-label=label title=label on:click=move |_| current.toggle()>
+            {move || view! { <Icon glyph=glyph() /> }}
+        </button>
+    }
+}

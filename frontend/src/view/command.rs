@@ -1,0 +1,168 @@
+//! The closed set of things a user can do to a [`View`].
+
+use nprof_engine::base::Interval;
+
+use super::state::View;
+use super::window;
+
+/// A step from one view to the next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Makes the window `factor` times as wide around a moment, which stays where it is.
+    Zoom {
+        /// Below 1 to see more detail.
+        factor: f64,
+        /// The moment that stays.
+        at_ps: i64,
+    },
+    /// As [`Command::Zoom`], around the middle of the window.
+    ZoomMiddle {
+        /// Below 1 to see more detail.
+        factor: f64,
+    },
+    /// Moves the window by this many times its own duration; later for positive numbers.
+    Pan {
+        /// How far.
+        windows: f64,
+    },
+    /// Slides the window under the pointer or the minimap: like [`Command::Show`], one step among many.
+    Slide(Interval),
+    /// Shows this span.
+    Show(Interval),
+    /// Shows the whole rank.
+    ShowAll,
+    /// Selects a slice by its row, or none.
+    Select(Option<u32>),
+    /// Selects a slice and moves the window as little as needed to show it.
+    Reveal {
+        /// The slice's row.
+        row: u32,
+        /// Its start.
+        start_ps: i64,
+        /// Its length.
+        duration_ps: i64,
+    },
+    /// Marks a span to ask for its statistics, or none.
+    Mark(Option<Interval>),
+    /// Opens a closed group, or closes an open one.
+    ToggleGroup(u32),
+    /// Opens the rank with this number: the same window, nothing selected.
+    OpenRank(u32),
+}
+
+/// What a command does to the browser's history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// A step that "back" takes back.
+    Push,
+    /// One of many small steps: the current entry is rewritten.
+    Replace,
+}
+
+impl Command {
+    /// Whether "back" returns to the view before this command.
+    #[must_use]
+    pub fn history(&self) -> History {
+        match self {
+            Self::Zoom { .. }
+            | Self::ZoomMiddle { .. }
+            | Self::Pan { .. }
+            | Self::Slide(_)
+            | Self::ToggleGroup(_) => History::Replace,
+            Self::Show(_)
+            | Self::ShowAll
+            | Self::Select(_)
+            | Self::Reveal { .. }
+            | Self::Mark(_)
+            | Self::OpenRank(_) => History::Push,
+        }
+    }
+}
+
+impl View {
+    /// The visible span of a rank that covers `whole`.
+    #[must_use]
+    pub fn window_in(&self, whole: Interval) -> Interval {
+        window::clamped(self.window.unwrap_or_else(|| window::widest(whole)), whole)
+    }
+
+    /// The view after this command on a rank that covers `whole`.
+    #[must_use]
+    pub fn apply(mut self, command: &Command, whole: Interval) -> Self {
+        let now = self.window_in(whole);
+        match *command {
+            Command::Zoom { factor, at_ps } => self.window = Some(window::zoomed(now, factor, at_ps, whole)),
+            Command::ZoomMiddle { factor } => {
+                let middle = now.start.0 + now.duration_ps() / 2;
+                self.window = Some(window::zoomed(now, factor, middle, whole));
+            }
+            Command::Pan { windows } => self.window = Some(window::shifted(now, windows, whole)),
+            Command::Show(span) | Command::Slide(span) => self.window = Some(window::clamped(span, whole)),
+            Command::ShowAll => self.window = None,
+            Command::Select(row) => self.selected = row,
+            Command::Reveal { row, start_ps, duration_ps } => {
+                self.selected = Some(row);
+                let end_ps = start_ps.saturating_add(duration_ps.max(0));
+                let shown = window::revealing(now, start_ps, end_ps, whole);
+                if shown != now {
+                    self.window = Some(shown);
+                }
+            }
+            Command::Mark(span) => self.marked = span,
+            Command::ToggleGroup(track) => {
+                if !self.toggled.remove(&track) {
+                    self.toggled.insert(track);
+                }
+            }
+            Command::OpenRank(rank) => {
+                self.rank = Some(rank);
+                self.selected = None;
+            }
+        }
+        if self.window == Some(window::widest(whole)) {
+            self.window = None;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole() -> Interval {
+        Interval::new(0, 1_000_000)
+    }
+
+    #[track_caller]
+    fn check(commands: &[Command], expected: &str) {
+        let view = commands.iter().fold(View::of_profile("p"), |view, command| view.apply(command, whole()));
+        assert_eq!(view.to_string(), expected);
+    }
+
+    #[test]
+    fn commands_change_what_they_name() {
+        check(&[Command::Show(Interval::new(10_000, 20_000))], "/profile/p?v=1&from=10000&to=20000");
+        check(&[Command::ToggleGroup(3), Command::ToggleGroup(1)], "/profile/p?v=1&groups=1,3");
+        check(&[Command::ToggleGroup(3), Command::ToggleGroup(3)], "/profile/p?v=1");
+        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2");
+        check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=1&mark=-5..6");
+    }
+
+    #[test]
+    fn zooming_all_the_way_out_is_the_whole_rank() {
+        check(&[Command::ZoomMiddle { factor: 0.25 }, Command::ZoomMiddle { factor: 8.0 }], "/profile/p?v=1");
+    }
+
+    #[test]
+    fn revealing_what_is_visible_only_selects() {
+        check(&[Command::Reveal { row: 4, start_ps: 0, duration_ps: 10 }], "/profile/p?v=1&sel=4");
+        check(
+            &[
+                Command::Show(Interval::new(0, 100_000)),
+                Command::Reveal { row: 4, start_ps: 500_000, duration_ps: 0 },
+            ],
+            "/profile/p?v=1&from=450000&to=550000&sel=4",
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! Where each track stands: the rows of the track tree from top to bottom, groups opened or closed.
+
+use nprof_engine::wire::catalog::{Track, TrackKind};
+
+/// Height of one lane of slices.
+pub const LANE_PX: f64 = 18.0;
+/// Height of the bar of a slice in its lane; the rest is the gap to the next lane.
+pub const BAR_PX: f64 = 16.0;
+/// Height of a group's heading.
+pub const GROUP_PX: f64 = 24.0;
+/// Height of a counter.
+pub const COUNTER_PX: f64 = 40.0;
+/// Space above and below the content of a track.
+pub const PADDING_PX: f64 = 3.0;
+
+/// A visible row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row {
+    /// Index into the rank's tracks.
+    pub track: usize,
+    /// How many groups enclose it.
+    pub depth: u16,
+    /// Distance from the top of the first row.
+    pub top_px: f64,
+    /// Its height.
+    pub height_px: f64,
+}
+
+/// All visible rows, in order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Layout {
+    /// The rows, without gaps between them.
+    pub rows: Vec<Row>,
+    /// For each of the rank's tracks, its index in `rows`.
+    row_of_track: Vec<Option<u32>>,
+}
+
+impl Layout {
+    /// Lays out a rank's tracks; the children of a closed group have no row.
+    #[must_use]
+    pub fn new(tracks: &[Track], is_closed: impl Fn(&Track) -> bool) -> Self {
+        let tree = Tree::new(tracks);
+        let mut layout =
+            Self { rows: Vec::with_capacity(tracks.len()), row_of_track: vec![None; tracks.len()] };
+        let mut top_px = 0.0;
+        // The next one to visit is the last; depths are kept beside.
+        let mut pending: Vec<(usize, u16)> = tree.roots.iter().rev().map(|at| (*at, 0)).collect();
+        while let Some((at, depth)) = pending.pop() {
+            let track = &tracks[at];
+            let height_px = height_px(track);
+            layout.row_of_track[at] = u32::try_from(layout.rows.len()).ok();
+            layout.rows.push(Row { track: at, depth, top_px, height_px });
+            top_px += height_px;
+            if track.kind != TrackKind::Group || !is_closed(track) {
+                pending.extend(tree.children[at].iter().rev().map(|child| (*child, depth.saturating_add(1))));
+            }
+        }
+        layout
+    }
+
+    /// Height of all rows.
+    #[must_use]
+    pub fn height_px(&self) -> f64 {
+        self.rows.last().map_or(0.0, |row| row.top_px + row.height_px)
+    }
+
+    /// The rows that show between two distances from the top.
+    #[must_use]
+    pub fn visible(&self, top_px: f64, bottom_px: f64) -> &[Row] {
+        let first = self.rows.partition_point(|row| row.top_px + row.height_px <= top_px);
+        let end = self.rows.partition_point(|row| row.top_px < bottom_px);
+        &self.rows[first..end.max(first)]
+    }
+
+    /// The row at a distance from the top.
+    #[must_use]
+    pub fn row_at(&self, y_px: f64) -> Option<&Row> {
+        self.visible(y_px, y_px + f64::EPSILON * y_px.abs().max(1.0)).first()
+    }
+
+    /// The row of a track, by its index; none where a group above it is closed.
+    #[must_use]
+    pub fn row_of(&self, track: usize) -> Option<&Row> {
+        self.rows.get((*self.row_of_track.get(track)?)? as usize)
+    }
+}
+
+impl Row {
+    /// Distance of a lane's bars from the top of the first row, and their height.
+    #[must_use]
+    pub fn lane_px(&self, track: &Track, lane: u32) -> (f64, f64) {
+        match track.kind {
+            TrackKind::Counter => (self.top_px + PADDING_PX, self.height_px - 2.0 * PADDING_PX),
+            TrackKind::Group | TrackKind::Slices => {
+                (self.top_px + PADDING_PX + f64::from(lane) * LANE_PX, BAR_PX)
+            }
+        }
+    }
+
+    /// The lane at a distance from the top of the first row.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the track's lanes"
+    )]
+    pub fn lane_at(&self, track: &Track, y_px: f64) -> u32 {
+        match track.kind {
+            TrackKind::Counter => 0,
+            TrackKind::Group | TrackKind::Slices => {
+                let lane = ((y_px - self.top_px - PADDING_PX) / LANE_PX).floor().max(0.0) as u32;
+                lane.min(track.lanes.saturating_sub(1))
+            }
+        }
+    }
+}
+
+fn height_px(track: &Track) -> f64 {
+    match track.kind {
+        TrackKind::Group => GROUP_PX,
+        TrackKind::Counter => COUNTER_PX,
+        TrackKind::Slices => f64::from(track.lanes.max(1)) * LANE_PX + 2.0 * PADDING_PX,
+    }
+}
+
+/// Who is whose child. Parents are looked up by number; a parent that does not exist makes its child a root.
+struct Tree {
+    roots: Vec<usize>,
+    children: Vec<Vec<usize>>,
+}
+
+impl Tree {
+    fn new(tracks: &[Track]) -> Self {
+        let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); tracks.len()] };
+        let mut index_of = std::collections::HashMap::with_capacity(tracks.len());
+        for (at, track) in tracks.iter().enumerate() {
+            // A parent comes before its children, so that no cycle can be built.
+            match track.parent.and_then(|parent| index_of.get(&parent)) {
+                Some(&parent) => tree.children[parent as usize].push(at),
+                None => tree.roots.push(at),
+            }
+            index_of.insert(track.id, at as u32);
+        }
+        tree
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Tracks from lines: two spaces a level of the tree; `name*3` has three lanes, `name~` is a counter, `name/` a
+    /// group, `name/-` a group that starts closed.
+    pub(crate) fn tracks(text: &str) -> Vec<Track> {
+        let mut parents: Vec<u32> = Vec::new();
+        text.lines()
+            .filter(|line| !line.trim().is_empty())
+            .enumerate()
+            .map(|(at, line)| {
+                let name = line.trim_start();
+                parents.truncate((line.len() - name.len()) / 2);
+                let id = 100 + at as u32;
+                let parent = parents.last().copied();
+                parents.push(id);
+                let (kind, lanes, name) = if let Some((name, _)) = name.split_once('/') {
+                    (TrackKind::Group, 0, name)
+                } else if let Some(name) = name.strip_suffix('~') {
+                    (TrackKind::Counter, 1, name)
+                } else if let Some((name, lanes)) = name.split_once('*') {
+                    (TrackKind::Slices, lanes.parse().unwrap(), name)
+                } else {
+                    (TrackKind::Slices, 1, name)
+                };
+                Track {
+                    id,
+                    parent,
+                    name: name.to_owned(),
+                    kind,
+                    lanes,
+                    rows: 1,
+                    group: (kind != TrackKind::Group).then_some(0),
+                    value_range: (kind == TrackKind::Counter).then_some((0.0, 100.0)),
+                    unit: String::new(),
+                    initially_closed: line.ends_with("/-"),
+                }
+            })
+            .collect()
+    }
+
+    const ENGINES: &str = "
+Engines/
+  Tensor*2
+  Vector
+DMA/-
+  q0
+  q1
+Power~";
+
+    fn shown(rows: &[Row], tracks: &[Track]) -> String {
+        let names = rows.iter().map(|row| {
+            format!("{}{}@{}", "-".repeat(usize::from(row.depth)), tracks[row.track].name, row.top_px)
+        });
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[track_caller]
+    fn check(closed: &[&str], expected: &str) {
+        let tracks = tracks(ENGINES);
+        let layout = Layout::new(&tracks, |track| closed.contains(&track.name.as_str()));
+        assert_eq!(shown(&layout.rows, &tracks), expected);
+    }
+
+    #[test]
+    fn closed_groups_hide_their_tracks() {
+        check(&[], "Engines@0 -Tensor@24 -Vector@66 DMA@90 -q0@114 -q1@138 Power@162");
+        check(&["DMA"], "Engines@0 -Tensor@24 -Vector@66 DMA@90 Power@114");
+        check(&["DMA", "Engines"], "Engines@0 DMA@24 Power@48");
+    }
+
+    #[test]
+    fn children_stand_below_their_parent_whatever_the_order() {
+        let mut tracks = tracks(ENGINES);
+        // Both groups first, then their tracks, mixed.
+        tracks.swap(1, 3);
+        let layout = Layout::new(&tracks, |_| false);
+        assert_eq!(
+            shown(&layout.rows, &tracks),
+            "Engines@0 -Vector@24 -Tensor@48 DMA@90 -q0@114 -q1@138 Power@162"
+        );
+    }
+
+    #[test]
+    fn only_rows_in_sight_are_visible() {
+        let tracks = tracks(ENGINES);
+        let layout = Layout::new(&tracks, |_| false);
+        assert_eq!(shown(layout.visible(66.0, 114.0), &tracks), "-Vector@66 DMA@90");
+        assert_eq!(layout.visible(500.0, 600.0), &[]);
+        assert_eq!(layout.row_at(65.9).map(|row| row.track), Some(1));
+        assert_eq!(layout.row_at(66.0).map(|row| row.track), Some(2));
+        assert_eq!(layout.row_at(-1.0), None);
+        assert_eq!(layout.height_px(), 202.0);
+    }
+
+    #[test]
+    fn lanes_are_found_where_they_are_drawn() {
+        let tracks = tracks(ENGINES);
+        let layout = Layout::new(&tracks, |_| false);
+        let row = layout.row_of(1).unwrap();
+        for lane in 0..2 {
+            let (top, height) = row.lane_px(&tracks[1], lane);
+            assert_eq!(row.lane_at(&tracks[1], top), lane);
+            assert_eq!(row.lane_at(&tracks[1], top + height), lane);
+        }
+        assert_eq!(row.lane_at(&tracks[1], 1e9), 1);
+    }
+}

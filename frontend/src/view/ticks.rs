@@ -1,0 +1,153 @@
+//! The ruler: where its ticks stand and what they say.
+//!
+//! Labels are short wherever the window is: far from zero they count from a base, which is shown once at the left.
+
+use nprof_engine::base::Interval;
+use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
+
+use super::scale::TimeScale;
+
+const PS_PER_MS: i64 = 1_000 * PS_PER_US;
+
+/// Units of the ruler, finest first.
+const UNITS: [(i64, &str); 4] = [(PS_PER_NS, "ns"), (PS_PER_US, "µs"), (PS_PER_MS, "ms"), (PS_PER_S, "s")];
+
+/// The least distance between labelled ticks, in pixels: room for "+1,999.5 µs".
+const LABEL_PX: f64 = 96.0;
+
+/// The ticks of a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruler {
+    /// The moment that labels count from, where it is not zero.
+    pub base: Option<String>,
+    /// All labelled ticks, from left to right.
+    pub ticks: Vec<Tick>,
+    /// Distance between the small ticks.
+    pub minor_ps: i64,
+}
+
+/// A labelled tick.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tick {
+    /// Where.
+    pub time_ps: i64,
+    /// What it says.
+    pub label: String,
+}
+
+impl Ruler {
+    /// The ruler for a window.
+    #[must_use]
+    pub fn new(scale: &TimeScale) -> Self {
+        let (step_ps, minor_ps) = step(LABEL_PX / scale.px_per_ps());
+        let (unit_ps, symbol) = unit_of(step_ps);
+        let base_ps = base(scale.window, unit_ps);
+        let first = scale.window.start.0.div_euclid(step_ps) * step_ps;
+        let sign = if base_ps == 0 { "" } else { "+" };
+        let ticks = (0..)
+            .map_while(|at| first.checked_add(step_ps.checked_mul(at)?))
+            .take_while(|time_ps| *time_ps < scale.window.end.0)
+            .filter(|time_ps| *time_ps >= scale.window.start.0)
+            .map(|time_ps| {
+                let offset_ps = time_ps - base_ps;
+                let sign = if offset_ps < 0 { "" } else { sign };
+                Tick { time_ps, label: format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps)) }
+            })
+            .collect();
+        let base = (base_ps != 0).then(|| {
+            let (unit_ps, symbol) = unit_of(base_ps.saturating_abs());
+            format!("{} {symbol}", in_unit(base_ps, unit_ps))
+        });
+        Self { base, ticks, minor_ps }
+    }
+}
+
+/// The smallest of 1, 2, 5 times a power of ten that is no less than this, and its division by small ticks.
+fn step(least_ps: f64) -> (i64, i64) {
+    let mut power = 1_i64;
+    loop {
+        for (times, parts) in [(1, 5), (2, 4), (5, 5)] {
+            let Some(step) = power.checked_mul(times) else { return (power, power) };
+            if step as f64 >= least_ps {
+                return (step, (step / parts).max(1));
+            }
+        }
+        let Some(next) = power.checked_mul(10) else { return (power, power) };
+        power = next;
+    }
+}
+
+/// The coarsest unit no longer than the step; below a nanosecond, fractions of one.
+fn unit_of(step_ps: i64) -> (i64, &'static str) {
+    UNITS.into_iter().rev().find(|(unit_ps, _)| *unit_ps <= step_ps).unwrap_or(UNITS[0])
+}
+
+/// What labels count from: a whole number of the next coarser unit, where labels would grow long without it.
+fn base(window: Interval, unit_ps: i64) -> i64 {
+    /// Labels of up to this many units are short enough as they are.
+    const SHORT: i64 = 10_000;
+    let coarser_ps = unit_ps.saturating_mul(1_000);
+    let farthest = window.start.0.unsigned_abs().max(window.end.0.unsigned_abs());
+    if unit_ps == PS_PER_S || farthest < unit_ps.saturating_mul(SHORT).unsigned_abs() {
+        return 0;
+    }
+    window.start.0.div_euclid(coarser_ps).saturating_mul(coarser_ps)
+}
+
+/// A time in a unit: exact, with commas between thousands and without zeros at the end.
+fn in_unit(time_ps: i64, unit_ps: i64) -> String {
+    let (size, unit) = (time_ps.unsigned_abs(), unit_ps.unsigned_abs());
+    let (whole, rest) = (size / unit, size % unit);
+    let mut text = String::new();
+    if time_ps < 0 {
+        text.push('−');
+    }
+    let digits = whole.to_string();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if rest > 0 {
+        let decimals = unit.ilog10() as usize;
+        let fraction = format!("{rest:0decimals$}");
+        text.push('.');
+        text.push_str(fraction.trim_end_matches('0'));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(start_ps: i64, end_ps: i64, width_px: f64, expected: &str) {
+        let ruler = Ruler::new(&TimeScale { window: Interval::new(start_ps, end_ps), width_px });
+        let mut lines: Vec<_> = ruler.base.into_iter().map(|base| format!("[{base}]")).collect();
+        lines.extend(ruler.ticks.into_iter().map(|tick| tick.label));
+        assert_eq!(lines.join(" | "), expected);
+    }
+
+    #[test]
+    fn labels_suit_the_zoom() {
+        check(0, PS_PER_S, 500.0, "0 ms | 200 ms | 400 ms | 600 ms | 800 ms");
+        check(0, 4_000_000, 400.0, "0 µs | 1 µs | 2 µs | 3 µs");
+        check(0, 1_500, 400.0, "0 ns | 0.5 ns | 1 ns");
+        check(-2 * PS_PER_S, 2 * PS_PER_S, 400.0, "−2 s | −1 s | 0 s | 1 s");
+    }
+
+    #[test]
+    fn far_from_zero_labels_count_from_a_base() {
+        let start = 1_234 * PS_PER_MS + 560 * PS_PER_US;
+        check(start, start + 2 * PS_PER_US, 400.0, "[1.23456 s] | +0 ns | +500 ns | +1,000 ns | +1,500 ns");
+    }
+
+    #[test]
+    fn the_widest_window_has_a_ruler() {
+        let ruler =
+            Ruler::new(&TimeScale { window: Interval::new(i64::MIN / 2, i64::MAX / 2), width_px: 800.0 });
+        assert!((4..=10).contains(&ruler.ticks.len()), "{ruler:?}");
+    }
+}

@@ -1,0 +1,219 @@
+//! The view as the path of a URL: `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&mark=a..b&groups=1,2`.
+//!
+//! A format like any other: it has a version, and reading what was written gives the same view. Times are
+//! picoseconds. What equals the default is left out; parameters that are not known are ignored; a link without a
+//! version is read as the current one, so that people can write links by hand.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use nprof_engine::base::Interval;
+
+use super::state::View;
+
+/// The version of the parameters.
+const VERSION: u32 = 1;
+const PREFIX: &str = "/profile/";
+
+/// Why a URL is no view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UrlError {
+    /// The path does not begin as that of a profile.
+    NotAProfile,
+    /// Written by a newer nprof.
+    NewerVersion(u32),
+    /// A parameter that cannot be read.
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// What should stand there.
+        expected: &'static str,
+    },
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAProfile => f.write_str("this address is not that of a profile: open one from the list"),
+            Self::NewerVersion(version) => {
+                write!(f, "this link has version {version}, this nprof reads up to {VERSION}: upgrade nprof")
+            }
+            Self::Parameter { name, expected } => {
+                write!(f, "in this link, the parameter \"{name}\" should be {expected}: correct or remove it")
+            }
+        }
+    }
+}
+
+impl std::error::Error for UrlError {}
+
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{}?v={VERSION}", percent_encoded(&self.profile))?;
+        if let Some(rank) = self.rank {
+            write!(f, "&rank={rank}")?;
+        }
+        if let Some(window) = self.window {
+            write!(f, "&from={}&to={}", window.start.0, window.end.0)?;
+        }
+        if let Some(row) = self.selected {
+            write!(f, "&sel={row}")?;
+        }
+        if let Some(span) = self.marked {
+            write!(f, "&mark={}..{}", span.start.0, span.end.0)?;
+        }
+        let mut separator = "&groups=";
+        for group in &self.toggled {
+            write!(f, "{separator}{group}")?;
+            separator = ",";
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for View {
+    type Err = UrlError;
+
+    fn from_str(url: &str) -> Result<Self, UrlError> {
+        let rest = url.strip_prefix(PREFIX).ok_or(UrlError::NotAProfile)?;
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let slug = path.strip_suffix('/').unwrap_or(path);
+        let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
+        let mut view = Self { profile, ..Self::default() };
+        let (mut from, mut to) = (None, None);
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            match name {
+                "v" => match number("v", "a version number", value)? {
+                    VERSION => {}
+                    version => return Err(UrlError::NewerVersion(version)),
+                },
+                "rank" => view.rank = Some(number("rank", "the number of a rank", value)?),
+                "from" => from = Some(number("from", PICOSECONDS, value)?),
+                "to" => to = Some(number("to", PICOSECONDS, value)?),
+                "sel" => view.selected = Some(number("sel", "the row of a slice", value)?),
+                "mark" => view.marked = Some(span(value)?),
+                "groups" => view.toggled = groups(value)?,
+                _ => {}
+            }
+        }
+        view.window = match (from, to) {
+            (None, None) => None,
+            (Some(from), Some(to)) if from <= to => Some(Interval::new(from, to)),
+            (Some(_), Some(_)) => {
+                return Err(UrlError::Parameter { name: "to", expected: "no earlier than \"from\"" });
+            }
+            (Some(_), None) => {
+                return Err(UrlError::Parameter { name: "to", expected: "given with \"from\"" });
+            }
+            (None, Some(_)) => {
+                return Err(UrlError::Parameter { name: "from", expected: "given with \"to\"" });
+            }
+        };
+        Ok(view)
+    }
+}
+
+const PICOSECONDS: &str = "a whole number of picoseconds";
+
+fn number<T: FromStr>(name: &'static str, expected: &'static str, text: &str) -> Result<T, UrlError> {
+    text.parse().map_err(|_| UrlError::Parameter { name, expected })
+}
+
+fn span(text: &str) -> Result<Interval, UrlError> {
+    let expected = "two whole numbers of picoseconds, written 10..20";
+    let (start, end) = text.split_once("..").ok_or(UrlError::Parameter { name: "mark", expected })?;
+    let (start, end): (i64, i64) = (number("mark", expected, start)?, number("mark", expected, end)?);
+    if end < start {
+        return Err(UrlError::Parameter { name: "mark", expected });
+    }
+    Ok(Interval::new(start, end))
+}
+
+fn groups(text: &str) -> Result<BTreeSet<u32>, UrlError> {
+    text.split(',').map(|id| number("groups", "numbers of groups with commas between", id)).collect()
+}
+
+/// Escapes all that is not safe in any part of a URL (RFC 3986, unreserved characters).
+#[must_use]
+pub fn percent_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(byte as char),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// Reverses [`percent_encoded`]; `None` for a broken escape or broken UTF-8.
+#[must_use]
+pub fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut out = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(bytes.next()?).to_digit(16);
+            let value = digit()? * 16 + digit()?;
+            out.push(u8::try_from(value).ok()?);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn intervals() -> impl Strategy<Value = Interval> {
+        (any::<i64>(), any::<i64>()).prop_map(|(a, b)| Interval::new(a.min(b), a.max(b)))
+    }
+
+    proptest! {
+        #[test]
+        fn reading_what_was_written_gives_the_same_view(
+            profile in "\\PC{1,12}", rank in proptest::option::of(any::<u32>()),
+            window in proptest::option::of(intervals()), selected in proptest::option::of(any::<u32>()),
+            marked in proptest::option::of(intervals()),
+            toggled in proptest::collection::btree_set(any::<u32>(), 0..4),
+        ) {
+            let view = View { profile, rank, window, selected, marked, toggled };
+            prop_assert_eq!(view.to_string().parse(), Ok(view));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,40}") {
+            let _: Result<View, _> = format!("{PREFIX}{text}").parse();
+        }
+    }
+
+    #[track_caller]
+    fn check_refused(url: &str, expected: &str) {
+        let error = url.parse::<View>().expect_err(url);
+        assert!(error.to_string().contains(expected), "{url} gave {error}");
+    }
+
+    #[test]
+    fn a_link_written_by_hand() {
+        assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
+        assert_eq!("/profile/x/?tab=3&rank=4".parse(), Ok(View { rank: Some(4), ..View::of_profile("x") }));
+        assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
+    }
+
+    #[test]
+    fn broken_links_say_what_is_wrong() {
+        check_refused("/", "not that of a profile");
+        check_refused("/profile/", "not that of a profile");
+        check_refused("/profile/%zz", "not that of a profile");
+        check_refused("/profile/x?v=2", "version 2");
+        check_refused("/profile/x?from=1", "\"to\"");
+        check_refused("/profile/x?from=2&to=1", "no earlier");
+        check_refused("/profile/x?sel=-1", "\"sel\"");
+        check_refused("/profile/x?mark=9..3", "\"mark\"");
+        check_refused("/profile/x?groups=a", "\"groups\"");
+    }
+}
