@@ -13,7 +13,6 @@ NPROF_NO_INSTALL="${NPROF_NO_INSTALL:-0}"
 
 TRUNK_VERSION=0.21.14
 BINARYEN_VERSION=132.0.0
-DENY_VERSION=0.19.0
 RUST_VERSION="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
 
 export PATH="$NPROF_TOOLS/bin:$NPROF_TOOLS/node_modules/.bin:$PATH"

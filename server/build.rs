@@ -16,8 +16,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const HOW: &str = "run scripts/page.sh";
-
 /// Served in place of the page by a debug build that has none.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>nprof</title>\
     <h1>The page is not in this binary</h1>\
@@ -28,13 +26,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dist = root.join("frontend/dist");
     let is_release = std::env::var("PROFILE")? == "release";
     watch(&root, &dist, is_release);
-    if is_release {
-        build_page(&root)?;
+    if is_release && let Err(reason) = build_page(&root) {
+        println!("cargo::error=the page could not be built: {reason}");
+        return Ok(());
     }
     let files = if dist.join("index.html").is_file() {
         files_below(&dist)?
     } else {
-        println!("cargo::warning=the page is not in this binary: {HOW}, then build again");
+        println!("cargo::warning=the page is not in this binary: run scripts/page.sh, then build again");
         vec![("index.html".to_owned(), NOT_BUILT.as_bytes().to_vec())]
     };
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
@@ -79,7 +78,7 @@ fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let reason = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
-    Err(format!("the page could not be built ({reason}); {HOW}, then build again").into())
+    Err(reason.trim_start_matches("nprof: ").into())
 }
 
 /// All files below `folder` with their paths in it, sorted, so that the same page gives the same binary.

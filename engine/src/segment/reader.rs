@@ -11,7 +11,7 @@ use super::layout::{self, Piece, Trailer};
 use super::pieces::read_pieces;
 use super::source::Bytes;
 use crate::base::bytes::Cursor;
-use crate::base::checksum::checksum;
+use crate::base::checksum::is_intact;
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, ColumnType};
 use crate::codec::{self, Texts};
@@ -274,7 +274,7 @@ impl<B: Bytes> Segment<B> {
 
 fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<&'a [u8]> {
     let found = bytes.range(piece.offset, u64::from(piece.len))?;
-    if checksum(found) == piece.checksum {
+    if is_intact(found, piece.checksum) {
         Ok(found)
     } else {
         Err(Error::Corrupt { what, offset: piece.offset })

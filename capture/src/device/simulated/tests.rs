@@ -1,3 +1,5 @@
+//! Laws of every simulated capture, and what the captures hold.
+
 use std::collections::HashMap;
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};

@@ -97,7 +97,8 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             outside: out.sink.name("UNKNOWN")?,
             decoder,
             tracks: Default::default(),
-            started: Engine::ALL.map(|engine| vec![VecDeque::new(); core.programs[engine.index()].len()]),
+            started: Engine::ALL
+                .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
             started_behind: HashMap::new(),
             transfers: transfers.iter().filter_map(|t| Some((t.trigger?, *t))).collect(),
             result: InstructionResult::default(),

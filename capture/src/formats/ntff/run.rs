@@ -12,7 +12,7 @@ use super::proto;
 use super::record::RECORD_LEN;
 use crate::formats::neff::Neff;
 use crate::formats::neuron::schema::{
-    METADATA, MODEL_INFO, Metadata, ModelInfo, ProfileInfo, SOURCE, SUMMARY, Table,
+    MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SOURCE, SUMMARY, Table,
 };
 
 /// The layout of the tables is that of neuron-profile's export with this version.
@@ -105,6 +105,31 @@ pub fn write_capture(
     write_named(&SUMMARY, &row, sink)
 }
 
+/// Writes the tables of the NEFF, or what the trace says of it.
+///
+/// # Errors
+/// The sink's own.
+pub fn write_program(capture: &proto::Capture, neff: Option<&Neff>, sink: &mut dyn Sink) -> Result<()> {
+    if let Some(neff) = neff {
+        let header = neff.header();
+        if header.is_some_and(|header| !is_same_program(&capture.neff_uuid, &header.uuid)) {
+            let what = "the NEFF is not the program that was traced; give the one that ran";
+            sink.warn(WarningKind::MissingData, what, &|| text(&capture.neff_path).into_owned());
+        }
+        neff.write(sink)?;
+        if header.is_some() {
+            return Ok(());
+        }
+    }
+    let handles = NeffHeader::define(sink)?;
+    sink.row(handles.table, &[(handles.network_name, Value::Text(&text(&capture.neff_path)))])
+}
+
+/// The trace has the uuid as a C string: cut at its first zero byte, or with stray bytes after it.
+fn is_same_program(traced: &[u8], uuid: &[u8]) -> bool {
+    traced.iter().zip(uuid).all(|(a, b)| a == b)
+}
+
 fn write_metadata(
     container: &Container<'_>,
     cores: &[Core<'_>],
@@ -147,7 +172,6 @@ fn write_metadata(
     let doc = "The trace's code of the chip's architecture.";
     let spec = FieldSpec::new("architecture", Unit::None, "Device", doc);
     row.push((sink.field(handles.table, spec)?, Value::Int(i64::from(architecture))));
-    debug_assert_eq!(METADATA.kind, TableKind::Side);
     sink.row(handles.table, &row)
 }
 

@@ -102,30 +102,32 @@ pub fn ListPage() -> impl IntoView {
         }
     };
     view! {
-        <header class="bar">
-            <Brand />
-            <div class="bar-title"></div>
-            <div class="bar-actions">
-                <ThemeButton />
-                <HelpButton />
-            </div>
-        </header>
-        <Stale profiles />
         <DropZone uploads>
-            <main class="list">
-                <ListHead total filter uploads />
-                <UploadList uploads />
-                <section class="card" aria-label="Profiles">
-                    {body}
-                </section>
-                <p class="list-hint">
-                    "Drop trace files anywhere on this page to ingest them: NTFF (with its NEFF), neuron-profile JSON, or Chrome Trace JSON, plain or .gz."
-                </p>
+            <header class="bar">
+                <Brand />
+                <div class="bar-title"></div>
+                <div class="bar-actions">
+                    <ThemeButton />
+                    <HelpButton />
+                </div>
+            </header>
+            <Stale profiles />
+            <main class="list-scroll">
+                <div class="list">
+                    <ListHead total filter uploads />
+                    <UploadList uploads />
+                    <section class="card" aria-label="Profiles">
+                        {body}
+                    </section>
+                    <p class="list-hint">{HINT}</p>
+                </div>
             </main>
         </DropZone>
         <ConfirmDelete deleting profiles />
     }
 }
+
+const HINT: &str = "Drop trace files anywhere on this page to ingest them: NTFF (with its NEFF), neuron-profile JSON, or Chrome Trace JSON, plain or .gz.";
 
 /// The list is there, but the server stopped answering.
 #[component]

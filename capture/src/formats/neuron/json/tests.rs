@@ -1,3 +1,5 @@
+//! neuron-profile's JSON: rows that come through whole, and damage that is counted.
+
 use std::path::PathBuf;
 
 use nprof_engine::base::time::PS_PER_NS;
@@ -178,6 +180,17 @@ proptest! {
     fn no_byte_makes_it_panic(at in 0..SMALL.len(), byte: u8) {
         let mut json = SMALL.as_bytes().to_vec();
         json[at] = byte;
+        if let Ok(sink) = import(&json) {
+            prop_assert!(sink.slices.len() <= 8);
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(changes in prop::collection::vec((0..SMALL.len(), any::<u8>()), 1..40)) {
+        let mut json = SMALL.as_bytes().to_vec();
+        for (at, byte) in changes {
+            json[at] = byte;
+        }
         if let Ok(sink) = import(&json) {
             prop_assert!(sink.slices.len() <= 8);
         }
