@@ -1,5 +1,7 @@
 //! Real traces against an independent count: the same file through serde_json and a few lines of arithmetic.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test and its helpers")]
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;

@@ -42,7 +42,7 @@ type Source<R> = io::Chain<io::Cursor<Vec<u8>>, Counted<R>>;
 
 enum Unpack<R> {
     Plain(Source<R>),
-    Gzip(MultiGzDecoder<BufReader<Source<R>>>),
+    Gzip(Box<MultiGzDecoder<BufReader<Source<R>>>>),
 }
 
 /// The unpacked input.
@@ -68,7 +68,7 @@ impl<R: Read> Input<R> {
         let is_gzip = magic == GZIP_MAGIC;
         let source = io::Cursor::new(magic).chain(counted);
         let unpack = if is_gzip {
-            Unpack::Gzip(MultiGzDecoder::new(BufReader::with_capacity(PACKED_LEN, source)))
+            Unpack::Gzip(Box::new(MultiGzDecoder::new(BufReader::with_capacity(PACKED_LEN, source))))
         } else {
             Unpack::Plain(source)
         };

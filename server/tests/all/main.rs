@@ -1,0 +1,7 @@
+//! The server from outside: its API in process, its command line as a process.
+
+mod api;
+mod cli;
+mod openapi;
+mod stage;
+mod upload;
