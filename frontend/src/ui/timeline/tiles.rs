@@ -107,7 +107,7 @@ impl Tiles {
     }
 
     /// The tiles of the whole rank that are here.
-    pub fn overview(&self) -> impl Iterator<Item = &Rc<Tile>> {
+    pub fn overview(&self) -> impl Iterator<Item = &Rc<Tile>> + Clone {
         self.overview.iter().filter_map(|id| self.cache.tile(*id))
     }
 
