@@ -1,7 +1,7 @@
 //! Metrics of DMA and of collectives, and the time in which anything was active.
 
 use super::activity::{Activity, Classes, Classify, map_texts, sweep};
-use super::engines::{instruction_tracks, text_code};
+use super::engines::{WAIT, instruction_tracks, text_code};
 use super::run::Run;
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
@@ -40,7 +40,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     };
     let instruction = Columns::of(segment, "instruction");
     let engines = instruction.as_ref().map(|table| instruction_tracks(segment, table)).unwrap_or_default();
-    let wait = text_code(segment, &engines, "EVENT_SEMAPHORE")?;
+    let wait = text_code(segment, &engines, WAIT)?;
     let engine_classes = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
         Ok(names.iter().map(|&name| if Some(name) == wait { 0 } else { class(ANYTHING) }).collect())
     };
