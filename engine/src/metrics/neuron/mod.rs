@@ -4,7 +4,6 @@
 //! definitions that agree with its own output on real traces. Times are unrounded: sums of whole nanoseconds would be
 //! wrong by percents. What the trace itself states (versions, or a whole summary in an imported JSON) is taken as it is.
 
-mod active;
 mod activity;
 mod columns;
 mod dma;
@@ -12,7 +11,6 @@ mod engines;
 mod run;
 mod throttle;
 
-pub use active::for_each_active;
 use columns::Columns;
 use run::Run;
 
