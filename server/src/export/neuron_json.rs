@@ -80,8 +80,10 @@ impl Export<'_> {
         write!(self.out, "{{")?;
         let is_neuron = self.segment.footer().rank.source == schema::SOURCE;
         let has = |wanted: &str| tables.iter().any(|(_, name, _)| name == wanted);
+        // Several rows are several cores' own; one is completed by what can be computed.
+        let has_summaries = tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1);
         let mut separator = "";
-        for (id, name, kind) in tables.iter().filter(|(id, name, _)| name != SUMMARY || self.rows(*id) > 1) {
+        for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || has_summaries) {
             write!(self.out, "{separator}\n{}:[", Json::from(name.as_str()))?;
             match kind {
                 TableKind::Side => self.side(*id)?,
@@ -94,8 +96,7 @@ impl Export<'_> {
             self.active_time(separator)?;
             separator = ",";
         }
-        // Several rows are several cores' own; one is completed by what can be computed.
-        if !tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1) {
+        if !has_summaries {
             self.summary(rank, separator)?;
         }
         Ok(writeln!(self.out, "\n}}")?)
