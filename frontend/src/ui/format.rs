@@ -26,8 +26,10 @@ impl Shown {
     }
 }
 
-/// Significant digits of everything that is rounded.
+/// Significant digits of what is rounded.
 const DIGITS: i32 = 4;
+/// Significant digits of sizes, whose last ones matter to nobody.
+const SIZE_DIGITS: i32 = 3;
 const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 const SECONDS_PER_MINUTE: i64 = 60;
 const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
@@ -109,7 +111,7 @@ pub fn counted(number: u64, one: &str, several: &str) -> String {
 #[must_use]
 pub fn bytes(size: f64) -> String {
     let (value, unit) = scaled(size, 1024.0, &BYTE_UNITS);
-    format!("{} {unit}", significant(value))
+    format!("{} {unit}", rounded(value, SIZE_DIGITS))
 }
 
 /// A share as percent: `12.5 %`.
@@ -213,65 +215,109 @@ fn scaled<'a>(value: f64, step: f64, units: &[&'a str]) -> (f64, &'a str) {
     (value, units[index])
 }
 
-/// Four significant digits, without zeros at the end; whole digits are never rounded away.
 fn significant(value: f64) -> String {
+    rounded(value, DIGITS)
+}
+
+/// So many significant digits, without zeros at the end; whole digits are never rounded away.
+fn rounded(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { value.to_string() };
     }
     let magnitude = value.abs().log10().floor() as i32;
-    if magnitude < -DIGITS {
+    if magnitude < -digits {
         return format!("{value:.3e}");
     }
-    let decimals = (DIGITS - 1 - magnitude).max(0) as usize;
+    let decimals = (digits - 1 - magnitude).max(0) as usize;
     let text = format!("{:.decimals$}", value.abs());
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{}{text}", if value < 0.0 { "−" } else { "" })
 }
 
-/// Indents JSON text. Text that is no JSON comes out with the same characters in the same order.
+/// Lists and objects up to this many characters stay on one line.
+const SHORT_JSON: usize = 48;
+
+/// Indents compact JSON text. Text that is no JSON comes out with the same characters in the same order, save for
+/// white space.
 #[must_use]
 pub fn pretty_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        if in_string {
+    let mut short_until = 0;
+    let mut string = InString::default();
+    for (at, c) in text.char_indices() {
+        if string.takes(c) {
             out.push(c);
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
             continue;
         }
+        let in_short = at < short_until;
         match c {
-            '{' | '[' => {
+            '{' | '[' if !in_short => {
                 out.push(c);
-                while characters.next_if(|next| next.is_ascii_whitespace()).is_some() {}
-                if let Some(close) = characters.next_if(|next| matches!(next, '}' | ']')) {
-                    out.push(close);
-                } else {
-                    depth += 1;
-                    new_line(&mut out, depth);
+                match short_value(&text[at..]) {
+                    Some(length) => short_until = at + length,
+                    None => {
+                        depth += 1;
+                        new_line(&mut out, depth);
+                    }
                 }
             }
-            '}' | ']' => {
+            '}' | ']' if !in_short => {
                 depth = depth.saturating_sub(1);
                 new_line(&mut out, depth);
                 out.push(c);
             }
+            ',' if in_short => out.push_str(", "),
             ',' => {
                 out.push(c);
                 new_line(&mut out, depth);
             }
             ':' => out.push_str(": "),
             _ if c.is_ascii_whitespace() => {}
-            _ => {
-                in_string = c == '"';
-                out.push(c);
-            }
+            _ => out.push(c),
         }
     }
     out
+}
+
+/// The bytes of the list or object at the start of this text, if it is short.
+fn short_value(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut string = InString::default();
+    for (at, c) in text.char_indices().take(SHORT_JSON) {
+        if string.takes(c) {
+            continue;
+        }
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + c.len_utf8());
+        }
+    }
+    None
+}
+
+/// Follows JSON text into and out of its strings.
+#[derive(Default)]
+struct InString {
+    inside: bool,
+    escaped: bool,
+}
+
+impl InString {
+    /// Whether the next character belongs to a string, its quotes included.
+    fn takes(&mut self, c: char) -> bool {
+        if !self.inside {
+            self.inside = c == '"';
+            return self.inside;
+        }
+        self.inside = self.escaped || c != '"';
+        self.escaped = !self.escaped && c == '\\';
+        true
+    }
 }
 
 /// Deeper levels are not indented further, so that hostile nesting cannot blow the text up.
@@ -292,20 +338,24 @@ pub fn date(unix_ms: i64, offset_minutes: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
-/// How long ago, in the coarsest unit that fits: `just now`, `5 min ago`, `3 days ago`.
+/// How long ago, in the coarsest unit that fits: `just now`, `5 min ago`, `3 days ago`. `None` for more than
+/// [`OLD_DAYS`] days, of which a date says more.
 #[must_use]
-pub fn ago(unix_ms: i64, now_unix_ms: i64) -> String {
+pub fn ago(unix_ms: i64, now_unix_ms: i64) -> Option<String> {
     let seconds = (now_unix_ms - unix_ms) / 1000;
-    match seconds {
+    Some(match seconds {
         ..SECONDS_PER_MINUTE => "just now".to_owned(),
         ..SECONDS_PER_HOUR => format!("{} min ago", seconds / SECONDS_PER_MINUTE),
         ..SECONDS_PER_DAY => format!("{} h ago", seconds / SECONDS_PER_HOUR),
         _ => {
             let days = (seconds / SECONDS_PER_DAY).unsigned_abs();
-            format!("{} ago", counted(days, "day", "days"))
+            (days <= OLD_DAYS).then(|| format!("{} ago", counted(days, "day", "days")))?
         }
-    }
+    })
 }
+
+/// From here on people think in dates.
+const OLD_DAYS: u64 = 30;
 
 /// Year, month and day of a day counted from 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date
 /// Algorithms", `civil_from_days`).
@@ -376,14 +426,20 @@ mod tests {
         check_value(FieldContent::Int(i64::MAX), "ns", "9223372037 s", Some("9,223,372,036,854,775,807 ns"));
     }
 
+    #[track_caller]
+    fn check_json(text: &str, pretty: &str) {
+        assert_eq!(pretty_json(text), pretty);
+    }
+
     #[test]
     fn json_is_indented_and_text_in_it_left_alone() {
-        let pretty = pretty_json(r#"{"a": [1,2],"b":{},"c":"x, {\"y\": 1}"}"#);
-        assert_eq!(
-            pretty,
-            "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {},\n  \"c\": \"x, {\\\"y\\\": 1}\"\n}"
+        check_json(r#"{"a":[1, 2],"b":{}}"#, r#"{"a": [1, 2], "b": {}}"#);
+        check_json(
+            r#"{"shape":[128,4096],"text":"x, {\"y\": 1} and so on","inner":{"deep":[{}]}}"#,
+            "{\n  \"shape\": [128, 4096],\n  \"text\": \"x, {\\\"y\\\": 1} and so on\",\n  \"inner\": {\"deep\": [{}]}\n}",
         );
-        assert_eq!(pretty_json("]]"), "\n]\n]");
+        check_json("]]", "\n]\n]");
+        check_json("[\"[", "[\n  \"[");
     }
 
     #[test]
@@ -401,11 +457,17 @@ mod tests {
 
     #[test]
     fn ages_use_one_unit() {
-        let now = 10 * SECONDS_PER_DAY * 1000;
-        for (seconds, text) in [(-5, "just now"), (59, "just now"), (60, "1 min ago"), (7_200, "2 h ago")] {
-            assert_eq!(ago(now - seconds * 1000, now), text);
+        let now = 40 * SECONDS_PER_DAY * 1000;
+        for (seconds, text) in [
+            (-5, "just now"),
+            (59, "just now"),
+            (60, "1 min ago"),
+            (7_200, "2 h ago"),
+            (SECONDS_PER_DAY, "1 day ago"),
+            (30 * SECONDS_PER_DAY, "30 days ago"),
+        ] {
+            assert_eq!(ago(now - seconds * 1000, now).as_deref(), Some(text));
         }
-        assert_eq!(ago(now - SECONDS_PER_DAY * 1000, now), "1 day ago");
-        assert_eq!(ago(0, now), "10 days ago");
+        assert_eq!(ago(0, now), None);
     }
 }
