@@ -2,8 +2,8 @@
 
 use crate::base::{Error, Result};
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, Names, OwnedValue, RankInfo, Sink, SliceKey, SliceRecord, TableId,
-    TableSpec, TrackId, TrackKind, TrackSpec, Value, Warning, WarningKind, Warnings,
+    FieldId, FieldSpec, FlowPoint, Form, NameId, Names, OwnedValue, RankInfo, Sink, SliceKey, SliceRecord,
+    TableId, TableSpec, TrackId, TrackKind, TrackSpec, Value, Warning, WarningKind, Warnings,
 };
 
 /// A slice as [`Recorder`] keeps it.
@@ -101,7 +101,8 @@ impl Recorder {
         fields
             .iter()
             .map(|(id, value)| {
-                let (_, spec) = self.fields.get(id.0 as usize).ok_or(Error::Invalid { what: "unknown field" })?;
+                let (_, spec) =
+                    self.fields.get(id.0 as usize).ok_or(Error::Invalid { what: "unknown field" })?;
                 Ok((spec.name.clone(), value.to_owned_value()))
             })
             .collect()
@@ -157,7 +158,13 @@ impl Sink for Recorder {
         Ok(SliceKey(self.slices.len() as u32 - 1))
     }
 
-    fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+    fn sample(
+        &mut self,
+        track: TrackId,
+        time_ps: i64,
+        value: f64,
+        fields: &[(FieldId, Value<'_>)],
+    ) -> Result<()> {
         let fields = self.named(fields)?;
         self.samples.push(RecordedSample { track, time_ps, value, fields });
         Ok(())

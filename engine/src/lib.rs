@@ -5,13 +5,22 @@
 //! memory maps to the server.
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
-//! [`base`] < [`model`] < [`codec`] < [`block`] < [`segment`] < [`index`] < [`tile`] < [`query`] < [`metrics`] <
-//! [`wire`] < [`native`].
+//! [`base`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] < [`tile`] < [`ingest`] < [`query`] <
+//! [`metrics`] < [`wire`] < [`native`].
 
 #![warn(missing_docs)]
 
 pub mod base;
+pub mod block;
+pub mod codec;
+pub mod index;
+pub mod ingest;
+pub mod metrics;
 pub mod model;
+#[cfg(feature = "native")]
+pub mod native;
+pub mod query;
+pub mod segment;
 pub mod tile;
 pub mod wire;
 

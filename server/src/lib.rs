@@ -1,1 +1,20 @@
+//! The `nprof` binary: command line, store directory, HTTP server, exports.
+//!
+//! ```text
+//! cli ──► ingest ──► store ◄── app ◄── routes ◄── router ◄── server ◄── cli
+//!   └───► export ◄──────┘
+//! ```
+//! *Invariant.* clap stops at [`cli`], status codes at [`error`], the directory's layout at [`store`].
 
+pub mod access;
+pub mod app;
+pub mod assets;
+pub mod cli;
+pub mod error;
+pub mod export;
+pub mod ingest;
+pub mod jobs;
+pub mod router;
+pub mod routes;
+pub mod server;
+pub mod store;

@@ -1,1 +1,3 @@
-//! Tests across crates stand in `tests/`.
+//! Tests across crates stand in `tests/`; here is what several of them share.
+
+pub mod source;

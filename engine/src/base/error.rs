@@ -36,6 +36,11 @@ pub enum Error {
         /// How many bytes.
         len: u64,
     },
+    /// Scratch space or output refused: the disk is full, for example. The implementor keeps the cause.
+    Storage {
+        /// What was tried.
+        what: &'static str,
+    },
     /// The caller's own mistake, or an answer that does not exist.
     Invalid {
         /// What is wrong.
@@ -58,6 +63,7 @@ impl fmt::Display for Error {
                 write!(f, "format version {found}, this nprof reads up to {newest}: upgrade nprof")
             }
             Self::Missing { offset, len } => write!(f, "bytes {offset}+{len} are not here yet"),
+            Self::Storage { what } => write!(f, "storage failed: {what}"),
             Self::Invalid { what } => f.write_str(what),
         }
     }

@@ -60,11 +60,13 @@ pub enum Unit {
     Flops,
     /// Clock cycles.
     Cycles,
+    /// Seconds.
+    Seconds,
 }
 
 impl Unit {
     /// All units; the position is the code in the format (`docs/format.md`, Units).
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::None,
         Self::Nanoseconds,
         Self::Picoseconds,
@@ -76,7 +78,27 @@ impl Unit {
         Self::Hertz,
         Self::Flops,
         Self::Cycles,
+        Self::Seconds,
     ];
+
+    /// Its symbol, for people and messages; empty for a plain number.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Nanoseconds => "ns",
+            Self::Picoseconds => "ps",
+            Self::Bytes => "B",
+            Self::BytesPerSecond => "B/s",
+            Self::Hexadecimal => "hex",
+            Self::Ratio => "ratio",
+            Self::Count => "count",
+            Self::Hertz => "Hz",
+            Self::Flops => "FLOP",
+            Self::Cycles => "cycles",
+            Self::Seconds => "s",
+        }
+    }
 }
 
 /// One value on its way in.

@@ -25,13 +25,8 @@ const MAX_BYTES: usize = u32::MAX as usize;
 impl Names {
     /// The number of this text, if it is known or there is room for it (4 GiB in all).
     pub fn intern(&mut self, text: &str) -> Option<NameId> {
-        let hash = hash(text);
-        let mut id = self.first.get(&hash).copied().unwrap_or(NONE);
-        while id != NONE {
-            if self.text(NameId(id)) == text {
-                return Some(NameId(id));
-            }
-            id = self.next[id as usize];
+        if let Some(known) = self.find(text) {
+            return Some(known);
         }
         if self.bytes.len() + text.len() > MAX_BYTES {
             return None;
@@ -39,8 +34,21 @@ impl Names {
         let new = u32::try_from(self.ends.len()).ok()?;
         self.bytes.push_str(text);
         self.ends.push(u32::try_from(self.bytes.len()).ok()?);
-        self.next.push(self.first.insert(hash, new).unwrap_or(NONE));
+        self.next.push(self.first.insert(hash(text), new).unwrap_or(NONE));
         Some(NameId(new))
+    }
+
+    /// The number of this text, if it is known.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<NameId> {
+        let mut id = self.first.get(&hash(text)).copied().unwrap_or(NONE);
+        while id != NONE {
+            if self.text(NameId(id)) == text {
+                return Some(NameId(id));
+            }
+            id = self.next[id as usize];
+        }
+        None
     }
 
     /// The text of a number that [`Names::intern`] gave.

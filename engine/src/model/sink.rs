@@ -1,8 +1,8 @@
 //! The door into the store: readers of trace formats call it, the segment builder and test recorders implement it.
 
 use super::{
-    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, SliceKey, SliceRecord, TableId, TableSpec, TrackId, TrackSpec,
-    Value, WarningKind,
+    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, SliceKey, SliceRecord, TableId, TableSpec, TrackId,
+    TrackSpec, Value, WarningKind,
 };
 use crate::base::Result;
 
@@ -51,7 +51,13 @@ pub trait Sink {
     ///
     /// # Errors
     /// Where the scratch space is full or the track is no counter.
-    fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, fields: &[(FieldId, Value<'_>)]) -> Result<()>;
+    fn sample(
+        &mut self,
+        track: TrackId,
+        time_ps: i64,
+        value: f64,
+        fields: &[(FieldId, Value<'_>)],
+    ) -> Result<()>;
 
     /// Takes a row of a side table.
     ///

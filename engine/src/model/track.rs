@@ -68,7 +68,13 @@ impl TrackSpec {
 
     /// A row for a counter.
     #[must_use]
-    pub fn counter(name: &str, parent: Option<TrackId>, table: TableId, unit: super::Unit, sort: i64) -> Self {
+    pub fn counter(
+        name: &str,
+        parent: Option<TrackId>,
+        table: TableId,
+        unit: super::Unit,
+        sort: i64,
+    ) -> Self {
         Self { unit, ..Self::new(name, parent, TrackKind::Counter(table), sort) }
     }
 

@@ -3,8 +3,10 @@
 //! Each is plain data, written as postcard (the page) or JSON (everybody else). Times are picoseconds since the
 //! profile's origin. Row numbers address slices, samples and side-table rows of one rank alike.
 
+pub mod answer;
 pub mod catalog;
 pub mod detail;
+pub mod job;
 pub mod search;
 pub mod selection;
 pub mod summary;

@@ -1,0 +1,3 @@
+//! Where profiles are captured: devices.
+
+pub mod simulated;

@@ -1,0 +1,114 @@
+//! Collective operations: each rank arrives, waits for the last one, and all leave together.
+
+use nprof_engine::base::Result;
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
+
+use super::program::COLLECTIVE;
+use super::rig::Rig;
+use super::schedule::{Part, Phase};
+use super::tile::bytes_per_second;
+use crate::formats::neuron::schema::{CcInstruction, CcOps, Tracks};
+
+/// The cores for collective communication.
+pub(super) const CORES: [u32; 4] = [8, 9, 10, 11];
+
+/// Steps in which a core moves its part of the data.
+const ADVANCES: i64 = 3;
+
+/// How long the GpSimd engine needs to set an operation off.
+const TRIGGER_PS: i64 = 50_000;
+
+/// Bytes of an element, of type bf16.
+const ELEMENT_BYTES: i64 = 2;
+
+#[derive(Debug)]
+pub(super) struct CollectiveTracks {
+    ranks: i64,
+    replica_group: String,
+    stream: TrackId,
+    cores: Vec<(u32, TrackId)>,
+    ops: CcOps,
+    steps: CcInstruction,
+    wait: NameId,
+    advance: NameId,
+}
+
+impl CollectiveTracks {
+    /// The instruction that sets the operation off, the operation, and each core's wait and advances.
+    pub(super) const EVENTS: u64 = 2 + CORES.len() as u64 * (1 + ADVANCES.unsigned_abs());
+
+    pub(super) fn new(ranks: u32, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
+        let members: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
+        let stream = tracks.collective_ops(sink, Some(0))?;
+        let cores = CORES.iter().map(|&core| Ok((core, tracks.cc_core(sink, core)?)));
+        let cores = cores.collect::<Result<_>>()?;
+        Ok(Self {
+            ranks: i64::from(ranks),
+            replica_group: format!("[[{}]]", members.join(", ")),
+            stream,
+            cores,
+            ops: CcOps::define(sink)?,
+            steps: CcInstruction::define(sink)?,
+            wait: sink.name("WAIT_FOR_RANKS")?,
+            advance: sink.name("DMA_ADVANCE")?,
+        })
+    }
+
+    pub(super) fn exchange(&self, phase: &Phase, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
+        let body = super::tile::body_of(phase);
+        let trigger_start = phase.arrival - TRIGGER_PS;
+        let trigger = rig.op(body, COLLECTIVE, (trigger_start, TRIGGER_PS), 0, sink)?;
+        let name = sink.name(phase.part.collective())?;
+        let duration = phase.end - phase.arrival;
+        let fields = self.fields(phase, trigger_start);
+        let op = rig.slice(self.stream, (phase.arrival, duration), name, &fields, sink)?;
+        sink.link(trigger, op, rig.links.collective)?;
+        for &(core, track) in &self.cores {
+            let fields = [
+                (self.steps.core_idx, Value::Int(i64::from(core))),
+                (self.steps.trigger_engine, Value::Text("GpSimd")),
+                (self.steps.trigger_start_ts, Value::Int(trigger_start / PS_PER_NS)),
+                (self.steps.op_id, Value::Int(phase.number.cast_signed())),
+            ];
+            let wait = (phase.arrival, phase.last_arrival - phase.arrival);
+            rig.slice(track, wait, self.wait, &fields, sink)?;
+            let step = (phase.end - phase.last_arrival) / ADVANCES;
+            for advance in 0..ADVANCES {
+                let span = (phase.last_arrival + advance * step, step);
+                rig.slice(track, span, self.advance, &fields, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fields(&self, phase: &Phase, trigger_start: i64) -> [(FieldId, Value<'_>); 17] {
+        let output = phase.part.collective_bytes();
+        // Data crosses the links once to gather, and twice to reduce and to spread the result.
+        let (input, crossings, algorithm) = match phase.part {
+            Part::Attention => (output / self.ranks, 1, "Ring"),
+            Part::Mlp => (output, 2, "Mesh"),
+        };
+        let rate = bytes_per_second(output, phase.end - phase.arrival);
+        let of = &self.ops;
+        [
+            (of.algorithm, Value::Text(algorithm)),
+            (of.dtype, Value::Text("bf16")),
+            (of.num_elements, Value::Int(input / ELEMENT_BYTES)),
+            (of.input_size, Value::Int(input)),
+            (of.output_size, Value::Int(output)),
+            (of.algorithm_bandwidth, Value::Int(rate)),
+            (of.bus_bandwidth, Value::Int(rate / self.ranks * (self.ranks - 1) * crossings)),
+            (of.replica_group, Value::Text(&self.replica_group)),
+            (of.replica_group_id, Value::Int(0)),
+            (of.trigger_engine, Value::Text("GpSimd")),
+            (of.trigger_start_ts, Value::Int(trigger_start / PS_PER_NS)),
+            (of.cc_trigger_start_delay, Value::Int(TRIGGER_PS / PS_PER_NS)),
+            (of.rank_wait_time, Value::Int((phase.last_arrival - phase.arrival) / PS_PER_NS)),
+            (of.op_id, Value::Int(phase.number.cast_signed())),
+            (of.stream_id, Value::Int(0)),
+            (of.stream_index, Value::Int(0)),
+            (of.pcore_idx, Value::Int(0)),
+        ]
+    }
+}

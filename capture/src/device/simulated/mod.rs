@@ -1,0 +1,97 @@
+//! A simulated accelerator: what a capture of a transformer's training on several ranks would bring, without hardware.
+//!
+//! Each rank works through the same layers. A tile of a layer is loaded by DMA, multiplied by the Tensor engine and
+//! finished by the Scalar, Vector and GpSimd engines; each part of a layer ends with a collective operation in which
+//! all ranks wait for the slowest. These laws hold in every capture:
+//! - an engine runs one instruction at a time, but the Tensor engine loads weights while it multiplies;
+//! - a DMA queue moves one packet at a time on each engine, a transfer spans its packets and has their bytes, and bytes
+//!   are rate times duration;
+//! - a collective operation ends at the same moment on all ranks, after the last one has arrived;
+//! - an arrow leads from what ended to what started later.
+//!
+//! Memory does not grow with the number of events, and equal settings give equal captures.
+
+mod collective;
+mod program;
+mod random;
+mod rig;
+mod schedule;
+mod side;
+mod tile;
+
+#[cfg(test)]
+mod tests;
+
+use nprof_engine::base::{Error, Result};
+use nprof_engine::model::Sink;
+
+use self::program::Texts;
+use self::rig::Rig;
+use self::schedule::{Part, Schedule};
+
+/// What is simulated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Ranks of the job, at most [`Settings::MAX_RANKS`].
+    pub ranks: u32,
+    /// Slices and samples of each rank.
+    pub events_per_rank: u64,
+    /// Different seeds give different jobs.
+    pub seed: u64,
+    /// Layers of the model, at most [`Settings::MAX_LAYERS`].
+    pub layers: u32,
+}
+
+impl Settings {
+    /// The largest job. Each rank follows all others, so that time grows with the square of this number.
+    pub const MAX_RANKS: u32 = 4096;
+    /// The largest model. Its program stays in memory, some 60 KiB for each layer.
+    pub const MAX_LAYERS: u32 = 512;
+    /// The longest capture: links between slices need their numbers to fit 32 bits.
+    pub const MAX_EVENTS: u64 = 4_000_000_000;
+
+    fn check(&self, rank: u32) -> Result<()> {
+        let what = match self {
+            _ if self.ranks == 0 || self.ranks > Self::MAX_RANKS => "ranks must be 1 to 4096",
+            _ if rank >= self.ranks => "the rank must be below the number of ranks",
+            _ if self.layers == 0 || self.layers > Self::MAX_LAYERS => "layers must be 1 to 512",
+            _ if self.events_per_rank > Self::MAX_EVENTS => "events per rank must be at most 4,000,000,000",
+            _ => return Ok(()),
+        };
+        Err(Error::Invalid { what })
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { ranks: 4, events_per_rank: 100_000, seed: 1, layers: 32 }
+    }
+}
+
+/// Captures one rank of the job. `progress` is told how many events there are so far.
+///
+/// # Errors
+/// Where the settings are out of range, and the sink's own.
+pub fn capture(
+    settings: &Settings,
+    rank: u32,
+    sink: &mut dyn Sink,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    settings.check(rank)?;
+    let texts: Vec<Texts> =
+        (0..settings.layers).flat_map(|layer| Part::ALL.map(|part| Texts::new(layer, part))).collect();
+    let subgroups = program::subgroups(rig::DMA_ENGINES);
+    let mut rig = Rig::new(settings, rank, &texts, &subgroups, sink)?;
+    let mut schedule = Schedule::new(settings, rank);
+    loop {
+        let phase = schedule.next();
+        if !rig.phase(&phase, sink)? {
+            break;
+        }
+        progress(rig.events());
+    }
+    rig.finish(sink)?;
+    progress(rig.events());
+    side::describe(settings, rank, &rig, sink)
+}

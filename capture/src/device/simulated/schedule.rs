@@ -1,0 +1,141 @@
+//! When the ranks meet: the phases of the program and how long each rank works on them.
+//!
+//! A phase ends with a collective operation that no rank leaves before the last one has arrived. How long a rank works
+//! on a phase follows from the seed, the rank and the phase alone, so that each rank can be captured by itself and
+//! still agrees with the others on every moment at which they meet. Costs a few operations per rank and phase.
+
+use super::Settings;
+use super::random::{Random, mix};
+
+/// The parts of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Attention,
+    Mlp,
+}
+
+impl Part {
+    pub(super) const ALL: [Self; 2] = [Self::Attention, Self::Mlp];
+
+    /// Tiles that are worked off one after another.
+    pub(super) fn steps(self) -> i64 {
+        match self {
+            Self::Attention => 16,
+            Self::Mlp => 24,
+        }
+    }
+
+    /// Bytes of the collective operation on each rank.
+    pub(super) fn collective_bytes(self) -> i64 {
+        match self {
+            Self::Attention => 8 << 20,
+            Self::Mlp => 16 << 20,
+        }
+    }
+
+    pub(super) fn collective(self) -> &'static str {
+        match self {
+            Self::Attention => "AllGather",
+            Self::Mlp => "AllReduce",
+        }
+    }
+}
+
+/// How far the device limits itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Throttle {
+    Free,
+    /// To seven eighths of its speed.
+    Limited,
+}
+
+/// One phase on one rank, in picoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Phase {
+    pub(super) number: u64,
+    pub(super) layer: u32,
+    pub(super) part: Part,
+    pub(super) throttle: Throttle,
+    pub(super) start: i64,
+    /// When this rank has done its work and enters the collective operation.
+    pub(super) arrival: i64,
+    /// When the last rank has.
+    pub(super) last_arrival: i64,
+    /// When the operation ends, on all ranks.
+    pub(super) end: i64,
+}
+
+/// Time for a tile where nothing slows the device down.
+const STEP_PS: i64 = 3_600_000;
+/// Between two iterations the host prepares the next batch.
+const HOST_PS: i64 = 20_000_000;
+/// Before the first phase the engines set themselves up.
+pub(super) const SETUP_PS: i64 = 10_000_000;
+/// A rank's links to the others carry 64 GB/s: picoseconds for 1024 bytes.
+const LINK_PS_PER_KIB: i64 = 16_000;
+
+/// All phases as one rank sees them.
+#[derive(Debug)]
+pub(super) struct Schedule<'s> {
+    settings: &'s Settings,
+    rank: u32,
+    number: u64,
+    now: i64,
+}
+
+impl<'s> Schedule<'s> {
+    pub(super) fn new(settings: &'s Settings, rank: u32) -> Self {
+        Self { settings, rank, number: 0, now: SETUP_PS }
+    }
+
+    pub(super) fn next(&mut self) -> Phase {
+        let number = self.number;
+        let parts = Part::ALL.len() as u64;
+        let part = if number.is_multiple_of(parts) { Part::Attention } else { Part::Mlp };
+        let layers = u64::from(self.settings.layers);
+        let layer = u32::try_from(number / parts % layers).unwrap_or(0);
+        if number > 0 && number.is_multiple_of(parts * layers) {
+            self.now += HOST_PS;
+        }
+        let start = self.now;
+        let (own, throttle) = work(self.settings, self.rank, number, part);
+        let longest = (0..self.settings.ranks).map(|rank| work(self.settings, rank, number, part).0).max();
+        let last_arrival = start + longest.unwrap_or(own);
+        let end = last_arrival + exchange_ps(self.settings.ranks, part);
+        self.number += 1;
+        self.now = end;
+        Phase { number, layer, part, throttle, start, arrival: start + own, last_arrival, end }
+    }
+}
+
+/// How long a rank works on a phase.
+fn work(settings: &Settings, rank: u32, phase: u64, part: Part) -> (i64, Throttle) {
+    let mut random = Random::new(settings.seed ^ mix((u64::from(rank) << 40) ^ phase));
+    // One step more than there are tiles: the engines behind the Tensor engine finish the last tile in it.
+    let free = STEP_PS * (part.steps() + 1);
+    let mut work = free + random.part(free, 0, 20);
+    if Some(rank) == straggler(settings) {
+        work += free / 10;
+    }
+    let throttle = if random.next().is_multiple_of(8) { Throttle::Limited } else { Throttle::Free };
+    match throttle {
+        Throttle::Free => (work, throttle),
+        Throttle::Limited => (work * 8 / 7, throttle),
+    }
+}
+
+/// The rank that is slower than the others, where there are others.
+pub(super) fn straggler(settings: &Settings) -> Option<u32> {
+    let rank = mix(settings.seed) % u64::from(settings.ranks.max(1));
+    u32::try_from(rank).ok().filter(|_| settings.ranks > 1)
+}
+
+/// How long the links need: each rank sends its share to the others, in an all-reduce there and back.
+fn exchange_ps(ranks: u32, part: Part) -> i64 {
+    let ranks = i64::from(ranks);
+    let rounds = match part {
+        Part::Attention => ranks - 1,
+        Part::Mlp => 2 * (ranks - 1),
+    };
+    part.collective_bytes() / 1024 * LINK_PS_PER_KIB / ranks * rounds
+}

@@ -1,0 +1,116 @@
+//! What a capture says of the device, the program and itself.
+
+use nprof_engine::base::Result;
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::model::{RankInfo, Sink, Value};
+
+use super::Settings;
+use super::collective::CORES;
+use super::program::QUEUES;
+use super::rig::{DMA_ENGINES, Rig};
+use crate::formats::neuron::schema::{
+    CcStream, DmaQueuesInfo, Metadata, ModelInfo, NeffHeader, NeffNode, ProfileInfo, SOURCE,
+};
+
+/// The program's name.
+const PROGRAM: &str = "simulated-transformer";
+/// Cores of a device.
+const CORES_PER_DEVICE: u32 = 2;
+
+pub(super) fn describe(settings: &Settings, rank: u32, rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
+    sink.rank(RankInfo {
+        rank: Some(rank),
+        device: Some(rank / CORES_PER_DEVICE),
+        core: Some(rank % CORES_PER_DEVICE),
+        origin_unix_ns: None,
+        source: SOURCE.to_owned(),
+        title: format!("{PROGRAM}, {} layers", settings.layers),
+    });
+    device(rig, sink)?;
+    program(settings, sink)?;
+    queues(sink)?;
+    if settings.ranks > 1 {
+        let table = CcStream::define(sink)?;
+        let cores = format!("{CORES:?}").replace(' ', "");
+        let fields = [
+            (table.stream_id, Value::Int(0)),
+            (table.stream_index, Value::Int(0)),
+            (table.cc_core_ids, Value::Text(&cores)),
+        ];
+        sink.row(table.table, &fields)?;
+    }
+    let table = ModelInfo::define(sink)?;
+    let fields = [
+        (table.nd_idx, Value::Int(i64::from(rank / CORES_PER_DEVICE))),
+        (table.nc_idx, Value::Int(i64::from(rank % CORES_PER_DEVICE))),
+        (table.sg_name, Value::Text("sg00")),
+        (table.trace_count, Value::Int(rig.events().cast_signed())),
+        (table.dma_queue_count, Value::Int(i64::from(DMA_ENGINES) * 4)),
+    ];
+    sink.row(table.table, &fields)
+}
+
+/// The figures of a core of the second generation, as its own captures state them.
+fn device(rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
+    let table = Metadata::define(sink)?;
+    let fields = [
+        (table.first_hw_timestamp, Value::Int(0)),
+        (table.last_hw_timestamp, Value::Int(rig.end / PS_PER_NS)),
+        (table.ticks_per_nanosec, Value::Int(PS_PER_NS)),
+        (table.pe_clock_freq, Value::Float(2.8)),
+        (table.pe_clock_others, Value::Float(1.4)),
+        (table.pe_num_rows, Value::Int(128)),
+        (table.pe_num_cols, Value::Int(128)),
+        (table.hbm_ddr_bandwidth, Value::Int(410_000_000_000)),
+        (table.dma_ddr_bandwidth, Value::Int(435_000_000_000)),
+        (table.num_physical_cores, Value::Int(1)),
+        (table.num_subgraphs, Value::Int(1)),
+        (table.vnc_enabled, Value::Bool(false)),
+        (table.is_simulation, Value::Bool(true)),
+    ];
+    sink.row(table.table, &fields)
+}
+
+fn program(settings: &Settings, sink: &mut dyn Sink) -> Result<()> {
+    let table = ProfileInfo::define(sink)?;
+    sink.row(
+        table.table,
+        &[(table.profile_name, Value::Text(PROGRAM)), (table.cc_only, Value::Bool(false))],
+    )?;
+    let table = NeffHeader::define(sink)?;
+    sink.row(table.table, &[(table.network_name, Value::Text(PROGRAM))])?;
+    let table = NeffNode::define(sink)?;
+    for layer in 0..settings.layers {
+        for (block, weight, columns) in [("self_attn", "qkv_proj", 6144), ("mlp", "down_proj", 4096)] {
+            let name = format!("layers.{layer}.{block}.{weight}.weight");
+            let (shape, size) = (format!("[4096 {columns}]"), (4096 * columns * 2_i64).to_string());
+            let fields = [
+                (table.variable_name, Value::Text(&name)),
+                (table.kind, Value::Text("WEIGHT")),
+                (table.format, Value::Text("NC")),
+                (table.shape, Value::Text(&shape)),
+                (table.size, Value::Text(&size)),
+                (table.sg_name, Value::Text("sg00")),
+            ];
+            sink.row(table.table, &fields)?;
+        }
+    }
+    Ok(())
+}
+
+fn queues(sink: &mut dyn Sink) -> Result<()> {
+    let table = DmaQueuesInfo::define(sink)?;
+    for queue in &QUEUES {
+        for engine in 0..DMA_ENGINES {
+            let fields = [
+                (table.q_name, Value::Text(queue.name)),
+                (table.q_type, Value::Text(queue.queue_type)),
+                (table.q_idx, Value::Int(i64::from(queue.number))),
+                (table.q_eng_idx, Value::Int(i64::from(engine))),
+                (table.subgraph, Value::Text("sg00")),
+            ];
+            sink.row(table.table, &fields)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! NEFF: the program that ran. A header of 1024 bytes (some files lack it) and a package.
+//!
+//! It names what the trace only numbers: semaphores, tensors, the compiler, the model's arithmetic. A member that is
+//! missing or damaged costs what it would have told, and nothing else.
+
+pub mod debug;
+pub mod header;
+pub mod package;
+pub mod semaphore;
+pub mod tensor;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use nprof_engine::base::Result as SinkResult;
+use nprof_engine::model::{FieldSpec, Sink, TableKind, TableSpec, Unit, Value, WarningKind};
+use serde_json::Value as Json;
+
+use self::debug::Layer;
+use self::header::{HEADER_LEN, Header};
+use self::package::Member;
+use self::tensor::Tensor;
+use super::Error;
+use super::neuron::schema::{NeffHeader, NeffNode};
+
+/// What a NEFF says.
+#[derive(Debug, Default)]
+pub struct Neff {
+    header: Option<Header>,
+    compiler_version: Option<String>,
+    multiply_accumulates: Option<u64>,
+    tensors: Vec<Tensor>,
+    semaphore_names: BTreeMap<u8, String>,
+    /// By path.
+    layers: Vec<(String, Layer)>,
+    /// What could not be read, and where.
+    damaged: Vec<(String, String)>,
+}
+
+impl Neff {
+    /// Reads a whole file.
+    ///
+    /// # Errors
+    /// Where it is no NEFF, or its package cannot be unpacked.
+    pub fn read(input: &[u8]) -> Result<Self, Error> {
+        if input.is_empty() {
+            return Err(Error::format("the NEFF is empty", "byte 0", "compile the model again"));
+        }
+        let (header, packed) = if Header::is_at_start(input) {
+            (Some(Header::read(input)?), &input[HEADER_LEN..])
+        } else if package::is_package(input) {
+            (None, input)
+        } else {
+            return Err(Error::format(
+                "this is no NEFF: neither its header nor a package is there",
+                "byte 0",
+                "give the .neff file that the model was compiled to",
+            ));
+        };
+        let mut neff = Self { header, ..Self::default() };
+        let package = package::read(packed, is_wanted)?;
+        for path in package.skipped {
+            neff.damaged.push((path, "too large to be read".to_owned()));
+        }
+        for member in &package.members {
+            if let Err(what) = neff.take(member) {
+                neff.damaged.push((member.path.clone(), what));
+            }
+        }
+        Ok(neff)
+    }
+
+    fn take(&mut self, member: &Member) -> Result<(), String> {
+        if debug::is_layer(&member.path) {
+            let layer = debug::read(&member.path, &member.bytes).map_err(|error| error.to_string())?;
+            self.layers.push((member.path.clone(), layer));
+            return Ok(());
+        }
+        let json: Json = serde_json::from_slice(&member.bytes).map_err(|error| error.to_string())?;
+        match member.path.rsplit('/').next().unwrap_or_default() {
+            "info.json" => {
+                self.compiler_version = json.get("tool_version").and_then(Json::as_str).map(str::to_owned);
+            }
+            "hlo_stats.json" | "hlo_metrics.json" => {
+                let count = json.get("HloMacCount");
+                // Counts beyond 2^53 come as floats.
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "checked to be in range"
+                )]
+                let count = count.and_then(|count| {
+                    let float = || count.as_f64().filter(|n| (0.0..1e19).contains(n)).map(|n| n as u64);
+                    count.as_u64().or_else(float)
+                });
+                self.multiply_accumulates = count.or(self.multiply_accumulates);
+            }
+            "tensor_map.json" => self.tensors = tensor::tensors(&json),
+            _ => self.semaphore_names.extend(semaphore::names(&json)),
+        }
+        Ok(())
+    }
+
+    /// The compiler that built the program.
+    #[must_use]
+    pub fn compiler_version(&self) -> Option<&str> {
+        self.compiler_version.as_deref()
+    }
+
+    /// Floating-point operations of the model: two for each multiply-accumulate.
+    #[must_use]
+    pub fn model_flops(&self) -> Option<u64> {
+        self.multiply_accumulates?.checked_mul(2)
+    }
+
+    /// Names of semaphores by number: those of the queues that raise them.
+    #[must_use]
+    pub fn semaphore_names(&self) -> BTreeMap<u8, String> {
+        self.semaphore_names.clone()
+    }
+
+    /// The header, where the file has one.
+    #[must_use]
+    pub fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// Layers of debug names by their path in the package.
+    #[must_use]
+    pub fn layers(&self) -> &[(String, Layer)] {
+        &self.layers
+    }
+
+    /// Writes the side tables `neff_header`, `neff_node` and `debug_name`, and what could not be read as warnings.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn write(&self, sink: &mut dyn Sink) -> SinkResult<()> {
+        for (path, what) in &self.damaged {
+            let what = format!("a part of the NEFF could not be read: {what}");
+            sink.warn(WarningKind::DamagedRecord, &what, &|| path.clone());
+        }
+        if let Some(header) = &self.header {
+            write_header(header, sink)?;
+        }
+        self.write_tensors(sink)?;
+        self.write_debug_names(sink)
+    }
+
+    fn write_tensors(&self, sink: &mut dyn Sink) -> SinkResult<()> {
+        if self.tensors.is_empty() {
+            return Ok(());
+        }
+        let handles = NeffNode::define(sink)?;
+        for tensor in &self.tensors {
+            let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
+            let shape = format!("[{}]", shape.join(" "));
+            let size = tensor.size_bytes.map(|size| size.to_string());
+            let mut row = vec![
+                (handles.variable_name, Value::Text(&tensor.name)),
+                (handles.kind, Value::Text(tensor.role)),
+                (handles.format, Value::Text(&tensor.format)),
+                (handles.shape, Value::Text(&shape)),
+            ];
+            row.extend(size.as_deref().map(|size| (handles.size, Value::Text(size))));
+            sink.row(handles.table, &row)?;
+        }
+        Ok(())
+    }
+
+    fn write_debug_names(&self, sink: &mut dyn Sink) -> SinkResult<()> {
+        if self.layers.is_empty() {
+            return Ok(());
+        }
+        let table = sink.table(TableSpec {
+            name: "debug_name".to_owned(),
+            kind: TableKind::Side,
+            name_key: String::new(),
+            doc: "The operations of the compiler's layers, which instructions refer to by number.".to_owned(),
+        })?;
+        let mut field = |name, doc| sink.field(table, FieldSpec::new(name, Unit::None, "Source", doc));
+        let layer_field = field("layer", "The layer's file in the program.")?;
+        let id = field("id", "The operation's number within its layer.")?;
+        let name = field("name", "The operation's name.")?;
+        let parents = field("parent_ids", "The operations of the parent layer that it came from.")?;
+        let attributes = field("attributes", "What else the layer says of it.")?;
+        for (path, layer) in &self.layers {
+            for entry in &layer.entries {
+                let parent_ids = Json::from(entry.parents.clone()).to_string();
+                let pairs = entry.attributes.iter().map(|a| (a.key.clone(), Json::from(a.value.clone())));
+                let attribute_text = Json::Object(pairs.collect()).to_string();
+                let number = i64::try_from(entry.id).map_or(Value::Uint(entry.id), Value::Int);
+                let row = [
+                    (layer_field, Value::Text(path)),
+                    (id, number),
+                    (name, Value::Text(&entry.name)),
+                    (parents, Value::Json(&parent_ids)),
+                    (attributes, Value::Json(&attribute_text)),
+                ];
+                sink.row(table, &row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_wanted(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(name, "info.json" | "hlo_stats.json" | "hlo_metrics.json" | "tensor_map.json" | "def.json")
+        || debug::is_layer(path)
+}
+
+fn write_header(header: &Header, sink: &mut dyn Sink) -> SinkResult<()> {
+    let handles = NeffHeader::define(sink)?;
+    let numbers = [
+        (handles.package_version, header.package_version),
+        (handles.header_size, header.header_size),
+        (handles.data_size, header.data_size),
+        (handles.major_version, header.major_version),
+        (handles.minor_version, header.minor_version),
+        (handles.number_of_logical_neuroncores, u64::from(header.logical_cores)),
+        (handles.number_of_neuroncores_per_lnc, u64::from(header.cores_per_logical)),
+    ];
+    // Text, as in neuron-profile's export.
+    let numbers = numbers.map(|(field, number)| (field, number.to_string()));
+    let (hash, uuid) = (hex(&header.hash), hex(&header.uuid));
+    let features = format!("{:#x}", header.feature_bits);
+    let mut row: Vec<_> = numbers.iter().map(|(field, text)| (*field, Value::Text(text))).collect();
+    row.extend([
+        (handles.build_version, Value::Text(&header.build_version)),
+        (handles.hash, Value::Text(&hash)),
+        (handles.uuid, Value::Text(&uuid)),
+        (handles.network_name, Value::Text(&header.name)),
+        (handles.enabled_features, Value::Text(&features)),
+    ]);
+    sink.row(handles.table, &row)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

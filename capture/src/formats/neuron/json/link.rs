@@ -1,0 +1,102 @@
+//! Arrows between rows, drawn once all rows are known.
+
+use std::borrow::Cow;
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{NameId, Sink, SliceKey, WarningKind};
+use serde::Deserialize;
+
+use super::row::{Cell, Row};
+use crate::formats::neuron::schema::DMA_TRIGGER;
+
+/// What refers to what. 16 bytes for each row with an id, 16 for each reference.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    rows: Vec<(u64, SliceKey)>,
+    dependencies: Vec<Dependency>,
+    /// Instructions that set off a transfer: their start and the transfer's.
+    triggers: Vec<((i64, i64), SliceKey)>,
+    /// Transfers that were set off: their instruction's start and their own.
+    triggered: Vec<((i64, i64), SliceKey)>,
+}
+
+#[derive(Debug)]
+struct Dependency {
+    from: u64,
+    to: SliceKey,
+    name: NameId,
+}
+
+#[derive(Deserialize)]
+struct Predecessor<'a> {
+    id: u64,
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+}
+
+impl Links {
+    /// Remembers an instruction. False where its list of predecessors cannot be read.
+    pub(super) fn instruction(&mut self, row: &Row<'_>, key: SliceKey, sink: &mut dyn Sink) -> Result<bool> {
+        if let Some(id) = row.id("id") {
+            self.rows.push((id, key));
+        }
+        if let Some(times) = times(row, "timestamp", "trigger") {
+            self.triggers.push((times, key));
+        }
+        let Some(Cell::Json(list)) = row.get("predecessors") else { return Ok(true) };
+        let Ok(list) = serde_json::from_str::<Vec<Predecessor<'_>>>(list) else { return Ok(false) };
+        for predecessor in list {
+            let name = sink.name(&predecessor.kind)?;
+            self.dependencies.push(Dependency { from: predecessor.id, to: key, name });
+        }
+        Ok(true)
+    }
+
+    /// Remembers a transfer or a packet.
+    pub(super) fn transfer(&mut self, row: &Row<'_>, key: SliceKey) {
+        if let Some(times) = times(row, "trigger", "timestamp") {
+            self.triggered.push((times, key));
+        }
+    }
+
+    /// Draws all arrows.
+    pub(super) fn draw(mut self, sink: &mut dyn Sink) -> Result<()> {
+        self.rows.sort_unstable();
+        for Dependency { from, to, name } in self.dependencies {
+            match find(&self.rows, from) {
+                Some(from) => sink.link(from, to, name)?,
+                None => sink.warn(WarningKind::UnboundFlow, "a predecessor is not in the profile", &|| {
+                    format!("instruction {from}")
+                }),
+            }
+        }
+        self.triggers.sort_unstable();
+        for (times, to) in self.triggered {
+            match find(&self.triggers, times) {
+                Some(from) => {
+                    let name = sink.name(DMA_TRIGGER)?;
+                    sink.link(from, to, name)?;
+                }
+                None => sink.warn(
+                    WarningKind::UnboundFlow,
+                    "a transfer's instruction is not in the profile",
+                    &|| format!("trigger at {} ns", times.0),
+                ),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn times(row: &Row<'_>, first: &str, second: &str) -> Option<(i64, i64)> {
+    match (row.get(first), row.get(second)) {
+        (Some(Cell::Int(first)), Some(Cell::Int(second))) => Some((*first, *second)),
+        _ => None,
+    }
+}
+
+/// The first of the rows with this key; rows are sorted.
+fn find<K: Ord + Copy>(rows: &[(K, SliceKey)], key: K) -> Option<SliceKey> {
+    let at = rows.partition_point(|(row, _)| *row < key);
+    rows.get(at).filter(|(row, _)| *row == key).map(|(_, slice)| *slice)
+}

@@ -1,0 +1,213 @@
+//! Reads what `neuron-profile view --output-format json` writes: one object with a list of rows for each table.
+//!
+//! The input is read once, front to back. Memory holds one row, and 16 bytes for each row with an id and for each
+//! reference between rows. Tables and fields that are not known are kept as well.
+
+mod input;
+mod link;
+mod row;
+mod splitter;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use nprof_engine::model::{RankInfo, Sink, TableId, Value, WarningKind};
+
+use self::input::Input;
+use self::link::Links;
+use self::row::{Cell, Row};
+use self::splitter::{Piece, Splitter};
+use self::table::{Place, TableReader};
+use super::schema::{self, Tracks};
+use crate::formats::Error;
+
+/// Progress is told about this often, in bytes.
+const PROGRESS_STEP: u64 = 1 << 20;
+
+/// Whether a file that starts like this may be neuron-profile's JSON output: an object whose first key is a table's.
+#[must_use]
+pub fn recognises(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let Some(key) = head.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""))
+    else {
+        return false;
+    };
+    let key = key.split(|byte| *byte == b'"').next().unwrap_or_default();
+    std::str::from_utf8(key).is_ok_and(|key| schema::table(key).is_some())
+}
+
+/// Hands the tables of a profile to the sink. `progress` is told how many bytes have been read.
+///
+/// # Errors
+/// Where the input is no JSON object or has none of neuron-profile's tables, where it cannot be read, and where the
+/// sink fails. Damaged rows are skipped and counted as warnings; so is an end that comes early.
+pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
+    let mut input = Input::new(input);
+    let start = input.skip_while(|byte| byte.is_ascii_whitespace() || b"\xef\xbb\xbf".contains(&byte))?;
+    if start != Some(b'{') {
+        return Err(not_a_profile("the input does not start with a JSON object", input.offset()));
+    }
+    let mut import = Import::new(sink);
+    let mut splitter = Splitter::new(input);
+    let mut told = 0;
+    loop {
+        let piece = splitter.next()?;
+        let offset = splitter.offset();
+        if offset >= told + PROGRESS_STEP {
+            told = offset;
+            progress(offset);
+        }
+        match piece {
+            Piece::Table(name) => import.table(&name)?,
+            Piece::Row => {
+                if !import.row(splitter.text(), offset)? {
+                    splitter.reject();
+                }
+            }
+            Piece::Scalar(name) => import.scalar(&name, splitter.text(), offset)?,
+            Piece::Damage(what) => import.warn(WarningKind::DamagedRecord, what, offset),
+            Piece::CutOff => {
+                import.warn(
+                    WarningKind::TruncatedInput,
+                    "the JSON ends before its outermost object does",
+                    offset,
+                );
+                break;
+            }
+            Piece::End => break,
+        }
+    }
+    progress(splitter.offset());
+    import.finish(splitter.offset())
+}
+
+fn not_a_profile(what: &str, offset: u64) -> Error {
+    let hint = "give the file that neuron-profile view --output-format json wrote";
+    Error::format(what, format!("byte {offset}"), hint)
+}
+
+/// What has been understood so far.
+struct Import<'s> {
+    sink: &'s mut dyn Sink,
+    tables: HashMap<String, TableReader>,
+    /// The table whose rows are being read.
+    current: Option<String>,
+    tracks: Tracks,
+    links: Links,
+    rank: RankInfo,
+}
+
+impl<'s> Import<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Self {
+        Self {
+            sink,
+            tables: HashMap::new(),
+            current: None,
+            tracks: Tracks::default(),
+            links: Links::default(),
+            rank: RankInfo { source: schema::SOURCE.to_owned(), ..RankInfo::default() },
+        }
+    }
+
+    /// Rows that follow are of this table. `key` is JSON text with its quotes.
+    fn table(&mut self, key: &str) -> Result<(), Error> {
+        let name = match Cell::parse(key) {
+            Ok(Cell::Text(name)) => name.into_owned(),
+            _ => key.to_owned(),
+        };
+        if !self.tables.contains_key(&name) {
+            let table = TableReader::define(&name, self.sink)?;
+            self.tables.insert(name.clone(), table);
+        }
+        self.current = Some(name);
+        Ok(())
+    }
+
+    /// Takes a row; false where it cannot be read.
+    fn row(&mut self, text: &[u8], offset: u64) -> Result<bool, Error> {
+        // Checked for the whole row at once, so that its values need not be.
+        let Ok(text) = std::str::from_utf8(text) else {
+            self.warn(WarningKind::DamagedRecord, "a row that is not UTF-8", offset);
+            return Ok(false);
+        };
+        let row = match Row::parse(text) {
+            Ok(row) => row,
+            Err(error) => {
+                let place = || format!("byte {offset}, {error}");
+                self.sink.warn(WarningKind::DamagedRecord, "a row that is not valid JSON", &place);
+                return Ok(false);
+            }
+        };
+        let Some(table) = self.current.as_ref().and_then(|name| self.tables.get_mut(name)) else {
+            self.warn(WarningKind::DamagedRecord, "a row outside a table", offset);
+            return Ok(true);
+        };
+        let key = table.take(&row, offset, &mut self.tracks, self.sink)?;
+        match (table.place, key) {
+            (Place::Instruction, Some(key)) if !self.links.instruction(&row, key, self.sink)? => {
+                self.warn(WarningKind::DamagedRecord, "predecessors are no list of ids", offset);
+            }
+            (Place::Dma, Some(key)) => self.links.transfer(&row, key),
+            (Place::Side, _) => {
+                let name = self.current.as_deref().unwrap_or_default();
+                describe(&mut self.rank, name, &row);
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    /// Keeps a value that stands where a table should be: as a side table of one row with one field.
+    fn scalar(&mut self, key: &str, text: &[u8], offset: u64) -> Result<(), Error> {
+        self.table(key)?;
+        let text = String::from_utf8_lossy(text).into_owned();
+        let valid = serde_json::from_str::<serde_json::Value>(&text).is_ok();
+        let cell = Cell::parse(&text).ok().filter(|_| valid);
+        let table =
+            self.current.take().and_then(|name| self.tables.get(&name).map(|table| (table.id, table.place)));
+        match (cell, table) {
+            (Some(cell), Some((table, Place::Side))) => self.value_row(table, cell.value()),
+            _ => {
+                self.warn(WarningKind::DamagedRecord, "a value in place of a table", offset);
+                Ok(())
+            }
+        }
+    }
+
+    fn value_row(&mut self, table: TableId, value: Value<'_>) -> Result<(), Error> {
+        let field = self.sink.field(table, nprof_engine::model::FieldSpec::named("value"))?;
+        Ok(self.sink.row(table, &[(field, value)])?)
+    }
+
+    fn warn(&mut self, kind: WarningKind, what: &str, offset: u64) {
+        self.sink.warn(kind, what, &|| format!("byte {offset}"));
+    }
+
+    fn finish(self, offset: u64) -> Result<(), Error> {
+        if !self.tables.keys().any(|name| schema::table(name).is_some()) {
+            return Err(not_a_profile("the JSON has none of neuron-profile's tables", offset));
+        }
+        self.links.draw(self.sink)?;
+        self.sink.rank(self.rank);
+        Ok(())
+    }
+}
+
+/// Takes what a row tells of the rank.
+fn describe(rank: &mut RankInfo, table: &str, row: &Row<'_>) {
+    match table {
+        "summary" | "model_info" => {
+            rank.device = row.number("nd_idx").or(rank.device);
+            rank.core = row.number("nc_idx").or(rank.core);
+        }
+        "profile_info" if !row.text("profile_name").is_empty() => {
+            rank.title = row.text("profile_name").to_owned()
+        }
+        "neff_header" if rank.title.is_empty() => rank.title = row.text("network_name").to_owned(),
+        _ => {}
+    }
+}

@@ -1,0 +1,257 @@
+//! Reads what one row says.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::model::Value;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// One value of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Cell<'a> {
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Bool(bool),
+    Text(Cow<'a, str>),
+    /// A list, an object, null, or a number that fits no other type: JSON text without spaces.
+    Json(Cow<'a, str>),
+}
+
+/// The keys and values of one object.
+#[derive(Debug, PartialEq)]
+pub(super) struct Row<'a> {
+    pub(super) cells: Vec<(Cow<'a, str>, Cell<'a>)>,
+}
+
+impl<'a> Row<'a> {
+    /// Reads an object.
+    pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        let Members(members) = serde_json::from_str(text)?;
+        let mut cells = Vec::with_capacity(members.len());
+        for (key, value) in members {
+            cells.push((key, Cell::parse(value.get())?));
+        }
+        Ok(Self { cells })
+    }
+
+    /// The value under a key. Where a key occurs twice, the last one counts.
+    pub(super) fn get(&self, key: &str) -> Option<&Cell<'a>> {
+        self.cells.iter().rev().find(|(name, _)| name == key).map(|(_, cell)| cell)
+    }
+
+    /// The text under a key; empty where there is none.
+    pub(super) fn text(&self, key: &str) -> &str {
+        match self.get(key) {
+            Some(Cell::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// The number under a key, also where it is written as text, as neuron-profile does for queues and engines.
+    pub(super) fn number(&self, key: &str) -> Option<u32> {
+        match self.get(key)? {
+            Cell::Int(value) => u32::try_from(*value).ok(),
+            Cell::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The id under a key.
+    pub(super) fn id(&self, key: &str) -> Option<u64> {
+        match self.get(key)? {
+            Cell::Int(value) => u64::try_from(*value).ok(),
+            Cell::Uint(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The time under a key, from nanoseconds to picoseconds; `Err` where the value is no time that can be kept.
+    pub(super) fn time_ps(&self, key: &str) -> Option<Result<i64, ()>> {
+        Some(match self.get(key)? {
+            Cell::Int(value) => value.checked_mul(PS_PER_NS).ok_or(()),
+            Cell::Float(value) => ps_from_ns(*value).ok_or(()),
+            _ => Err(()),
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the range is checked before"
+)]
+fn ps_from_ns(ns: f64) -> Option<i64> {
+    let ps = (ns * PS_PER_NS as f64).round();
+    (ps.abs() < i64::MAX as f64).then_some(ps as i64)
+}
+
+impl<'a> Cell<'a> {
+    /// Reads a value of valid JSON.
+    pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        Ok(match text.as_bytes().first() {
+            Some(b'"') => match text.get(1..text.len().saturating_sub(1)) {
+                Some(plain) if !plain.contains('\\') => Self::Text(Cow::Borrowed(plain)),
+                _ => Self::Text(Cow::Owned(serde_json::from_str(text)?)),
+            },
+            Some(b't') => Self::Bool(true),
+            Some(b'f') => Self::Bool(false),
+            Some(b'-' | b'0'..=b'9') => Self::number(text),
+            _ => Self::Json(compact(text)),
+        })
+    }
+
+    fn number(text: &'a str) -> Self {
+        if !text.contains(['.', 'e', 'E']) {
+            if let Ok(value) = text.parse() {
+                return Self::Int(value);
+            }
+            return text.parse().map_or(Self::Json(Cow::Borrowed(text)), Self::Uint);
+        }
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Self::Float(value),
+            _ => Self::Json(Cow::Borrowed(text)),
+        }
+    }
+
+    /// For the sink.
+    pub(super) fn value(&self) -> Value<'_> {
+        match self {
+            Self::Int(value) => Value::Int(*value),
+            Self::Uint(value) => match i64::try_from(*value) {
+                Ok(value) => Value::Int(value),
+                Err(_) => Value::Uint(*value),
+            },
+            Self::Float(value) => Value::Float(*value),
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Text(text) => Value::Text(text),
+            Self::Json(text) => Value::Json(text),
+        }
+    }
+
+    /// As a counter's value, and whether nothing is lost by it.
+    #[expect(clippy::cast_precision_loss, reason = "the loss is told to the caller")]
+    pub(super) fn sample(&self) -> Option<(f64, Exactness)> {
+        /// Whole numbers up to here are exact in an `f64`.
+        const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+        match self {
+            Self::Int(value) if value.unsigned_abs() <= EXACT => Some((*value as f64, Exactness::Exact)),
+            Self::Int(value) => Some((*value as f64, Exactness::Rounded)),
+            Self::Uint(value) => Some((*value as f64, Exactness::Rounded)),
+            Self::Float(value) => Some((*value, Exactness::Exact)),
+            Self::Bool(_) | Self::Text(_) | Self::Json(_) => None,
+        }
+    }
+}
+
+/// Whether a value came through a conversion unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exactness {
+    Exact,
+    Rounded,
+}
+
+/// Takes the spaces out of valid JSON.
+fn compact(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        return Cow::Borrowed(text);
+    }
+    let (mut in_string, mut escaped) = (false, false);
+    let keep = |c: &char| {
+        let keep = in_string || !c.is_ascii_whitespace();
+        match (*c, escaped) {
+            (_, true) => escaped = false,
+            ('\\', false) => escaped = in_string,
+            ('"', false) => in_string = !in_string,
+            _ => {}
+        }
+        keep
+    };
+    Cow::Owned(text.chars().filter(keep).collect())
+}
+
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+                let mut members = Vec::with_capacity(48);
+                while let Some((Key(key), value)) = map.next_entry()? {
+                    members.push((key, value));
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(Collect).map(Members)
+    }
+}
+
+/// A key that stays where it is unless it has to be unescaped.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrow;
+        impl<'de> Visitor<'de> for Borrow {
+            type Value = Cow<'de, str>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Cow::Borrowed(text))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Cow::Owned(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_str(Borrow).map(Key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &Cell<'_>) {
+        let row = format!("{{\"key\" : {text} }}");
+        assert_eq!(Row::parse(&row).unwrap().get("key"), Some(expected), "{text}");
+    }
+
+    #[test]
+    fn each_type_is_kept() {
+        check("-3", &Cell::Int(-3));
+        check("9223372036854775807", &Cell::Int(i64::MAX));
+        check("18446744073709551615", &Cell::Uint(u64::MAX));
+        check("0.000416", &Cell::Float(0.000_416));
+        check("1e3", &Cell::Float(1000.0));
+        check("true", &Cell::Bool(true));
+        check(r#""a\"b\u00e9""#, &Cell::Text("a\"bé".into()));
+        check(r#"[ {"a b" : "c \" d"}, 1 ]"#, &Cell::Json(r#"[{"a b":"c \" d"},1]"#.into()));
+        check("null", &Cell::Json("null".into()));
+        check("1e999", &Cell::Json("1e999".into()));
+        check("99999999999999999999", &Cell::Json("99999999999999999999".into()));
+    }
+
+    #[test]
+    fn times_out_of_range_are_told() {
+        let row = Row::parse(r#"{"a":9223372036854775807,"b":1e300,"c":"x","d":1.5}"#).unwrap();
+        for key in ["a", "b", "c"] {
+            assert_eq!(row.time_ps(key), Some(Err(())), "{key}");
+        }
+        assert_eq!((row.time_ps("d"), row.time_ps("e")), (Some(Ok(1_500)), None));
+    }
+}

@@ -1,0 +1,365 @@
+//! Finds the rows of an object of arrays of objects in a stream, without reading what they say.
+//!
+//! A row is found by matching brackets outside strings. Where a quote is lost, everything after it would count as the
+//! opposite of what it is, and the seam between two rows, `},{"`, seems to lie in a string; where a bracket is lost, a
+//! row seems to lie in the row before it. Such places are remembered: the search starts there again once the row has
+//! turned out to be damaged.
+
+use super::input::Input;
+use crate::formats::neuron::schema;
+
+/// The longest row; beyond it something is broken. The largest rows that neuron-profile writes have some 30 KiB.
+pub(super) const MAX_ROW: usize = 16 << 20;
+
+/// How much further a row is followed after a seam between rows seemed to lie in one of its strings. Bounds the work
+/// that damage costs, since these bytes are looked at again.
+const AFTER_SEAM: usize = 8 << 10;
+
+/// The longest key of a table.
+const MAX_KEY: usize = 1 << 10;
+
+/// What comes next in the input.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A table starts; its key as JSON text. Rows that follow are its rows.
+    Table(String),
+    /// An object of the table; see [`Splitter::text`].
+    Row,
+    /// A value under a key where a table should be; see [`Splitter::text`].
+    Scalar(String),
+    /// Something that fits nowhere has been passed over.
+    Damage(&'static str),
+    /// The input ends before the outermost object does.
+    CutOff,
+    /// The outermost object ends.
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the outermost object.
+    Outside,
+    /// Between tables.
+    Tables,
+    /// Between the rows of a table.
+    Rows,
+    /// A single object stands in for the table's rows.
+    OnlyRow,
+}
+
+pub(super) struct Splitter<'a> {
+    input: Input<'a>,
+    place: Place,
+    /// Bytes of the row or value that [`Splitter::text`] shows.
+    current: usize,
+    /// Bytes to pass over before the next piece.
+    passed: usize,
+    /// Where the next row may start, counted from the start of this one, if this one is damaged.
+    seam: Option<usize>,
+    /// The brackets that are open where the current row has been followed to.
+    open: Vec<u8>,
+    /// Whether the outermost object has ended.
+    ended: bool,
+}
+
+/// How the search for the end of an object went.
+enum Extent {
+    /// Its length.
+    Complete(usize),
+    /// Longer than anything reasonable: how far it was followed.
+    TooLong(usize),
+    CutOff,
+}
+
+impl<'a> Splitter<'a> {
+    pub(super) fn new(input: Input<'a>) -> Self {
+        Self {
+            input,
+            place: Place::Outside,
+            current: 0,
+            passed: 0,
+            seam: None,
+            open: Vec::new(),
+            ended: false,
+        }
+    }
+
+    /// Where the current piece starts in the input.
+    pub(super) fn offset(&self) -> u64 {
+        self.input.offset()
+    }
+
+    /// The bytes of the current row or value.
+    pub(super) fn text(&self) -> &[u8] {
+        self.input.here().get(..self.current).unwrap_or_default()
+    }
+
+    /// Says that the current row cannot be read: the search goes on inside it if its bounds are in doubt.
+    pub(super) fn reject(&mut self) {
+        if let Some(seam) = self.seam {
+            self.passed = seam;
+        }
+    }
+
+    /// Goes on to the next piece.
+    pub(super) fn next(&mut self) -> std::io::Result<Piece> {
+        self.input.skip(std::mem::take(&mut self.passed));
+        self.current = 0;
+        self.seam = None;
+        match self.place {
+            Place::Outside => {
+                self.input.skip_while(|byte| byte.is_ascii_whitespace() || byte >= 0x80)?;
+                self.input.skip(1);
+                self.place = Place::Tables;
+                self.table()
+            }
+            Place::Tables => self.table(),
+            Place::Rows => self.row(),
+            Place::OnlyRow => {
+                self.place = Place::Tables;
+                self.object()
+            }
+        }
+    }
+
+    fn table(&mut self) -> std::io::Result<Piece> {
+        match self.input.skip_while(is_between)? {
+            None => Ok(Piece::CutOff),
+            Some(b'"') => match self.key()? {
+                Some(key) => self.value(key),
+                None => {
+                    self.input.skip(1);
+                    self.damage("a key without a value", |byte| byte != b'"' && byte != b'}' && byte != b'{')
+                }
+            },
+            Some(b'}') => {
+                self.ended = true;
+                self.input.skip(1);
+                match self.input.skip_while(is_between)? {
+                    None => Ok(Piece::End),
+                    Some(_) => Ok(Piece::Damage("text after the end")),
+                }
+            }
+            Some(b'{') => {
+                // A row outside a table: the end of the table before it came too early.
+                self.place = Place::Rows;
+                Ok(Piece::Damage("a row outside a table"))
+            }
+            Some(_) => {
+                self.damage("text between tables", |byte| byte != b'"' && byte != b'}' && byte != b'{')
+            }
+        }
+    }
+
+    /// Reads `"key":`, and nothing where there is something else.
+    fn key(&mut self) -> std::io::Result<Option<String>> {
+        let Some(end) = self.string_end(0, MAX_KEY)? else { return Ok(None) };
+        let key = String::from_utf8_lossy(self.input.here().get(..end).unwrap_or_default()).into_owned();
+        let mut at = end;
+        while self.input.peek(at)?.is_some_and(|byte| byte.is_ascii_whitespace()) && at < end + MAX_KEY {
+            at += 1;
+        }
+        if self.input.peek(at)? != Some(b':') {
+            return Ok(None);
+        }
+        self.input.skip(at + 1);
+        Ok(Some(key))
+    }
+
+    fn value(&mut self, key: String) -> std::io::Result<Piece> {
+        match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
+            None => Ok(Piece::CutOff),
+            Some(b'[') => {
+                self.input.skip(1);
+                self.place = Place::Rows;
+                Ok(Piece::Table(key))
+            }
+            Some(b'{') => {
+                self.place = Place::OnlyRow;
+                Ok(Piece::Table(key))
+            }
+            Some(b'"') => match self.string_end(0, MAX_ROW)? {
+                Some(end) => Ok(self.scalar(key, end)),
+                None => self.damage("text without an end", |byte| byte != b'{'),
+            },
+            Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+                let mut end = 0;
+                while self
+                    .input
+                    .peek(end)?
+                    .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+                {
+                    end += 1;
+                    if end > MAX_KEY {
+                        break;
+                    }
+                }
+                Ok(self.scalar(key, end))
+            }
+            Some(_) => {
+                self.place = Place::Tables;
+                self.damage("a key without a value", |byte| byte != b'"' && byte != b'}' && byte != b'{')
+            }
+        }
+    }
+
+    fn scalar(&mut self, key: String, end: usize) -> Piece {
+        self.current = end;
+        self.passed = end;
+        self.place = Place::Tables;
+        Piece::Scalar(key)
+    }
+
+    fn row(&mut self) -> std::io::Result<Piece> {
+        match self.input.skip_while(is_between)? {
+            None => Ok(Piece::CutOff),
+            Some(b'{') => self.object(),
+            Some(b']') => {
+                self.input.skip(1);
+                match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
+                    // A key directly after it would be a field's: the bracket stands where a row should start.
+                    Some(b'"') => Ok(Piece::Damage("a bracket in place of a row")),
+                    _ => {
+                        self.place = Place::Tables;
+                        self.table()
+                    }
+                }
+            }
+            Some(b'"') => match self.key()? {
+                // The table's own end is missing.
+                Some(key) if is_table(&key) => self.value(key),
+                // Quotes may be the wrong way round from here on: only brackets count.
+                _ => {
+                    self.input.skip_while(|byte| byte == b'"')?;
+                    self.damage("text among the rows", |byte| !b"{]".contains(&byte))
+                }
+            },
+            Some(_) => self.damage("something that is no row", |byte| !b"{]\"".contains(&byte)),
+        }
+    }
+
+    fn object(&mut self) -> std::io::Result<Piece> {
+        match self.object_extent()? {
+            Extent::Complete(length) => {
+                self.current = length;
+                self.passed = length;
+                Ok(Piece::Row)
+            }
+            Extent::TooLong(followed) => {
+                self.passed = self.seam.unwrap_or(followed);
+                Ok(Piece::Damage("a row without an end"))
+            }
+            Extent::CutOff => match self.seam {
+                Some(seam) => {
+                    self.passed = seam;
+                    Ok(Piece::Damage("a row without an end"))
+                }
+                None => Ok(Piece::CutOff),
+            },
+        }
+    }
+
+    /// Follows an object to its end.
+    fn object_extent(&mut self) -> std::io::Result<Extent> {
+        self.open.clear();
+        let mut at = 0;
+        loop {
+            let limit = self.seam.map_or(MAX_ROW, |seam| seam + AFTER_SEAM);
+            if at > limit {
+                return Ok(Extent::TooLong(limit));
+            }
+            let here = self.input.here();
+            let structural = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
+            let Some(found) = here.get(at..).and_then(|rest| rest.iter().position(structural)) else {
+                at = at.max(here.len());
+                if !self.input.extend()? {
+                    return Ok(Extent::CutOff);
+                }
+                continue;
+            };
+            at += found;
+            if here[at] != b'"' {
+                if self.bracket(at) {
+                    return Ok(Extent::Complete(at + 1));
+                }
+                at += 1;
+                continue;
+            }
+            let Some(end) = self.string_end(at, limit + AFTER_SEAM)? else {
+                let too_long = self.input.here().len() >= limit + AFTER_SEAM;
+                return Ok(if too_long { Extent::TooLong(limit) } else { Extent::CutOff });
+            };
+            if self.seam.is_none() {
+                self.seam = seam(self.input.here().get(at + 1..end - 1).unwrap_or_default(), at + 1);
+            }
+            at = end;
+        }
+    }
+
+    /// Opens or closes what the byte at this distance opens or closes; true where nothing is left open.
+    fn bracket(&mut self, at: usize) -> bool {
+        let here = self.input.here();
+        let byte = here[at];
+        match byte {
+            b'{' | b'[' => {
+                let after_comma = here[..at].trim_ascii_end().ends_with(b",");
+                // Members of an object start with their key: this brace is the next row's.
+                if byte == b'{' && after_comma && self.open.last() == Some(&b'{') && self.seam.is_none() {
+                    self.seam = Some(at);
+                }
+                self.open.push(byte);
+            }
+            // What has been left open inside is closed too: its own end is missing.
+            _ => {
+                let opening = if byte == b'}' { b'{' } else { b'[' };
+                if let Some(depth) = self.open.iter().rposition(|open| *open == opening) {
+                    self.open.truncate(depth);
+                }
+            }
+        }
+        self.open.is_empty()
+    }
+
+    /// The end of the string whose opening quote is at this distance: the distance after its closing quote, if it is
+    /// at most `limit`.
+    fn string_end(&mut self, quote: usize, limit: usize) -> std::io::Result<Option<usize>> {
+        let mut at = quote + 1;
+        loop {
+            let here = self.input.here();
+            match here.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+                Some(found) if at + found >= limit => return Ok(None),
+                Some(found) if here[at + found] == b'"' => return Ok(Some(at + found + 1)),
+                Some(found) => at += found + 2,
+                None => {
+                    at = at.max(here.len());
+                    if at >= limit || !self.input.extend()? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Passes over what fits nowhere.
+    fn damage(&mut self, what: &'static str, fits: impl Fn(u8) -> bool) -> std::io::Result<Piece> {
+        self.input.skip_while(fits)?;
+        Ok(Piece::Damage(what))
+    }
+}
+
+/// Whether a key as JSON text is that of a known table, and not a field's.
+fn is_table(key: &str) -> bool {
+    schema::table(key.trim_matches('"')).is_some()
+}
+
+fn is_between(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b','
+}
+
+/// Where the brace of `},{` stands, if a string's content ends with it.
+fn seam(content: &[u8], start: usize) -> Option<usize> {
+    let rest = content.trim_ascii_end();
+    let brace = rest.len().checked_sub(1)?;
+    let before = rest.strip_suffix(b"{")?.trim_ascii_end().strip_suffix(b",")?.trim_ascii_end();
+    before.ends_with(b"}").then_some(start + brace)
+}

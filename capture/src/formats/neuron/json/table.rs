@@ -1,0 +1,262 @@
+//! Puts the rows of one table where they belong: on a track or into a side table.
+
+use std::collections::HashMap;
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{
+    FieldId, FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, TrackId, Value,
+    WarningKind,
+};
+
+use super::row::{Cell, Exactness, Row};
+use crate::formats::neuron::schema::{self, CounterTrack, Queue, Table, Tracks, dma_name, throttle_reason};
+
+/// Which tracks a table's rows stand on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Instruction,
+    Dma,
+    CcOps,
+    CcInstruction,
+    Ham,
+    SemaphoreUpdate,
+    PendingDma,
+    DmaThroughput,
+    InstructionUsage,
+    HbmUsage,
+    /// None: rows are kept in the order they come.
+    Side,
+}
+
+impl Place {
+    fn of(table: &str) -> Self {
+        match table {
+            "instruction" => Self::Instruction,
+            "dma" => Self::Dma,
+            "cc_ops" => Self::CcOps,
+            "cc_instruction" => Self::CcInstruction,
+            "ham" => Self::Ham,
+            "semaphore_update" => Self::SemaphoreUpdate,
+            "pending_dma" => Self::PendingDma,
+            "dma_throughput" => Self::DmaThroughput,
+            "instruction_usage" => Self::InstructionUsage,
+            "hbm_usage" => Self::HbmUsage,
+            _ => Self::Side,
+        }
+    }
+}
+
+/// A table of the sink and the fields that have occurred in it.
+#[derive(Debug)]
+pub(super) struct TableReader {
+    pub(super) id: TableId,
+    pub(super) place: Place,
+    definition: Option<&'static Table>,
+    columns: HashMap<String, Column>,
+    /// Rows so far.
+    rows: u64,
+}
+
+/// A field that has occurred.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    field: FieldId,
+    /// The last row that it occurred in, counted from one.
+    row: u64,
+}
+
+/// What a row leaves unsaid, or says wrongly, so that it cannot be placed.
+struct Misplaced(&'static str);
+
+impl TableReader {
+    pub(super) fn define(name: &str, sink: &mut dyn Sink) -> Result<Self> {
+        let definition = schema::table(name);
+        let spec = definition.map_or_else(
+            || TableSpec {
+                name: name.to_owned(),
+                kind: TableKind::Side,
+                name_key: String::new(),
+                doc: String::new(),
+            },
+            Table::spec,
+        );
+        let id = sink.table(spec)?;
+        Ok(Self { id, place: Place::of(name), definition, columns: HashMap::new(), rows: 0 })
+    }
+
+    /// Hands a row to the sink; the slice's key where it has become one. Rows that cannot be placed are counted.
+    pub(super) fn take(
+        &mut self,
+        row: &Row<'_>,
+        offset: u64,
+        tracks: &mut Tracks,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<SliceKey>> {
+        let fields = self.fields(row, offset, sink)?;
+        let kind = self.definition.map_or(TableKind::Side, |table| table.kind);
+        let taken = match kind {
+            TableKind::Side => {
+                sink.row(self.id, &fields)?;
+                return Ok(None);
+            }
+            TableKind::Slices => self.slice(row, &fields, offset, tracks, sink)?.map(Some),
+            TableKind::Samples => self.sample(row, &fields, tracks, sink)?.map(|()| None),
+        };
+        match taken {
+            Ok(key) => Ok(key),
+            Err(Misplaced(what)) => {
+                sink.warn(WarningKind::DamagedRecord, what, &|| format!("byte {offset}"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// What is neither the time, the name nor the value.
+    fn fields<'r>(
+        &mut self,
+        row: &'r Row<'_>,
+        offset: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<(FieldId, Value<'r>)>> {
+        self.rows += 1;
+        let mut repeated = false;
+        let mut fields: Vec<(FieldId, Value<'r>)> = Vec::with_capacity(row.cells.len());
+        for (name, cell) in &row.cells {
+            if self.stands_elsewhere(name, cell) {
+                continue;
+            }
+            let Some(column) = self.columns.get_mut(name.as_ref()) else {
+                let spec = self.definition.map_or_else(|| FieldSpec::named(name), |table| table.field(name));
+                let field = sink.field(self.id, spec)?;
+                self.columns.insert(name.clone().into_owned(), Column { field, row: self.rows });
+                fields.push((field, cell.value()));
+                continue;
+            };
+            repeated |= column.row == self.rows;
+            column.row = self.rows;
+            fields.push((column.field, cell.value()));
+        }
+        if repeated {
+            let place = || format!("byte {offset}");
+            sink.warn(
+                WarningKind::AdjustedValue,
+                "a key occurs twice in a row; the last value is kept",
+                &place,
+            );
+            // The sort is stable: among equal keys the last of the row comes first and stays.
+            fields.reverse();
+            fields.sort_by_key(|(field, _)| *field);
+            fields.dedup_by_key(|(field, _)| *field);
+        }
+        Ok(fields)
+    }
+
+    /// Whether a value is part of the slice or the sample itself.
+    fn stands_elsewhere(&self, name: &str, cell: &Cell<'_>) -> bool {
+        let Some(table) = self.definition else { return false };
+        match table.kind {
+            TableKind::Side => false,
+            TableKind::Slices if self.place != Place::SemaphoreUpdate && name == "duration" => true,
+            _ if name == "timestamp" => true,
+            TableKind::Slices => name == table.name_key && matches!(cell, Cell::Text(_)),
+            TableKind::Samples => {
+                name == table.value_key
+                    && cell.sample().is_some_and(|(_, exactness)| exactness == Exactness::Exact)
+            }
+        }
+    }
+
+    fn slice(
+        &self,
+        row: &Row<'_>,
+        fields: &[(FieldId, Value<'_>)],
+        offset: u64,
+        tracks: &mut Tracks,
+        sink: &mut dyn Sink,
+    ) -> Result<Result<SliceKey, Misplaced>> {
+        let start_ps = match row.time_ps("timestamp") {
+            Some(Ok(time)) => time,
+            Some(Err(())) => return Ok(Err(Misplaced("a timestamp that is no time in range"))),
+            None => return Ok(Err(Misplaced("a row without a timestamp"))),
+        };
+        let (form, duration_ps) = match row.time_ps("duration") {
+            _ if self.place == Place::SemaphoreUpdate => (Form::Instant, 0),
+            None => (Form::Instant, 0),
+            Some(Err(())) => return Ok(Err(Misplaced("a duration that is no time in range"))),
+            Some(Ok(duration)) if duration < 0 => {
+                let place = || format!("byte {offset}");
+                sink.warn(WarningKind::AdjustedValue, "a negative duration is taken as zero", &place);
+                (Form::Complete, 0)
+            }
+            Some(Ok(duration)) => (Form::Complete, duration),
+        };
+        if start_ps.checked_add(duration_ps).is_none() {
+            return Ok(Err(Misplaced("a duration that is no time in range")));
+        }
+        let track = self.track(row, tracks, sink)?;
+        let name = sink.name(&self.name(row))?;
+        sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields }).map(Ok)
+    }
+
+    fn track(&self, row: &Row<'_>, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<TrackId> {
+        let core = row.number("pcore_idx").unwrap_or(0);
+        match self.place {
+            Place::Dma => {
+                let queue = Queue::of_row(row.text("subgroup"), row.number("dma_queue"));
+                match row.text("aggregated") {
+                    "yes" => tracks.dma_transfers(sink, queue),
+                    _ => tracks.dma_packets(sink, queue, row.number("dma_engine")),
+                }
+            }
+            Place::CcOps => tracks.collective_ops(sink, row.number("stream_id")),
+            Place::CcInstruction => tracks.cc_core(sink, row.number("core_idx").unwrap_or(0)),
+            Place::Ham => tracks.throttling(sink, core),
+            Place::SemaphoreUpdate => match row.get("id") {
+                Some(Cell::Int(id)) => tracks.semaphore(sink, &id.to_string()),
+                _ => tracks.semaphore(sink, row.text("id")),
+            },
+            _ => tracks.engine(sink, row.text("label"), core),
+        }
+    }
+
+    /// What the slice shows.
+    fn name<'r>(&self, row: &'r Row<'_>) -> std::borrow::Cow<'r, str> {
+        match self.place {
+            Place::Dma => dma_name(row.text("variable"), row.text("queue_type")).into(),
+            Place::Ham => match row.get("type") {
+                Some(Cell::Int(code)) => throttle_reason(*code),
+                _ => row.text("type").into(),
+            },
+            _ => match row.get(self.definition.map_or("", |table| table.name_key)) {
+                Some(Cell::Text(name)) => name.as_ref().into(),
+                Some(Cell::Int(number)) => number.to_string().into(),
+                _ => "".into(),
+            },
+        }
+    }
+
+    fn sample(
+        &self,
+        row: &Row<'_>,
+        fields: &[(FieldId, Value<'_>)],
+        tracks: &mut Tracks,
+        sink: &mut dyn Sink,
+    ) -> Result<Result<(), Misplaced>> {
+        let time_ps = match row.time_ps("timestamp") {
+            Some(Ok(time)) => time,
+            Some(Err(())) => return Ok(Err(Misplaced("a timestamp that is no time in range"))),
+            None => return Ok(Err(Misplaced("a row without a timestamp"))),
+        };
+        let value = row.get(self.definition.map_or("", |table| table.value_key)).and_then(Cell::sample);
+        let Some((value, _)) = value else { return Ok(Err(Misplaced("a sample without a value"))) };
+        let counter = match (self.place, row.text("type")) {
+            (Place::DmaThroughput, _) => CounterTrack::DmaThroughput,
+            (Place::HbmUsage, _) => CounterTrack::HbmUsage,
+            (Place::InstructionUsage, "psum") => CounterTrack::PsumUsage,
+            (Place::InstructionUsage, _) => CounterTrack::SbufUsage,
+            _ => CounterTrack::PendingDmas,
+        };
+        let track = tracks.counter(sink, counter)?;
+        sink.sample(track, time_ps, value, fields).map(Ok)
+    }
+}

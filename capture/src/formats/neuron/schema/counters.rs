@@ -1,0 +1,110 @@
+//! Tables of what changes over time: semaphores, throttling, counters.
+
+use std::borrow::Cow;
+
+/// Why the device limited itself, from the `type` of a row in `ham`.
+///
+/// Only the codes that have been seen are named.
+#[must_use]
+pub fn throttle_reason(code: i64) -> Cow<'static, str> {
+    match code {
+        0 => "activity_0".into(),
+        99 => "unknown".into(),
+        other => format!("type {other}").into(),
+    }
+}
+
+table! {
+    /// Periods in which the device limited how much of its peak may be used.
+    "ham" HAM Ham Slices;
+    "Throttling" {
+        k: Count, "Steps of the peak that are allowed: the limit is k / n.";
+        n: Count, "Steps of the peak in all: the limit is k / n.";
+        kind = "type": None, "Code of the reason; 0 is activity_0, 99 unknown.";
+        pcore_idx: None, "The physical core within a logical core of several.";
+    }
+}
+
+table! {
+    /// Changes of semaphores, with which engines and DMA queues wait for each other.
+    "semaphore_update" SEMAPHORE_UPDATE SemaphoreUpdate Slices, name in "id";
+    "Semaphore" {
+        value: None, "What it holds from then on.";
+        update_source: None, "The engine that changed it, or AXI for the bus.";
+        pcore_idx: None, "The physical core within a logical core of several.";
+    }
+}
+
+table! {
+    /// DMA transfers that have been set off and not completed.
+    "pending_dma" PENDING_DMA PendingDma Samples, value in "value";
+    "IDs" {
+        pcore_idx: None, "The physical core within a logical core of several.";
+    }
+}
+
+table! {
+    /// Data rate of all packets in flight, at each start and end of one.
+    "dma_throughput" DMA_THROUGHPUT DmaThroughput Samples, value in "transfer_rate";
+    "Memory traffic" {
+        total_transfer_bytes: Bytes, "Bytes of all packets that have started so far.";
+        hbm_transfer_rate: BytesPerSecond, "The part of the rate that goes to or from device memory.";
+        hbm_total_transfer_bytes: Bytes, "Bytes of all packets to or from device memory that have started so far.";
+        uses_hbm: None, "Whether any packet in flight touches device memory.";
+    }
+}
+
+table! {
+    /// How full the on-chip memories are: the state buffer (sb) and the partial-sum buffer (psum).
+    "instruction_usage" INSTRUCTION_USAGE InstructionUsage Samples, value in "usage_avg", patterns in bank;
+    "Memory" {
+        kind = "type": None, "Which memory: sb or psum.";
+        partition_0_usage: Ratio, "Share of partition 0 in use.";
+        partition_32_usage: Ratio, "Share of partition 32 in use.";
+        partition_64_usage: Ratio, "Share of partition 64 in use.";
+        partition_96_usage: Ratio, "Share of partition 96 in use.";
+        bank_0_usage: Ratio, "Share of bank 0 in use.";
+        bank_1_usage: Ratio, "Share of bank 1 in use.";
+        bank_2_usage: Ratio, "Share of bank 2 in use.";
+        bank_3_usage: Ratio, "Share of bank 3 in use.";
+        bank_4_usage: Ratio, "Share of bank 4 in use.";
+        bank_5_usage: Ratio, "Share of bank 5 in use.";
+        bank_6_usage: Ratio, "Share of bank 6 in use.";
+        bank_7_usage: Ratio, "Share of bank 7 in use.";
+    }
+}
+
+table! {
+    /// Device memory in use.
+    "hbm_usage" HBM_USAGE HbmUsage Samples, value in "value";
+    "Memory" {
+        capacity_bytes: Bytes, "What the core may use at most.";
+    }
+}
+
+fn bank(name: &str) -> Option<nprof_engine::model::FieldSpec> {
+    let part = name.strip_suffix("_usage")?;
+    let (what, number) = part.rsplit_once('_')?;
+    let known = matches!(what, "bank" | "partition") && number.parse::<u32>().is_ok();
+    known.then(|| {
+        let doc = format!("Share of {what} {number} in use.");
+        nprof_engine::model::FieldSpec::new(name, nprof_engine::model::Unit::Ratio, "Memory", &doc)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_that_are_not_known_keep_their_code() {
+        assert_eq!(throttle_reason(0), "activity_0");
+        assert_eq!(throttle_reason(12), "type 12");
+    }
+
+    #[test]
+    fn partitions_beyond_the_usual_four_are_explained() {
+        assert_eq!(INSTRUCTION_USAGE.field("partition_16_usage").doc, "Share of partition 16 in use.");
+        assert_eq!(INSTRUCTION_USAGE.field("partition_x_usage").doc, "");
+    }
+}

@@ -1,0 +1,75 @@
+//! Table `layer_summary`, and the fields that exist once per engine.
+
+use nprof_engine::model::{FieldSpec, Unit};
+
+/// The engines as field names spell them, and as people do.
+const ENGINES: [(&str, &str); 5] = [
+    ("tensor", "Tensor engine"),
+    ("vector", "Vector engine"),
+    ("scalar", "Scalar engine"),
+    ("gpsimd", "GpSimd engine"),
+    ("sync", "Sync engine"),
+];
+
+table! {
+    /// Each layer's time, and the work of each engine for it.
+    "layer_summary" LAYER_SUMMARY LayerSummary Side, patterns in per_engine_ns;
+    "Layer" {
+        name: None, "The layer with the subgraph before it; the subgraph alone stands for all its layers.";
+        fully_qualified_subgraph: None, "The subgraph that it belongs to.";
+    }
+    "Timing" {
+        start: Nanoseconds, "Start of its first instruction.";
+        end: Nanoseconds, "End of its last instruction.";
+        duration: Nanoseconds, "From start to end.";
+    }
+    "Tensor engine" {
+        tensor_engine_mfu: Ratio, "Floating-point operations that the model asks for by what the engine could do in the layer's time.";
+        tensor_engine_hfu: Ratio, "Floating-point operations executed by what the engine could do in the layer's time.";
+        tensor_engine_flop_count: Flops, "Floating-point operations executed, with transposes.";
+        tensor_engine_model_flop_count: Flops, "Floating-point operations executed, without transposes.";
+    }
+}
+
+fn per_engine_ns(name: &str) -> Option<FieldSpec> {
+    per_engine(name, Unit::Nanoseconds)
+}
+
+/// Explains `<engine>_engine_<quantity>`, where times are in this unit.
+pub(super) fn per_engine(name: &str, time: Unit) -> Option<FieldSpec> {
+    let (engine, quantity) = name.split_once("_engine_")?;
+    let (_, title) = ENGINES.into_iter().find(|(key, _)| *key == engine)?;
+    let seconds = if time == Unit::None { ", in seconds" } else { "" };
+    let (unit, doc) = match quantity {
+        "active_time" => (time, format!("Time with at least one instruction on the {title}{seconds}.")),
+        "active_percent" | "active_time_percent" => {
+            (Unit::Ratio, format!("Share of the time with at least one instruction on the {title}."))
+        }
+        "instruction_count" => (Unit::Count, format!("Instructions that the {title} executed.")),
+        "instruction_time" => (
+            time,
+            format!(
+                "Durations of all instructions of the {title} together, overlaps counted twice{seconds}."
+            ),
+        ),
+        _ => return None,
+    };
+    Some(FieldSpec::new(name, unit, title, &doc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_has_its_quantities() {
+        for (engine, title) in ENGINES {
+            for quantity in ["active_time", "active_percent", "instruction_count", "instruction_time"] {
+                let field = LAYER_SUMMARY.field(&format!("{engine}_engine_{quantity}"));
+                assert_eq!(field.group, title);
+                assert!(field.doc.contains(title), "{field:?}");
+            }
+        }
+        assert_eq!(LAYER_SUMMARY.field("other_engine_active_time").doc, "");
+    }
+}

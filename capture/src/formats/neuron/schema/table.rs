@@ -1,0 +1,143 @@
+//! What a table definition consists of, and the macro that writes one beside its typed handles.
+
+use nprof_engine::model::{FieldSpec, TableKind, TableSpec, Unit};
+
+/// A table as neuron-profile exports it.
+#[derive(Debug)]
+pub struct Table {
+    /// Its key in the JSON output.
+    pub name: &'static str,
+    /// What its rows are.
+    pub kind: TableKind,
+    /// The row's key for the slice's name; empty where the name is made for display only.
+    pub name_key: &'static str,
+    /// The row's key for a sample's value; empty for tables without samples.
+    pub value_key: &'static str,
+    /// One sentence for a person.
+    pub doc: &'static str,
+    /// The fields that are known by name.
+    pub fields: &'static [Field],
+    /// Explains fields whose names follow a pattern, such as those that exist once per core.
+    pub(super) by_pattern: fn(&str) -> Option<FieldSpec>,
+}
+
+/// A field as neuron-profile exports it.
+#[derive(Debug)]
+pub struct Field {
+    /// Its key in a row.
+    pub name: &'static str,
+    /// What one means.
+    pub unit: Unit,
+    /// Heading in the details panel.
+    pub group: &'static str,
+    /// One sentence for a person.
+    pub doc: &'static str,
+}
+
+impl Table {
+    /// For [`nprof_engine::model::Sink::table`].
+    #[must_use]
+    pub fn spec(&self) -> TableSpec {
+        TableSpec {
+            name: self.name.to_owned(),
+            kind: self.kind,
+            name_key: self.name_key.to_owned(),
+            doc: self.doc.trim().to_owned(),
+        }
+    }
+
+    /// For [`nprof_engine::model::Sink::field`]; a field that is unknown here gets its name only.
+    #[must_use]
+    pub fn field(&self, name: &str) -> FieldSpec {
+        match self.fields.iter().find(|field| field.name == name) {
+            Some(field) => field.spec(),
+            None => (self.by_pattern)(name).unwrap_or_else(|| FieldSpec::named(name)),
+        }
+    }
+}
+
+impl Field {
+    /// For [`nprof_engine::model::Sink::field`].
+    #[must_use]
+    pub fn spec(&self) -> FieldSpec {
+        FieldSpec::new(self.name, self.unit, self.group, self.doc)
+    }
+}
+
+/// Defines a table as a static and a struct with a handle per field.
+///
+/// `field = "key"` where the key in the JSON is no Rust name of ours.
+macro_rules! table {
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal $table:ident $handles:ident $kind:ident
+        $(, name in $name_key:literal)? $(, value in $value_key:literal)? $(, patterns in $patterns:path)?;
+        $($group:literal {
+            $($field:ident $(= $key:literal)?: $unit:ident, $explanation:literal;)+
+        })+
+    ) => {
+        $(#[doc = $doc])+
+        pub static $table: $crate::formats::neuron::schema::Table = $crate::formats::neuron::schema::Table {
+            name: $name,
+            kind: nprof_engine::model::TableKind::$kind,
+            name_key: concat!($($name_key)?),
+            value_key: concat!($($value_key)?),
+            doc: concat!($($doc),+),
+            fields: &[$($($crate::formats::neuron::schema::Field {
+                name: key!($field $($key)?),
+                unit: nprof_engine::model::Unit::$unit,
+                group: $group,
+                doc: $explanation,
+            }),+),+],
+            by_pattern: patterns!($($patterns)?),
+        };
+
+        #[doc = concat!("Handles of table `", $name, "` in a sink.")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $handles {
+            /// The table.
+            pub table: nprof_engine::model::TableId,
+            $($(
+                #[doc = $explanation]
+                pub $field: nprof_engine::model::FieldId,
+            )+)+
+        }
+
+        impl $handles {
+            /// Defines the table and all its fields.
+            ///
+            /// # Errors
+            /// The sink's own.
+            pub fn define(
+                sink: &mut dyn nprof_engine::model::Sink,
+            ) -> nprof_engine::base::Result<Self> {
+                let table = sink.table($table.spec())?;
+                let mut fields = $table.fields.iter();
+                let mut next = || match fields.next() {
+                    Some(field) => sink.field(table, field.spec()),
+                    None => Err(nprof_engine::base::Error::Invalid { what: "a field without a definition" }),
+                };
+                // Struct fields are evaluated in the order they are written, which is that of the definitions.
+                Ok(Self { table, $($($field: next()?,)+)+ })
+            }
+        }
+    };
+}
+
+macro_rules! key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:literal) => {
+        $key
+    };
+}
+
+macro_rules! patterns {
+    () => {
+        |_| None
+    };
+    ($function:path) => {
+        $function
+    };
+}

@@ -1,0 +1,180 @@
+//! The container: header, protobuf part, record segments. What it hands out lies inside the file.
+
+use std::ops::Range;
+
+use prost::Message;
+
+use super::proto;
+use super::record::{RECORD_LEN, SegmentKind};
+use crate::formats::Error;
+
+/// The version this reader knows.
+pub const VERSION: u8 = 5;
+/// Where the protobuf part's length stands.
+const PROTOBUF_LEN_AT: usize = 1;
+/// Bytes before the protobuf part.
+pub const HEADER_LEN: usize = 128;
+/// First byte of an `ntrace.pb`, a protobuf message that shares the extension with nothing and is often mistaken.
+const NTRACE_FIRST_BYTE: u8 = 0x82;
+/// No protobuf part comes near: programs are megabytes, records are not in it.
+const PROTOBUF_MAX_LEN: u64 = 1 << 30;
+
+/// An NTFF whose parts are known to lie inside the file.
+#[derive(Debug)]
+pub struct Container<'a> {
+    /// The protobuf part.
+    pub capture: proto::Capture,
+    /// Everything after it.
+    record_area: &'a [u8],
+    /// Where `record_area` begins in the file.
+    record_area_at: u64,
+}
+
+/// A segment's records and what they tell of.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordSegment<'a> {
+    /// What the records tell of.
+    pub kind: SegmentKind,
+    /// The container's code of who wrote them.
+    pub block_kind: u32,
+    /// The container's code of what sort they are.
+    pub record_kind: u32,
+    /// Whole records.
+    pub bytes: &'a [u8],
+    /// Where `bytes` begins in the file.
+    pub at: u64,
+}
+
+impl<'a> Container<'a> {
+    /// Opens the file's bytes.
+    ///
+    /// # Errors
+    /// Where the header, the protobuf part or a segment contradicts the format.
+    pub fn open(input: &'a [u8]) -> Result<Self, Error> {
+        let protobuf = protobuf_range(input)?;
+        let capture = proto::Capture::decode(&input[protobuf.clone()]).map_err(|error| {
+            Error::format(
+                format!("the NTFF's protobuf part cannot be decoded: {error}"),
+                format!("bytes {}..{}", protobuf.start, protobuf.end),
+                "the file is damaged: copy it again from where it was captured",
+            )
+        })?;
+        let container =
+            Self { capture, record_area: &input[protobuf.end..], record_area_at: protobuf.end as u64 };
+        if container.subgraphs().next().is_none() {
+            return Err(Error::format(
+                "the NTFF names no subgraph, so there is nothing to show",
+                format!("bytes {}..{}", protobuf.start, protobuf.end),
+                "check that the model ran while the profile was captured",
+            ));
+        }
+        for subgraph in container.subgraphs() {
+            for number in 0..subgraph.segments.len() {
+                container.segment(subgraph, number)?;
+            }
+        }
+        Ok(container)
+    }
+
+    /// All subgraphs, one per physical core.
+    pub fn subgraphs(&self) -> impl Iterator<Item = &proto::Subgraph> {
+        self.capture.nodes.iter().flat_map(|node| &node.parts).flat_map(|part| &part.subgraphs)
+    }
+
+    /// The segments of a subgraph.
+    ///
+    /// # Errors
+    /// Where one lies outside the file or holds a broken record. [`Container::open`] has checked that none does.
+    pub fn segments(&self, subgraph: &proto::Subgraph) -> Result<Vec<RecordSegment<'a>>, Error> {
+        (0..subgraph.segments.len()).map(|number| self.segment(subgraph, number)).collect()
+    }
+
+    fn segment(&self, subgraph: &proto::Subgraph, number: usize) -> Result<RecordSegment<'a>, Error> {
+        let segment = &subgraph.segments[number];
+        let (offset, size) = (segment.offset_bytes, segment.size_bytes);
+        let kind = SegmentKind::from_codes(segment.block_kind, segment.record_kind);
+        let place = || {
+            let start = self.record_area_at.saturating_add(offset);
+            format!("segment {number} ({} records), byte {start}", kind.title())
+        };
+        if !size.is_multiple_of(RECORD_LEN as u64) {
+            return Err(Error::format(
+                format!("a record segment has {size} bytes, which is no multiple of {RECORD_LEN}"),
+                place(),
+                "the file is damaged: copy it again from where it was captured",
+            ));
+        }
+        let within = |end: u64| end <= self.record_area.len() as u64;
+        let end = offset.checked_add(size).filter(|&end| within(end)).ok_or_else(|| {
+            let available = self.record_area.len() as u64;
+            Error::format(
+                format!(
+                    "the file ends early: {size} bytes of records expected, {} there",
+                    available.saturating_sub(offset)
+                ),
+                place(),
+                "the file was cut off: copy it again, or capture again with more disk space",
+            )
+        })?;
+        let usize_of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let bytes = self.record_area.get(usize_of(offset)..usize_of(end)).unwrap_or_default();
+        Ok(RecordSegment {
+            kind,
+            block_kind: segment.block_kind,
+            record_kind: segment.record_kind,
+            bytes,
+            at: self.record_area_at + offset,
+        })
+    }
+}
+
+/// Where the protobuf part lies, from the header.
+fn protobuf_range(input: &[u8]) -> Result<Range<usize>, Error> {
+    let Some(&version) = input.first() else {
+        return Err(Error::format("the file is empty", "byte 0", "capture the profile again"));
+    };
+    if version == NTRACE_FIRST_BYTE {
+        return Err(Error::format(
+            "this is an ntrace.pb (host events of a system profile), not an NTFF",
+            "byte 0",
+            "give the .ntff file that lies beside it",
+        ));
+    }
+    if version != VERSION {
+        return Err(Error::format(
+            format!("NTFF version {version} cannot be read, this nprof reads version {VERSION}"),
+            "byte 0",
+            "check that the file is an NTFF, or capture with a Neuron runtime that writes version 5",
+        ));
+    }
+    let cut_off = |expected: String| {
+        Error::format(
+            format!("the file ends early: {expected}, {} bytes there", input.len()),
+            "header",
+            "the file was cut off: copy it again, or capture again with more disk space",
+        )
+    };
+    if input.len() < HEADER_LEN {
+        return Err(cut_off(format!("a header of {HEADER_LEN} bytes expected")));
+    }
+    let mut len = [0; 8];
+    len.copy_from_slice(&input[PROTOBUF_LEN_AT..PROTOBUF_LEN_AT + 8]);
+    let len = u64::from_le_bytes(len);
+    if len > PROTOBUF_MAX_LEN {
+        return Err(Error::format(
+            format!("the protobuf part claims {len} bytes, more than any NTFF has"),
+            format!("byte {PROTOBUF_LEN_AT}"),
+            "the file is damaged or no NTFF: copy it again from where it was captured",
+        ));
+    }
+    let end = usize::try_from(len).ok().and_then(|len| HEADER_LEN.checked_add(len));
+    end.filter(|&end| end <= input.len())
+        .map(|end| HEADER_LEN..end)
+        .ok_or_else(|| cut_off(format!("{HEADER_LEN} bytes of header and {len} of protobuf expected")))
+}
+
+/// Text of the protobuf part; bytes that are no UTF-8 become replacement characters.
+#[must_use]
+pub fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}

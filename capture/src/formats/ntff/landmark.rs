@@ -1,0 +1,101 @@
+//! A first look at the instruction segment: when the run began, and which instructions set off static transfers.
+
+use super::core::Core;
+use super::engine::Engine;
+use super::program::{Place, Program};
+use super::record::{Record, records};
+use super::word::{Opcode, Word};
+
+/// A NOTIFY with this hint ends an engine's preparation.
+const RUN_BEGINS: u8 = 2;
+
+/// Start or end of an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// It started.
+    Start,
+    /// It ended.
+    End,
+}
+
+/// Whose edge an instruction record tells of; `None` for a kind that is not known.
+#[must_use]
+pub fn edge(record: &Record) -> Option<(Engine, Edge)> {
+    let kind = u32::from(record.kind());
+    let edge = match kind % 4 {
+        0 => Edge::Start,
+        1 => Edge::End,
+        _ => return None,
+    };
+    Some((Engine::from_number((kind / 4).checked_sub(1)?)?, edge))
+}
+
+/// The start of an instruction that may have set off a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TriggerStart {
+    /// On the clocks' axis.
+    pub start_ps: i64,
+    /// Who executed it.
+    pub engine: Engine,
+    /// Which instruction.
+    pub pc: u32,
+}
+
+/// What the first look finds.
+#[derive(Debug, Default)]
+pub struct Landmarks {
+    /// When the last engine was ready, where the trace says so.
+    pub run_begin_ps: Option<i64>,
+    /// The earliest record of the program.
+    pub earliest_ps: Option<i64>,
+    /// WRITEs that the compiler placed, by time.
+    pub triggers: Vec<TriggerStart>,
+}
+
+impl Landmarks {
+    /// Of the instruction segments of a core.
+    #[must_use]
+    pub fn find(core: &Core<'_>, segments: &[&[u8]]) -> Self {
+        let mut found = Self::default();
+        let mut begins = [None; Engine::ALL.len()];
+        // In ticks: only the first needs to become a time.
+        let mut earliest = [None; Engine::ALL.len()];
+        for (_, record) in segments.iter().flat_map(|bytes| records(bytes)) {
+            let Some((engine, edge)) = edge(&record) else { continue };
+            let program = &core.programs[engine.index()];
+            let Place::Inside(pc) = program.locate(record.low24()) else { continue };
+            let first = earliest[engine.index()].get_or_insert(record.ticks);
+            *first = record.ticks.min(*first);
+            let Some(kind) = kind_of(program, pc) else { continue };
+            let Some(ps) = core.clocks.engine_ps(engine, record.ticks) else { continue };
+            match (kind, edge) {
+                (Kind::RunBegins, Edge::End) => {
+                    begins[engine.index()].get_or_insert(ps);
+                }
+                (Kind::Trigger, Edge::Start) => {
+                    found.triggers.push(TriggerStart { start_ps: ps, engine, pc });
+                }
+                _ => {}
+            }
+        }
+        let first = |engine: Engine| core.clocks.engine_ps(engine, earliest[engine.index()]?);
+        found.earliest_ps = Engine::ALL.into_iter().filter_map(first).min();
+        found.triggers.sort_unstable();
+        found.run_begin_ps = begins.into_iter().flatten().max();
+        found
+    }
+}
+
+enum Kind {
+    RunBegins,
+    Trigger,
+}
+
+fn kind_of(program: &Program<'_>, pc: u32) -> Option<Kind> {
+    let word = Word(program.word(pc)?);
+    match word.opcode() {
+        Opcode::Notify if word.u8(36) == RUN_BEGINS => Some(Kind::RunBegins),
+        Opcode::Write if program.compiler_pc(pc).is_some() => Some(Kind::Trigger),
+        _ => None,
+    }
+}

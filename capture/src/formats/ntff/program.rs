@@ -1,0 +1,169 @@
+//! The engines' programs as they lay in device memory, and how they relate to what the compiler wrote.
+
+use super::engine::Engine;
+use super::proto;
+
+/// Bytes of an instruction.
+pub const WORD_LEN: usize = 64;
+/// Trace records carry this many bits of an instruction's address divided by [`WORD_LEN`].
+const PC_BITS: u32 = 20;
+const PC_MASK: u32 = (1 << PC_BITS) - 1;
+
+/// Where an instruction record points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// To this instruction of the dumped program.
+    Inside(u32),
+    /// Behind the dumped program, by its distance from the program's start.
+    Behind(u32),
+    /// Into the runtime's code before the dumped program.
+    Before,
+}
+
+/// One engine's program.
+#[derive(Debug, Default)]
+pub struct Program<'a> {
+    words: &'a [[u8; WORD_LEN]],
+    /// Where the program lies, as records count.
+    base: u32,
+    patches: Patches,
+}
+
+impl<'a> Program<'a> {
+    /// The program of an engine in a subgraph; empty where none was dumped.
+    #[must_use]
+    pub fn new(subgraph: &'a proto::Subgraph, engine: Engine) -> Self {
+        let of_engine = |number: u32| Engine::from_number(number) == Some(engine);
+        let code = subgraph.code.iter().find(|code| of_engine(code.engine));
+        let patches = subgraph.patches.iter().filter(|list| of_engine(list.engine));
+        let patches = Patches::new(patches.flat_map(|list| &list.patches));
+        let Some(code) = code else { return Self { patches, ..Self::default() } };
+        let (words, _) = code.words.as_chunks();
+        let base = u32::try_from((code.address >> 6) & u64::from(PC_MASK)).unwrap_or(0);
+        Self { words, base, patches }
+    }
+
+    /// How many instructions.
+    #[must_use]
+    pub fn instruction_count(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Where the low bits of an address point. A program of more than 2^20 instructions cannot be told apart from its
+    /// own second lap; the records hold no more bits.
+    #[must_use]
+    pub fn locate(&self, address_bits: u32) -> Place {
+        let distance = (address_bits & PC_MASK).wrapping_sub(self.base) & PC_MASK;
+        if (distance as usize) < self.words.len() {
+            Place::Inside(distance)
+        } else if distance < 1 << (PC_BITS - 1) {
+            Place::Behind(distance)
+        } else {
+            Place::Before
+        }
+    }
+
+    /// The bytes of an instruction.
+    #[must_use]
+    pub fn word(&self, pc: u32) -> Option<&'a [u8; WORD_LEN]> {
+        self.words.get(pc as usize)
+    }
+
+    /// Where the compiler put the instruction; `None` for one that the runtime inserted.
+    #[must_use]
+    pub fn compiler_pc(&self, pc: u32) -> Option<u64> {
+        self.patches.compiler_pc(u64::from(pc))
+    }
+}
+
+/// What the runtime changed in a program, ready for look-up.
+#[derive(Debug, Default)]
+struct Patches {
+    /// Sorted: from this instruction on, the compiler's count is ahead by so many in all.
+    shifts: Vec<(u64, i64)>,
+    /// Sorted: what the runtime inserted; the ends are exclusive and never fall back.
+    inserted: Vec<(u64, u64)>,
+}
+
+impl Patches {
+    fn new<'a>(patches: impl Iterator<Item = &'a proto::Patch>) -> Self {
+        /// The code of removed instructions; inserted ones have none.
+        const REMOVED: u32 = 2;
+        let (mut shifts, mut inserted) = (Vec::new(), Vec::new());
+        for patch in patches {
+            let start = patch.offset_bytes / WORD_LEN as u64;
+            let count = i64::from(u32::try_from(patch.count).unwrap_or(u32::MAX));
+            let end = start.saturating_add(count.unsigned_abs());
+            match patch.kind {
+                0 => {
+                    shifts.push((end, -count));
+                    inserted.push((start, end));
+                }
+                REMOVED => shifts.push((start, count)),
+                // A kind that is not known: better no change than a wrong one.
+                _ => {}
+            }
+        }
+        shifts.sort_unstable();
+        let mut sum = 0_i64;
+        for (_, shift) in &mut shifts {
+            sum = sum.saturating_add(*shift);
+            *shift = sum;
+        }
+        inserted.sort_unstable();
+        let mut furthest = 0;
+        for (_, end) in &mut inserted {
+            furthest = furthest.max(*end);
+            *end = furthest;
+        }
+        Self { shifts, inserted }
+    }
+
+    fn compiler_pc(&self, pc: u64) -> Option<u64> {
+        let begun = self.inserted.partition_point(|&(start, _)| start <= pc);
+        if begun > 0 && pc < self.inserted[begun - 1].1 {
+            return None;
+        }
+        let passed = self.shifts.partition_point(|&(from, _)| from <= pc);
+        let shift = if passed > 0 { self.shifts[passed - 1].1 } else { 0 };
+        pc.checked_add_signed(shift)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subgraph(address: u64, count: usize, patches: &[(u64, u64, u32)]) -> proto::Subgraph {
+        let patches = patches.iter().map(|&(pc, count, kind)| proto::Patch {
+            offset_bytes: pc * WORD_LEN as u64,
+            count,
+            kind,
+        });
+        proto::Subgraph {
+            code: vec![proto::Code { engine: 4, address, words: vec![0; count * WORD_LEN] }],
+            patches: vec![proto::PatchList { engine: 4, patches: patches.collect() }],
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn addresses_are_located_around_the_program() {
+        let subgraph = subgraph(0xffff_ffff_ff80, 4, &[]);
+        let program = Program::new(&subgraph, Engine::Sync);
+        // The program begins two instructions before the records' counter wraps.
+        assert_eq!(program.locate(0xffffe), Place::Inside(0));
+        assert_eq!(program.locate(1), Place::Inside(3));
+        assert_eq!(program.locate(2), Place::Behind(4));
+        assert_eq!(program.locate(0xffffd), Place::Before);
+        assert_eq!(Program::new(&subgraph, Engine::Tensor).locate(0), Place::Behind(0));
+    }
+
+    #[test]
+    fn inserted_instructions_have_no_place_in_the_compilers_program() {
+        let subgraph = subgraph(0, 10, &[(1, 2, 0), (5, 3, 2), (6, 1, 0)]);
+        let program = Program::new(&subgraph, Engine::Sync);
+        let compiler: Vec<Option<u64>> = (0..8).map(|pc| program.compiler_pc(pc)).collect();
+        assert_eq!(compiler, [Some(0), None, None, Some(1), Some(2), Some(6), None, Some(7)]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What lies where in a memory: values on ranges of bytes that never overlap.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A value for each written byte. Its size follows the number of different neighbouring values.
+#[derive(Debug, Clone)]
+pub struct Regions<T> {
+    /// By start: the end and the value.
+    pieces: BTreeMap<u64, (u64, T)>,
+}
+
+impl<T> Default for Regions<T> {
+    fn default() -> Self {
+        Self { pieces: BTreeMap::new() }
+    }
+}
+
+impl<T: Clone> Regions<T> {
+    /// The pieces that overlap a range, in order, uncut.
+    pub fn overlapping(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, &T)> {
+        let before = self.pieces.range(..range.start).next_back();
+        let before = before.filter(|(_, (end, _))| *end > range.start && !range.is_empty());
+        let inside = self.pieces.range(range.start..range.end.max(range.start));
+        before.into_iter().chain(inside).map(|(&start, (end, value))| (start..*end, value))
+    }
+
+    /// Takes out what overlaps a range, cut to it; the parts outside stay.
+    pub fn take(&mut self, range: &Range<u64>) -> Vec<(Range<u64>, T)> {
+        let starts: Vec<u64> = self.overlapping(range).map(|(piece, _)| piece.start).collect();
+        let mut taken = Vec::with_capacity(starts.len());
+        for start in starts {
+            let Some((end, value)) = self.pieces.remove(&start) else { continue };
+            if start < range.start {
+                self.pieces.insert(start, (range.start, value.clone()));
+            }
+            if end > range.end {
+                self.pieces.insert(range.end, (end, value.clone()));
+            }
+            taken.push((start.max(range.start)..end.min(range.end), value));
+        }
+        taken
+    }
+
+    /// Gives a range a value. What lay there must have been taken out before, or is replaced.
+    pub fn put(&mut self, range: Range<u64>, value: T) {
+        if range.is_empty() {
+            return;
+        }
+        self.take(&range);
+        self.pieces.insert(range.start, (range.end, value));
+    }
+
+    /// All pieces in order.
+    pub fn into_pieces(self) -> impl Iterator<Item = (Range<u64>, T)> {
+        self.pieces.into_iter().map(|(start, (end, value))| (start..end, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn regions_are_an_array_of_bytes(
+            writes in prop::collection::vec((0_u64..40, 0_u64..20), 0..20),
+            (start, length) in (0_u64..50, 0_u64..20),
+        ) {
+            let mut regions = Regions::default();
+            let mut bytes = [None; 80];
+            for (number, &(start, length)) in writes.iter().enumerate() {
+                regions.put(start..start + length, number);
+                bytes[start as usize..(start + length) as usize].fill(Some(number));
+            }
+            let window = start..start + length;
+            let mut seen = [None; 80];
+            for (piece, value) in regions.take(&window) {
+                prop_assert!(piece.start >= window.start && piece.end <= window.end && !piece.is_empty());
+                seen[piece.start as usize..piece.end as usize].fill(Some(value));
+            }
+            for (piece, value) in regions.into_pieces() {
+                prop_assert!(seen[piece.start as usize..piece.end as usize].iter().all(Option::is_none));
+                seen[piece.start as usize..piece.end as usize].fill(Some(value));
+            }
+            prop_assert_eq!(seen, bytes);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Side tables about the capture as a whole: versions, counts, clocks, segments.
+
+use nprof_engine::base::{Result, Time};
+use nprof_engine::model::{
+    FieldId, FieldSpec, RankInfo, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
+};
+
+use super::container::{Container, RecordSegment, VERSION, text};
+use super::core::Core;
+use super::engine::Engine;
+use super::proto;
+use super::record::RECORD_LEN;
+use crate::formats::neff::Neff;
+use crate::formats::neuron::schema::{
+    MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SOURCE, SUMMARY, Table,
+};
+
+/// The layout of the tables is that of neuron-profile's export with this version.
+const DATA_VERSION: i64 = 8;
+
+/// What is known of a chip. No trace says it.
+struct Chip {
+    architecture: u32,
+    tensor_ghz: f64,
+    base_ghz: f64,
+    rows: i64,
+    columns: i64,
+    hbm_bytes_per_s: i64,
+    dma_bytes_per_s: i64,
+}
+
+/// By the trace's architecture code: Inferentia 2 and Trainium 1.
+const CHIPS: [Chip; 1] = [Chip {
+    architecture: 2,
+    tensor_ghz: 2.8,
+    base_ghz: 1.4,
+    rows: 128,
+    columns: 128,
+    hbm_bytes_per_s: 410_000_000_000,
+    dma_bytes_per_s: 435_000_000_000,
+}];
+
+/// What the readers of a core's segments counted.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Counts {
+    /// Rows in `instruction`, by [`Engine::index`].
+    pub instructions: [u64; Engine::ALL.len()],
+    /// Rows in `dma`.
+    pub dma_rows: u64,
+    /// Records in the event segments.
+    pub events: u64,
+    /// End of the last instruction, since the origin.
+    pub last_end_ps: i64,
+}
+
+/// Says whose trace it is.
+pub fn write_rank(capture: &proto::Capture, sink: &mut dyn Sink) {
+    let title = text(&capture.neff_path).into_owned();
+    sink.rank(RankInfo { source: SOURCE.to_owned(), title, ..RankInfo::default() });
+}
+
+/// Writes `metadata`, `profile_info` and what the trace itself states of `summary`.
+///
+/// # Errors
+/// The sink's own.
+pub fn write_capture(
+    container: &Container<'_>,
+    cores: &[Core<'_>],
+    last_end_ps: i64,
+    neff: Option<&Neff>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    write_metadata(container, cores, last_end_ps, sink)?;
+    let capture = &container.capture;
+    let path = text(&capture.neff_path);
+    let handles = ProfileInfo::define(sink)?;
+    sink.row(
+        handles.table,
+        &[
+            (handles.profile_name, Value::Text(&path)),
+            (handles.neff_name, Value::Text(&path)),
+            (handles.profile_type, Value::Text("normal")),
+            (handles.cc_only, Value::Bool(false)),
+        ],
+    )?;
+    let total_ps = cores.iter().map(|core| core.subgraph.total_time_ps).max().unwrap_or(0);
+    let (runtime, driver) = (version(capture.runtime.as_ref()), version(capture.driver.as_ref()));
+    let collectives = version(capture.collectives.as_ref());
+    let instance = text(&capture.instance_type);
+    let mut row = vec![
+        ("instance_type", Value::Text(&instance)),
+        ("runtime_version", Value::Text(&runtime)),
+        ("driver_version", Value::Text(&driver)),
+        ("collectives_version", Value::Text(&collectives)),
+        ("nd_idx", Value::Int(0)),
+        ("nc_idx", Value::Int(0)),
+        ("total_time", Value::Float(seconds(total_ps))),
+    ];
+    if let Some(compiler) = neff.and_then(Neff::compiler_version) {
+        row.push(("compiler_version", Value::Text(compiler)));
+    }
+    if let Some(flops) = neff.and_then(Neff::model_flops) {
+        row.push(("model_flops", i64::try_from(flops).map_or(Value::Uint(flops), Value::Int)));
+    }
+    write_named(&SUMMARY, &row, sink)
+}
+
+/// Writes the tables of the NEFF, or what the trace says of it.
+///
+/// # Errors
+/// The sink's own.
+pub fn write_program(capture: &proto::Capture, neff: Option<&Neff>, sink: &mut dyn Sink) -> Result<()> {
+    if let Some(neff) = neff {
+        let header = neff.header();
+        if header.is_some_and(|header| !is_same_program(&capture.neff_uuid, &header.uuid)) {
+            let what = "the NEFF is not the program that was traced; give the one that ran";
+            sink.warn(WarningKind::MissingData, what, &|| text(&capture.neff_path).into_owned());
+        }
+        neff.write(sink)?;
+        if header.is_some() {
+            return Ok(());
+        }
+    }
+    let handles = NeffHeader::define(sink)?;
+    sink.row(handles.table, &[(handles.network_name, Value::Text(&text(&capture.neff_path)))])
+}
+
+/// The trace has the uuid as a C string: cut at its first zero byte, or with stray bytes after it.
+fn is_same_program(traced: &[u8], uuid: &[u8]) -> bool {
+    traced.iter().zip(uuid).all(|(a, b)| a == b)
+}
+
+fn write_metadata(
+    container: &Container<'_>,
+    cores: &[Core<'_>],
+    last_end_ps: i64,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let last_ns = Time(last_end_ps).floor_ns();
+    let last_ts = rfc3339(last_ns);
+    let count = Value::Int(i64::try_from(cores.len()).unwrap_or(i64::MAX));
+    let handles = Metadata::define(sink)?;
+    let mut row = vec![
+        (handles.ntff_version, Value::Int(i64::from(VERSION))),
+        (handles.data_version, Value::Int(DATA_VERSION)),
+        (handles.first_hw_timestamp, Value::Int(0)),
+        (handles.last_hw_timestamp, Value::Int(last_ns)),
+        (handles.first_ts, Value::Text("1970-01-01T00:00:00Z")),
+        (handles.last_ts, Value::Text(&last_ts)),
+        (handles.ticks_per_nanosec, Value::Int(1000)),
+        (handles.num_subgraphs, count),
+        (handles.num_physical_cores, count),
+        (handles.is_simulation, Value::Bool(false)),
+        (handles.is_ext, Value::Bool(true)),
+        (handles.vnc_enabled, Value::Bool(cores.len() > 1)),
+    ];
+    let architecture = container.capture.architecture;
+    match CHIPS.iter().find(|chip| chip.architecture == architecture) {
+        Some(chip) => row.extend([
+            (handles.pe_clock_freq, Value::Float(chip.tensor_ghz)),
+            (handles.pe_clock_others, Value::Float(chip.base_ghz)),
+            (handles.pe_num_rows, Value::Int(chip.rows)),
+            (handles.pe_num_cols, Value::Int(chip.columns)),
+            (handles.hbm_ddr_bandwidth, Value::Int(chip.hbm_bytes_per_s)),
+            (handles.dma_ddr_bandwidth, Value::Int(chip.dma_bytes_per_s)),
+        ]),
+        None => {
+            let what = "the chip is not known, so metrics that need its peaks are missing";
+            sink.warn(WarningKind::MissingData, what, &|| format!("architecture code {architecture}"));
+        }
+    }
+    let doc = "The trace's code of the chip's architecture.";
+    let spec = FieldSpec::new("architecture", Unit::None, "Device", doc);
+    row.push((sink.field(handles.table, spec)?, Value::Int(i64::from(architecture))));
+    sink.row(handles.table, &row)
+}
+
+/// Writes a core's row of `model_info`.
+///
+/// # Errors
+/// The sink's own.
+pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Result<()> {
+    let handles = ModelInfo::define(sink)?;
+    let count = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    let instructions: u64 = counts.instructions.iter().sum();
+    let trace_count = instructions + counts.dma_rows + counts.events;
+    let mut row = vec![
+        (handles.nd_idx, Value::Int(0)),
+        (handles.nc_idx, Value::Int(i64::from(core.number))),
+        (handles.sg_name, Value::Text(&core.name)),
+        (handles.event_count, count(counts.events)),
+        (handles.trace_count, count(trace_count)),
+        (handles.dma_queue_count, count(core.subgraph.queues.len() as u64)),
+        (handles.neuroncore_cycle_count, Value::Int(base_cycles(counts.last_end_ps))),
+    ];
+    for engine in Engine::ALL {
+        let name = format!("{}_engine_instruction_count", engine.name().to_lowercase());
+        let field = sink.field(handles.table, MODEL_INFO.field(&name))?;
+        row.push((field, count(counts.instructions[engine.index()])));
+    }
+    let doc = "How long the run took.";
+    let spec = FieldSpec::new("total_time_ps", Unit::Picoseconds, "Run", doc);
+    let total_field = sink.field(handles.table, spec)?;
+    row.push((total_field, count(core.subgraph.total_time_ps)));
+    sink.row(handles.table, &row)
+}
+
+/// Cycles of the base clock. The vendor's tool may count one more or less: which edge it rounds is not known.
+fn base_cycles(ps: i64) -> i64 {
+    // 1.4 GHz: 14 cycles in 10,000 ps.
+    (i128::from(ps) * 14 / 10_000).try_into().unwrap_or(i64::MAX)
+}
+
+/// Writes side table `trace_segment` and warns of buffers that were full.
+///
+/// # Errors
+/// The sink's own.
+pub fn write_segments(
+    core: &Core<'_>,
+    segments: &[RecordSegment<'_>],
+    buffers: &[proto::Buffer],
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let table: TableId = sink.table(TableSpec {
+        name: "trace_segment".to_owned(),
+        kind: TableKind::Side,
+        name_key: String::new(),
+        doc: "The parts of the trace file that hold records.".to_owned(),
+    })?;
+    let mut field =
+        |name: &str, unit, doc: &str| sink.field(table, FieldSpec::new(name, unit, "Segment", doc));
+    let subgraph = field("subgraph", Unit::None, "The subgraph that was traced.")?;
+    let kind = field("kind", Unit::None, "What the records tell of.")?;
+    let block_kind = field("block_kind", Unit::None, "The file's code of who wrote them.")?;
+    let record_kind = field("record_kind", Unit::None, "The file's code of what sort they are.")?;
+    let records = field("records", Unit::Count, "How many there are.")?;
+    let offset = field("offset_bytes", Unit::Bytes, "Where they begin in the file.")?;
+    let buffer = field("buffer_bytes", Unit::Bytes, "Room that the runtime had set aside for them.")?;
+    let int = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    for segment in segments {
+        let size_bytes = segment.bytes.len() as u64;
+        let mut row: Vec<(FieldId, Value<'_>)> = vec![
+            (subgraph, Value::Text(&core.name)),
+            (kind, Value::Text(segment.kind.title())),
+            (block_kind, Value::Int(i64::from(segment.block_kind))),
+            (record_kind, Value::Int(i64::from(segment.record_kind))),
+            (records, int(size_bytes / RECORD_LEN as u64)),
+            (offset, int(segment.at)),
+        ];
+        let room = buffers.iter().find(|buffer| {
+            (buffer.block_kind, buffer.record_kind) == (segment.block_kind, segment.record_kind)
+        });
+        if let Some(room) = room {
+            row.push((buffer, int(room.size_bytes)));
+            if room.size_bytes > 0 && size_bytes >= room.size_bytes {
+                let what = "the trace buffer was full, so records are missing; trace a shorter run";
+                sink.warn(WarningKind::MissingData, what, &|| {
+                    format!("{} segment of {}", segment.kind.title(), core.name)
+                });
+            }
+        }
+        sink.row(table, &row)?;
+    }
+    Ok(())
+}
+
+fn write_named(table: &Table, row: &[(&str, Value<'_>)], sink: &mut dyn Sink) -> Result<()> {
+    let id = sink.table(table.spec())?;
+    let mut fields = Vec::with_capacity(row.len());
+    for &(name, value) in row {
+        fields.push((sink.field(id, table.field(name))?, value));
+    }
+    sink.row(id, &fields)
+}
+
+/// As neuron-profile prints it: `2.29.40 (f954c)`, with the first digits of the source's hash.
+fn version(version: Option<&proto::Version>) -> String {
+    const HASH_DIGITS: usize = 5;
+    let Some(proto::Version { major, minor, patch, hash }) = version else { return String::new() };
+    let hash: String = text(hash).chars().take(HASH_DIGITS).collect();
+    format!("{major}.{minor}.{patch} ({hash})")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the table has seconds as a float")]
+fn seconds(ps: u64) -> f64 {
+    ps as f64 / 1e12
+}
+
+/// Nanoseconds since 1970 as the first hours of that year, with the fraction's zeros at the end left out.
+fn rfc3339(ns: i64) -> String {
+    let ns = ns.max(0);
+    let (seconds, fraction) = (ns / 1_000_000_000, ns % 1_000_000_000);
+    let (days, in_day) = (seconds / 86_400, seconds % 86_400);
+    let (hours, minutes, seconds) = (in_day / 3600, in_day / 60 % 60, in_day % 60);
+    let fraction = if fraction == 0 { String::new() } else { format!(".{fraction:09}") };
+    let (year, month, day) = civil_from_days(days);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{}Z",
+        fraction.trim_end_matches('0')
+    )
+}
+
+/// The date that is so many days after 1970-01-01, in the Gregorian calendar.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    // Years are counted from March, so that the leap day comes last; 719,468 days lie between 0000-03-01 and 1970.
+    let from_march_0 = days + 719_468;
+    let era = from_march_0.div_euclid(146_097);
+    let in_era = from_march_0.rem_euclid(146_097);
+    let year_of_era = (in_era - in_era / 1_460 + in_era / 36_524 - in_era / 146_096) / 365;
+    let in_year = in_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * in_year + 2) / 153;
+    let day = in_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_dates_of_1970() {
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(1_879_317), "1970-01-01T00:00:00.001879317Z");
+        assert_eq!(rfc3339(951_782_400_500_000_000), "2000-02-29T00:00:00.5Z");
+    }
+
+    #[test]
+    fn versions_are_printed_with_five_digits_of_the_hash() {
+        let known = proto::Version { major: 2, minor: 29, patch: 40, hash: b"f954cd7a".to_vec() };
+        assert_eq!(version(Some(&known)), "2.29.40 (f954c)");
+        assert_eq!(version(Some(&proto::Version::default())), "0.0.0 ()");
+    }
+}

@@ -1,0 +1,69 @@
+//! Throttling: each record opens a period that the next one ends.
+
+use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
+
+use super::core::{Core, Output};
+use super::record::{Record, SegmentKind, records};
+use crate::formats::Error;
+use crate::formats::neuron::schema::{Ham, throttle_reason};
+
+/// Payload of a record that ends throttling.
+const FULL_SPEED: u32 = 0x80;
+/// Type of a row without throttling.
+const TYPE_NONE: i64 = 99;
+
+/// Reads throttle segments: table `ham`. The last period reaches to `last_ps`, the end of the last instruction.
+///
+/// # Errors
+/// The sink's own.
+pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
+    let segment = SegmentKind::Throttle.title();
+    let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;
+    let mut open: Option<(i64, Record)> = None;
+    for (number, record) in records(bytes) {
+        out.record_done();
+        let Some(ps) = core.clocks.throttle_ps(record.ticks) else {
+            out.damaged("a throttle record without a clock, or out of time", segment, number);
+            continue;
+        };
+        let time_ps = ps - core.origin_ps;
+        if writer.is_none() {
+            writer = Some((Ham::define(out.sink)?, out.tracks.throttling(out.sink, core.number)?));
+        }
+        if let (Some((start_ps, period)), Some(writer)) = (open.replace((time_ps, record)), writer) {
+            if time_ps < start_ps {
+                out.sink.warn(WarningKind::AdjustedValue, "throttle records out of order", &|| {
+                    format!("record {number} of the {segment} segment")
+                });
+            }
+            write(writer, start_ps, time_ps, &period, out)?;
+        }
+    }
+    if let (Some((start_ps, period)), Some(writer)) = (open, writer) {
+        write(writer, start_ps, last_ps, &period, out)?;
+    }
+    out.segment_done();
+    Ok(())
+}
+
+fn write(
+    (handles, track): (Ham, nprof_engine::model::TrackId),
+    start_ps: i64,
+    end_ps: i64,
+    record: &Record,
+    out: &mut Output<'_>,
+) -> Result<(), Error> {
+    let (k, n, kind) = if record.payload == FULL_SPEED {
+        (1, 1, TYPE_NONE)
+    } else {
+        (i64::from(record.payload & 0x7f), i64::from(record.middle), 0)
+    };
+    let text = if kind == TYPE_NONE { "unthrottled".into() } else { throttle_reason(kind) };
+    let name = out.sink.name(&text)?;
+    let fields = [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
+    // Periods before the origin are kept, so the difference may pass the range of damaged times.
+    let duration_ps = end_ps.saturating_sub(start_ps).max(0);
+    let slice = SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields: &fields };
+    out.sink.slice(&slice)?;
+    Ok(())
+}

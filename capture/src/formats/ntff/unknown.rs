@@ -1,0 +1,76 @@
+//! Records whose meaning is not known are kept as they are.
+
+use std::fmt::Write;
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{
+    FieldId, FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
+};
+
+use super::record::Record;
+
+/// The side table `unknown_record`, defined when the first such record turns up.
+#[derive(Debug, Default)]
+pub struct UnknownRecords {
+    handles: Option<Handles>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Handles {
+    table: TableId,
+    segment: FieldId,
+    record: FieldId,
+    kind: FieldId,
+    bytes: FieldId,
+}
+
+impl UnknownRecords {
+    /// Keeps a record and counts a warning.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn keep(&mut self, sink: &mut dyn Sink, segment: &str, number: u64, record: &Record) -> Result<()> {
+        let handles = match self.handles {
+            Some(handles) => handles,
+            None => *self.handles.insert(Handles::define(sink)?),
+        };
+        sink.warn(
+            WarningKind::UnknownRecord,
+            "a record of a kind that is not known; its bytes are kept",
+            &|| format!("record {number} of the {segment} segment"),
+        );
+        let mut hex = String::new();
+        for byte in record.to_bytes() {
+            // Writing to a string cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+        }
+        sink.row(
+            handles.table,
+            &[
+                (handles.segment, Value::Text(segment)),
+                (handles.record, Value::Int(i64::try_from(number).unwrap_or(i64::MAX))),
+                (handles.kind, Value::Int(i64::from(record.kind()))),
+                (handles.bytes, Value::Text(&hex)),
+            ],
+        )
+    }
+}
+
+impl Handles {
+    fn define(sink: &mut dyn Sink) -> Result<Self> {
+        let table = sink.table(TableSpec {
+            name: "unknown_record".to_owned(),
+            kind: TableKind::Side,
+            name_key: String::new(),
+            doc: "Records of the trace whose meaning is not known, as they are.".to_owned(),
+        })?;
+        let mut field = |name, unit, doc| sink.field(table, FieldSpec::new(name, unit, "Record", doc));
+        Ok(Self {
+            table,
+            segment: field("segment", Unit::None, "What the segment's records tell of.")?,
+            record: field("record", Unit::None, "The record's number within its segment.")?,
+            kind: field("kind", Unit::None, "The low five bits of the record's fourth byte.")?,
+            bytes: field("bytes", Unit::Hexadecimal, "The record.")?,
+        })
+    }
+}

@@ -1,0 +1,226 @@
+//! Asynchronous events: `b`, `n`, `e`, matched by id and name, and the older `S`, `T`, `p`, `F`.
+//!
+//! What belongs together has the same category, id and scope (and process, where the id is local to it); the older kind
+//! also the same name. All slices of a process with the same category and name share a track: a track for each id would
+//! be as many tracks as slices.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{Form, WarningKind};
+
+use super::event::{Event, Seen, text_of};
+use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
+use super::output::{Of, Output};
+use super::tokens::{Kind, Raw, Tail, Tokens};
+use super::track::{Id, TrackIndex};
+
+/// Which of the two kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Family {
+    /// `b`, `n`, `e`.
+    Nestable,
+    /// `S`, `T`, `p`, `F`.
+    Older,
+}
+
+/// What an event does to its slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Begins it.
+    Begin,
+    /// Says that something happened within.
+    Within,
+    /// Ends it.
+    End,
+}
+
+#[derive(Debug)]
+struct Named {
+    name: Box<str>,
+    waiting: Waiting,
+}
+
+#[derive(Debug, Default)]
+struct Stack {
+    begins: Vec<Named>,
+    ends: Vec<Named>,
+}
+
+/// All ids with open slices.
+#[derive(Debug, Default)]
+pub(super) struct Asyncs {
+    /// By a 64-bit hash of what belongs together: equal ones by chance are as rare as one in a trillion.
+    stacks: BTreeMap<u64, Stack>,
+    room: Room,
+    begin: Event,
+    end: Event,
+}
+
+impl Asyncs {
+    /// Takes an event.
+    pub(super) fn take(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        (family, step): (Family, Step),
+        time_ps: i64,
+    ) -> Result<()> {
+        if !seen.event.id.is_present() && !seen.event.id2.is_present() {
+            let what = "an asynchronous event without an id; matched by category and name";
+            out.warn(WarningKind::MissingData, what, seen.offset);
+        }
+        let key = key(seen, family);
+        let outer =
+            self.stacks.get(&key).and_then(|stack| stack.begins.first()).map(|outer| outer.waiting.track);
+        let track = match outer {
+            Some(track) => track,
+            None => out.tracks.asynchronous(&Output::pid(seen), &seen.cat(), &seen.name()),
+        };
+        match step {
+            Step::Begin => self.begin(out, seen, (key, track), time_ps),
+            Step::Within => {
+                out.start_row();
+                out.add_event(Of::Asyncs, seen)?;
+                if family == Family::Older {
+                    out.add_text(Of::Asyncs, "ph", &seen.phase())?;
+                }
+                out.emit(track, (time_ps, 0), Form::Instant, seen)?;
+                Ok(())
+            }
+            Step::End => self.end(out, seen, (key, track), time_ps),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        (key, track): (u64, TrackIndex),
+        time_ps: i64,
+    ) -> Result<()> {
+        out.tracks.reach(track, time_ps);
+        let Some(waiting) = self.room.keep(seen, track, time_ps) else {
+            out.warn(WarningKind::Unpaired, "too many open slices; kept without its end", seen.offset);
+            return emit_unfinished(out, Of::Asyncs, seen, (track, time_ps));
+        };
+        let name = seen.name().into();
+        self.stacks.entry(key).or_default().begins.push(Named { name, waiting });
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        (key, track): (u64, TrackIndex),
+        time_ps: i64,
+    ) -> Result<()> {
+        let name = seen.name();
+        let stack = self.stacks.entry(key).or_default();
+        let fits =
+            |begin: &Named| begin.waiting.time_ps <= time_ps && (name.is_empty() || *begin.name == *name);
+        let Some(at) = stack.begins.iter().rposition(fits) else {
+            out.tracks.reach(track, time_ps);
+            match self.room.keep(seen, track, time_ps) {
+                Some(waiting) => stack.ends.push(Named { name: name.into(), waiting }),
+                None => emit_unpaired_end(out, Of::Asyncs, seen, (track, time_ps))?,
+            }
+            return Ok(());
+        };
+        let Named { waiting, .. } = stack.begins.remove(at);
+        if stack.begins.is_empty() && stack.ends.is_empty() {
+            self.stacks.remove(&key);
+        }
+        let begin = waiting.read(&mut self.begin);
+        emit_pair(out, Of::Asyncs, (begin, &waiting), (seen, time_ps))?;
+        self.room.release(waiting);
+        Ok(())
+    }
+
+    /// Matches what is left, and hands over what stays without a partner.
+    pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
+        let mut left: Vec<Waiting> = Vec::new();
+        for (_, stack) in std::mem::take(&mut self.stacks) {
+            self.match_late(out, stack, &mut left)?;
+        }
+        // In the order of the file, not of hashes.
+        left.sort_by_key(|begin| begin.offset);
+        for begin in left {
+            let seen = begin.read(&mut self.begin);
+            out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
+            emit_unfinished(out, Of::Asyncs, seen, (begin.track, begin.time_ps))?;
+        }
+        Ok(())
+    }
+
+    /// Matches ends that came before their begins in the file.
+    fn match_late(&mut self, out: &mut Output<'_>, stack: Stack, left: &mut Vec<Waiting>) -> Result<()> {
+        let Stack { mut begins, mut ends } = stack;
+        ends.sort_by_key(|end| (end.waiting.time_ps, end.waiting.offset));
+        begins.sort_by_key(|begin| (begin.waiting.time_ps, begin.waiting.offset));
+        for end in ends {
+            let time_ps = end.waiting.time_ps;
+            let fits = |begin: &Named| {
+                begin.waiting.time_ps <= time_ps && (end.name.is_empty() || begin.name == end.name)
+            };
+            let found = begins.iter().rposition(fits);
+            let seen = end.waiting.read(&mut self.end);
+            match found.map(|at| begins.remove(at)) {
+                Some(begin) => {
+                    let first = begin.waiting.read(&mut self.begin);
+                    emit_pair(out, Of::Asyncs, (first, &begin.waiting), (seen, time_ps))?;
+                }
+                None => emit_unpaired_end(out, Of::Asyncs, seen, (end.waiting.track, time_ps))?,
+            }
+        }
+        left.extend(begins.into_iter().map(|begin| begin.waiting));
+        Ok(())
+    }
+}
+
+/// What belongs together.
+fn key(seen: Seen<'_>, family: Family) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    family.hash(&mut hasher);
+    seen.cat().hash(&mut hasher);
+    if family == Family::Older || (!seen.event.id.is_present() && !seen.event.id2.is_present()) {
+        seen.name().hash(&mut hasher);
+    }
+    hash_id(seen, &mut hasher);
+    hasher.finish()
+}
+
+/// Hashes what tells ids apart: the id, its scope, and the process where it is local.
+pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
+    if seen.event.scope.is_present() {
+        seen.text(seen.event.scope).hash(hasher);
+    }
+    let (value, bytes, is_local) = id_of(seen);
+    Id::new(value, bytes).hash(hasher);
+    if is_local {
+        Id::new(seen.event.pid, seen.bytes).hash(hasher);
+    }
+}
+
+/// The id, from `id` or from the object `id2`.
+fn id_of(seen: Seen<'_>) -> (Raw, &[u8], bool) {
+    let id2 = seen.event.id2;
+    if id2.kind != Kind::Object {
+        return (seen.event.id, seen.bytes, false);
+    }
+    let bytes = id2.of(seen.bytes);
+    let mut tokens = Tokens::new(bytes, Tail::Closed);
+    tokens.advance();
+    let mut id = (seen.event.id, seen.bytes, false);
+    while let Ok(key) = tokens.peek_item().and_then(|_| tokens.key()) {
+        let Ok(value) = tokens.value() else { break };
+        match &*text_of(bytes, key) {
+            "local" => id = (value, bytes, true),
+            "global" => id = (value, bytes, false),
+            _ => {}
+        }
+    }
+    id
+}

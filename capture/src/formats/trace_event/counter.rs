@@ -1,0 +1,65 @@
+//! Counter events: each argument is a sample of one series.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{Nesting, WarningKind};
+
+use super::event::Seen;
+use super::field::Level;
+use super::number::Number;
+use super::output::{Of, Output};
+use super::tokens::{Kind, Raw};
+use super::track::Role;
+
+/// `C`.
+pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+    if seen.event.members.is_empty() {
+        return out.keep_unread(
+            WarningKind::MissingData,
+            "a counter event without values",
+            seen.bytes,
+            seen.offset,
+        );
+    }
+    let process = out.tracks.process(&Output::pid(seen));
+    let mut is_whole = true;
+    for member in &seen.event.members {
+        let Some((value, is_exact)) = number(member.value, seen.bytes) else {
+            is_whole = false;
+            continue;
+        };
+        let role = Role::Counter {
+            name: seen.name().into(),
+            id: seen.text(seen.event.id).into(),
+            series: seen.text(member.key).into(),
+        };
+        let track = out.tracks.track(process, role, Nesting::Concurrent);
+        out.start_row();
+        if seen.event.cat.is_present() {
+            out.add(Of::Samples, (Level::Event, "cat"), (seen.bytes, seen.event.cat), seen.offset)?;
+        }
+        for extra in &seen.event.extras {
+            let key = seen.text(extra.key);
+            out.add(Of::Samples, (Level::Event, &key), (seen.bytes, extra.value), seen.offset)?;
+        }
+        if !is_exact {
+            out.add(Of::Samples, (Level::Event, "exact_value"), (seen.bytes, member.value), seen.offset)?;
+        }
+        out.emit_sample(track, time_ps, value)?;
+    }
+    if is_whole {
+        return Ok(());
+    }
+    out.keep_unread(WarningKind::DamagedRecord, "a counter value that is no number", seen.bytes, seen.offset)
+}
+
+/// The value, and whether it is exactly what the trace says.
+fn number(raw: Raw, bytes: &[u8]) -> Option<(f64, bool)> {
+    let text = raw.of(bytes);
+    match raw.kind {
+        Kind::True => Some((1.0, true)),
+        Kind::False => Some((0.0, true)),
+        Kind::Number => Number::parse(text).map(|number| number.as_f64(text)),
+        Kind::Text => Number::parse(text.trim_ascii()).map(|number| number.as_f64(text)),
+        _ => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! Duration events: `B` and `E`, matched per thread, the innermost first; `X`, which has both in one.
+//!
+//! Events of a thread usually come in the order of time. Where they do not, an end takes the innermost open begin that is
+//! not later than itself; ends for which there is none yet wait, and are matched when all has been read, in the
+//! order of time.
+
+use std::collections::BTreeMap;
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{Form, SliceKey, WarningKind};
+
+use super::clock::{self, NoTime};
+use super::event::{Event, Seen};
+use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
+use super::output::{Of, Output};
+use super::track::TrackIndex;
+
+/// The open slices of a thread.
+#[derive(Debug, Default)]
+struct Stack {
+    begins: Vec<Waiting>,
+    ends: Vec<Waiting>,
+}
+
+/// All threads.
+#[derive(Debug, Default)]
+pub(super) struct Durations {
+    stacks: BTreeMap<TrackIndex, Stack>,
+    /// Complete events without a duration.
+    endless: Vec<Waiting>,
+    room: Room,
+    begin: Event,
+    end: Event,
+}
+
+impl Durations {
+    /// `B`.
+    pub(super) fn begin(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        track: TrackIndex,
+        time_ps: i64,
+    ) -> Result<()> {
+        out.tracks.reach(track, time_ps);
+        let Some(waiting) = self.room.keep(seen, track, time_ps) else {
+            out.warn(WarningKind::Unpaired, "too many open slices; kept without its end", seen.offset);
+            return emit_unfinished(out, Of::Slices, seen, (track, time_ps));
+        };
+        self.stacks.entry(track).or_default().begins.push(waiting);
+        Ok(())
+    }
+
+    /// `E`.
+    pub(super) fn end(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        track: TrackIndex,
+        time_ps: i64,
+    ) -> Result<()> {
+        out.tracks.reach(track, time_ps);
+        let stack = self.stacks.entry(track).or_default();
+        let Some(at) = stack.begins.iter().rposition(|begin| begin.time_ps <= time_ps) else {
+            match self.room.keep(seen, track, time_ps) {
+                Some(waiting) => stack.ends.push(waiting),
+                None => emit_unpaired_end(out, Of::Slices, seen, (track, time_ps))?,
+            }
+            return Ok(());
+        };
+        let waiting = stack.begins.remove(at);
+        let begin = waiting.read(&mut self.begin);
+        if seen.event.name.is_present() && !seen.name().is_empty() && seen.name() != begin.name() {
+            let what = "an end with another name than the innermost open slice; it ends that slice";
+            out.warn(WarningKind::Unpaired, what, seen.offset);
+        }
+        emit_pair(out, Of::Slices, (begin, &waiting), (seen, time_ps))?;
+        self.room.release(waiting);
+        Ok(())
+    }
+
+    /// `X`. Without a duration it is unfinished. A negative one is an error of the writer's clock: the slice is kept as a
+    /// moment at its start, with the duration as a field.
+    pub(super) fn complete(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        (track, time_ps): (TrackIndex, i64),
+    ) -> Result<Option<SliceKey>> {
+        let duration_ps = match clock::duration(seen.event.dur, seen.bytes) {
+            Ok(ps) if ps >= 0 => ps,
+            Ok(_) => {
+                out.warn(WarningKind::AdjustedValue, "`dur` is negative; kept as an instant", seen.offset);
+                out.start_row();
+                out.add_event(Of::Slices, seen)?;
+                out.add(
+                    Of::Slices,
+                    (super::field::Level::Event, "dur"),
+                    (seen.bytes, seen.event.dur),
+                    seen.offset,
+                )?;
+                return out.emit(track, (time_ps, 0), Form::Instant, seen).map(Some);
+            }
+            Err(no_time) => {
+                self.endless(out, seen, (track, time_ps), no_time)?;
+                return Ok(None);
+            }
+        };
+        let duration_ps = match time_ps.checked_add(duration_ps) {
+            Some(_) => duration_ps,
+            None => {
+                self.endless(out, seen, (track, time_ps), NoTime::OutOfRange)?;
+                return Ok(None);
+            }
+        };
+        out.start_row();
+        out.add_event(Of::Slices, seen)?;
+        out.emit(track, (time_ps, duration_ps), Form::Complete, seen).map(Some)
+    }
+
+    fn endless(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        (track, time_ps): (TrackIndex, i64),
+        why: NoTime,
+    ) -> Result<()> {
+        let (kind, what) = match why {
+            NoTime::Missing => (WarningKind::Unpaired, "`dur` is missing; kept as unfinished"),
+            NoTime::NotANumber => (WarningKind::DamagedRecord, "`dur` is no number; kept as unfinished"),
+            NoTime::OutOfRange => (WarningKind::AdjustedValue, "`dur` is out of range; kept as unfinished"),
+        };
+        out.warn(kind, what, seen.offset);
+        out.tracks.reach(track, time_ps);
+        match self.room.keep(seen, track, time_ps) {
+            Some(waiting) => self.endless.push(waiting),
+            None => emit_unfinished(out, Of::Slices, seen, (track, time_ps))?,
+        }
+        Ok(())
+    }
+
+    /// Matches what is left, and hands over what stays without a partner.
+    pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
+        let stacks = std::mem::take(&mut self.stacks);
+        for (_, Stack { begins, ends }) in stacks {
+            for begin in self.match_late(out, begins, ends)? {
+                let seen = begin.read(&mut self.begin);
+                out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
+                emit_unfinished(out, Of::Slices, seen, (begin.track, begin.time_ps))?;
+            }
+        }
+        for waiting in std::mem::take(&mut self.endless) {
+            let seen = waiting.read(&mut self.begin);
+            emit_unfinished(out, Of::Slices, seen, (waiting.track, waiting.time_ps))?;
+        }
+        Ok(())
+    }
+
+    /// Matches begins with ends that came before them in the file, in the order of time; gives back the begins that are
+    /// left.
+    fn match_late(
+        &mut self,
+        out: &mut Output<'_>,
+        begins: Vec<Waiting>,
+        ends: Vec<Waiting>,
+    ) -> Result<Vec<Waiting>> {
+        if ends.is_empty() {
+            return Ok(begins);
+        }
+        let mut all: Vec<(bool, Waiting)> = begins.into_iter().map(|begin| (false, begin)).collect();
+        all.extend(ends.into_iter().map(|end| (true, end)));
+        // At the same moment begins come first, for the empty slices of a file that is written backwards.
+        all.sort_by_key(|(is_end, waiting)| (waiting.time_ps, *is_end, waiting.offset));
+        let mut open: Vec<Waiting> = Vec::new();
+        for (is_end, waiting) in all {
+            if !is_end {
+                open.push(waiting);
+                continue;
+            }
+            let end = waiting.read(&mut self.end);
+            match open.pop() {
+                Some(begin) => {
+                    let seen = begin.read(&mut self.begin);
+                    emit_pair(out, Of::Slices, (seen, &begin), (end, waiting.time_ps))?;
+                }
+                None => emit_unpaired_end(out, Of::Slices, end, (waiting.track, waiting.time_ps))?,
+            }
+        }
+        Ok(open)
+    }
+}

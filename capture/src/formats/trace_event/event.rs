@@ -1,0 +1,241 @@
+//! One event: where its parts lie in the bytes it was read from.
+
+use std::borrow::Cow;
+
+use super::text;
+use super::tokens::{Kind, Raw, Stop, Tokens};
+
+/// A key and its value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Member {
+    /// The key.
+    pub(super) key: Raw,
+    /// The value.
+    pub(super) value: Raw,
+}
+
+/// The parts of an event. A key that comes twice counts as it stands last.
+#[derive(Debug, Default)]
+pub(super) struct Event {
+    /// What it is called.
+    pub(super) name: Raw,
+    /// Its categories.
+    pub(super) cat: Raw,
+    /// Its phase.
+    pub(super) ph: Raw,
+    /// Microseconds.
+    pub(super) ts: Raw,
+    /// Microseconds.
+    pub(super) dur: Raw,
+    /// Process.
+    pub(super) pid: Raw,
+    /// Thread.
+    pub(super) tid: Raw,
+    /// Of a flow, an asynchronous slice, a counter, an object.
+    pub(super) id: Raw,
+    /// An object with `local` or `global`: an id that says how far it holds.
+    pub(super) id2: Raw,
+    /// What else belongs to the id.
+    pub(super) scope: Raw,
+    /// How far an instant reaches.
+    pub(super) s: Raw,
+    /// Binding point of a flow.
+    pub(super) bp: Raw,
+    /// A flow of the second kind.
+    pub(super) bind_id: Raw,
+    /// Whether that flow comes in here.
+    pub(super) flow_in: Raw,
+    /// Whether that flow goes out here.
+    pub(super) flow_out: Raw,
+    /// The arguments as a whole.
+    pub(super) args: Raw,
+    /// The arguments one by one, where they are an object.
+    pub(super) members: Vec<Member>,
+    /// All other keys.
+    pub(super) extras: Vec<Member>,
+}
+
+impl Event {
+    /// Reads an object of which the tokenizer is at the opening bracket.
+    pub(super) fn parse(&mut self, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
+        self.clear();
+        if tokens.peek()? != b'{' {
+            return Err(Stop::Damaged("no object"));
+        }
+        tokens.advance();
+        loop {
+            if tokens.peek_item()?.0 == b'}' {
+                tokens.advance();
+                return Ok(());
+            }
+            let key = tokens.key()?;
+            self.member(key, tokens)?;
+        }
+    }
+
+    fn clear(&mut self) {
+        let mut members = std::mem::take(&mut self.members);
+        let mut extras = std::mem::take(&mut self.extras);
+        members.clear();
+        extras.clear();
+        *self = Self { members, extras, ..Self::default() };
+    }
+
+    fn member(&mut self, key: Raw, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
+        let bytes = tokens.bytes();
+        let decoded = text_of(bytes, key);
+        let slot = match decoded.as_bytes() {
+            b"name" => &mut self.name,
+            b"cat" => &mut self.cat,
+            b"ph" => &mut self.ph,
+            b"ts" => &mut self.ts,
+            b"dur" => &mut self.dur,
+            b"pid" => &mut self.pid,
+            b"tid" => &mut self.tid,
+            b"id" => &mut self.id,
+            b"id2" => &mut self.id2,
+            b"scope" => &mut self.scope,
+            b"s" => &mut self.s,
+            b"bp" => &mut self.bp,
+            b"bind_id" => &mut self.bind_id,
+            b"flow_in" => &mut self.flow_in,
+            b"flow_out" => &mut self.flow_out,
+            b"args" => return self.arguments(tokens),
+            _ => {
+                let value = tokens.value()?;
+                self.extras.push(Member { key, value });
+                return Ok(());
+            }
+        };
+        *slot = tokens.value()?;
+        Ok(())
+    }
+
+    fn arguments(&mut self, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
+        self.members.clear();
+        if tokens.peek()? != b'{' {
+            self.args = tokens.value()?;
+            return Ok(());
+        }
+        // Of an object only the kind is of use: its members are kept one by one.
+        self.args = Raw::without_extent(Kind::Object);
+        tokens.advance();
+        loop {
+            if tokens.peek_item()?.0 == b'}' {
+                tokens.advance();
+                return Ok(());
+            }
+            let key = tokens.key()?;
+            let value = tokens.value()?;
+            self.members.push(Member { key, value });
+        }
+    }
+
+    /// The argument with this key; the last one where there are several.
+    pub(super) fn argument(&self, bytes: &[u8], key: &str) -> Raw {
+        let found = self.members.iter().rev().find(|member| text_of(bytes, member.key) == key);
+        found.map_or_else(Raw::default, |member| member.value)
+    }
+
+    /// Whether it says enough to be an event rather than some other object.
+    pub(super) fn looks_like_one(&self) -> bool {
+        self.ph.is_present() || (self.ts.is_present() && (self.name.is_present() || self.pid.is_present()))
+    }
+
+    /// Whether there is an extra key of this name.
+    pub(super) fn has_extra(&self, bytes: &[u8], key: &str) -> bool {
+        self.extras.iter().any(|member| text_of(bytes, member.key) == key)
+    }
+}
+
+/// An event with the bytes that it was read from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    /// Its parts.
+    pub(super) event: &'a Event,
+    /// What they are spans of: the event's own bytes.
+    pub(super) bytes: &'a [u8],
+    /// Where it stands in the input.
+    pub(super) offset: u64,
+}
+
+impl<'a> Seen<'a> {
+    /// A value as text: strings without escapes, other values as they are written.
+    pub(super) fn text(&self, raw: Raw) -> Cow<'a, str> {
+        text_of(self.bytes, raw)
+    }
+
+    /// The phase.
+    pub(super) fn phase(&self) -> Cow<'a, str> {
+        self.text(self.event.ph)
+    }
+
+    /// The name, empty where there is none.
+    pub(super) fn name(&self) -> Cow<'a, str> {
+        match self.event.name.kind {
+            Kind::Absent | Kind::Null => Cow::Borrowed(""),
+            _ => self.text(self.event.name),
+        }
+    }
+
+    /// The categories, empty where there are none.
+    pub(super) fn cat(&self) -> Cow<'a, str> {
+        match self.event.cat.kind {
+            Kind::Absent | Kind::Null => Cow::Borrowed(""),
+            _ => self.text(self.event.cat),
+        }
+    }
+
+    /// An argument.
+    pub(super) fn argument(&self, key: &str) -> Raw {
+        self.event.argument(self.bytes, key)
+    }
+}
+
+/// A value as text.
+pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
+    let inside = raw.of(bytes);
+    if raw.kind == Kind::Escaped {
+        let mut decoded = String::with_capacity(inside.len());
+        text::decode(inside, &mut decoded);
+        return Cow::Owned(decoded);
+    }
+    String::from_utf8_lossy(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tokens::Tail;
+    use super::*;
+
+    #[track_caller]
+    fn parse(bytes: &[u8]) -> Event {
+        let mut event = Event::default();
+        event.parse(&mut Tokens::new(bytes, Tail::Closed)).unwrap();
+        event
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_counts() {
+        let bytes = br#"{"name":"a","args":{"x":1},"name":"z","args":{"x":2,"x":3}}"#;
+        let event = parse(bytes);
+        let seen = Seen { event: &event, bytes, offset: 0 };
+        assert_eq!(seen.name(), "z");
+        assert_eq!(seen.text(seen.argument("x")), "3");
+        assert_eq!(event.members.len(), 2);
+    }
+
+    #[test]
+    fn commas_are_not_needed_and_keys_may_be_escaped() {
+        let bytes = br#"{"\u0070h":"X" name:'a',, "ts" : 1,}"#;
+        let event = parse(bytes);
+        let seen = Seen { event: &event, bytes, offset: 0 };
+        assert_eq!((seen.phase(), seen.name(), seen.text(event.ts)), ("X".into(), "a".into(), "1".into()));
+    }
+
+    #[test]
+    fn unknown_keys_are_kept() {
+        let event = parse(br#"{"tts":1,"cname":"x","args":7}"#);
+        assert_eq!((event.extras.len(), event.args.kind), (2, Kind::Number));
+    }
+}

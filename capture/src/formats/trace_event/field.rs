@@ -1,0 +1,242 @@
+//! Fields of slices and samples: names to numbers, tokens to values.
+//!
+//! The keys of a trace repeat in the same order, event after event, so the key that followed last time is tried
+//! before the dictionary is asked.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, Unit, Value};
+use rustc_hash::FxHashMap;
+
+use super::json;
+use super::number::Number;
+use super::text::{self, Fidelity};
+use super::tokens::{Kind, Raw};
+
+/// More fields than this in a table are no schema but data in the place of keys.
+const MAX_FIELDS: usize = 4096;
+
+/// Where a key stands: keys of the event itself and keys of its arguments are different fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Level {
+    /// Of the event.
+    Event,
+    /// Of its arguments.
+    Argument,
+    /// Of the event that ends the slice, where that says something else than the one that began it.
+    End,
+}
+
+/// Keys of events; arguments with these names get a prefix.
+const EVENT_KEYS: [&str; 23] = [
+    "name", "cat", "ph", "ts", "dur", "pid", "tid", "id", "id2", "scope", "s", "bp", "bind_id", "flow_in",
+    "flow_out", "args", "tts", "tdur", "cname", "sf", "esf", "stack", "estack",
+];
+
+/// What the field is, for people.
+fn spec(name: String, level: Level) -> FieldSpec {
+    let (unit, doc) = match (level, name.as_str()) {
+        (Level::Event, "cat") => (Unit::None, "Categories of the event."),
+        (Level::Event, "ph") => {
+            (Unit::None, "Phase of the event, where it is none that has a form of its own.")
+        }
+        (Level::Event, "tts") => (Unit::None, "Thread clock at the start, in microseconds."),
+        (Level::Event, "tdur") => (Unit::None, "Time on the thread clock, in microseconds."),
+        (Level::Event, "id") => (Unit::None, "What tells apart the asynchronous slices of a name."),
+        _ => (Unit::None, ""),
+    };
+    let group = if level == Level::Argument { "Arguments" } else { "Event" };
+    FieldSpec { name, unit, group: group.to_owned(), doc: doc.to_owned() }
+}
+
+#[derive(Debug)]
+struct Known {
+    level: Level,
+    key: Box<str>,
+    /// `None`: the table has no room for more fields.
+    id: Option<FieldId>,
+    /// The key that came after this one last time.
+    next: usize,
+}
+
+/// The fields of one table.
+#[derive(Debug)]
+pub(super) struct Fields {
+    table: TableId,
+    known: Vec<Known>,
+    by_key: FxHashMap<(Level, Box<str>), usize>,
+    last: usize,
+}
+
+impl Fields {
+    /// For a table without fields.
+    pub(super) fn new(table: TableId) -> Self {
+        Self { table, known: Vec::new(), by_key: FxHashMap::default(), last: 0 }
+    }
+
+    /// The field of a key, or `None` where there are too many.
+    pub(super) fn id(&mut self, sink: &mut dyn Sink, level: Level, key: &str) -> Result<Option<FieldId>> {
+        if let Some(last) = self.known.get(self.last)
+            && let Some(next) = self.known.get(last.next)
+            && next.level == level
+            && *next.key == *key
+        {
+            self.last = last.next;
+            return Ok(next.id);
+        }
+        let found = self.by_key.get(&(level, Box::from(key))).copied();
+        let index = match found {
+            Some(index) => index,
+            None if self.known.len() >= MAX_FIELDS => return Ok(None),
+            None => self.define(sink, level, key)?,
+        };
+        if let Some(last) = self.known.get_mut(self.last) {
+            last.next = index;
+        }
+        self.last = index;
+        Ok(self.known[index].id)
+    }
+
+    fn define(&mut self, sink: &mut dyn Sink, level: Level, key: &str) -> Result<usize> {
+        let taken = |level| self.by_key.contains_key(&(level, Box::from(key)));
+        let name = match level {
+            Level::Event if taken(Level::Argument) => format!("event.{key}"),
+            Level::Argument if EVENT_KEYS.contains(&key) || taken(Level::Event) => format!("args.{key}"),
+            Level::End => format!("end.{key}"),
+            _ => key.to_owned(),
+        };
+        let id = sink.field(self.table, spec(name, level))?;
+        let index = self.known.len();
+        self.known.push(Known { level, key: key.into(), id: Some(id), next: index });
+        self.by_key.insert((level, key.into()), index);
+        Ok(index)
+    }
+}
+
+/// A value whose text lies in the scratch buffer.
+#[derive(Debug, Clone, Copy)]
+enum Pending {
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Bool(bool),
+    Text(usize, usize),
+    Json(usize, usize),
+}
+
+/// What had to be changed about a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Nothing.
+    Whole,
+    /// Characters that are no text.
+    Replaced,
+    /// A nested value that is no JSON: kept as text.
+    AsText,
+    /// The field is one too many.
+    Dropped,
+}
+
+/// The fields of one event, while they are put together. A key that comes again replaces what was there.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    entries: Vec<(FieldId, Pending)>,
+    scratch: String,
+}
+
+impl Row {
+    /// Starts the next event.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.scratch.clear();
+    }
+
+    /// Adds or replaces a field from its token. `null` is no value.
+    pub(super) fn put(
+        &mut self,
+        sink: &mut dyn Sink,
+        fields: &mut Fields,
+        (level, key): (Level, &str),
+        (bytes, raw): (&[u8], Raw),
+    ) -> Result<Kept> {
+        let Some((value, kept)) = self.pending(bytes, raw) else { return Ok(Kept::Whole) };
+        let Some(id) = fields.id(sink, level, key)? else { return Ok(Kept::Dropped) };
+        self.set(id, value);
+        Ok(kept)
+    }
+
+    /// Adds or replaces a text.
+    pub(super) fn put_text(
+        &mut self,
+        sink: &mut dyn Sink,
+        fields: &mut Fields,
+        (level, key): (Level, &str),
+        value: &str,
+    ) -> Result<()> {
+        let start = self.scratch.len();
+        self.scratch.push_str(value);
+        if let Some(id) = fields.id(sink, level, key)? {
+            self.set(id, Pending::Text(start, self.scratch.len()));
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, id: FieldId, value: Pending) {
+        match self.entries.iter_mut().find(|(known, _)| *known == id) {
+            Some(entry) => entry.1 = value,
+            None => self.entries.push((id, value)),
+        }
+    }
+
+    fn pending(&mut self, bytes: &[u8], raw: Raw) -> Option<(Pending, Kept)> {
+        let inside = raw.of(bytes);
+        let start = self.scratch.len();
+        let value = match raw.kind {
+            Kind::Absent | Kind::Null => return None,
+            Kind::True => Pending::Bool(true),
+            Kind::False => Pending::Bool(false),
+            Kind::Number => match Number::parse(inside) {
+                Some(Number::Int(int)) => Pending::Int(int),
+                Some(Number::Uint(uint)) => Pending::Uint(uint),
+                Some(Number::Float(float)) => Pending::Float(float),
+                Some(Number::Big) | None => return Some(self.text(inside, Kept::Whole)),
+            },
+            Kind::Text | Kind::Escaped | Kind::Word => return Some(self.text(inside, Kept::Whole)),
+            Kind::Object | Kind::Array => match json::compact(inside, &mut self.scratch) {
+                Ok(()) => Pending::Json(start, self.scratch.len()),
+                Err(_) => return Some(self.text(inside, Kept::AsText)),
+            },
+        };
+        Some((value, Kept::Whole))
+    }
+
+    fn text(&mut self, inside: &[u8], kept: Kept) -> (Pending, Kept) {
+        let start = self.scratch.len();
+        let fidelity = text::decode(inside, &mut self.scratch);
+        let kept = if fidelity == Fidelity::Adjusted && kept == Kept::Whole { Kept::Replaced } else { kept };
+        (Pending::Text(start, self.scratch.len()), kept)
+    }
+
+    /// The fields, in `room`, whose storage is used again.
+    pub(super) fn values<'a>(&'a self, room: Vec<(FieldId, Value<'static>)>) -> Vec<(FieldId, Value<'a>)> {
+        let mut values: Vec<(FieldId, Value<'a>)> = room;
+        values.clear();
+        values.extend(self.entries.iter().map(|&(id, value)| {
+            let value = match value {
+                Pending::Int(int) => Value::Int(int),
+                Pending::Uint(uint) => Value::Uint(uint),
+                Pending::Float(float) => Value::Float(float),
+                Pending::Bool(bool) => Value::Bool(bool),
+                Pending::Text(start, end) => Value::Text(&self.scratch[start..end]),
+                Pending::Json(start, end) => Value::Json(&self.scratch[start..end]),
+            };
+            (id, value)
+        }));
+        values
+    }
+}
+
+/// An emptied vector of values, for the next row: collecting in place keeps the storage.
+pub(super) fn emptied(mut values: Vec<(FieldId, Value<'_>)>) -> Vec<(FieldId, Value<'static>)> {
+    values.clear();
+    values.into_iter().map(|(id, _)| (id, Value::Bool(false))).collect()
+}

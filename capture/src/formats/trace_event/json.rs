@@ -1,0 +1,158 @@
+//! Nested values as compact JSON that any reader accepts.
+
+use super::text;
+use super::tokens::{Kind, Raw, Stop, Tail, Tokens};
+
+/// Appends the value as compact JSON: no white space, no comments, no extra commas; what JSON has no word for (NaN,
+/// foreign words) becomes a string. `Err` where the brackets hold something else than keys and values; `out` is then as
+/// it was.
+pub(super) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
+    let before = out.len();
+    let result = write(bytes, out);
+    if result.is_err() {
+        out.truncate(before);
+    }
+    result
+}
+
+/// Appends an object of these members; values that are no JSON become strings.
+pub(super) fn object(members: impl Iterator<Item = (Raw, Raw)>, bytes: &[u8], out: &mut String) {
+    out.push('{');
+    for (key, value) in members {
+        if !out.ends_with('{') {
+            out.push(',');
+        }
+        string(key.of(bytes), out);
+        out.push(':');
+        any(value, bytes, out);
+    }
+    out.push('}');
+}
+
+/// Appends any value; one that is no JSON becomes a string.
+pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
+    let inside = value.of(bytes);
+    let is_nested = matches!(value.kind, Kind::Object | Kind::Array);
+    if !is_nested {
+        scalar(value, bytes, out);
+    } else if compact(inside, out).is_err() {
+        text::quote(&String::from_utf8_lossy(inside), out);
+    }
+}
+
+fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
+    let mut tokens = Tokens::new(bytes, Tail::Closed);
+    // Whether each open bracket is an object's; the tokenizer that found the value has limited their number.
+    let mut open: Vec<bool> = Vec::new();
+    loop {
+        let byte = tokens.peek_item()?.0;
+        if let (Some(&object), b'}' | b']') = (open.last(), byte) {
+            if object != (byte == b'}') {
+                return Err(Stop::Damaged("a closing bracket of the wrong kind"));
+            }
+            tokens.advance();
+            out.push(char::from(byte));
+            open.pop();
+        } else {
+            if !out.ends_with(['{', '[']) && !open.is_empty() {
+                out.push(',');
+            }
+            if open.last() == Some(&true) {
+                let key = tokens.key()?;
+                string(key.of(bytes), out);
+                out.push(':');
+            }
+            match tokens.peek()? {
+                bracket @ (b'{' | b'[') => {
+                    tokens.advance();
+                    out.push(char::from(bracket));
+                    open.push(bracket == b'{');
+                }
+                _ => {
+                    let value = tokens.value()?;
+                    scalar(value, bytes, out);
+                }
+            }
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// Appends a value that has no brackets.
+fn scalar(value: Raw, bytes: &[u8], out: &mut String) {
+    let inside = value.of(bytes);
+    match (value.kind, std::str::from_utf8(inside)) {
+        (Kind::True, _) => out.push_str("true"),
+        (Kind::False, _) => out.push_str("false"),
+        (Kind::Null, _) => out.push_str("null"),
+        (Kind::Number, Ok(number)) if is_json_number(inside) => out.push_str(number),
+        _ => string(inside, out),
+    }
+}
+
+fn string(inside: &[u8], out: &mut String) {
+    let mut decoded = String::new();
+    text::decode(inside, &mut decoded);
+    text::quote(&decoded, out);
+}
+
+/// Whether JSON itself would accept the number: no leading zeros or plus, digits on both sides of the point.
+fn is_json_number(text: &[u8]) -> bool {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = text.strip_prefix(b"-").unwrap_or(text);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest[0] == b'0') {
+        return false;
+    }
+    let mut rest = &rest[whole..];
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let len = digits(fraction);
+        if len == 0 {
+            return false;
+        }
+        rest = &fraction[len..];
+    }
+    match rest {
+        [] => true,
+        [b'e' | b'E', exponent @ ..] => {
+            let exponent = exponent.strip_prefix(b"-").or(exponent.strip_prefix(b"+")).unwrap_or(exponent);
+            !exponent.is_empty() && digits(exponent) == exponent.len()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut out = String::from("[");
+        compact(text.as_bytes(), &mut out).unwrap();
+        assert_eq!(&out[1..], expected, "{text}");
+        serde_json::from_str::<serde_json::Value>(expected).unwrap();
+    }
+
+    #[test]
+    fn what_comes_out_is_json() {
+        check(r#"{ "a" : [ 1 , 2.5e-3, ], b: {} }"#, r#"{"a":[1,2.5e-3],"b":{}}"#);
+        check(
+            "[NaN, -Infinity, None, True, maybe, 01, 1., .5]",
+            r#"["NaN","-Infinity",null,true,"maybe","01","1.",".5"]"#,
+        );
+        check("{'it': 'C:\\q', /* why */ \"b\": \"\\ud83d\\ude00\"}", r#"{"it":"C:\\q","b":"😀"}"#);
+        check("[[],[[]],{}]", "[[],[[]],{}]");
+    }
+
+    #[test]
+    fn a_failure_leaves_nothing_behind() {
+        for text in [r#"{"a" 1}"#, "[1:2]", "{1}", "[", "[}"] {
+            let mut out = String::from("before");
+            assert!(compact(text.as_bytes(), &mut out).is_err(), "{text}");
+            assert_eq!(out, "before");
+        }
+    }
+}

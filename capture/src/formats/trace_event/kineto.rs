@@ -1,0 +1,137 @@
+//! PyTorch's dialect: which events run on a device, and which call on the host launched them.
+//!
+//! Launches and kernels carry the same `correlation`. Most traces draw flow events from it too; only where there are
+//! none are the links made here.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::SliceKey;
+
+use super::event::Seen;
+use super::number::Number;
+use super::output::Output;
+use super::tokens::Kind;
+
+/// Where a slice runs, by its category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Side {
+    /// A call of the runtime or the driver.
+    Host,
+    /// Work of a device.
+    Device,
+}
+
+/// The side that a category stands for, if it is one that is launched or launches.
+pub(super) fn side(cat: &str) -> Option<Side> {
+    match cat {
+        "kernel" | "gpu_memcpy" | "gpu_memset" | "concurrent_kernel" | "Kernel" | "Memcpy" | "Memset"
+        | "mtia_ccp_events" => Some(Side::Device),
+        "cuda_runtime"
+        | "cuda_driver"
+        | "hip_runtime"
+        | "hip_driver"
+        | "xpu_runtime"
+        | "xpu_driver"
+        | "mtia_runtime"
+        | "glow_runtime"
+        | "privateuse1_runtime"
+        | "privateuse1_driver"
+        | "runtime"
+        | "Runtime" => Some(Side::Host),
+        _ => None,
+    }
+}
+
+/// Whether flow events of this category show what was launched by what.
+pub(super) fn is_launch_flow(cat: &str) -> bool {
+    matches!(cat, "ac2g" | "async_cpu_to_gpu" | "async_gpu" | "async")
+}
+
+/// Slices that wait for their partners, at most: 24 bytes each.
+const MAX_WAITING: usize = 1 << 20;
+
+/// Whether the trace draws the arrows itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Drawn {
+    /// Not so far.
+    #[default]
+    NotYet,
+    /// It does.
+    ByTheTrace,
+}
+
+/// One slice with a correlation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Correlated {
+    id: i64,
+    side: Side,
+    key: SliceKey,
+}
+
+/// Slices by their correlation.
+#[derive(Debug, Default)]
+pub(super) struct Correlations {
+    waiting: Vec<Correlated>,
+    drawn: Drawn,
+}
+
+impl Correlations {
+    /// The trace has flow events for launches: nothing to draw.
+    pub(super) fn flow_seen(&mut self) {
+        self.drawn = Drawn::ByTheTrace;
+        self.waiting = Vec::new();
+    }
+
+    /// Takes a slice, if it has a correlation.
+    pub(super) fn slice(&mut self, out: &mut Output<'_>, seen: Seen<'_>, key: SliceKey) -> Result<()> {
+        if self.drawn == Drawn::ByTheTrace || seen.event.members.is_empty() {
+            return Ok(());
+        }
+        let Some(side) = side(&seen.cat()) else { return Ok(()) };
+        let raw = seen.argument("correlation");
+        let (Kind::Number | Kind::Text, Some(Number::Int(id))) =
+            (raw.kind, Number::parse(raw.of(seen.bytes)))
+        else {
+            return Ok(());
+        };
+        self.waiting.push(Correlated { id, side, key });
+        if self.waiting.len() >= MAX_WAITING {
+            self.link(out)?;
+            self.forget();
+        }
+        Ok(())
+    }
+
+    /// Links what has been found: every piece of device work with its launch, the last one before it in the file where
+    /// several have its number.
+    pub(super) fn link(&mut self, out: &mut Output<'_>) -> Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.waiting.sort_unstable();
+        let name = out.sink.name("correlation")?;
+        for group in self.waiting.chunk_by(|a, b| a.id == b.id) {
+            let (hosts, devices) = group.split_at(group.partition_point(|one| one.side == Side::Host));
+            let Some(first) = hosts.first() else { continue };
+            for device in devices {
+                let before = hosts.partition_point(|host| host.key < device.key);
+                let host = before.checked_sub(1).and_then(|at| hosts.get(at)).unwrap_or(first);
+                out.sink.link(host.key, device.key, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// After linking, only launches are of further use, and slices that have found no partner; of too many the later half
+    /// of the file is kept, as partners are near each other.
+    fn forget(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for group in waiting.chunk_by(|a, b| a.id == b.id) {
+            let is_linked = group.first().map(|one| one.side) != group.last().map(|one| one.side);
+            self.waiting.extend(group.iter().filter(|one| !is_linked || one.side == Side::Host));
+        }
+        if self.waiting.len() > MAX_WAITING / 2 {
+            self.waiting.sort_unstable_by_key(|one| std::cmp::Reverse(one.key));
+            self.waiting.truncate(MAX_WAITING / 2);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What a trace says about itself: metadata events (`M`) and the keys beside `traceEvents`.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{
+    FieldSpec, Nesting, RankInfo, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
+};
+
+use super::event::{Seen, text_of};
+use super::json;
+use super::number::Number;
+use super::output::Output;
+use super::text;
+use super::tokens::{Kind, Raw, Tail, Tokens};
+use super::track::Described;
+
+/// What has been found so far.
+#[derive(Debug, Default)]
+pub(super) struct Metadata {
+    rank: Option<u32>,
+    title: String,
+    base_ns: Option<i64>,
+    is_kineto: bool,
+}
+
+impl Metadata {
+    /// `M`.
+    pub(super) fn event(&mut self, out: &mut Output<'_>, seen: Seen<'_>) -> Result<()> {
+        let what = seen.name();
+        match &*what {
+            "process_name" | "process_labels" | "process_sort_index" => {
+                let process = out.tracks.process(&Output::pid(seen));
+                describe(out.tracks.describe_process(process), &what, seen);
+            }
+            "thread_name" | "thread_sort_index" => {
+                let track = out.tracks.thread(Output::pid(seen), Output::tid(seen), Nesting::Calls);
+                describe(out.tracks.describe(track), &what, seen);
+            }
+            _ => {}
+        }
+        let table = side_table(out, "metadata_event", "Metadata events, as they stand in the trace.")?;
+        let mut arguments = String::new();
+        json::object(seen.event.members.iter().map(|m| (m.key, m.value)), seen.bytes, &mut arguments);
+        let (pid, tid) = (seen.text(seen.event.pid), seen.text(seen.event.tid));
+        let values = [
+            ("name", Value::Text(&what)),
+            ("pid", Value::Text(&pid)),
+            ("tid", Value::Text(&tid)),
+            ("args", Value::Json(&arguments)),
+        ];
+        row(out, table, &values)
+    }
+
+    /// A key beside `traceEvents`.
+    pub(super) fn key(
+        &mut self,
+        out: &mut Output<'_>,
+        key: &str,
+        value: (Raw, &[u8]),
+        offset: u64,
+    ) -> Result<()> {
+        let (raw, bytes) = value;
+        match key {
+            "schemaVersion" | "deviceProperties" => self.is_kineto = true,
+            "traceName" => self.title = text_of(bytes, raw).into_owned(),
+            "baseTimeNanoseconds" => {
+                self.is_kineto = true;
+                self.base_ns = integer(raw, bytes);
+                if self.base_ns.is_none() {
+                    out.warn(WarningKind::DamagedRecord, "`baseTimeNanoseconds` is no number", offset);
+                }
+            }
+            "distributedInfo" => {
+                self.is_kineto = true;
+                self.rank = member(raw, bytes, "rank")
+                    .and_then(|(rank, inside)| integer(rank, inside))
+                    .and_then(|rank| u32::try_from(rank).ok());
+            }
+            _ => {}
+        }
+        let table = side_table(out, "metadata", "What the trace says about itself.")?;
+        let mut scratch = String::new();
+        let value = match raw.kind {
+            Kind::Object | Kind::Array => {
+                json::any(raw, bytes, &mut scratch);
+                Value::Json(&scratch)
+            }
+            Kind::True => Value::Bool(true),
+            Kind::False => Value::Bool(false),
+            Kind::Null | Kind::Absent => Value::Json("null"),
+            _ => match (raw.kind, Number::parse(raw.of(bytes))) {
+                (Kind::Number, Some(Number::Int(int))) => Value::Int(int),
+                (Kind::Number, Some(Number::Uint(uint))) => Value::Uint(uint),
+                (Kind::Number, Some(Number::Float(float))) => Value::Float(float),
+                _ => {
+                    text::decode(raw.of(bytes), &mut scratch);
+                    Value::Text(&scratch)
+                }
+            },
+        };
+        row(out, table, &[("key", Value::Text(key)), ("value", value)])
+    }
+
+    /// One stack frame, with its id.
+    pub(super) fn stack_frame(out: &mut Output<'_>, id: &str, value: (Raw, &[u8])) -> Result<()> {
+        let table = side_table(out, "stack_frame", "Stack frames that slices refer to with `sf`.")?;
+        let mut members = vec![("id".to_owned(), format!("\"{id}\""))];
+        collect(value, &mut members);
+        member_row(out, table, &members)
+    }
+
+    /// One sample of a sampling profiler.
+    pub(super) fn sample(out: &mut Output<'_>, value: (Raw, &[u8])) -> Result<()> {
+        let table = side_table(out, "sample", "Samples of a sampling profiler.")?;
+        let mut members = Vec::new();
+        collect(value, &mut members);
+        member_row(out, table, &members)
+    }
+
+    /// All that is known of the rank.
+    pub(super) fn rank(&self, out: &Output<'_>) -> RankInfo {
+        RankInfo {
+            rank: self.rank,
+            device: None,
+            core: None,
+            origin_unix_ns: out.clock.origin_unix_ns(self.base_ns),
+            source: if self.is_kineto { "kineto" } else { "trace-event" }.to_owned(),
+            title: self.title.clone(),
+        }
+    }
+}
+
+fn describe(described: &mut Described, what: &str, seen: Seen<'_>) {
+    match what {
+        "process_labels" => described.labels = seen.text(seen.argument("labels")).into_owned(),
+        "process_name" | "thread_name" => described.name = seen.text(seen.argument("name")).into_owned(),
+        _ => described.sort = integer(seen.argument("sort_index"), seen.bytes).or(described.sort),
+    }
+}
+
+/// An integer, also where it is written as text or with a point.
+#[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+fn integer(raw: Raw, bytes: &[u8]) -> Option<i64> {
+    match (raw.kind, Number::parse(raw.of(bytes).trim_ascii())?) {
+        (Kind::Number | Kind::Text, Number::Int(int)) => Some(int),
+        (Kind::Number | Kind::Text, Number::Float(float)) if float.is_finite() => Some(float as i64),
+        _ => None,
+    }
+}
+
+/// A member of an object, with the bytes it is a span of.
+fn member<'a>(object: Raw, bytes: &'a [u8], wanted: &str) -> Option<(Raw, &'a [u8])> {
+    let inside = object.of(bytes);
+    let mut found = None;
+    each_member(object, inside, |key, value| {
+        if text_of(inside, key) == wanted {
+            found = Some((value, inside));
+        }
+    });
+    found
+}
+
+fn each_member(object: Raw, inside: &[u8], mut visit: impl FnMut(Raw, Raw)) {
+    if object.kind != Kind::Object {
+        return;
+    }
+    let mut tokens = Tokens::new(inside, Tail::Closed);
+    tokens.advance();
+    while let Ok((byte, _)) = tokens.peek_item()
+        && byte != b'}'
+        && let Ok(key) = tokens.key()
+        && let Ok(value) = tokens.value()
+    {
+        visit(key, value);
+    }
+}
+
+/// The members of an object as names and compact JSON; another value goes under the name `value`.
+fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, String)>) {
+    let inside = object.of(bytes);
+    let mut put = |key: String, value: Raw, bytes: &[u8]| {
+        let mut text = String::new();
+        json::any(value, bytes, &mut text);
+        match members.iter_mut().find(|(known, _)| *known == key) {
+            Some(known) => known.1 = text,
+            None => members.push((key, text)),
+        }
+    };
+    if object.kind != Kind::Object {
+        put("value".to_owned(), object, bytes);
+        return;
+    }
+    each_member(object, inside, |key, value| put(text_of(inside, key).into_owned(), value, inside));
+}
+
+/// Hands over a row whose values are JSON; strings and numbers get their own types.
+fn member_row(out: &mut Output<'_>, table: TableId, members: &[(String, String)]) -> Result<()> {
+    let decoded: Vec<String> = members
+        .iter()
+        .map(|(_, json)| {
+            let mut decoded = String::new();
+            text::decode(json.trim_matches('"').as_bytes(), &mut decoded);
+            decoded
+        })
+        .collect();
+    let values: Vec<(&str, Value<'_>)> = members
+        .iter()
+        .zip(&decoded)
+        .map(|((key, json), decoded)| {
+            let value = match (json.as_bytes(), Number::parse(json.as_bytes())) {
+                ([b'"', ..], _) => Value::Text(decoded),
+                (_, Some(Number::Int(int))) => Value::Int(int),
+                (_, Some(Number::Uint(uint))) => Value::Uint(uint),
+                (_, Some(Number::Float(float))) => Value::Float(float),
+                _ => Value::Json(json),
+            };
+            (key.as_str(), value)
+        })
+        .collect();
+    row(out, table, &values)
+}
+
+fn side_table(out: &mut Output<'_>, name: &str, doc: &str) -> Result<TableId> {
+    out.sink.table(TableSpec {
+        name: name.to_owned(),
+        kind: TableKind::Side,
+        name_key: String::new(),
+        doc: doc.to_owned(),
+    })
+}
+
+fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Result<()> {
+    let fields = values
+        .iter()
+        .map(|(key, value)| Ok((out.sink.field(table, FieldSpec::new(key, Unit::None, "", ""))?, *value)))
+        .collect::<Result<Vec<_>>>()?;
+    out.sink.row(table, &fields)
+}
+
+/// The processes and threads behind the tracks: their numbers are not in the names.
+pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
+    let table = side_table(out, "track", "The process and the thread of each track.")?;
+    let rows: Vec<(i64, String, Option<String>)> = out
+        .tracks
+        .iter()
+        .map(|(track, pid, tid)| (i64::from(track.0), pid.to_string(), tid.map(ToString::to_string)))
+        .collect();
+    for (track, pid, tid) in &rows {
+        let mut values = vec![("track", Value::Int(*track)), ("pid", Value::Text(pid))];
+        values.extend(tid.as_ref().map(|tid| ("tid", Value::Text(tid))));
+        row(out, table, &values)?;
+    }
+    Ok(())
+}

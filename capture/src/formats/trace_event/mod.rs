@@ -1,0 +1,82 @@
+//! Trace Event JSON, as Chrome, Perfetto, PyTorch (Kineto) and many others write it.
+//!
+//! The format is described in "Trace Event Format" (Google, 2016); what real files do beyond it is taken as it comes, and
+//! nothing is dropped in silence: an event that cannot be read is kept as text in the table `unread_event` and counted as
+//! a warning with its place.
+//!
+//! [`scan`] and [`tokens`] turn bytes into tokens, [`document`] finds the events, [`event`] their parts; [`reader`] knows
+//! what they mean. Memory is bounded whatever the input's size: events go to the sink as they end, the window over the
+//! input, the open slices and the unmatched correlations have limits; only names, tracks and fields grow with what the
+//! trace has of them.
+//!
+//! What is kept where:
+//! - Threads, and streams of devices, are tracks of the table `slice`, grouped by process; their order and names
+//!   are those of the metadata events.
+//! - Asynchronous slices are in `async`, samples of counters in `counter`; each argument of a counter is a track.
+//! - Keys of the event and of its arguments are fields. Where an argument has the name of an event's key, its field
+//!   is called `args.…`; where the end of a slice says something else than its begin, `end.…`.
+//! - Side tables: `metadata` (keys beside `traceEvents`), `metadata_event`, `track` (process and thread of each
+//!   track), `stack_frame`, `sample`, `flow_event`, `unread_event`.
+
+mod asynchronous;
+mod clock;
+mod counter;
+mod document;
+mod duration;
+mod event;
+mod field;
+mod flow;
+mod json;
+mod kineto;
+mod metadata;
+mod number;
+mod open;
+mod output;
+mod reader;
+mod scan;
+mod text;
+mod tokens;
+mod track;
+
+use std::io::Read;
+
+use nprof_engine::model::Sink;
+
+use self::tokens::{Tail, Tokens};
+use super::Error;
+
+/// Reads a trace, unpacked, to its end. `progress` is told how many bytes have been read so far.
+///
+/// # Errors
+/// Where the input is no Trace Event JSON at all, cannot be read, or the sink refuses. Damage within a trace is no
+/// error: what can be read is, and the rest is counted.
+pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
+    let scan = scan::Scan::new(input, progress);
+    document::Document::new(scan, reader::Reader::new(sink)?).read()
+}
+
+/// The first keys of a JSON document, each with the first byte of its value, as far as these bytes go; none for an
+/// array. `None` where it is neither object nor array.
+pub(super) fn first_keys(head: &[u8]) -> Option<Vec<(String, u8)>> {
+    let mut keys = Vec::new();
+    let mut tokens = Tokens::new(head, Tail::Open);
+    match tokens.peek().ok()? {
+        b'{' => tokens.advance(),
+        b'[' => return Some(keys),
+        _ => return None,
+    }
+    while let Ok((byte, _)) = tokens.peek_item()
+        && byte != b'}'
+        && let Ok(key) = tokens.key()
+        && let Ok(first) = tokens.peek()
+    {
+        keys.push((event::text_of(head, key).into_owned(), first));
+        if tokens.value().is_err() {
+            break;
+        }
+    }
+    Some(keys)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! Numbers as traces write them: exact decimals to picoseconds, and typed values for fields.
+//!
+//! A timestamp such as `1712195495520833.313` has more digits than a double holds: going through `f64` moves it by
+//! up to 250 ns. It is therefore read as the decimal that it is.
+
+use nprof_engine::base::time::PS_PER_US;
+
+/// Decimal digits between a microsecond and a picosecond.
+const US_TO_PS_DIGITS: i64 = 6;
+
+/// Most digits before the decimal point that can matter: an `i128` holds 38.
+const MAX_DIGITS: i64 = 38;
+
+/// Why a number is no time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BadTime {
+    /// Not a finite decimal number.
+    NotANumber,
+    /// Further than an `i128` of picoseconds.
+    OutOfRange,
+}
+
+/// The parts of a decimal number: `digits` with the point after `point` of them, times ten to the `exponent`.
+struct Decimal<'a> {
+    negative: bool,
+    whole: &'a [u8],
+    fraction: &'a [u8],
+    exponent: i64,
+}
+
+impl<'a> Decimal<'a> {
+    fn parse(text: &'a [u8]) -> Option<Self> {
+        let (negative, text) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            _ => (false, text),
+        };
+        let (whole, rest) = digits(text);
+        let (fraction, rest) = match rest {
+            [b'.', rest @ ..] => digits(rest),
+            _ => (&rest[..0], rest),
+        };
+        if whole.is_empty() && fraction.is_empty() {
+            return None;
+        }
+        let exponent = match rest {
+            [] => 0,
+            [b'e' | b'E', rest @ ..] => exponent(rest)?,
+            _ => return None,
+        };
+        Some(Self { negative, whole, fraction, exponent })
+    }
+}
+
+/// The leading digits, and what comes after.
+fn digits(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// A decimal exponent; beyond a million it is cut, which changes no result.
+fn exponent(text: &[u8]) -> Option<i64> {
+    let (negative, text) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let magnitude = text.iter().fold(0_i64, |sum, digit| (sum * 10 + i64::from(digit - b'0')).min(1_000_000));
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// Microseconds as written to picoseconds: exact where there are at most six decimals, else to the nearest, halves away
+/// from zero.
+pub(super) fn ps_from_us(text: &[u8]) -> Result<i128, BadTime> {
+    if let Some(ps) = short(text) {
+        return Ok(i128::from(ps));
+    }
+    let Decimal { negative, whole, fraction, exponent } = Decimal::parse(text).ok_or(BadTime::NotANumber)?;
+    // The value in picoseconds is the digits up to `end`, as one integer; what follows decides the rounding.
+    let leading_zeros = whole.iter().chain(fraction).take_while(|&&digit| digit == b'0').count();
+    let count = whole.len() + fraction.len();
+    if leading_zeros == count {
+        return Ok(0);
+    }
+    let end = i64::try_from(whole.len()).map_err(|_| BadTime::OutOfRange)? + exponent + US_TO_PS_DIGITS;
+    let significant = end - i64::try_from(leading_zeros).map_err(|_| BadTime::OutOfRange)?;
+    if significant > MAX_DIGITS {
+        return Err(BadTime::OutOfRange);
+    }
+    if significant < 0 {
+        return Ok(0);
+    }
+    let at = |index: i64| {
+        let digit = usize::try_from(index)
+            .ok()
+            .and_then(|index| whole.get(index).or_else(|| fraction.get(index.wrapping_sub(whole.len()))));
+        i128::from(digit.map_or(0, |digit| digit - b'0'))
+    };
+    let first = end - significant;
+    let magnitude = (first..end)
+        .try_fold(0_i128, |sum, index| sum.checked_mul(10)?.checked_add(at(index)))
+        .ok_or(BadTime::OutOfRange)?;
+    let magnitude = if at(end) >= 5 { magnitude + 1 } else { magnitude };
+    Ok(if negative { -magnitude } else { magnitude })
+}
+
+/// The usual case, fast: at most 18 digits in picoseconds, no exponent.
+fn short(text: &[u8]) -> Option<i64> {
+    let (whole, rest) = digits(text);
+    if whole.is_empty() || whole.len() > 12 {
+        return None;
+    }
+    let number = |digits: &[u8]| digits.iter().fold(0_i64, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    let whole_ps = number(whole) * PS_PER_US;
+    match rest {
+        [] => Some(whole_ps),
+        [b'.', rest @ ..] => {
+            let (fraction, rest) = digits(rest);
+            let missing = 6_u32.checked_sub(u32::try_from(fraction.len()).ok()?)?;
+            rest.is_empty().then(|| whole_ps + number(fraction) * 10_i64.pow(missing))
+        }
+        _ => None,
+    }
+}
+
+/// A number as a field keeps it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Number {
+    /// Fits.
+    Int(i64),
+    /// Beyond `i64::MAX`.
+    Uint(u64),
+    /// With a point or an exponent, or none at all (NaN, infinities).
+    Float(f64),
+    /// An integer beyond 64 bits: kept as its text.
+    Big,
+}
+
+impl Number {
+    /// From a token; `None` where it is no number.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        if let Some(int) = small_int(text) {
+            return Some(Self::Int(int));
+        }
+        let digits_of = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+        let text = std::str::from_utf8(text).ok()?;
+        if digits_of.is_empty() {
+            return None;
+        }
+        if digits_of.iter().all(u8::is_ascii_digit) {
+            let int = text.parse().map(Self::Int).ok();
+            return Some(int.or_else(|| text.parse().map(Self::Uint).ok()).unwrap_or(Self::Big));
+        }
+        text.parse().map(Self::Float).ok()
+    }
+
+    /// As a counter's value, and whether the float says it exactly.
+    #[expect(clippy::cast_precision_loss, reason = "the loss is what is looked for")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts back saturate")]
+    pub(super) fn as_f64(self, text: &[u8]) -> (f64, bool) {
+        match self {
+            Self::Int(int) => (int as f64, (int as f64) as i128 == i128::from(int)),
+            Self::Uint(uint) => (uint as f64, (uint as f64) as u128 == u128::from(uint)),
+            Self::Float(float) => (float, true),
+            Self::Big => {
+                let value = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                (value.unwrap_or(f64::NAN), false)
+            }
+        }
+    }
+}
+
+/// The usual case, fast: up to 18 digits.
+fn small_int(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut sum = 0_i64;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        sum = sum * 10 + i64::from(digit);
+    }
+    Some(if negative { -sum } else { sum })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Result<i128, BadTime>) {
+        assert_eq!(ps_from_us(text.as_bytes()), expected, "{text}");
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        check("1712195495520833.313", Ok(1_712_195_495_520_833_313_000));
+        check("0.000001", Ok(1));
+        check("-7.5", Ok(-7_500_000));
+        check("1.5e3", Ok(1_500_000_000));
+        check("15E-1", Ok(1_500_000));
+        check("+2", Ok(2_000_000));
+        check(".5", Ok(500_000));
+        check("5.", Ok(5_000_000));
+        check("00012", Ok(12_000_000));
+        check("1e-400", Ok(0));
+        check("0e999999999999", Ok(0));
+    }
+
+    #[test]
+    fn below_a_picosecond_it_rounds() {
+        check("0.0000005", Ok(1));
+        check("0.00000049", Ok(0));
+        check("-0.0000015", Ok(-2));
+        check("9.9999999", Ok(10_000_000));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["", "-", ".", "NaN", "Infinity", "1.2.3", "1e", "0x10", "1 2", "abc"] {
+            check(text, Err(BadTime::NotANumber));
+        }
+        check("1e40", Err(BadTime::OutOfRange));
+        check(&"9".repeat(60), Err(BadTime::OutOfRange));
+    }
+
+    #[test]
+    fn numbers_keep_their_type() {
+        let cases: [(&str, Option<Number>); 9] = [
+            ("-5", Some(Number::Int(-5))),
+            ("9223372036854775807", Some(Number::Int(i64::MAX))),
+            ("12345678901234567890", Some(Number::Uint(12_345_678_901_234_567_890))),
+            ("123456789012345678901", Some(Number::Big)),
+            ("-9223372036854775809", Some(Number::Big)),
+            ("2.5", Some(Number::Float(2.5))),
+            ("-Infinity", Some(Number::Float(f64::NEG_INFINITY))),
+            ("word", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Number::parse(text.as_bytes()), expected, "{text}");
+        }
+        assert!(matches!(Number::parse(b"NaN"), Some(Number::Float(nan)) if nan.is_nan()));
+        assert_eq!(Number::Int((1 << 53) + 1).as_f64(b""), (9_007_199_254_740_992.0, false));
+    }
+
+    proptest! {
+        /// The oracle: the same value put together from integers.
+        #[test]
+        fn agrees_with_integers(
+            whole in 0_i128..=10_i128.pow(20),
+            fraction in 0_i128..1_000_000,
+            negative: bool,
+            shift in -6_i32..=6,
+        ) {
+            let ps = (whole * 1_000_000 + fraction) * if negative { -1 } else { 1 };
+            let sign = if negative { "-" } else { "" };
+            prop_assert_eq!(ps_from_us(format!("{sign}{whole}.{fraction:06}").as_bytes()), Ok(ps));
+            // The same number with the point moved and an exponent that moves it back.
+            let digits = format!("{whole}{fraction:06}");
+            let exponent = -6 - shift;
+            let moved = format!("{sign}{digits}{}e{exponent}", "0".repeat(usize::try_from(shift.max(0)).unwrap()));
+            let expected = if shift >= 0 { ps } else {
+                ps.checked_mul(10_i128.pow(shift.unsigned_abs())).unwrap()
+            };
+            prop_assert_eq!(ps_from_us(moved.as_bytes()), Ok(expected));
+        }
+
+        #[test]
+        fn any_text_ends_in_a_value_or_an_error(text in "[-+0-9.eE]{0,60}") {
+            let _ = ps_from_us(text.as_bytes());
+            let _ = Number::parse(text.as_bytes());
+        }
+    }
+}

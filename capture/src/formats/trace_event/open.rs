@@ -1,0 +1,130 @@
+//! Events that wait for another: begins for their ends, and ends that came before their begins.
+//!
+//! They are kept as their text and read again when they are needed. Their memory is bounded: a begin beyond the limit
+//! is handed over at once as unfinished, an end as unpaired.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{Form, WarningKind};
+
+use super::event::{Event, Seen};
+use super::output::{Of, Output};
+use super::tokens::{Tail, Tokens};
+use super::track::TrackIndex;
+
+/// Most bytes of all waiting events together.
+const MAX_WAITING_LEN: usize = 16 << 20;
+
+/// What a waiting event costs beyond its text.
+const OVERHEAD_LEN: usize = 128;
+
+/// An event that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// When it happened.
+    pub(super) time_ps: i64,
+    /// Where it stands in the input.
+    pub(super) offset: u64,
+    /// The track its slice will stand on.
+    pub(super) track: TrackIndex,
+    bytes: Vec<u8>,
+}
+
+impl Waiting {
+    /// Reads the event again.
+    pub(super) fn read<'a>(&'a self, event: &'a mut Event) -> Seen<'a> {
+        // It was read before from the same bytes, so it can be read now.
+        let _ = event.parse(&mut Tokens::new(&self.bytes, Tail::Closed));
+        Seen { event, bytes: &self.bytes, offset: self.offset }
+    }
+}
+
+/// The room for waiting events.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    used_len: usize,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Room {
+    /// Keeps an event, or gives `None` where there is no more room.
+    pub(super) fn keep(&mut self, seen: Seen<'_>, track: TrackIndex, time_ps: i64) -> Option<Waiting> {
+        let cost = seen.bytes.len() + OVERHEAD_LEN;
+        if self.used_len + cost > MAX_WAITING_LEN {
+            return None;
+        }
+        self.used_len += cost;
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.extend_from_slice(seen.bytes);
+        Some(Waiting { time_ps, offset: seen.offset, track, bytes })
+    }
+
+    /// Takes the room of an event back.
+    pub(super) fn release(&mut self, waiting: Waiting) {
+        /// Spare buffers are for nesting, which is rarely deeper; larger ones would add up.
+        const MAX_SPARE: usize = 256;
+        const MAX_SPARE_LEN: usize = 4096;
+        self.used_len -= waiting.bytes.len() + OVERHEAD_LEN;
+        if self.spare.len() < MAX_SPARE && waiting.bytes.capacity() <= MAX_SPARE_LEN {
+            let mut bytes = waiting.bytes;
+            bytes.clear();
+            self.spare.push(bytes);
+        }
+    }
+}
+
+/// Hands over a slice whose begin and end are both known.
+pub(super) fn emit_pair(
+    out: &mut Output<'_>,
+    of: Of,
+    begin: (Seen<'_>, &Waiting),
+    end: (Seen<'_>, i64),
+) -> Result<()> {
+    let ((begin, waiting), (end, end_ps)) = (begin, end);
+    out.start_row();
+    out.add_event(of, begin)?;
+    out.add_end(of, begin, end)?;
+    let duration_ps = in_range(out, end_ps.checked_sub(waiting.time_ps), end.offset);
+    out.emit(waiting.track, (waiting.time_ps, duration_ps), Form::Complete, begin)?;
+    Ok(())
+}
+
+/// The length of a slice; beyond the range it is cut.
+fn in_range(out: &mut Output<'_>, duration_ps: Option<i64>, offset: u64) -> i64 {
+    duration_ps.unwrap_or_else(|| {
+        out.warn(WarningKind::AdjustedValue, "a slice longer than the range of time; its end is cut", offset);
+        i64::MAX
+    })
+}
+
+/// Hands over a slice that has no end: it reaches the last moment of its track.
+pub(super) fn emit_unfinished(
+    out: &mut Output<'_>,
+    of: Of,
+    seen: Seen<'_>,
+    (track, start_ps): (TrackIndex, i64),
+) -> Result<()> {
+    out.start_row();
+    out.add_event(of, seen)?;
+    if seen.event.dur.is_present() {
+        out.add(of, (super::field::Level::Event, "dur"), (seen.bytes, seen.event.dur), seen.offset)?;
+    }
+    let last_ps = out.tracks.last_ps(track).max(start_ps);
+    let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);
+    out.emit(track, (start_ps, duration_ps), Form::Unfinished, seen)?;
+    Ok(())
+}
+
+/// Hands over an end without a begin as a moment, and counts it.
+pub(super) fn emit_unpaired_end(
+    out: &mut Output<'_>,
+    of: Of,
+    seen: Seen<'_>,
+    (track, time_ps): (TrackIndex, i64),
+) -> Result<()> {
+    out.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant", seen.offset);
+    out.start_row();
+    out.add_event(of, seen)?;
+    out.add_text(of, "ph", &seen.phase())?;
+    out.emit(track, (time_ps, 0), Form::Instant, seen)?;
+    Ok(())
+}

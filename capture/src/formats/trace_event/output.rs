@@ -1,0 +1,285 @@
+//! The way to the sink: tables, rows, warnings; what every kind of event needs.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{
+    FieldId, FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value,
+    WarningKind,
+};
+
+use super::clock::{Clock, NoTime};
+use super::event::Seen;
+use super::field::{Fields, Kept, Level, Row, emptied};
+use super::text::{self, Fidelity};
+use super::tokens::{Kind, Raw};
+use super::track::{Id, Tables, TrackIndex, Tracks};
+
+/// Which table a row is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Slices and instants of threads and processes.
+    Slices,
+    /// Asynchronous slices and their instants.
+    Asyncs,
+    /// Samples of counters.
+    Samples,
+}
+
+/// The fields of side tables.
+#[derive(Debug)]
+struct SideTable {
+    table: TableId,
+    fields: Vec<FieldId>,
+}
+
+/// The way out.
+pub(super) struct Output<'s> {
+    /// Where everything goes.
+    pub(super) sink: &'s mut dyn Sink,
+    /// Time zero.
+    pub(super) clock: Clock,
+    /// Where things stand.
+    pub(super) tracks: Tracks,
+    slices: Fields,
+    asyncs: Fields,
+    samples: Fields,
+    unread: SideTable,
+    row: Row,
+    room: Vec<(FieldId, Value<'static>)>,
+}
+
+/// Most bytes of an unreadable event that are kept.
+const MAX_UNREAD_LEN: usize = 64 << 10;
+
+impl<'s> Output<'s> {
+    /// Defines the tables.
+    pub(super) fn new(sink: &'s mut dyn Sink) -> Result<Self> {
+        let slices = TableKind::Slices;
+        let slice = define(sink, "slice", slices, "name", "Slices and instants of threads and processes.")?;
+        let asynchronous =
+            define(sink, "async", slices, "name", "Slices that begin on one thread and may end on another.")?;
+        let counter = define(sink, "counter", TableKind::Samples, "name", "Samples of counters.")?;
+        let doc = "Events that could not be placed on the timeline, as they stand in the trace.";
+        let unread = side_table(
+            sink,
+            ("unread_event", doc),
+            &[
+                FieldSpec::new("byte", Unit::Bytes, "", "Where the event begins in the unpacked trace."),
+                FieldSpec::new("reason", Unit::None, "", "What is wrong with it."),
+                FieldSpec::new("event", Unit::None, "", "The event's text."),
+            ],
+        )?;
+        Ok(Self {
+            sink,
+            clock: Clock::default(),
+            tracks: Tracks::new(Tables { slice, asynchronous, counter }),
+            slices: Fields::new(slice),
+            asyncs: Fields::new(asynchronous),
+            samples: Fields::new(counter),
+            unread,
+            row: Row::default(),
+            room: Vec::new(),
+        })
+    }
+
+    /// Counts a warning.
+    pub(super) fn warn(&mut self, kind: WarningKind, what: &str, offset: u64) {
+        self.sink.warn(kind, what, &|| format!("byte {offset}"));
+    }
+
+    /// Keeps the text of an event that has no place on the timeline, and counts why.
+    pub(super) fn keep_unread(
+        &mut self,
+        kind: WarningKind,
+        what: &str,
+        bytes: &[u8],
+        offset: u64,
+    ) -> Result<()> {
+        self.warn(kind, what, offset);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_UNREAD_LEN)]);
+        let byte = i64::try_from(offset).unwrap_or(i64::MAX);
+        let values = [Value::Int(byte), Value::Text(what), Value::Text(text.trim())];
+        let [byte, reason, event] = values;
+        let fields = &self.unread.fields;
+        self.sink.row(self.unread.table, &[(fields[0], byte), (fields[1], reason), (fields[2], event)])
+    }
+
+    /// The moment of an event; one without is kept aside.
+    pub(super) fn time(&mut self, seen: Seen<'_>) -> Result<Option<i64>> {
+        match self.clock.time(seen.event.ts, seen.bytes) {
+            Ok(ps) => Ok(Some(ps)),
+            Err(no_time) => {
+                let kind = match no_time {
+                    NoTime::Missing => WarningKind::MissingData,
+                    NoTime::NotANumber | NoTime::OutOfRange => WarningKind::DamagedRecord,
+                };
+                self.keep_unread(kind, no_time.of_ts(), seen.bytes, seen.offset)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The process of an event.
+    pub(super) fn pid(seen: Seen<'_>) -> Id {
+        Id::new(seen.event.pid, seen.bytes)
+    }
+
+    /// The thread of an event.
+    pub(super) fn tid(seen: Seen<'_>) -> Id {
+        Id::new(seen.event.tid, seen.bytes)
+    }
+
+    /// Starts a row.
+    pub(super) fn start_row(&mut self) {
+        self.row.clear();
+    }
+
+    /// Adds all that an event says beyond its name, place and time.
+    pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
+        let event = seen.event;
+        let own = [
+            ("cat", event.cat),
+            ("id", event.id),
+            ("id2", event.id2),
+            ("scope", event.scope),
+            ("bind_id", event.bind_id),
+            ("flow_in", event.flow_in),
+            ("flow_out", event.flow_out),
+            ("bp", event.bp),
+        ];
+        for (key, value) in own {
+            if value.is_present() {
+                self.add(of, (Level::Event, key), (seen.bytes, value), seen.offset)?;
+            }
+        }
+        // These have a meaning of their own only where they belong.
+        let phase = event.ph.of(seen.bytes);
+        if event.dur.is_present() && phase != b"X" {
+            self.add(of, (Level::Event, "dur"), (seen.bytes, event.dur), seen.offset)?;
+        }
+        if event.s.is_present() && !matches!(phase, b"i" | b"I" | b"R") {
+            self.add(of, (Level::Event, "s"), (seen.bytes, event.s), seen.offset)?;
+        }
+        for member in &event.extras {
+            let key = seen.text(member.key);
+            self.add(of, (Level::Event, &key), (seen.bytes, member.value), seen.offset)?;
+        }
+        self.add_arguments(of, seen)
+    }
+
+    /// Adds what the end of a slice says otherwise than its begin. Its arguments win over those of the begin.
+    pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
+        let (first, last) = (begin.event, end.event);
+        let own = [("name", first.name, last.name), ("cat", first.cat, last.cat)];
+        for (key, before, after) in own {
+            if after.is_present() && begin.text(before) != end.text(after) {
+                self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
+            }
+        }
+        for member in &last.extras {
+            let key = end.text(member.key);
+            let same = first.extras.iter().any(|other| {
+                begin.text(other.key) == key && other.value.of(begin.bytes) == member.value.of(end.bytes)
+            });
+            if !same {
+                self.add(of, (Level::End, &key), (end.bytes, member.value), end.offset)?;
+            }
+        }
+        self.add_arguments(of, end)
+    }
+
+    fn add_arguments(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
+        match seen.event.args.kind {
+            Kind::Absent | Kind::Null => {}
+            Kind::Object => {
+                for member in &seen.event.members {
+                    let key = seen.text(member.key);
+                    self.add(of, (Level::Argument, &key), (seen.bytes, member.value), seen.offset)?;
+                }
+            }
+            _ => {
+                self.warn(WarningKind::AdjustedValue, "`args` is no object; kept as one value", seen.offset);
+                self.add(of, (Level::Event, "args"), (seen.bytes, seen.event.args), seen.offset)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds one field.
+    pub(super) fn add(&mut self, of: Of, key: (Level, &str), value: (&[u8], Raw), offset: u64) -> Result<()> {
+        let fields = match of {
+            Of::Slices => &mut self.slices,
+            Of::Asyncs => &mut self.asyncs,
+            Of::Samples => &mut self.samples,
+        };
+        let what = match self.row.put(self.sink, fields, key, value)? {
+            Kept::Whole => return Ok(()),
+            Kept::Replaced => "text that is no UTF-8 or half a surrogate pair; U+FFFD stands in its place",
+            Kept::AsText => "a nested value that is no JSON; kept as text",
+            Kept::Dropped => "more different keys than a table can have; the value is not kept",
+        };
+        self.warn(WarningKind::AdjustedValue, what, offset);
+        Ok(())
+    }
+
+    /// Adds a field that has no token of its own.
+    pub(super) fn add_text(&mut self, of: Of, key: &str, value: &str) -> Result<()> {
+        let fields = match of {
+            Of::Slices => &mut self.slices,
+            Of::Asyncs => &mut self.asyncs,
+            Of::Samples => &mut self.samples,
+        };
+        self.row.put_text(self.sink, fields, (Level::Event, key), value)
+    }
+
+    /// Hands the row over as a slice or an instant that is called as `seen` is.
+    pub(super) fn emit(
+        &mut self,
+        track: TrackIndex,
+        (start_ps, duration_ps): (i64, i64),
+        form: Form,
+        seen: Seen<'_>,
+    ) -> Result<SliceKey> {
+        let name = seen.name();
+        if seen.event.name.kind == Kind::Text && name.contains(char::REPLACEMENT_CHARACTER) {
+            self.check_text(seen.event.name.of(seen.bytes), seen.offset);
+        }
+        let name = self.sink.name(&name)?;
+        self.tracks.reach(track, start_ps.saturating_add(duration_ps));
+        let track = self.tracks.id(self.sink, track)?;
+        let fields = self.row.values(std::mem::take(&mut self.room));
+        let key = self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields });
+        self.room = emptied(fields);
+        key
+    }
+
+    /// Hands the row over as a sample.
+    pub(super) fn emit_sample(&mut self, track: TrackIndex, time_ps: i64, value: f64) -> Result<()> {
+        self.tracks.reach(track, time_ps);
+        let track = self.tracks.id(self.sink, track)?;
+        let fields = self.row.values(std::mem::take(&mut self.room));
+        let result = self.sink.sample(track, time_ps, value, &fields);
+        self.room = emptied(fields);
+        result
+    }
+
+    fn check_text(&mut self, inside: &[u8], offset: u64) {
+        let mut decoded = String::new();
+        if text::decode(inside, &mut decoded) == Fidelity::Adjusted {
+            self.warn(
+                WarningKind::AdjustedValue,
+                "a name that is no UTF-8; U+FFFD stands in its place",
+                offset,
+            );
+        }
+    }
+}
+
+fn define(sink: &mut dyn Sink, name: &str, kind: TableKind, name_key: &str, doc: &str) -> Result<TableId> {
+    sink.table(TableSpec { name: name.to_owned(), kind, name_key: name_key.to_owned(), doc: doc.to_owned() })
+}
+
+fn side_table(sink: &mut dyn Sink, (name, doc): (&str, &str), fields: &[FieldSpec]) -> Result<SideTable> {
+    let table = define(sink, name, TableKind::Side, "", doc)?;
+    let fields = fields.iter().map(|spec| sink.field(table, spec.clone())).collect::<Result<_>>()?;
+    Ok(SideTable { table, fields })
+}

@@ -1,0 +1,171 @@
+//! What each event means: phases to slices, samples, flows and metadata.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{FlowPhase, Form, Nesting, Sink, WarningKind};
+
+use super::asynchronous::{Asyncs, Family, Step};
+use super::duration::Durations;
+use super::event::Seen;
+use super::kineto::{self, Correlations, Side};
+use super::metadata::{self, Metadata};
+use super::output::{Of, Output};
+use super::tokens::Raw;
+use super::track::{Id, Role, TrackIndex};
+use super::{counter, flow};
+
+/// The state of reading: open slices, names, what is known of the rank.
+pub(super) struct Reader<'s> {
+    out: Output<'s>,
+    durations: Durations,
+    asyncs: Asyncs,
+    correlations: Correlations,
+    metadata: Metadata,
+    event_count: u64,
+}
+
+impl<'s> Reader<'s> {
+    /// Into this sink.
+    pub(super) fn new(sink: &'s mut dyn Sink) -> Result<Self> {
+        Ok(Self {
+            out: Output::new(sink)?,
+            durations: Durations::default(),
+            asyncs: Asyncs::default(),
+            correlations: Correlations::default(),
+            metadata: Metadata::default(),
+            event_count: 0,
+        })
+    }
+
+    /// The way out.
+    pub(super) fn out(&mut self) -> &mut Output<'s> {
+        &mut self.out
+    }
+
+    /// How many events there were so far, readable or not.
+    pub(super) fn event_count(&self) -> u64 {
+        self.event_count
+    }
+
+    /// A key beside `traceEvents`.
+    pub(super) fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+        self.metadata.key(&mut self.out, key, value, offset)
+    }
+
+    /// Keeps an event that is none.
+    pub(super) fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()> {
+        self.event_count += 1;
+        self.out.keep_unread(WarningKind::DamagedRecord, what, bytes, offset)
+    }
+
+    /// One event.
+    pub(super) fn event(&mut self, seen: Seen<'_>) -> Result<()> {
+        self.event_count += 1;
+        let phase = seen.phase();
+        let out = &mut self.out;
+        match &*phase {
+            "M" => return self.metadata.event(out, seen),
+            "" => {
+                return out.keep_unread(
+                    WarningKind::DamagedRecord,
+                    "`ph` is missing",
+                    seen.bytes,
+                    seen.offset,
+                );
+            }
+            _ => {}
+        }
+        let Some(time_ps) = out.time(seen)? else { return Ok(()) };
+        match &*phase {
+            "X" => self.complete(seen, time_ps),
+            "B" => {
+                let track = self.thread(seen);
+                self.durations.begin(&mut self.out, seen, track, time_ps)?;
+                flow::of_slice(&mut self.out, seen, track, time_ps)
+            }
+            "E" => {
+                let track = self.thread(seen);
+                self.durations.end(&mut self.out, seen, track, time_ps)?;
+                flow::of_slice(&mut self.out, seen, track, time_ps)
+            }
+            "C" => counter::take(out, seen, time_ps),
+            "s" => self.flow(seen, FlowPhase::Start, time_ps),
+            "t" => self.flow(seen, FlowPhase::Step, time_ps),
+            "f" => self.flow(seen, FlowPhase::End, time_ps),
+            "b" => self.asyncs.take(out, seen, (Family::Nestable, Step::Begin), time_ps),
+            "n" => self.asyncs.take(out, seen, (Family::Nestable, Step::Within), time_ps),
+            "e" => self.asyncs.take(out, seen, (Family::Nestable, Step::End), time_ps),
+            "S" => self.asyncs.take(out, seen, (Family::Older, Step::Begin), time_ps),
+            "T" | "p" => self.asyncs.take(out, seen, (Family::Older, Step::Within), time_ps),
+            "F" => self.asyncs.take(out, seen, (Family::Older, Step::End), time_ps),
+            _ => self.instant(seen, &phase, time_ps),
+        }
+    }
+
+    fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
+        let nesting = match kineto::side(&seen.cat()) {
+            Some(Side::Device) => Nesting::Concurrent,
+            _ => Nesting::Calls,
+        };
+        self.out.tracks.thread(Output::pid(seen), Output::tid(seen), nesting)
+    }
+
+    fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+        let track = self.thread(seen);
+        if let Some(key) = self.durations.complete(&mut self.out, seen, (track, time_ps))? {
+            self.correlations.slice(&mut self.out, seen, key)?;
+        }
+        flow::of_slice(&mut self.out, seen, track, time_ps)
+    }
+
+    fn flow(&mut self, seen: Seen<'_>, phase: FlowPhase, time_ps: i64) -> Result<()> {
+        if kineto::is_launch_flow(&seen.cat()) {
+            self.correlations.flow_seen();
+        }
+        let track = self.thread(seen);
+        flow::take(&mut self.out, seen, phase, (track, time_ps))
+    }
+
+    /// Everything that is a moment, phases that are not known included.
+    fn instant(&mut self, seen: Seen<'_>, phase: &str, time_ps: i64) -> Result<()> {
+        let is_known = matches!(
+            phase,
+            "i" | "I" | "R" | "P" | "N" | "O" | "D" | "v" | "V" | "c" | "(" | ")" | "a" | "="
+        );
+        if !is_known {
+            let what = "an event of an unknown phase; kept as an instant";
+            self.out.warn(WarningKind::UnknownRecord, what, seen.offset);
+        }
+        let scope = if matches!(phase, "i" | "I" | "R") { seen.text(seen.event.s) } else { "t".into() };
+        let track = match &*scope {
+            "g" => self.out.tracks.global(),
+            "p" => self.process_track(seen),
+            _ if Output::tid(seen) == Id::Absent => self.process_track(seen),
+            _ => self.thread(seen),
+        };
+        self.out.start_row();
+        self.out.add_event(Of::Slices, seen)?;
+        if !matches!(phase, "i" | "I") {
+            self.out.add_text(Of::Slices, "ph", phase)?;
+        }
+        self.out.emit(track, (time_ps, 0), Form::Instant, seen)?;
+        flow::of_slice(&mut self.out, seen, track, time_ps)
+    }
+
+    fn process_track(&mut self, seen: Seen<'_>) -> TrackIndex {
+        let process = self.out.tracks.process(&Output::pid(seen));
+        self.out.tracks.track(process, Role::Process, Nesting::Concurrent)
+    }
+
+    /// Hands over what waits, names and order, and the rank.
+    pub(super) fn finish(mut self) -> Result<()> {
+        let out = &mut self.out;
+        self.durations.finish(out)?;
+        self.asyncs.finish(out)?;
+        self.correlations.link(out)?;
+        out.tracks.describe_all(out.sink)?;
+        metadata::track_rows(out)?;
+        let rank = self.metadata.rank(out);
+        out.sink.rank(rank);
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! The bytes of the input, as a window that moves forward and grows where one item needs it.
+
+use std::io::Read;
+
+use super::tokens::{Stop, Tail, Tokens};
+use crate::formats::Error;
+
+/// Bytes asked of the input at a time.
+const CHUNK_LEN: usize = 256 << 10;
+
+/// An event or a value longer than this is not read as a whole: it bounds the window.
+pub(super) const MAX_ITEM_LEN: usize = 24 << 20;
+
+/// What became of an attempt to read an item.
+#[derive(Debug)]
+pub(super) enum Attempt<T> {
+    /// The item and its length in bytes; it lies at the start of the window.
+    Done(T, usize),
+    /// It cannot be read; why.
+    Damaged(&'static str),
+    /// The input ends within it.
+    Truncated,
+    /// It is longer than the limit.
+    TooLong,
+}
+
+/// The window.
+pub(super) struct Scan<'a> {
+    input: &'a mut dyn Read,
+    progress: &'a mut dyn FnMut(u64),
+    buffer: Vec<u8>,
+    /// The window is `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    /// Offset of `buffer[0]` in the input.
+    base: u64,
+    tail: Tail,
+}
+
+impl<'a> Scan<'a> {
+    /// At the start of the input.
+    pub(super) fn new(input: &'a mut dyn Read, progress: &'a mut dyn FnMut(u64)) -> Self {
+        Self { input, progress, buffer: Vec::new(), start: 0, end: 0, base: 0, tail: Tail::Open }
+    }
+
+    /// The bytes at hand.
+    pub(super) fn window(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Where the window starts in the input.
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// Whether the input ends with the window.
+    pub(super) fn tail(&self) -> Tail {
+        self.tail
+    }
+
+    /// Leaves the first `len` bytes of the window behind.
+    pub(super) fn consume(&mut self, len: usize) {
+        self.start = (self.start + len).min(self.end);
+    }
+
+    /// Reads on. The window keeps its start.
+    ///
+    /// # Errors
+    /// Those of the input.
+    pub(super) fn fill(&mut self) -> Result<(), Error> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.base += self.start as u64;
+            self.end -= self.start;
+            self.start = 0;
+        }
+        // Doubling keeps the work linear where an item needs many steps.
+        let wanted = self.end.max(CHUNK_LEN);
+        if self.buffer.len() < self.end + wanted {
+            self.buffer.resize(self.end + wanted, 0);
+        }
+        let target = self.end + wanted;
+        while self.end < target && self.tail == Tail::Open {
+            match self.input.read(&mut self.buffer[self.end..target]) {
+                Ok(0) => self.tail = Tail::Closed,
+                Ok(len) => self.end += len,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        (self.progress)(self.base + self.end as u64);
+        Ok(())
+    }
+
+    /// Reads one item of at most `limit` bytes. The window does not move: [`Scan::consume`] leaves the item behind.
+    ///
+    /// # Errors
+    /// Those of the input.
+    pub(super) fn attempt<T>(
+        &mut self,
+        limit: usize,
+        mut parse: impl FnMut(&mut Tokens<'_>) -> Result<T, Stop>,
+    ) -> Result<Attempt<T>, Error> {
+        loop {
+            let mut tokens = Tokens::new(&self.buffer[self.start..self.end], self.tail);
+            match parse(&mut tokens) {
+                Ok(item) => return Ok(Attempt::Done(item, tokens.position())),
+                Err(Stop::Damaged(what)) => return Ok(Attempt::Damaged(what)),
+                Err(Stop::Incomplete) if self.tail == Tail::Closed => return Ok(Attempt::Truncated),
+                Err(Stop::Incomplete) if self.end - self.start >= limit => return Ok(Attempt::TooLong),
+                Err(Stop::Incomplete) => self.fill()?,
+            }
+        }
+    }
+
+    /// Leaves a value behind that is too long for the window; `false` where the input ends first.
+    ///
+    /// # Errors
+    /// Those of the input.
+    pub(super) fn skip_value(&mut self) -> Result<bool, Error> {
+        let mut skip = Skip::default();
+        loop {
+            if let Some(len) = skip.end_in(self.window()) {
+                self.consume(len);
+                return Ok(true);
+            }
+            self.start = self.end;
+            if self.tail == Tail::Closed {
+                return Ok(false);
+            }
+            self.fill()?;
+        }
+    }
+}
+
+/// Finds the end of a value that comes in pieces, by brackets and quotes alone.
+#[derive(Debug, Default)]
+struct Skip {
+    depth: u64,
+    quote: Option<u8>,
+    escaped: bool,
+}
+
+impl Skip {
+    /// The length of the value's last piece, where it ends in these bytes.
+    fn end_in(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (index, &byte) in bytes.iter().enumerate() {
+            match (self.quote, byte) {
+                _ if self.escaped => self.escaped = false,
+                (Some(_), b'\\') => self.escaped = true,
+                (Some(quote), byte) => {
+                    self.quote = (byte != quote).then_some(quote);
+                    if self.quote.is_none() && self.depth == 0 {
+                        return Some(index + 1);
+                    }
+                }
+                (None, b'"') => self.quote = Some(byte),
+                (None, b'{' | b'[') => self.depth += 1,
+                (None, b'}' | b']' | b',') if self.depth == 0 => return Some(index),
+                (None, b'}' | b']') => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return Some(index + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives out one byte at a time, to meet every boundary.
+    struct Drip<'a>(&'a [u8]);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let Some((&first, rest)) = self.0.split_first() else { return Ok(0) };
+            buffer[0] = first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn items_are_found_whatever_the_pieces() {
+        let mut input = Drip(br#" [1, "two", {"a": 3}]  "x""#);
+        let mut seen = 0;
+        let mut progress = |bytes| seen = bytes;
+        let mut scan = Scan::new(&mut input, &mut progress);
+        let mut items = Vec::new();
+        while let Attempt::Done(raw, len) = scan.attempt(MAX_ITEM_LEN, |tokens| tokens.value()).unwrap() {
+            items.push(String::from_utf8(raw.of(scan.window()).to_vec()).unwrap());
+            scan.consume(len);
+        }
+        assert_eq!(items, [r#"[1, "two", {"a": 3}]"#, "x"]);
+        assert_eq!(seen, 26);
+    }
+
+    #[test]
+    fn a_long_value_is_left_behind_in_pieces() {
+        let text = format!("{{\"a\":[{}\"]}}\\\"\"]}},7", "1,".repeat(CHUNK_LEN));
+        let mut input = text.as_bytes();
+        let mut progress = |_| {};
+        let mut scan = Scan::new(&mut input, &mut progress);
+        assert!(matches!(scan.attempt(CHUNK_LEN, |tokens| tokens.value()).unwrap(), Attempt::TooLong));
+        assert!(scan.skip_value().unwrap());
+        assert_eq!(scan.window(), b",7");
+    }
+}

@@ -1,0 +1,334 @@
+//! A tolerant pull tokenizer over bytes that are at hand.
+//!
+//! It knows nothing of events. What it finds are spans of the bytes, so that a caller can keep many of them at once; what
+//! it accepts is JSON with comments, extra or missing commas, single quotes, bare keys, and the words of other
+//! languages (`NaN`, `None` …).
+
+/// Nesting beyond this is refused: no trace needs it, and a hostile one could fill the memory with it.
+const MAX_DEPTH: u32 = 128;
+
+/// Why there is no token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The bytes end before the token does.
+    Incomplete,
+    /// The bytes cannot be read on; why.
+    Damaged(&'static str),
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Kind {
+    /// There is none.
+    #[default]
+    Absent,
+    /// A string without escapes; the span is what is between the quotes.
+    Text,
+    /// A string with escapes; the span is what is between the quotes.
+    Escaped,
+    /// A number, or one of NaN and the infinities.
+    Number,
+    /// `true`.
+    True,
+    /// `false`.
+    False,
+    /// `null`.
+    Null,
+    /// Some other word.
+    Word,
+    /// `{…}` with its brackets.
+    Object,
+    /// `[…]` with its brackets.
+    Array,
+}
+
+/// A value: what it is and where it lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Raw {
+    /// What it is.
+    pub(super) kind: Kind,
+    start: u32,
+    end: u32,
+}
+
+impl Raw {
+    fn new(kind: Kind, start: usize, end: usize) -> Self {
+        // Windows are far smaller than 4 GiB (`scan::MAX_ITEM_LEN`), so the bounds always fit.
+        let bound = |at| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { kind, start: bound(start), end: bound(end) }
+    }
+
+    /// A value of which only the kind matters.
+    pub(super) fn without_extent(kind: Kind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// Its bytes, of those that the tokenizer was given.
+    pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// Whether there is a value.
+    pub(super) fn is_present(self) -> bool {
+        self.kind != Kind::Absent
+    }
+}
+
+/// Whether more bytes may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// The input goes on.
+    Open,
+    /// The input ends here.
+    Closed,
+}
+
+/// The tokenizer.
+#[derive(Debug)]
+pub(super) struct Tokens<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    tail: Tail,
+}
+
+impl<'a> Tokens<'a> {
+    /// Over bytes that begin where a token may begin.
+    pub(super) fn new(bytes: &'a [u8], tail: Tail) -> Self {
+        Self { bytes, at: 0, tail }
+    }
+
+    /// All bytes, read and unread.
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// How many bytes have been read.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Reads one byte that has been peeked at.
+    pub(super) fn advance(&mut self) {
+        self.at += 1;
+    }
+
+    /// Skips white space and comments; the next byte, which stays unread. `Incomplete` at the end.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Result<u8, Stop> {
+        loop {
+            match self.bytes.get(self.at) {
+                None => return Err(Stop::Incomplete),
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                Some(0xef) if self.bytes[self.at..].starts_with(b"\xef\xbb\xbf") => self.at += 3,
+                Some(b'/') => self.comment()?,
+                Some(&byte) => return Ok(byte),
+            }
+        }
+    }
+
+    /// Skips commas too, and counts them.
+    #[inline]
+    pub(super) fn peek_item(&mut self) -> Result<(u8, u32), Stop> {
+        let mut commas = 0;
+        loop {
+            match self.peek()? {
+                b',' => {
+                    self.at += 1;
+                    commas += 1;
+                }
+                byte => return Ok((byte, commas)),
+            }
+        }
+    }
+
+    fn comment(&mut self) -> Result<(), Stop> {
+        let rest = &self.bytes[self.at..];
+        match rest.get(1) {
+            None => Err(Stop::Incomplete),
+            Some(b'/') => match memchr::memchr(b'\n', rest) {
+                Some(line) => {
+                    self.at += line + 1;
+                    Ok(())
+                }
+                None => Err(Stop::Incomplete),
+            },
+            Some(b'*') => match memchr::memmem::find(&rest[2..], b"*/") {
+                Some(inside) => {
+                    self.at += inside + 4;
+                    Ok(())
+                }
+                None => Err(Stop::Incomplete),
+            },
+            Some(_) => Err(Stop::Damaged("a stray `/`")),
+        }
+    }
+
+    /// A key with its colon.
+    pub(super) fn key(&mut self) -> Result<Raw, Stop> {
+        let key = match self.peek()? {
+            quote @ (b'"' | b'\'') => self.text(quote)?,
+            _ => self.bare()?,
+        };
+        if self.peek()? != b':' {
+            return Err(Stop::Damaged("a key without a colon"));
+        }
+        self.at += 1;
+        Ok(key)
+    }
+
+    /// Any value; of objects and arrays only the extent.
+    #[inline]
+    pub(super) fn value(&mut self) -> Result<Raw, Stop> {
+        match self.peek()? {
+            quote @ (b'"' | b'\'') => self.text(quote),
+            b'{' => self.nested(Kind::Object),
+            b'[' => self.nested(Kind::Array),
+            _ => self.bare(),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, quote: u8) -> Result<Raw, Stop> {
+        let start = self.at + 1;
+        let mut kind = Kind::Text;
+        let mut at = start;
+        loop {
+            let rest = self.bytes.get(at..).ok_or(Stop::Incomplete)?;
+            let found = memchr::memchr2(quote, b'\\', rest).ok_or(Stop::Incomplete)?;
+            at += found;
+            if self.bytes[at] == quote {
+                self.at = at + 1;
+                return Ok(Raw::new(kind, start, at));
+            }
+            kind = Kind::Escaped;
+            at += 2;
+        }
+    }
+
+    /// A number or a word: everything up to the next separator.
+    fn bare(&mut self) -> Result<Raw, Stop> {
+        let start = self.at;
+        let rest = &self.bytes[start..];
+        let len = match rest.iter().position(|&byte| ENDS_BARE[usize::from(byte)]) {
+            Some(0) => return Err(Stop::Damaged("an unexpected character")),
+            Some(len) => len,
+            None if self.tail == Tail::Open => return Err(Stop::Incomplete),
+            None => rest.len(),
+        };
+        let word = &rest[..len];
+        let kind = match word {
+            [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => Kind::Number,
+            b"true" | b"True" => Kind::True,
+            b"false" | b"False" => Kind::False,
+            b"null" | b"None" | b"nil" | b"undefined" => Kind::Null,
+            b"NaN" | b"nan" | b"Infinity" | b"inf" => Kind::Number,
+            _ => Kind::Word,
+        };
+        self.at = start + len;
+        Ok(Raw::new(kind, start, self.at))
+    }
+
+    /// The extent of an object or array, by its brackets.
+    fn nested(&mut self, kind: Kind) -> Result<Raw, Stop> {
+        let start = self.at;
+        // One bit a level, 1 for objects: which bracket must close it.
+        let mut levels = 0_u128;
+        let mut depth = 0;
+        loop {
+            let rest = &self.bytes[self.at..];
+            let step = rest.iter().position(|&byte| STRUCTURE[usize::from(byte)]).ok_or(Stop::Incomplete)?;
+            self.at += step;
+            match self.bytes[self.at] {
+                quote @ (b'"' | b'\'') => {
+                    self.text(quote)?;
+                    continue;
+                }
+                b'/' => {
+                    self.comment()?;
+                    continue;
+                }
+                b'{' | b'[' if depth == MAX_DEPTH => return Err(Stop::Damaged("nesting too deep")),
+                open @ (b'{' | b'[') => {
+                    levels = levels << 1 | u128::from(open == b'{');
+                    depth += 1;
+                }
+                close => {
+                    if (levels & 1 == 1) != (close == b'}') {
+                        return Err(Stop::Damaged("a closing bracket of the wrong kind"));
+                    }
+                    levels >>= 1;
+                    depth -= 1;
+                }
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(Raw::new(kind, start, self.at));
+            }
+        }
+    }
+}
+
+const fn table(members: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut index = 0;
+    while index < members.len() {
+        table[members[index] as usize] = true;
+        index += 1;
+    }
+    table
+}
+
+/// What ends a number or a word.
+static ENDS_BARE: [bool; 256] = table(b" \t\r\n,:]}[{\"'/");
+
+/// What matters between the brackets of a nested value.
+static STRUCTURE: [bool; 256] = table(b"{}[]\"'/");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &str, kind: Kind, inside: &str) {
+        let mut tokens = Tokens::new(bytes.as_bytes(), Tail::Closed);
+        let raw = tokens.value().unwrap();
+        assert_eq!(
+            (raw.kind, std::str::from_utf8(raw.of(bytes.as_bytes())).unwrap()),
+            (kind, inside),
+            "{bytes}"
+        );
+    }
+
+    #[test]
+    fn values() {
+        check(r#" "a""#, Kind::Text, "a");
+        check(r#""a\"b" "#, Kind::Escaped, r#"a\"b"#);
+        check("'it' ", Kind::Text, "it");
+        check("// why\n /* not */ -1.5e3,", Kind::Number, "-1.5e3");
+        check("NaN}", Kind::Number, "NaN");
+        check("None", Kind::Null, "None");
+        check("True]", Kind::True, "True");
+        check("maybe", Kind::Word, "maybe");
+        check(r#"{"a]":[{}, "}"], /* } */ b: 1} tail"#, Kind::Object, r#"{"a]":[{}, "}"], /* } */ b: 1}"#);
+        check("[1,[2]]]", Kind::Array, "[1,[2]]");
+    }
+
+    #[test]
+    fn every_cut_is_incomplete() {
+        let whole = br#"{"a":[1,"\"x",{}],"b":/* c */'d'}"#;
+        for keep in 0..whole.len() {
+            let mut tokens = Tokens::new(&whole[..keep], Tail::Open);
+            assert_eq!(tokens.value(), Err(Stop::Incomplete), "cut at {keep}");
+        }
+    }
+
+    #[test]
+    fn brackets_must_match_and_end_somewhere() {
+        let damaged =
+            |bytes: &[u8]| matches!(Tokens::new(bytes, Tail::Closed).value(), Err(Stop::Damaged(_)));
+        assert!(damaged(b"[1}"));
+        assert!(damaged(&[b'['; 1000]));
+        assert!(damaged(b":"));
+        assert!(damaged(b"/x"));
+    }
+}

@@ -1,0 +1,68 @@
+//! Long lists of integers in directories: chunks that the codecs can take.
+
+use crate::base::Result;
+use crate::base::bytes::{Cursor, Put};
+use crate::codec;
+
+/// Values of a chunk; all but the last are full.
+const CHUNK: usize = 1 << 14;
+const _: () = assert!(CHUNK <= codec::MAX_VALUES, "a chunk is one codec call");
+
+/// Appends a list of any length.
+pub fn put_ints(values: &[i64], out: &mut Vec<u8>) {
+    out.put_varint(values.len() as u64);
+    let mut encoded = Vec::new();
+    for chunk in values.chunks(CHUNK) {
+        encoded.clear();
+        codec::encode_ints(chunk, &mut encoded);
+        out.put_bytes(&encoded);
+    }
+}
+
+/// Reads a list. Memory grows as chunks prove to be there, never by the stated length.
+///
+/// # Errors
+/// Where the bytes are damaged.
+pub fn read_ints(cursor: &mut Cursor<'_>) -> Result<Vec<i64>> {
+    let mut left = usize::try_from(cursor.varint()?).map_err(|_| cursor.corrupt())?;
+    let mut values = Vec::new();
+    let mut chunk = Vec::new();
+    while left > 0 {
+        let count = left.min(CHUNK);
+        codec::decode_ints(cursor.bytes()?, count, &mut chunk)?;
+        values.extend_from_slice(&chunk);
+        left -= count;
+    }
+    Ok(values)
+}
+
+/// Reads a list that must have this many entries.
+///
+/// # Errors
+/// Where the bytes are damaged or the length differs.
+pub fn read_ints_of(cursor: &mut Cursor<'_>, len: usize) -> Result<Vec<i64>> {
+    let values = read_ints(cursor)?;
+    if values.len() == len { Ok(values) } else { Err(cursor.corrupt()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_longer_than_a_chunk_survive() {
+        let values: Vec<i64> = (0..CHUNK as i64 * 2 + 3).map(|v| v * v).collect();
+        let mut bytes = Vec::new();
+        put_ints(&values, &mut bytes);
+        let mut cursor = Cursor::new(&bytes, 0, "list");
+        assert_eq!(read_ints(&mut cursor).unwrap(), values);
+        assert!(cursor.finish().is_ok());
+    }
+
+    #[test]
+    fn a_huge_stated_length_allocates_nothing() {
+        let mut bytes = Vec::new();
+        bytes.put_varint(u64::MAX);
+        assert!(read_ints(&mut Cursor::new(&bytes, 0, "list")).is_err());
+    }
+}

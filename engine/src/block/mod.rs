@@ -1,0 +1,13 @@
+//! Blocks: the run of a column that is encoded together.
+//!
+//! Invariant: a block holds rows of one track only, at most [`ROWS`] of them, and carries its own zone map.
+
+mod column;
+pub mod list;
+mod zone;
+
+pub use column::{BlockColumn, BlockValues, ColumnType, encode_block, encoded_values};
+pub use zone::ZoneMap;
+
+/// Most rows of a block. Two blocks answer a window of 2,000 rows; 16 KiB of `i64` stay in the first-level cache.
+pub const ROWS: usize = 2048;

@@ -1,0 +1,23 @@
+//! One value for all rows. Layout: the value, a signed varint.
+
+use super::int::{Codec, signed_len};
+use super::stats::Stats;
+use crate::base::Result;
+use crate::base::bytes::{Cursor, Put};
+
+pub struct Constant;
+
+impl Codec for Constant {
+    fn encoded_len(&self, stats: &Stats) -> Option<usize> {
+        (stats.min == stats.max).then(|| signed_len(stats.min))
+    }
+
+    fn encode(&self, _values: &[i64], stats: &Stats, out: &mut Vec<u8>) {
+        out.put_signed(stats.min);
+    }
+
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+        out.fill(cursor.signed()?);
+        cursor.finish()
+    }
+}

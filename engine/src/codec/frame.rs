@@ -1,0 +1,32 @@
+//! Frame of reference: the distance of each value from the smallest, bit-packed.
+//! Layout: the smallest value (signed varint), the width (one byte), the packed distances.
+
+use super::bits::{pack, packed_len};
+use super::int::{Codec, signed_len, take_packed};
+use super::stats::Stats;
+use crate::base::Result;
+use crate::base::bytes::{Cursor, Put};
+
+pub struct Frame;
+
+impl Codec for Frame {
+    fn encoded_len(&self, stats: &Stats) -> Option<usize> {
+        Some(signed_len(stats.min) + 1 + packed_len(stats.count, stats.range_width()))
+    }
+
+    fn encode(&self, values: &[i64], stats: &Stats, out: &mut Vec<u8>) {
+        let width = stats.range_width();
+        out.put_signed(stats.min);
+        out.push(width);
+        pack(values.iter().map(|value| value.abs_diff(stats.min)), width, out);
+    }
+
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+        let min = cursor.signed()?;
+        let width = cursor.u8()?;
+        take_packed(&mut cursor, width, out)?;
+        cursor.finish()?;
+        out.iter_mut().for_each(|value| *value = value.wrapping_add(min));
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! Columns of 64-bit integers: which codec stores one, and the byte that says so.
+//!
+//! Most codecs state their size exactly from [`Stats`]; the smallest wins, the earlier in [`CODECS`] where two are equal.
+//! The entropy coders can only be tried: they are where the others stay wide, and they must win by a tenth because they
+//! decode slower.
+
+use super::bits::{MAX_WIDTH, packed_len, unpack};
+use super::constant::Constant;
+use super::delta::Delta;
+use super::dictionary::Dictionary;
+use super::divisor::{self, Quotients};
+use super::entropy::Entropy;
+use super::frame::Frame;
+use super::run::Run;
+use super::shuffle::Shuffle;
+use super::stats::Stats;
+use super::varint::Varint;
+use super::{INTS, MAX_VALUES, check_count};
+use crate::base::Result;
+use crate::base::bytes::{Cursor, zigzag};
+
+/// A codec whose size follows from the statistics. None of this counts the id byte.
+pub trait Codec: Sync {
+    /// Exact encoded size, or `None` where these values do not fit this codec.
+    fn encoded_len(&self, stats: &Stats) -> Option<usize>;
+    /// Appends the values, whose statistics are `stats` and fit.
+    fn encode(&self, values: &[i64], stats: &Stats, out: &mut Vec<u8>);
+    /// Fills `out` completely from all the bytes of `cursor`, or fails.
+    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()>;
+}
+
+/// A codec whose size is known only by encoding.
+pub trait Trial: Sync {
+    /// It is tried only where the best [`Codec`] takes more than this many bits a value.
+    fn worth_above_bits(&self) -> usize;
+    /// The values, whose statistics are `stats`, or `None` where they do not fit.
+    fn attempt(&self, values: &[i64], stats: &Stats) -> Option<Vec<u8>>;
+    /// As [`Codec::decode`].
+    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()>;
+}
+
+/// By id, from [`INTS`] on.
+pub const CODECS: [&dyn Codec; 6] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint];
+/// By id, after the codecs and the divisor.
+pub const TRIALS: [&dyn Trial; 2] = [&Shuffle, &Entropy];
+const DIVISOR: u8 = INTS + CODECS.len() as u8;
+const FIRST_TRIAL: u8 = DIVISOR + 1;
+/// What [`super::codec_name`] calls them, by id.
+pub const NAMES: [&str; CODECS.len() + 1 + TRIALS.len()] = [
+    "constant",
+    "frame of reference",
+    "delta",
+    "run length",
+    "dictionary",
+    "varint",
+    "divisor",
+    "shuffled zstd",
+    "pco",
+];
+/// The same for the quotients below a divisor.
+const NAMES_DIVIDED: [&str; NAMES.len()] = [
+    "divisor, constant",
+    "divisor, frame of reference",
+    "divisor, delta",
+    "divisor, run length",
+    "divisor, dictionary",
+    "divisor, varint",
+    "divisor",
+    "divisor, shuffled zstd",
+    "divisor, pco",
+];
+
+/// Fewest values for which an entropy coder is tried: below, its tables outweigh what it saves.
+const TRIAL_MIN_VALUES: usize = 64;
+
+/// Appends a column: the id of the smallest codec, then what it wrote.
+pub fn encode(values: &[i64], out: &mut Vec<u8>) {
+    assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
+    let stats = Stats::of(values);
+    let plain_len = smallest(&stats).1;
+    let quotients =
+        Quotients::of(values, &stats).filter(|q| q.header_len() + 1 + smallest(&q.stats).1 < plain_len);
+    match quotients {
+        Some(quotients) => {
+            out.push(DIVISOR);
+            quotients.put_header(out);
+            encode_undivided(&quotients.values, &quotients.stats, out);
+        }
+        None => encode_undivided(values, &stats, out),
+    }
+}
+
+/// The id of the codec that needs the fewest bytes, and how many.
+fn smallest(stats: &Stats) -> (u8, usize) {
+    let sizes = (INTS..).zip(CODECS).filter_map(|(id, codec)| Some((id, codec.encoded_len(stats)?)));
+    sizes.min_by_key(|(_, len)| *len).expect("the frame of reference fits every column")
+}
+
+fn encode_undivided(values: &[i64], stats: &Stats, out: &mut Vec<u8>) {
+    let (id, len) = smallest(stats);
+    let worth = |trial: &dyn Trial| {
+        values.len() >= TRIAL_MIN_VALUES && len * 8 > trial.worth_above_bits() * values.len()
+    };
+    let attempts = (FIRST_TRIAL..).zip(TRIALS).filter(|(_, trial)| worth(*trial));
+    let attempts = attempts.filter_map(|(id, trial)| Some((id, trial.attempt(values, stats)?)));
+    match attempts.min_by_key(|(_, bytes)| bytes.len()).filter(|(_, bytes)| wins(bytes.len(), len)) {
+        Some((id, bytes)) => {
+            out.push(id);
+            out.extend_from_slice(&bytes);
+        }
+        None => {
+            out.push(id);
+            CODECS[usize::from(id - INTS)].encode(values, stats, out);
+        }
+    }
+}
+
+/// Whether an attempt is worth its slower decoding: smaller by a tenth or more.
+pub fn wins(attempt_len: usize, len: usize) -> bool {
+    attempt_len * 10 <= len * 9
+}
+
+/// Reads what [`encode`] wrote.
+pub fn decode(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
+    check_count(count)?;
+    out.clear();
+    let mut cursor = Cursor::new(bytes, 0, "integer column");
+    let id = cursor.u8()?;
+    // At most MAX_VALUES: a constant column of two bytes may rightly be that long.
+    out.resize(count, 0);
+    if id != DIVISOR {
+        return decode_undivided(id, cursor, out);
+    }
+    let (base, divisor) = divisor::header(&mut cursor)?;
+    let id = cursor.u8()?;
+    decode_undivided(id, cursor, out)?;
+    divisor::multiply(base, divisor, out);
+    Ok(())
+}
+
+fn decode_undivided(id: u8, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+    if let Some(codec) = id.checked_sub(INTS).and_then(|index| CODECS.get(usize::from(index))) {
+        codec.decode(cursor, out)
+    } else if let Some(trial) = id.checked_sub(FIRST_TRIAL).and_then(|index| TRIALS.get(usize::from(index))) {
+        trial.decode(cursor, out)
+    } else {
+        Err(cursor.corrupt())
+    }
+}
+
+/// The names of the codecs in a column of integers.
+pub fn name(bytes: &[u8]) -> Option<&'static str> {
+    let mut cursor = Cursor::new(bytes, 0, "integer column");
+    let index = |id: u8| id.checked_sub(INTS).map(usize::from);
+    let id = cursor.u8().ok()?;
+    if id == DIVISOR && divisor::header(&mut cursor).is_ok() {
+        return NAMES_DIVIDED.get(index(cursor.u8().ok()?)?).copied();
+    }
+    NAMES.get(index(id)?).copied()
+}
+
+/// Fills `out` from as many packed bytes as it needs.
+pub fn take_packed(cursor: &mut Cursor<'_>, width: u8, out: &mut [i64]) -> Result<()> {
+    if width > MAX_WIDTH {
+        return Err(cursor.corrupt());
+    }
+    let packed = cursor.take(packed_len(out.len(), width))?;
+    unpack(packed, width, out);
+    Ok(())
+}
+
+/// Bytes of a varint.
+pub fn varint_len(value: u64) -> usize {
+    (u64::BITS - value.leading_zeros()).max(1).div_ceil(7) as usize
+}
+
+/// Bytes of a signed varint.
+pub fn signed_len(value: i64) -> usize {
+    varint_len(zigzag(value))
+}

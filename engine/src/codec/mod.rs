@@ -1,0 +1,125 @@
+//! Column codecs: the values of one block to bytes and back.
+//!
+//! An encoded column begins with a byte that names its codec and does not state how many values it holds: the block
+//! knows that. Encoding is deterministic. Decoding fills exactly the count asked for or fails; it allocates no more than
+//! that count, [`MAX_TEXT_BYTES`] or the stated bound needs, and no bytes make it panic. `docs/format-codecs.md` is the
+//! layout to the bit. Offsets in errors count from the first byte of the column.
+
+mod bits;
+mod compress;
+mod constant;
+mod delta;
+mod dictionary;
+mod divisor;
+mod entropy;
+mod float;
+mod frame;
+mod int;
+mod mask;
+mod run;
+mod shuffle;
+mod stats;
+mod text;
+mod varint;
+
+#[cfg(test)]
+mod conformance;
+
+pub use compress::{compress, decompress};
+pub use text::Texts;
+
+use crate::base::{Error, Result};
+
+/// Most values a block may hold: decoders refuse more before allocating.
+pub const MAX_VALUES: usize = 1 << 16;
+/// Most bytes the texts of a block may hold: decoders refuse more before allocating.
+pub const MAX_TEXT_BYTES: usize = 1 << 28;
+
+// The first ids of each kind of column: a column of one kind is never taken for another's.
+const INTS: u8 = 0x10;
+const FLOATS: u8 = 0x20;
+const TEXTS: u8 = 0x30;
+const MASKS: u8 = 0x40;
+
+/// Appends a column of integers, in the smallest form.
+///
+/// # Panics
+/// Where there are more than [`MAX_VALUES`].
+pub fn encode_ints(values: &[i64], out: &mut Vec<u8>) {
+    int::encode(values, out);
+}
+
+/// Replaces the content of `out` by the `count` integers that `bytes` hold.
+///
+/// # Errors
+/// `Corrupt` or `Truncated` where `bytes` are no such column; `out` is then of no use. `Invalid` where `count` is above
+/// [`MAX_VALUES`].
+pub fn decode_ints(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
+    int::decode(bytes, count, out)
+}
+
+/// Appends a column of floats, in the smallest form; every bit is kept, those of NaNs and the sign of zero too.
+///
+/// # Panics
+/// Where there are more than [`MAX_VALUES`].
+pub fn encode_floats(values: &[f64], out: &mut Vec<u8>) {
+    float::encode(values, out);
+}
+
+/// Replaces the content of `out` by the `count` floats that `bytes` hold.
+///
+/// # Errors
+/// As [`decode_ints`].
+pub fn decode_floats(bytes: &[u8], count: usize, out: &mut Vec<f64>) -> Result<()> {
+    float::decode(bytes, count, out)
+}
+
+/// Appends a column of texts: smaller where they are sorted.
+///
+/// # Panics
+/// Where there are more than [`MAX_VALUES`], or more than [`MAX_TEXT_BYTES`] in all of them.
+pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
+    text::encode(texts, out);
+}
+
+/// The `count` texts that `bytes` hold.
+///
+/// # Errors
+/// As [`decode_ints`].
+pub fn decode_texts(bytes: &[u8], count: usize) -> Result<Texts> {
+    text::decode(bytes, count)
+}
+
+/// Appends which rows of a sparse column have a value.
+///
+/// # Panics
+/// Where there are more than [`MAX_VALUES`].
+pub fn encode_mask(present: &[bool], out: &mut Vec<u8>) {
+    mask::encode(present, out);
+}
+
+/// Replaces the content of `out` by the `count` marks that `bytes` hold.
+///
+/// # Errors
+/// As [`decode_ints`].
+pub fn decode_mask(bytes: &[u8], count: usize, out: &mut Vec<bool>) -> Result<()> {
+    mask::decode(bytes, count, out)
+}
+
+/// The name of the codec that wrote a column, for people.
+#[must_use]
+pub fn codec_name(bytes: &[u8]) -> &'static str {
+    const KINDS: [(u8, &[&str]); 3] = [(FLOATS, &float::NAMES), (TEXTS, &text::NAMES), (MASKS, &mask::NAMES)];
+    let Some(id) = bytes.first() else { return "nothing" };
+    let named =
+        |(first, names): (u8, &[&'static str])| names.get(usize::from(id.checked_sub(first)?)).copied();
+    int::name(bytes).or_else(|| KINDS.into_iter().find_map(named)).unwrap_or("unknown")
+}
+
+fn check_count(count: usize) -> Result<()> {
+    if count <= MAX_VALUES {
+        Ok(())
+    } else {
+        Err(Error::Invalid { what: "a block holds at most 65536 values" })
+    }
+}

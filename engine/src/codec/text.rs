@@ -1,0 +1,169 @@
+//! Columns of texts.
+//!
+//! Forms: plain or front-coded, and each stored or under zstd. Layout: where front-coded, the length (varint) and bytes
+//! of a column of integers that says how many bytes each text shares with the one before; the same of the lengths of the
+//! rest; then the rests one after the other, as they are or as one zstd frame.
+
+use super::compress::{compress, decompress};
+use super::{MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count, int};
+use crate::base::Result;
+use crate::base::bytes::{Cursor, Put};
+
+const PLAIN: u8 = TEXTS;
+const FRONT: u8 = TEXTS + 2;
+/// Added to a form whose bytes are a zstd frame.
+const COMPRESSED: u8 = 1;
+/// By id, from [`TEXTS`] on.
+pub const NAMES: [&str; 4] = ["plain", "zstd", "front-coded", "front-coded zstd"];
+
+/// Front coding is tried where it takes away at least one byte of this many.
+const FRONT_SHARE: usize = 8;
+
+/// The texts of a column: one string and where each ends in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// All texts, one after the other.
+    pub bytes: String,
+    /// Where each text ends in `bytes`.
+    pub ends: Vec<u32>,
+}
+
+impl Texts {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The text of row `index`.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[must_use]
+    pub fn get(&self, index: usize) -> &str {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start as usize..self.ends[index] as usize]
+    }
+
+    /// All texts in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+/// Bytes that two texts begin with alike. May end inside a character: the decoder joins bytes, not characters.
+fn shared_len(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
+    let total: usize = texts.clone().map(str::len).sum();
+    assert!(total <= MAX_TEXT_BYTES, "the texts of a block hold at most MAX_TEXT_BYTES");
+    let befores = std::iter::once("").chain(texts.clone());
+    let shared: Vec<i64> =
+        texts.clone().zip(befores).map(|(text, before)| shared_len(text, before) as i64).collect();
+    assert!(shared.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
+    let mut best = form(PLAIN, texts.clone(), &[]);
+    if shared.iter().sum::<i64>() as usize * FRONT_SHARE > total {
+        let front = form(FRONT, texts, &shared);
+        if front.len() < best.len() {
+            best = front;
+        }
+    }
+    out.extend_from_slice(&best);
+}
+
+/// The column in one form, under zstd where that is smaller. `shared` is empty in the plain form.
+fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64]) -> Vec<u8> {
+    let (mut lengths, mut rests) = (Vec::new(), Vec::new());
+    for (index, text) in texts.enumerate() {
+        let rest = &text.as_bytes()[shared.get(index).map_or(0, |shared| *shared as usize)..];
+        lengths.push(rest.len() as i64);
+        rests.extend_from_slice(rest);
+    }
+    let mut out = vec![id];
+    let mut column = Vec::new();
+    for integers in (id == FRONT).then_some(shared).into_iter().chain([lengths.as_slice()]) {
+        column.clear();
+        int::encode(integers, &mut column);
+        out.put_bytes(&column);
+    }
+    let mut frame = Vec::new();
+    compress(&rests, &mut frame);
+    if frame.len() < rests.len() {
+        out[0] += COMPRESSED;
+        rests = frame;
+    }
+    out.extend_from_slice(&rests);
+    out
+}
+
+/// A column of lengths, each of which fits the bytes a block may hold.
+fn lengths(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<usize>> {
+    let mut integers = Vec::new();
+    int::decode(cursor.bytes()?, count, &mut integers)?;
+    let lengths = integers
+        .iter()
+        .map(|length| usize::try_from(*length).ok().filter(|length| *length <= MAX_TEXT_BYTES));
+    lengths.collect::<Option<_>>().ok_or_else(|| cursor.corrupt())
+}
+
+pub fn decode(bytes: &[u8], count: usize) -> Result<Texts> {
+    check_count(count)?;
+    let mut cursor = Cursor::new(bytes, 0, "text column");
+    let id = cursor.u8()?;
+    let (front, compressed) = match id {
+        PLAIN | FRONT => (id == FRONT, false),
+        _ if id == PLAIN + COMPRESSED || id == FRONT + COMPRESSED => (id > FRONT, true),
+        _ => return Err(cursor.corrupt()),
+    };
+    let shared = if front { lengths(&mut cursor, count)? } else { Vec::new() };
+    let lengths = lengths(&mut cursor, count)?;
+    let corrupt = cursor.corrupt();
+    // MAX_VALUES lengths of MAX_TEXT_BYTES add up to less than 2^48; a 32-bit usize must not wrap.
+    let sum = |lengths: &[usize]| lengths.iter().map(|length| *length as u64).sum::<u64>();
+    let (rest_len, total) = (sum(&lengths), sum(&lengths) + sum(&shared));
+    if total > MAX_TEXT_BYTES as u64 {
+        return Err(corrupt);
+    }
+    let rest_len = rest_len as usize;
+    let stored = cursor.take(cursor.remaining())?;
+    let rests = if compressed { decompress(stored, rest_len)? } else { stored.to_vec() };
+    if rests.len() != rest_len {
+        return Err(corrupt);
+    }
+    let joined = if front { join(&rests, &shared, &lengths, total as usize) } else { Some(rests) };
+    let bytes = String::from_utf8(joined.ok_or(corrupt)?).map_err(|_| corrupt)?;
+    let ends = lengths.iter().enumerate().scan(0, |end, (index, length)| {
+        *end += length + shared.get(index).copied().unwrap_or(0);
+        Some(*end)
+    });
+    let ends: Vec<usize> = ends.collect();
+    if ends.iter().any(|end| !bytes.is_char_boundary(*end)) {
+        return Err(corrupt);
+    }
+    Ok(Texts { bytes, ends: ends.into_iter().map(|end| end as u32).collect() })
+}
+
+/// Puts what each text shares before its rest. `None` where a text shares more than the one before has.
+fn join(rests: &[u8], shared: &[usize], lengths: &[usize], total: usize) -> Option<Vec<u8>> {
+    let mut joined = Vec::with_capacity(total);
+    let (mut before, mut rest_at) = (0, 0);
+    for (shared, length) in shared.iter().zip(lengths) {
+        let start = joined.len();
+        if *shared > start - before {
+            return None;
+        }
+        joined.extend_from_within(before..before + shared);
+        joined.extend_from_slice(&rests[rest_at..rest_at + length]);
+        rest_at += length;
+        before = start;
+    }
+    Some(joined)
+}

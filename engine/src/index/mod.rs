@@ -1,0 +1,10 @@
+//! Indexes: which blocks overlap this window, which blocks hold this text.
+//!
+//! Both work on numbers of blocks, so that their size follows the blocks, not the rows; rows are settled by decoding the
+//! few blocks that remain.
+
+mod max_end;
+mod postings;
+
+pub use max_end::MaxEndTree;
+pub use postings::{Postings, encode_postings};

@@ -1,0 +1,143 @@
+//! Postings: for each text of a column the blocks that hold it.
+//!
+//! A frequent text has a roaring bitmap of blocks; a rare one, and most operands are rare, a few numbers, because a
+//! bitmap would cost it more than its rows do.
+
+use roaring::RoaringBitmap;
+
+use crate::base::Result;
+use crate::base::bytes::{Cursor, Put};
+use crate::block::list;
+
+/// Up to this many blocks are listed; a roaring bitmap with one container is larger.
+const LISTED: usize = 8;
+/// Codes of the two forms, as in `docs/format.md`.
+const LIST: u8 = 0;
+const BITMAP: u8 = 1;
+
+/// Encodes pairs of a text's number and a block's. Sorts them; equal ones count once.
+pub fn encode_postings(mut pairs: Vec<(u32, u32)>, out: &mut Vec<u8>) {
+    pairs.sort_unstable();
+    pairs.dedup();
+    let (mut codes, mut lens, mut body) = (Vec::new(), Vec::new(), Vec::new());
+    for group in pairs.chunk_by(|a, b| a.0 == b.0) {
+        let start = body.len();
+        encode_blocks(group, &mut body);
+        codes.push(i64::from(group[0].0));
+        lens.push((body.len() - start) as i64);
+    }
+    list::put_ints(&codes, out);
+    list::put_ints(&lens, out);
+    out.put_bytes(&body);
+}
+
+fn encode_blocks(group: &[(u32, u32)], body: &mut Vec<u8>) {
+    if group.len() <= LISTED {
+        body.push(LIST);
+        let mut last = 0;
+        for &(_, block) in group {
+            body.put_varint(u64::from(block - last));
+            last = block;
+        }
+        return;
+    }
+    body.push(BITMAP);
+    let bitmap: RoaringBitmap = group.iter().map(|&(_, block)| block).collect();
+    // Writing to a vector cannot fail.
+    let written = bitmap.serialize_into(&mut *body);
+    debug_assert!(written.is_ok(), "a vector takes all bytes");
+}
+
+/// The postings of a column.
+#[derive(Debug)]
+pub struct Postings<'a> {
+    codes: Vec<i64>,
+    ends: Vec<usize>,
+    body: &'a [u8],
+    /// Where the postings begin in the file, for messages.
+    offset: u64,
+}
+
+impl<'a> Postings<'a> {
+    /// Reads postings.
+    ///
+    /// # Errors
+    /// Where the bytes are damaged.
+    pub fn decode(cursor: &mut Cursor<'a>, offset: u64) -> Result<Self> {
+        let codes = list::read_ints(cursor)?;
+        let lens = list::read_ints_of(cursor, codes.len())?;
+        let body = cursor.bytes()?;
+        let mut end = 0_usize;
+        let mut ends = Vec::with_capacity(lens.len());
+        for &len in &lens {
+            let len = usize::try_from(len).map_err(|_| cursor.corrupt())?;
+            end = end.checked_add(len).filter(|&end| end <= body.len()).ok_or_else(|| cursor.corrupt())?;
+            ends.push(end);
+        }
+        Ok(Self { codes, ends, body, offset })
+    }
+
+    /// The blocks that hold any of these texts.
+    ///
+    /// # Errors
+    /// Where the bytes are damaged.
+    pub fn blocks_with(&self, texts: &RoaringBitmap) -> Result<RoaringBitmap> {
+        let mut blocks = RoaringBitmap::new();
+        for (at, &code) in self.codes.iter().enumerate() {
+            if u32::try_from(code).is_ok_and(|code| texts.contains(code)) {
+                self.add_blocks(at, &mut blocks)?;
+            }
+        }
+        Ok(blocks)
+    }
+
+    fn add_blocks(&self, at: usize, blocks: &mut RoaringBitmap) -> Result<()> {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        let mut cursor = Cursor::new(&self.body[start..self.ends[at]], self.offset, "postings");
+        match cursor.u8()? {
+            LIST => {
+                let mut block = 0_u32;
+                while cursor.remaining() > 0 {
+                    block = block.checked_add(cursor.varint_u32()?).ok_or_else(|| cursor.corrupt())?;
+                    blocks.insert(block);
+                }
+            }
+            BITMAP => {
+                let bytes = cursor.take(cursor.remaining())?;
+                *blocks |= RoaringBitmap::deserialize_from(bytes).map_err(|_| cursor.corrupt())?;
+            }
+            _ => return Err(cursor.corrupt()),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn finds_what_a_scan_finds(
+            pairs in prop::collection::vec((0_u32..20, 0_u32..300), 0..400),
+            wanted in prop::collection::btree_set(0_u32..22, 0..5),
+        ) {
+            let mut bytes = Vec::new();
+            encode_postings(pairs.clone(), &mut bytes);
+            let postings = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0).unwrap();
+            let found = postings.blocks_with(&wanted.iter().copied().collect()).unwrap();
+            let scanned: RoaringBitmap =
+                pairs.iter().filter(|(code, _)| wanted.contains(code)).map(|&(_, block)| block).collect();
+            prop_assert_eq!(found, scanned);
+        }
+
+        #[test]
+        fn hostile_bytes_end_in_an_error_or_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(postings) = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0) {
+                let _ = postings.blocks_with(&(0..100).collect());
+            }
+        }
+    }
+}

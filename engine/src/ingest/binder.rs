@@ -1,0 +1,173 @@
+//! Binding flow points to slices while the rows of a track pass by, and drawing the arrows at the end.
+
+use crate::model::{Bind, FlowPhase, FlowPoint};
+use crate::segment::Arrow;
+
+/// All flow points of a segment.
+#[derive(Debug, Default)]
+pub struct Binder {
+    points: Vec<FlowPoint>,
+    /// The row that each point belongs to.
+    rows: Vec<Option<u32>>,
+}
+
+impl Binder {
+    /// Takes all points.
+    pub fn new(mut points: Vec<FlowPoint>) -> Self {
+        points.sort_by_key(|point| (point.track, point.time_ps));
+        Self { rows: vec![None; points.len()], points }
+    }
+
+    /// Begins a track.
+    pub fn track(&self, track: u32) -> TrackBinder {
+        let next = self.points.partition_point(|point| point.track.0 < track);
+        let end = self.points.partition_point(|point| point.track.0 <= track);
+        TrackBinder { next, end, open: Vec::new(), waiting: Vec::new() }
+    }
+
+    /// The arrows of all flows, and how many points found no slice or no partner.
+    pub fn arrows(self) -> (Vec<Arrow>, u64) {
+        let mut order: Vec<usize> = (0..self.points.len()).collect();
+        let phase = |phase| match phase {
+            FlowPhase::Start => 0,
+            FlowPhase::Step => 1,
+            FlowPhase::End => 2,
+        };
+        order.sort_by_key(|&at| {
+            let point = &self.points[at];
+            (point.key, point.time_ps, phase(point.phase))
+        });
+        let mut arrows = Vec::new();
+        let mut unbound = 0;
+        for flow in order.chunk_by(|&a, &b| self.points[a].key == self.points[b].key) {
+            let mut from = None;
+            for &at in flow {
+                let (point, row) = (&self.points[at], self.rows[at]);
+                match (point.phase, from, row) {
+                    (_, _, None) => unbound += 1,
+                    (FlowPhase::Start, _, Some(row)) => from = Some(row),
+                    (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
+                        unbound += 1;
+                        from = (point.phase == FlowPhase::Step).then_some(row);
+                    }
+                    (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
+                        arrows.push(Arrow { from: start, to: row, name: point.name });
+                        // An end leaves the flow open: a launch may fan out to several kernels.
+                        if point.phase == FlowPhase::Step {
+                            from = Some(row);
+                        }
+                    }
+                }
+            }
+        }
+        (arrows, unbound)
+    }
+}
+
+/// Binds the points of one track; its rows come in order.
+#[derive(Debug)]
+pub struct TrackBinder {
+    /// The next point that no row has been compared with.
+    next: usize,
+    end: usize,
+    /// Rows that may still enclose a point: end and row, in order of start.
+    open: Vec<(i64, u32)>,
+    /// Points that wait for the next row to start.
+    waiting: Vec<usize>,
+}
+
+impl TrackBinder {
+    /// A row starts. Points before it are settled first.
+    pub fn row(&mut self, binder: &mut Binder, start_ps: i64, end_ps: i64, row: u32) {
+        if self.next == self.end && self.waiting.is_empty() {
+            return;
+        }
+        self.settle(binder, start_ps);
+        for at in self.waiting.drain(..) {
+            binder.rows[at] = Some(row);
+        }
+        // Points at the very moment of the start bind to this row too, if they want the next.
+        let mut at = self.next;
+        while at < self.end && binder.points[at].time_ps == start_ps {
+            if binder.points[at].bind == Bind::Next && binder.rows[at].is_none() {
+                binder.rows[at] = Some(row);
+            }
+            at += 1;
+        }
+        // A slice that ends at the moment of a point still encloses it.
+        self.open.retain(|&(end, _)| end >= start_ps);
+        self.open.push((end_ps, row));
+    }
+
+    /// The track ends.
+    pub fn finish(mut self, binder: &mut Binder) {
+        self.settle(binder, i64::MAX);
+    }
+
+    /// Settles the points before `until`: no further row starts at them.
+    fn settle(&mut self, binder: &mut Binder, until: i64) {
+        while self.next < self.end && binder.points[self.next].time_ps < until {
+            let point = binder.points[self.next];
+            match point.bind {
+                Bind::Enclosing => {
+                    let innermost = self.open.iter().rev().find(|&&(end, _)| end >= point.time_ps);
+                    binder.rows[self.next] = innermost.map(|&(_, row)| row);
+                }
+                Bind::Next if binder.rows[self.next].is_none() => self.waiting.push(self.next),
+                Bind::Next => {}
+            }
+            self.next += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{NameId, TrackId};
+
+    /// Rows as (start, end); points as (time, phase, bind) of one flow; arrows as (from, to).
+    #[track_caller]
+    fn check(rows: &[(i64, i64)], points: &[(i64, FlowPhase, Bind)], expected: &[(u32, u32)]) {
+        let points = points.iter().map(|&(time_ps, phase, bind)| FlowPoint {
+            key: 7,
+            track: TrackId(0),
+            time_ps,
+            phase,
+            bind,
+            name: NameId(0),
+        });
+        let mut binder = Binder::new(points.collect());
+        let mut track = binder.track(0);
+        for (row, &(start, end)) in (0..).zip(rows) {
+            track.row(&mut binder, start, end, row);
+        }
+        track.finish(&mut binder);
+        let (arrows, _) = binder.arrows();
+        assert_eq!(arrows.iter().map(|a| (a.from, a.to)).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn starts_bind_to_the_innermost_slice_and_ends_to_the_next() {
+        use {Bind::*, FlowPhase::*};
+        check(&[(0, 10), (2, 4), (20, 30)], &[(3, Start, Enclosing), (15, End, Next)], &[(1, 2)]);
+        check(&[(0, 10), (20, 30)], &[(5, Start, Enclosing), (20, End, Next)], &[(0, 1)]);
+        check(&[(0, 10), (20, 30)], &[(10, Start, Enclosing), (20, End, Enclosing)], &[(0, 1)]);
+    }
+
+    #[test]
+    fn steps_chain_and_ends_fan_out() {
+        use {Bind::*, FlowPhase::*};
+        check(
+            &[(0, 1), (2, 3), (4, 5), (6, 7)],
+            &[(0, Start, Enclosing), (2, Step, Enclosing), (4, End, Enclosing), (6, End, Enclosing)],
+            &[(0, 1), (1, 2), (1, 3)],
+        );
+    }
+
+    #[test]
+    fn a_flow_without_a_slice_draws_nothing() {
+        use {Bind::*, FlowPhase::*};
+        check(&[(0, 1)], &[(5, Start, Enclosing), (6, End, Next)], &[]);
+    }
+}

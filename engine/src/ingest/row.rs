@@ -1,0 +1,80 @@
+//! A row on its way to its block: a sort key and packed values.
+
+use std::cmp::Ordering;
+
+use crate::base::bytes::{Cursor, Put};
+use crate::base::{Error, Result};
+use crate::block::ColumnType;
+
+/// Where a row belongs. Order: table, track, start, longest first (parents before children), arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowKey {
+    /// Table in the upper, track in the lower half.
+    pub place: u64,
+    /// Start, or time of a sample.
+    pub start_ps: i64,
+    /// Duration; 0 for samples.
+    pub duration_ps: i64,
+    /// Number by arrival.
+    pub arrival: u32,
+}
+
+impl Ord for RowKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.place, self.start_ps, other.duration_ps, self.arrival).cmp(&(
+            other.place,
+            other.start_ps,
+            self.duration_ps,
+            other.arrival,
+        ))
+    }
+}
+
+impl PartialOrd for RowKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A field's value in a packed row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Packed<'a> {
+    /// Integers, booleans, codes.
+    Int(i64),
+    /// Floats.
+    Float(f64),
+    /// Texts in place.
+    Text(&'a str),
+}
+
+/// Appends a value: the field, its type, its bytes.
+pub fn put_value(field: u32, kind: ColumnType, value: Packed<'_>, out: &mut Vec<u8>) {
+    out.put_varint(u64::from(field));
+    let code = ColumnType::ALL.iter().position(|&one| one == kind).unwrap_or_default();
+    out.push(u8::try_from(code).unwrap_or_default());
+    match value {
+        Packed::Int(value) => out.put_signed(value),
+        Packed::Float(value) => out.extend_from_slice(&value.to_le_bytes()),
+        Packed::Text(text) => out.put_text(text),
+    }
+}
+
+/// Reads what [`put_value`] wrote, until the row ends.
+pub fn values(packed: &[u8]) -> impl Iterator<Item = Result<(u32, ColumnType, Packed<'_>)>> {
+    let mut cursor = Cursor::new(packed, 0, "row in scratch space");
+    std::iter::from_fn(move || (cursor.remaining() > 0).then(|| read_value(&mut cursor)))
+}
+
+fn read_value<'a>(cursor: &mut Cursor<'a>) -> Result<(u32, ColumnType, Packed<'a>)> {
+    let field = cursor.varint_u32()?;
+    let code = usize::from(cursor.u8()?);
+    let kind = *ColumnType::ALL.get(code).ok_or(Error::Storage { what: "scratch space was damaged" })?;
+    let value = match kind {
+        ColumnType::Float => Packed::Float(f64::from_bits(cursor.u64()?)),
+        ColumnType::LongText | ColumnType::LongJson => Packed::Text(cursor.text()?),
+        ColumnType::Int | ColumnType::Uint | ColumnType::Bool | ColumnType::Text | ColumnType::Json => {
+            Packed::Int(cursor.signed()?)
+        }
+    };
+    Ok((field, kind, value))
+}

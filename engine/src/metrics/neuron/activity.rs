@@ -1,0 +1,117 @@
+//! Who was busy when: the time covered by classes of slices, over all tracks, in one sweep in order of time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::columns::Columns;
+use crate::base::Result;
+use crate::model::TrackId;
+use crate::segment::{Bytes, ColumnRole, Segment};
+
+/// A set of classes, a bit each.
+pub type Classes = u32;
+
+/// Most classes of a sweep.
+pub const MAX_CLASSES: usize = Classes::BITS as usize;
+
+/// What a class came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Activity {
+    /// Slices.
+    pub count: u64,
+    /// Sum of their durations in picoseconds.
+    pub total_ps: u64,
+    /// Time in which at least one ran, in picoseconds.
+    pub covered_ps: u64,
+}
+
+/// The classes of the rows of one block: (track, table, block, names' numbers) to one set a row.
+pub type Classify<'a> = dyn Fn(TrackId, usize, &[i64]) -> Result<Vec<Classes>> + 'a;
+
+/// One track's slices, in order of start.
+struct Cursor {
+    track: TrackId,
+    blocks: std::ops::Range<usize>,
+    rows: Vec<(i64, i64, Classes)>,
+    at: usize,
+}
+
+/// Sums up the slices of these tracks by class.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn sweep<B: Bytes>(
+    segment: &Segment<B>,
+    tracks: &[(TrackId, &Classify<'_>)],
+) -> Result<[Activity; MAX_CLASSES]> {
+    let mut activity = [Activity::default(); MAX_CLASSES];
+    let mut covered_to = [i64::MIN; MAX_CLASSES];
+    let mut cursors = Vec::new();
+    let mut heap = BinaryHeap::new();
+    for &(track, classify) in tracks {
+        let mut cursor = Cursor { track, blocks: segment.blocks_of(track)?, rows: Vec::new(), at: 0 };
+        if let Some((start_ps, ..)) = cursor.peek(segment, classify)? {
+            heap.push(Reverse((start_ps, cursors.len())));
+        }
+        cursors.push((cursor, classify));
+    }
+    while let Some(Reverse((_, at))) = heap.pop() {
+        let (cursor, classify) = &mut cursors[at];
+        let Some((start_ps, end_ps, classes)) = cursor.peek(segment, *classify)? else { continue };
+        cursor.at += 1;
+        let mut left = classes;
+        while left != 0 {
+            let class = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let covered = &mut covered_to[class];
+            let from = start_ps.max(*covered);
+            activity[class].count += 1;
+            activity[class].total_ps += end_ps.abs_diff(start_ps);
+            activity[class].covered_ps += end_ps.saturating_sub(from).max(0).unsigned_abs();
+            *covered = (*covered).max(end_ps);
+        }
+        if let Some((start_ps, ..)) = cursor.peek(segment, *classify)? {
+            heap.push(Reverse((start_ps, at)));
+        }
+    }
+    Ok(activity)
+}
+
+impl Cursor {
+    /// The next slice: start, end, classes.
+    fn peek<B: Bytes>(
+        &mut self,
+        segment: &Segment<B>,
+        classify: &Classify<'_>,
+    ) -> Result<Option<(i64, i64, Classes)>> {
+        while self.at == self.rows.len() {
+            let Some(block) = self.blocks.next() else { return Ok(None) };
+            let Some(table) = segment.table_of(self.track) else { return Ok(None) };
+            let starts = segment.core_ints(table, ColumnRole::Start, block)?;
+            let durations = segment.core_ints(table, ColumnRole::Duration, block)?;
+            let names = segment.core_ints(table, ColumnRole::Name, block)?;
+            let classes = classify(self.track, block, &names)?;
+            self.at = 0;
+            self.rows = starts
+                .iter()
+                .zip(&durations)
+                .zip(&classes)
+                .map(|((&start, &duration), &classes)| (start, start.saturating_add(duration), classes))
+                .collect();
+        }
+        Ok(Some(self.rows[self.at]))
+    }
+}
+
+/// The value of a text field of each row of a block, mapped; rows without one get `absent`.
+pub fn map_texts<B: Bytes, T: Copy>(
+    columns: &Columns<'_, B>,
+    name: &str,
+    (block, rows): (usize, usize),
+    absent: T,
+    map: impl Fn(&str) -> T,
+) -> Result<Vec<T>> {
+    let mut mapped = vec![absent; rows];
+    columns.for_each_text(name, block, |row, text| mapped[row] = map(text))?;
+    Ok(mapped)
+}

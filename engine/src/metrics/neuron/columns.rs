@@ -1,0 +1,120 @@
+//! Columns by the names of their fields, block by block.
+
+use crate::base::Result;
+use crate::block::{BlockColumn, BlockValues, ColumnType};
+use crate::model::{FieldId, NameId, OwnedValue, TableId};
+use crate::segment::{Bytes, ColumnRole, Segment};
+
+/// A table whose fields are read by name.
+#[derive(Debug)]
+pub struct Columns<'a, B> {
+    segment: &'a Segment<B>,
+    table: TableId,
+}
+
+// Derived `Clone` would ask for `B: Clone`.
+impl<B> Clone for Columns<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Columns<'_, B> {}
+
+impl<'a, B: Bytes> Columns<'a, B> {
+    /// The table with this name, if the segment has it.
+    pub fn of(segment: &'a Segment<B>, table: &str) -> Option<Self> {
+        Some(Self { segment, table: segment.table(table)? })
+    }
+
+    /// Its number.
+    pub fn table(&self) -> TableId {
+        self.table
+    }
+
+    fn field(&self, name: &str) -> Option<FieldId> {
+        let fields = &self.segment.footer().fields;
+        let at = fields.iter().position(|(of, field)| *of == self.table && field.name == name)?;
+        u32::try_from(at).ok().map(FieldId)
+    }
+
+    fn columns(&self, name: &str) -> impl Iterator<Item = (usize, ColumnType)> + use<'a, B> {
+        let role = self.field(name).map(ColumnRole::Field);
+        let segment = self.segment;
+        let wanted = move |at: &usize| Some(segment.footer().columns[*at].role) == role;
+        segment.columns_of(self.table).filter(wanted).map(move |at| (at, segment.kind(at)))
+    }
+
+    /// Whether any row has this field.
+    pub fn has(&self, name: &str) -> bool {
+        self.columns(name).next().is_some()
+    }
+
+    /// Calls `each` with the row within its block and the integer of every row that has one.
+    pub fn for_each_int(&self, name: &str, block: usize, mut each: impl FnMut(usize, i64)) -> Result<()> {
+        for (at, kind) in self.columns(name) {
+            let Some(column) = self.segment.block(at, block)? else { continue };
+            if let (ColumnType::Int | ColumnType::Uint, BlockValues::Ints(values)) = (kind, column.values()) {
+                for_each_slot(&column, self.rows(block)?, |row, slot| each(row, values[slot]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the row within its block and the text of every row that has one.
+    pub fn for_each_text(&self, name: &str, block: usize, mut each: impl FnMut(usize, &str)) -> Result<()> {
+        for (at, kind) in self.columns(name) {
+            let Some(column) = self.segment.block(at, block)? else { continue };
+            let rows = self.rows(block)?;
+            match (kind, column.values()) {
+                (ColumnType::Text, BlockValues::Ints(codes)) => {
+                    let mut texts = Vec::with_capacity(codes.len());
+                    for &code in codes {
+                        texts.push(self.segment.text(NameId(u32::try_from(code).unwrap_or(u32::MAX)))?);
+                    }
+                    for_each_slot(&column, rows, |row, slot| each(row, texts[slot]));
+                }
+                (ColumnType::LongText, BlockValues::Texts(texts)) => {
+                    for_each_slot(&column, rows, |row, slot| each(row, texts.get(slot)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum of a field over all rows, and the number of rows that have it.
+    pub fn sum(&self, name: &str) -> Result<(i64, u64)> {
+        let (mut sum, mut count) = (0_i64, 0);
+        for block in 0..self.segment.blocks(self.table)?.len() {
+            self.for_each_int(name, block, |_, value| {
+                sum = sum.saturating_add(value);
+                count += 1;
+            })?;
+        }
+        Ok((sum, count))
+    }
+
+    fn rows(&self, block: usize) -> Result<usize> {
+        Ok(self.segment.blocks(self.table)?.rows(block))
+    }
+
+    /// All rows, each as its fields by name: for side tables, which are small.
+    pub fn all_rows(&self) -> Result<Vec<Vec<(&'a str, OwnedValue)>>> {
+        let mut rows = Vec::new();
+        self.segment.for_each_row(self.table, |_, fields| {
+            let name = |id: FieldId| self.segment.footer().fields[id.0 as usize].1.name.as_str();
+            rows.push(fields.into_iter().map(|(id, value)| (name(id), value)).collect());
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+}
+
+fn for_each_slot(column: &BlockColumn, rows: usize, mut each: impl FnMut(usize, usize)) {
+    for row in 0..rows {
+        if let Some(slot) = column.slot(row) {
+            each(row, slot);
+        }
+    }
+}

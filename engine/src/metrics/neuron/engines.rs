@@ -1,0 +1,255 @@
+//! Metrics of the compute engines: busy times, floating-point operations, memory traffic of instructions.
+
+use super::activity::{Activity, Classes, sweep};
+use super::run::{Chip, Run};
+use super::{Columns, Placed, count, float, int, seconds, share};
+use crate::base::Result;
+use crate::model::{TrackId, Unit};
+use crate::segment::{Bytes, ColumnRole, Segment};
+
+/// Engines in the order of their headings: name of the track, prefix of the metrics, heading.
+pub const ENGINES: [(&str, &str, usize); 5] = [
+    ("Tensor", "tensor_engine", 2),
+    ("Vector", "vector_engine", 3),
+    ("Scalar", "scalar_engine", 4),
+    ("Sync", "sync_engine", 5),
+    ("GpSimd", "gpsimd_engine", 6),
+];
+/// Waiting for a semaphore is no work.
+pub const WAIT: &str = "EVENT_SEMAPHORE";
+
+/// Fields that are summed over all instructions, with what they are.
+const BYTES: [(&str, &str); 11] = [
+    ("hbm_read_bytes", "Read from device memory."),
+    ("hbm_write_bytes", "Written to device memory."),
+    ("sbuf_read_bytes", "Read from the state buffer."),
+    ("sbuf_write_bytes", "Written to the state buffer."),
+    ("psum_read_bytes", "Read from the partial-sum buffer."),
+    ("psum_write_bytes", "Written to the partial-sum buffer."),
+    ("psum_read_sbuf_write_bytes", "Moved from the partial-sum buffer to the state buffer."),
+    ("spill_save_bytes", "Saved to device memory because the state buffer was full."),
+    ("spill_reload_bytes", "Loaded again after it had been saved for want of room."),
+    ("weight_queue_bytes", "Loaded through queues for weights."),
+    ("input_queue_bytes", "Loaded through queues for inputs."),
+];
+
+/// Sums over instructions of one opcode.
+#[derive(Debug, Clone, Copy, Default)]
+struct OpcodeTotal {
+    count: u64,
+    total_ps: u64,
+}
+
+/// Metrics of engines and instructions.
+pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
+    let Some(instruction) = Columns::of(segment, "instruction") else { return Ok(()) };
+    let tracks = instruction_tracks(segment, &instruction);
+    let wait = text_code(segment, &tracks, WAIT)?;
+    for (name, prefix, group) in ENGINES {
+        let of_engine: Vec<TrackId> =
+            tracks.iter().copied().filter(|&id| engine_of(segment, id) == name).collect();
+        let classify = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
+            Ok(names.iter().map(|&name| if Some(name) == wait { 1 } else { 3 }).collect())
+        };
+        let classed: Vec<_> =
+            of_engine.iter().map(|&id| (id, &classify as &super::activity::Classify<'_>)).collect();
+        let activity = sweep(segment, &classed)?;
+        engine_metrics(prefix, group, activity[0].count, activity[1], run.total_s, out);
+    }
+    for (opcode, prefix, group) in [("MATMUL", "matmul", 2), ("ACTIVATE", "activate", 4)] {
+        let total = opcode_total(segment, &instruction, &tracks, opcode)?;
+        let doc = format!("Instructions with opcode {opcode}.");
+        out.push((group, count(&format!("{prefix}_instruction_count"), total.count, &doc)));
+        if prefix == "activate" {
+            let doc = format!("Sum of the durations of instructions with opcode {opcode}.");
+            let name = format!("{prefix}_instruction_time");
+            out.push((group, float(&name, seconds(total.total_ps), Unit::Seconds, &doc)));
+        }
+    }
+    let traffic = traffic_metrics(&instruction, out)?;
+    flops_metrics(segment, &instruction, run, traffic, out)
+}
+
+/// Tracks with instructions.
+pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>) -> Vec<TrackId> {
+    let all = segment.slice_tracks(None);
+    all.into_iter().filter(|&id| segment.table_of(id) == Some(instruction.table())).collect()
+}
+
+/// The engine of a track: its name up to the core that some names end with.
+pub fn engine_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> &str {
+    let name = segment.footer().tracks[track.0 as usize].spec.name.as_str();
+    name.split(' ').next().unwrap_or(name)
+}
+
+/// The number of a name that occurs on these tracks, if it does.
+pub fn text_code<B: Bytes>(segment: &Segment<B>, tracks: &[TrackId], wanted: &str) -> Result<Option<i64>> {
+    for &track in tracks {
+        let Some(table) = segment.table_of(track) else { continue };
+        for block in segment.blocks_of(track)? {
+            let mut names = segment.core_ints(table, ColumnRole::Name, block)?;
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                let id = crate::model::NameId(u32::try_from(name).unwrap_or(u32::MAX));
+                if segment.text(id)? == wanted {
+                    return Ok(Some(name));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn engine_metrics(
+    prefix: &str,
+    group: usize,
+    instructions: u64,
+    active: Activity,
+    total_s: f64,
+    out: &mut Vec<Placed>,
+) {
+    let active_s = seconds(active.covered_ps);
+    out.push((group, count(&format!("{prefix}_instruction_count"), instructions, "Instructions executed.")));
+    let doc = "Sum of the durations of all instructions, without waits for semaphores; overlapping ones count in each.";
+    out.push((
+        group,
+        float(&format!("{prefix}_instruction_time"), seconds(active.total_ps), Unit::Seconds, doc),
+    ));
+    let doc = "Time in which at least one instruction ran, without waits for semaphores.";
+    out.push((group, float(&format!("{prefix}_active_time"), active_s, Unit::Seconds, doc)));
+    let doc = "Active time as a share of the total time.";
+    out.push((
+        group,
+        float(&format!("{prefix}_active_time_percent"), share(active_s, total_s), Unit::Ratio, doc),
+    ));
+}
+
+fn opcode_total<B: Bytes>(
+    segment: &Segment<B>,
+    instruction: &Columns<'_, B>,
+    tracks: &[TrackId],
+    opcode: &str,
+) -> Result<OpcodeTotal> {
+    let mut total = OpcodeTotal::default();
+    let Some(code) = text_code(segment, tracks, opcode)? else { return Ok(total) };
+    for block in 0..segment.blocks(instruction.table())?.len() {
+        let names = segment.core_ints(instruction.table(), ColumnRole::Name, block)?;
+        let durations = segment.core_ints(instruction.table(), ColumnRole::Duration, block)?;
+        for (_, duration) in names.iter().zip(&durations).filter(|&(&name, _)| name == code) {
+            total.count += 1;
+            total.total_ps += duration.unsigned_abs();
+        }
+    }
+    Ok(total)
+}
+
+/// Bytes that instructions moved; returns those of device memory, read and written.
+fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>) -> Result<f64> {
+    let mut hbm = 0.0;
+    for (name, doc) in BYTES {
+        let (sum, rows) = instruction.sum(name)?;
+        if name.starts_with("hbm_") {
+            hbm += sum as f64;
+        }
+        out.push((1, int(name, sum, Unit::Bytes, &format!("{doc} Sum over all instructions."))));
+        if name == "psum_read_sbuf_write_bytes" {
+            let doc = "Instructions that move partial sums to the state buffer.";
+            out.push((1, count("psum_read_sbuf_write_count", rows, doc)));
+        }
+    }
+    let (output, _) = instruction.sum("output_queue_bytes")?;
+    out.push((
+        1,
+        int(
+            "output_queue_bytes",
+            output,
+            Unit::Bytes,
+            "Stored through queues for outputs. Sum over all instructions.",
+        ),
+    ));
+    Ok(hbm)
+}
+
+fn flops_metrics<B: Bytes>(
+    segment: &Segment<B>,
+    instruction: &Columns<'_, B>,
+    run: &Run<'_>,
+    hbm_bytes: f64,
+    out: &mut Vec<Placed>,
+) -> Result<()> {
+    let (elements, _) = instruction.sum("elements")?;
+    let hardware = elements.saturating_mul(2);
+    let doc = "Floating-point operations of all matrix multiplications: a multiplication and an addition each element.";
+    out.push((0, int("hardware_flops", hardware, Unit::Flops, doc)));
+    let transposes = if instruction.has("instruction_type") {
+        Some(transpose_flops(segment, instruction)?)
+    } else {
+        run.stated_number("transpose_flops").map(|flops| flops as i64)
+    };
+    if let Some(transposes) = transposes {
+        let doc = "Floating-point operations that only transpose.";
+        out.push((0, int("transpose_flops", transposes, Unit::Flops, doc)));
+    }
+    let by_rows = transposes.map(|transposes| (hardware - transposes) as f64);
+    let model = run.stated_number("model_flops").or(by_rows);
+    if let Some(model) = model {
+        let doc = "Floating-point operations that the model asks for: from the NEFF, else the executed ones without transposes.";
+        out.push((0, int("model_flops", model as i64, Unit::Flops, doc)));
+    }
+    if let Some(chip) = run.chip {
+        utilisation(chip, run.total_s, hbm_bytes, (hardware as f64, model, by_rows), out);
+    }
+    Ok(())
+}
+
+fn transpose_flops<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>) -> Result<i64> {
+    let mut elements = 0_i64;
+    for block in 0..segment.blocks(instruction.table())?.len() {
+        let rows = segment.blocks(instruction.table())?.rows(block);
+        let transposes =
+            super::activity::map_texts(instruction, "instruction_type", (block, rows), false, |text| {
+                text == "TRANSPOSE"
+            })?;
+        instruction.for_each_int("elements", block, |row, value| {
+            elements += if transposes[row] { value } else { 0 };
+        })?;
+    }
+    Ok(elements.saturating_mul(2))
+}
+
+/// How much of the chip's peaks was used.
+fn utilisation(
+    chip: Chip,
+    total_s: f64,
+    hbm_bytes: f64,
+    (hardware, model, by_rows): (f64, Option<f64>, Option<f64>),
+    out: &mut Vec<Placed>,
+) {
+    let peak = chip.peak_flops() * total_s;
+    let mut ratio =
+        |group, name: &str, value: f64, doc: &str| out.push((group, float(name, value, Unit::Ratio, doc)));
+    ratio(
+        2,
+        "hfu_estimated_percent",
+        share(hardware, peak),
+        "Executed floating-point operations as a share of the peak.",
+    );
+    let doc = "Bytes moved to and from device memory as a share of what it can deliver.";
+    ratio(1, "mbu_estimated_percent", share(hbm_bytes, chip.hbm_bytes_per_s * total_s), doc);
+    let balance = chip.peak_flops() / chip.hbm_bytes_per_s;
+    let doc_used = "Useful floating-point operations as a share of the peak.";
+    let doc_max = "The share of the peak that the arithmetic intensity allows.";
+    for (flops, names) in [(model, ["mfu", "mfu_hlo"].as_slice()), (by_rows, ["mfu_inst"].as_slice())] {
+        let Some(flops) = flops else { continue };
+        for name in names {
+            ratio(2, &format!("{name}_estimated_percent"), share(flops, peak), doc_used);
+            let achievable = share(flops, hbm_bytes) / balance;
+            ratio(2, &format!("{name}_max_achievable_estimated_percent"), achievable, doc_max);
+        }
+    }
+    if let Some(flops) = model {
+        let doc = "Useful floating-point operations for each byte moved to or from device memory.";
+        out.push((0, float("mm_arithmetic_intensity", share(flops, hbm_bytes), Unit::None, doc)));
+    }
+}

@@ -1,0 +1,87 @@
+//! The summary of a Neuron profile: the metrics of neuron-profile's `summary`, computed from the rows.
+//!
+//! Formulas are those of the vendor's documentation (neuron-profile user guide, Neuron Explorer's summary), with the
+//! definitions that agree with its own output on real traces. Times are unrounded: sums of whole nanoseconds would be
+//! wrong by percents. What the trace itself states (versions, or a whole summary in an imported JSON) is taken as it is.
+
+mod activity;
+mod columns;
+mod dma;
+mod engines;
+mod run;
+mod throttle;
+
+use columns::Columns;
+use run::Run;
+
+use super::{Metric, MetricGroup};
+use crate::base::Result;
+use crate::model::{OwnedValue, Unit};
+use crate::segment::{Bytes, Segment};
+
+/// What [`crate::model::RankInfo::source`] says of a Neuron profile.
+pub const SOURCE: &str = "neuron";
+
+/// Headings, in display order, with the groups of neuron-profile they stand for.
+const GROUPS: [&str; 9] = [
+    "Overall",
+    "Data movement",
+    "Tensor engine",
+    "Vector engine",
+    "Scalar engine",
+    "Sync engine",
+    "GpSimd engine",
+    "Collectives",
+    "Throttling",
+];
+
+/// A metric and the position of its heading in [`GROUPS`].
+type Placed = (usize, Metric);
+
+/// All metrics of a Neuron profile.
+pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
+    let run = Run::of(segment)?;
+    let mut placed: Vec<Placed> = Vec::new();
+    engines::metrics(segment, &run, &mut placed)?;
+    dma::metrics(segment, &run, &mut placed)?;
+    throttle::metrics(segment, &run, &mut placed)?;
+    run.metrics(&mut placed);
+    let stated = run.stated;
+    let mut groups: Vec<MetricGroup> =
+        GROUPS.iter().map(|&title| MetricGroup { title, metrics: Vec::new() }).collect();
+    let mut taken = Vec::new();
+    for (group, mut metric) in placed {
+        if let Some((_, value)) = stated.iter().find(|(name, _)| *name == metric.name) {
+            metric.value = value.clone();
+        }
+        taken.push(metric.name.clone());
+        groups[group].metrics.push(metric);
+    }
+    let rest = stated.into_iter().filter(|(name, _)| !taken.iter().any(|taken| taken == name));
+    let system = rest.map(|(name, value)| Metric::new(name, value, Unit::None, "As the trace states it."));
+    groups.push(MetricGroup { title: "System", metrics: system.collect() });
+    groups.retain(|group| !group.metrics.is_empty());
+    Ok(groups)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a metric in seconds has the precision of a float")]
+fn seconds(ps: u64) -> f64 {
+    ps as f64 / crate::base::time::PS_PER_S as f64
+}
+
+fn float(name: &str, value: f64, unit: Unit, doc: &str) -> Metric {
+    Metric::new(name, OwnedValue::Float(value), unit, doc)
+}
+
+fn int(name: &str, value: i64, unit: Unit, doc: &str) -> Metric {
+    Metric::new(name, OwnedValue::Int(value), unit, doc)
+}
+
+fn count(name: &str, value: u64, doc: &str) -> Metric {
+    int(name, i64::try_from(value).unwrap_or(i64::MAX), Unit::Count, doc)
+}
+
+/// A share; 0 where the whole is nothing.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}

@@ -1,0 +1,68 @@
+//! Metrics of any trace: how long it is, how busy its tracks are, what takes the time.
+
+use super::{Metric, MetricGroup};
+use crate::base::{Interval, Result};
+use crate::model::{OwnedValue, TrackId, Unit};
+use crate::segment::{Bytes, Segment};
+
+/// Names that are listed.
+const TOP_NAMES: usize = 20;
+
+/// The span of all events.
+#[must_use]
+pub fn span<B: Bytes>(segment: &Segment<B>) -> Interval {
+    let filled = segment.footer().tracks.iter().filter(|track| track.rows > 0);
+    let spans = filled.map(|track| Interval::new(track.start_ps, track.end_ps));
+    spans.reduce(|a, b| Interval::new(a.start.0.min(b.start.0), a.end.0.max(b.end.0))).unwrap_or_default()
+}
+
+/// Totals, busy shares by track, times by name.
+pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
+    let span = span(segment);
+    // Instants at the very end count too.
+    let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
+    let tracks = segment.slice_tracks(None);
+    let selection = segment.selection(&tracks, whole)?;
+    let footer = segment.footer();
+    let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
+    let totals = vec![
+        time("total_time", span.duration_ps().unsigned_abs(), "From the first event to the end of the last."),
+        count("slice_count", selection.count, "Slices and instants on all tracks."),
+        count("sample_count", samples, "Samples of all counters."),
+        count("flow_count", footer.flows.arrows, "Arrows between slices."),
+        count("track_count", tracks.len() as u64, "Tracks with slices."),
+    ];
+    let path = |id: TrackId| {
+        let above = std::iter::successors(Some(id), |id| footer.tracks[id.0 as usize].spec.parent);
+        let mut names: Vec<&str> = above.map(|id| footer.tracks[id.0 as usize].spec.name.as_str()).collect();
+        names.reverse();
+        names.join(" / ")
+    };
+    let duration = span.duration_ps().unsigned_abs().max(1) as f64;
+    let busy = selection.by_track.iter().map(|track| {
+        let share = OwnedValue::Float(track.busy_ps as f64 / duration);
+        let doc = "Share of the total time in which at least one slice of the track runs.";
+        Metric::new(&path(track.track), share, Unit::Ratio, doc)
+    });
+    let mut by_name = Vec::new();
+    for name in selection.by_name.iter().take(TOP_NAMES) {
+        let doc = "Sum of the durations of all slices of this name; nested ones count in each.";
+        by_name.push(time(segment.text(name.name)?, name.total_ps, doc));
+    }
+    Ok(vec![
+        MetricGroup { title: "Overall", metrics: totals },
+        MetricGroup { title: "Busy share by track", metrics: busy.collect() },
+        MetricGroup { title: "Time by name", metrics: by_name },
+    ])
+}
+
+fn time(name: &str, ps: u64, doc: &str) -> Metric {
+    // Seconds, as neuron-profile has them.
+    let seconds = ps as f64 / crate::base::time::PS_PER_S as f64;
+    Metric::new(name, OwnedValue::Float(seconds), Unit::Seconds, doc)
+}
+
+fn count(name: &str, count: u64, doc: &str) -> Metric {
+    let value = i64::try_from(count).map_or(OwnedValue::Uint(count), OwnedValue::Int);
+    Metric::new(name, value, Unit::Count, doc)
+}

@@ -1,0 +1,8 @@
+//! Files: the only part of the engine with IO. Memory-mapped segments, and segments written atomically.
+#![cfg(feature = "native")]
+
+mod map;
+mod write;
+
+pub use map::SegmentFile;
+pub use write::{WriteError, write_segment};

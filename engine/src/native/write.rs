@@ -1,0 +1,109 @@
+//! Writing a segment to a file: under a temporary name, synced, then renamed, so that a crash at any moment leaves the
+//! old state or the new.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::base::{Error, Result};
+use crate::ingest::{BuildOptions, Builder, Built, Scratch};
+use crate::model::Sink;
+use crate::segment::Output;
+
+/// Why a segment was not written. `E` is the reader's error.
+#[derive(Debug)]
+pub enum WriteError<E> {
+    /// The file system refused.
+    Io(io::Error),
+    /// The engine refused.
+    Engine(Error),
+    /// The trace could not be read.
+    Read(E),
+}
+
+/// Unnamed space on the disk that goes when the process does.
+struct ScratchFile<'a> {
+    file: Option<File>,
+    directory: &'a Path,
+    len: u64,
+    cause: &'a std::cell::Cell<Option<io::Error>>,
+}
+
+impl ScratchFile<'_> {
+    fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> Error + '_ {
+        move |error| {
+            self.cause.set(Some(error));
+            Error::Storage { what }
+        }
+    }
+}
+
+impl Scratch for ScratchFile<'_> {
+    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+        if self.file.is_none() {
+            // Made only when it is needed: most traces are sorted in memory.
+            let file = tempfile::tempfile_in(self.directory).map_err(self.failed("scratch file"))?;
+            self.file = Some(file);
+        }
+        let offset = self.len;
+        if let Some(file) = &self.file {
+            file.write_all_at(bytes, offset).map_err(self.failed("writing the scratch file"))?;
+        }
+        self.len += bytes.len() as u64;
+        Ok(offset)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let file = self.file.as_ref().ok_or(Error::Storage { what: "empty scratch file" })?;
+        file.read_exact_at(out, offset).map_err(self.failed("reading the scratch file"))
+    }
+}
+
+struct FileOutput<'a> {
+    file: BufWriter<File>,
+    cause: &'a std::cell::Cell<Option<io::Error>>,
+}
+
+impl Output for FileOutput<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|error| {
+            self.cause.set(Some(error));
+            Error::Storage { what: "writing the segment" }
+        })
+    }
+}
+
+/// Writes the segment at `path`, with what `fill` hands to the sink. The directory must exist and takes the scratch
+/// file too. Nothing is left behind on failure.
+///
+/// # Errors
+/// As [`WriteError`] says.
+pub fn write_segment<E>(
+    path: &Path,
+    options: BuildOptions,
+    fill: impl FnOnce(&mut dyn Sink) -> Result<(), E>,
+) -> Result<Built, WriteError<E>> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let cause = std::cell::Cell::new(None);
+    let because = |error: Error| match cause.take() {
+        Some(io) => WriteError::Io(io),
+        None => WriteError::Engine(error),
+    };
+    let scratch = ScratchFile { file: None, directory, len: 0, cause: &cause };
+    let mut builder = Builder::new(scratch, options);
+    if let Err(error) = fill(&mut builder) {
+        // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
+        return Err(cause.take().map_or(WriteError::Read(error), WriteError::Io));
+    }
+    let temporary =
+        tempfile::Builder::new().prefix(".nseg-").tempfile_in(directory).map_err(WriteError::Io)?;
+    let file = temporary.reopen().map_err(WriteError::Io)?;
+    let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause };
+    let built = builder.finish(&mut output).map_err(because)?;
+    let file = output.file.into_inner().map_err(|error| WriteError::Io(error.into_error()))?;
+    file.sync_all().map_err(WriteError::Io)?;
+    temporary.persist(path).map_err(|error| WriteError::Io(error.error))?;
+    File::open(directory).and_then(|directory| directory.sync_all()).map_err(WriteError::Io)?;
+    Ok(built)
+}

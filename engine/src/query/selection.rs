@@ -1,0 +1,106 @@
+//! Statistics of the slices in a span of time.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{Interval, Result};
+use crate::model::{NameId, TrackId};
+use crate::segment::{Bytes, Segment};
+
+/// What lies in a span.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Slices that overlap it.
+    pub count: u64,
+    /// By name, most time first.
+    pub by_name: Vec<NameTime>,
+    /// By track, in the order asked for.
+    pub by_track: Vec<TrackTime>,
+}
+
+/// Slices of one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameTime {
+    /// The name.
+    pub name: NameId,
+    /// How many overlap the span.
+    pub count: u64,
+    /// Sum of the parts inside the span.
+    pub total_ps: u64,
+    /// Longest full length.
+    pub longest_ps: u64,
+    /// Row of the longest.
+    pub longest_row: u32,
+}
+
+/// Slices of one track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrackTime {
+    /// The track.
+    pub track: TrackId,
+    /// How many overlap the span.
+    pub count: u64,
+    /// Time of the span in which at least one ran.
+    pub busy_ps: u64,
+}
+
+impl<B: Bytes> Segment<B> {
+    /// Statistics of the slices of these tracks in a span.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn selection(&self, tracks: &[TrackId], span: Interval) -> Result<Selection> {
+        let mut names: FxHashMap<u32, NameTime> = FxHashMap::default();
+        let mut selection = Selection::default();
+        for &track in tracks {
+            let total = self.track_selection(track, span, &mut names)?;
+            selection.count += total.count;
+            if total.count > 0 {
+                selection.by_track.push(total);
+            }
+        }
+        selection.by_name = names.into_values().collect();
+        selection.by_name.sort_by_key(|name| (std::cmp::Reverse(name.total_ps), name.name));
+        Ok(selection)
+    }
+
+    fn track_selection(
+        &self,
+        track: TrackId,
+        span: Interval,
+        names: &mut FxHashMap<u32, NameTime>,
+    ) -> Result<TrackTime> {
+        let mut total = TrackTime { track, count: 0, busy_ps: 0 };
+        let Some(table) = self.table_of(track) else { return Ok(total) };
+        let blocks = self.blocks_of(track)?;
+        // Slices come in order of start: what is covered so far ends here.
+        let mut covered_to = span.start.0;
+        for block in self.blocks(table)?.overlapping(blocks, span) {
+            self.block_slices(table, block, |slice| {
+                let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
+                if !span.overlaps(slice.start_ps, end_ps) {
+                    return;
+                }
+                let inside = span.overlap_ps(slice.start_ps, end_ps).unsigned_abs();
+                let longest = slice.duration_ps.unsigned_abs();
+                let name = names.entry(slice.name).or_insert(NameTime {
+                    name: NameId(slice.name),
+                    count: 0,
+                    total_ps: 0,
+                    longest_ps: longest,
+                    longest_row: slice.row,
+                });
+                name.count += 1;
+                name.total_ps += inside;
+                if longest > name.longest_ps {
+                    (name.longest_ps, name.longest_row) = (longest, slice.row);
+                }
+                total.count += 1;
+                let end = end_ps.min(span.end.0);
+                let from = slice.start_ps.max(covered_to);
+                total.busy_ps += (end - from).max(0).unsigned_abs();
+                covered_to = covered_to.max(end);
+            })?;
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,91 @@
+//! One slice by its row, and the slices of a window.
+
+use crate::base::{Error, Interval, Result};
+use crate::model::{NameId, TrackId};
+use crate::segment::{Bytes, ColumnRole, Segment};
+use crate::tile::LaneSlice;
+
+/// A slice and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SliceAt {
+    /// Its track.
+    pub track: TrackId,
+    /// Times, row, name, form, lane, depth.
+    pub slice: LaneSlice,
+}
+
+impl SliceAt {
+    /// Number of its name.
+    #[must_use]
+    pub fn name(&self) -> NameId {
+        NameId(self.slice.name)
+    }
+
+    /// When it ends.
+    #[must_use]
+    pub fn end_ps(&self) -> i64 {
+        self.slice.start_ps.saturating_add(self.slice.duration_ps)
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// The slice in this row.
+    ///
+    /// # Errors
+    /// `Invalid` where the row is no slice; else where bytes are missing or damaged.
+    pub fn slice(&self, row: u32) -> Result<SliceAt> {
+        let no_slice = Error::Invalid { what: "this row is no slice" };
+        let place = self.place(row)?;
+        let track = self.track_of(row).ok_or(no_slice)?;
+        if self.column(place.table, ColumnRole::Lane).is_none() {
+            return Err(no_slice);
+        }
+        let mut found = None;
+        self.block_slices(place.table, place.block, |slice| {
+            if slice.row == row {
+                found = Some(slice);
+            }
+        })?;
+        Ok(SliceAt { track, slice: found.ok_or(no_slice)? })
+    }
+
+    /// The slices of these tracks that overlap a window, by track, then start; at most `limit`, and whether there are
+    /// more.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn window(&self, tracks: &[TrackId], window: Interval, limit: usize) -> Result<(Vec<SliceAt>, bool)> {
+        let mut found = Vec::new();
+        for &track in tracks {
+            let Some(table) = self.table_of(track) else { continue };
+            let blocks = self.blocks_of(track)?;
+            for block in self.blocks(table)?.overlapping(blocks, window) {
+                self.block_slices(table, block, |slice| {
+                    if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
+                        found.push(SliceAt { track, slice });
+                    }
+                })?;
+                if found.len() > limit {
+                    found.truncate(limit);
+                    return Ok((found, true));
+                }
+            }
+        }
+        Ok((found, false))
+    }
+
+    /// The tracks that slices stand on, in display order; all of them, or those asked for.
+    #[must_use]
+    pub fn slice_tracks(&self, wanted: Option<&[TrackId]>) -> Vec<TrackId> {
+        let (_, order) = crate::tile::groups(self.footer());
+        let is_slices = |id: &TrackId| {
+            let track = &self.footer().tracks[id.0 as usize];
+            matches!(track.spec.kind, crate::model::TrackKind::Slices(..)) && track.rows > 0
+        };
+        order
+            .into_iter()
+            .filter(is_slices)
+            .filter(|id| wanted.is_none_or(|wanted| wanted.contains(id)))
+            .collect()
+    }
+}

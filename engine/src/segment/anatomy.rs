@@ -1,0 +1,112 @@
+//! A segment's anatomy: where its bytes go, for `nprof inspect` and for tests of size.
+
+use std::collections::BTreeMap;
+
+use super::{Bytes, ColumnRole, Segment};
+use crate::base::Result;
+use crate::block::ColumnType;
+use crate::codec;
+
+/// Where a segment's bytes go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Anatomy {
+    /// Length of the file.
+    pub file_bytes: u64,
+    /// Each table.
+    pub tables: Vec<TableAnatomy>,
+    /// Texts of the dictionary, and their bytes.
+    pub dictionary: (u64, u64),
+    /// Arrows, and their bytes.
+    pub flows: (u64, u64),
+    /// Bytes of the tile pyramids.
+    pub pyramid_bytes: u64,
+    /// Directories, block lists, postings, footer, header, trailer.
+    pub other_bytes: u64,
+}
+
+/// Where a table's bytes go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableAnatomy {
+    /// Its name.
+    pub name: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Number of blocks.
+    pub blocks: u64,
+    /// Its columns.
+    pub columns: Vec<ColumnAnatomy>,
+}
+
+/// Where a column's bytes go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnAnatomy {
+    /// The role or the field's name.
+    pub name: String,
+    /// How it is stored.
+    pub kind: ColumnType,
+    /// Bytes of its blocks.
+    pub bytes: u64,
+    /// Codecs, each with the number of blocks that use it.
+    pub codecs: Vec<(&'static str, u64)>,
+}
+
+impl<B: Bytes> Segment<B> {
+    /// Where the bytes go. Reads every directory, and the first byte of every block.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn anatomy(&self) -> Result<Anatomy> {
+        let footer = self.footer();
+        let mut tables = Vec::new();
+        let mut columns_bytes = 0;
+        for (id, meta) in (0_u16..).zip(&footer.tables) {
+            let id = crate::model::TableId(id);
+            let mut columns = Vec::new();
+            for at in self.columns_of(id) {
+                columns_bytes += footer.columns[at].bytes;
+                columns.push(self.column_anatomy(at)?);
+            }
+            tables.push(TableAnatomy {
+                name: meta.spec.name.clone(),
+                rows: u64::from(meta.rows),
+                blocks: self.blocks(id)?.len() as u64,
+                columns,
+            });
+        }
+        let pyramid_bytes = footer.tracks.iter().map(|track| track.pyramid_bytes).sum();
+        let known = columns_bytes + footer.dictionary.bytes + footer.flows.bytes + pyramid_bytes;
+        Ok(Anatomy {
+            file_bytes: self.file_len(),
+            tables,
+            dictionary: (u64::from(footer.dictionary.texts), footer.dictionary.bytes),
+            flows: (footer.flows.arrows, footer.flows.bytes),
+            pyramid_bytes,
+            other_bytes: self.file_len().saturating_sub(known),
+        })
+    }
+
+    fn column_anatomy(&self, at: usize) -> Result<ColumnAnatomy> {
+        let meta = &self.footer().columns[at];
+        let mut codecs = BTreeMap::new();
+        for entry in &self.directory(at)?.entries {
+            let name = if entry.piece.len == 0 {
+                "absent"
+            } else {
+                let bytes = self.piece(entry.piece, "column block")?;
+                crate::block::encoded_values(bytes, entry.piece.offset).map(codec::codec_name)?
+            };
+            *codecs.entry(name).or_insert(0) += 1;
+        }
+        let name = match meta.role {
+            ColumnRole::Field(id) => self.footer().fields[id.0 as usize].1.name.clone(),
+            ColumnRole::Start => "start".to_owned(),
+            ColumnRole::Duration => "duration".to_owned(),
+            ColumnRole::Name => "name".to_owned(),
+            ColumnRole::Form => "form".to_owned(),
+            ColumnRole::Lane => "lane".to_owned(),
+            ColumnRole::LaneShift => "lane shift".to_owned(),
+            ColumnRole::Value => "value".to_owned(),
+        };
+        Ok(ColumnAnatomy { name, kind: meta.kind, bytes: meta.bytes, codecs: codecs.into_iter().collect() })
+    }
+}

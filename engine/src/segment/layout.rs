@@ -1,0 +1,116 @@
+//! The fixed parts of a segment: header, trailer, and the piece, which everything between consists of.
+
+use crate::base::bytes::{Cursor, Put};
+use crate::base::{Error, Result};
+
+/// The first bytes. The line ends and the end-of-file mark show damage by text conversion.
+pub const MAGIC: [u8; 8] = *b"NPROF\r\n\x1a";
+/// The version of the format that this program writes, and the newest that it reads.
+pub const VERSION: u16 = 1;
+
+const RESERVED_LEN: usize = 6;
+/// Length of the header: magic, version, reserved zeros.
+pub const HEADER_LEN: usize = MAGIC.len() + size_of::<u16>() + RESERVED_LEN;
+const _: () = assert!(HEADER_LEN == 16, "docs/format.md, Header");
+
+/// Length of the trailer: footer offset, stored length, unpacked length, checksum, version, reserved zeros, magic.
+pub const TRAILER_LEN: usize =
+    size_of::<u64>() + 3 * size_of::<u32>() + size_of::<u16>() + RESERVED_LEN + MAGIC.len();
+const _: () = assert!(TRAILER_LEN == 36, "docs/format.md, Trailer");
+
+/// Bytes in the file that are checked as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Piece {
+    /// Where.
+    pub offset: u64,
+    /// How many; 0 for a piece that does not exist.
+    pub len: u32,
+    /// CRC-32 of them.
+    pub checksum: u32,
+}
+
+impl Piece {
+    pub(super) fn encode(self, out: &mut Vec<u8>) {
+        out.put_varint(self.offset);
+        out.put_varint(u64::from(self.len));
+        out.extend_from_slice(&self.checksum.to_le_bytes());
+    }
+
+    pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self { offset: cursor.varint()?, len: cursor.varint_u32()?, checksum: cursor.u32()? })
+    }
+}
+
+/// The header's bytes.
+pub fn header() -> [u8; HEADER_LEN] {
+    let mut bytes = [0; HEADER_LEN];
+    bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
+    bytes[MAGIC.len()..MAGIC.len() + size_of::<u16>()].copy_from_slice(&VERSION.to_le_bytes());
+    bytes
+}
+
+/// What the trailer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trailer {
+    /// The footer as it is stored: one zstd frame.
+    pub footer: Piece,
+    /// Length of the footer unpacked.
+    pub footer_len: u32,
+}
+
+impl Trailer {
+    /// Its bytes.
+    pub fn encode(self) -> [u8; TRAILER_LEN] {
+        let mut out = Vec::with_capacity(TRAILER_LEN);
+        out.extend_from_slice(&self.footer.offset.to_le_bytes());
+        out.extend_from_slice(&self.footer.len.to_le_bytes());
+        out.extend_from_slice(&self.footer_len.to_le_bytes());
+        out.extend_from_slice(&self.footer.checksum.to_le_bytes());
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&[0; RESERVED_LEN]);
+        out.extend_from_slice(&MAGIC);
+        let mut bytes = [0; TRAILER_LEN];
+        bytes.copy_from_slice(&out);
+        bytes
+    }
+
+    /// Reads the last bytes of a file that has `file_len` bytes.
+    pub fn decode(bytes: &[u8], file_len: u64) -> Result<Self> {
+        let start = file_len.saturating_sub(TRAILER_LEN as u64);
+        let mut cursor = Cursor::new(bytes, start, "trailer");
+        let offset = cursor.u64()?;
+        let len = cursor.u32()?;
+        let footer_len = cursor.u32()?;
+        let checksum = cursor.u32()?;
+        let version = cursor.u16()?;
+        let reserved = cursor.take(RESERVED_LEN)?;
+        if cursor.take(MAGIC.len())? != MAGIC {
+            // A file that is cut has other bytes here; a damaged magic looks the same, and the way out is too.
+            return Err(Error::Truncated { needed: file_len + 1, available: file_len });
+        }
+        if version > VERSION {
+            return Err(Error::UnsupportedVersion { found: version, newest: VERSION });
+        }
+        if version == 0 || reserved != [0; RESERVED_LEN] || offset.checked_add(u64::from(len)) != Some(start)
+        {
+            return Err(Error::Corrupt { what: "trailer", offset: start });
+        }
+        Ok(Self { footer: Piece { offset, len, checksum }, footer_len })
+    }
+}
+
+/// Checks the first bytes of a file.
+pub fn check_header(bytes: &[u8]) -> Result<()> {
+    let mut cursor = Cursor::new(bytes, 0, "header");
+    if cursor.take(MAGIC.len())? != MAGIC {
+        return Err(Error::Corrupt { what: "this is no nprof segment (wrong first bytes)", offset: 0 });
+    }
+    let version = cursor.u16()?;
+    if version > VERSION {
+        return Err(Error::UnsupportedVersion { found: version, newest: VERSION });
+    }
+    if version == 0 || cursor.take(RESERVED_LEN)? != [0; RESERVED_LEN] {
+        return Err(Error::Corrupt { what: "header", offset: 0 });
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Segments: one immutable file of one rank.
+//!
+//! Layout (`docs/format.md` is normative): header, pieces, footer, trailer. A reader takes the trailer, then the footer,
+//! then only the pieces that a question needs, each with its own checksum; so it works alike on a mapped file, on an
+//! object store and inside a web page.
+
+mod anatomy;
+mod blocks;
+mod dictionary;
+mod directory;
+mod flows;
+mod footer;
+mod footer_codec;
+mod layout;
+mod output;
+mod pieces;
+mod reader;
+mod source;
+
+pub use anatomy::{Anatomy, ColumnAnatomy, TableAnatomy};
+pub use blocks::{BlockList, BlockListWriter};
+pub use dictionary::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
+pub use directory::{BlockEntry, Directory};
+pub use flows::{Arrow, FlowsMeta, write_flows};
+pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
+pub use footer_codec::MAX_TRACK_DEPTH;
+pub use layout::{MAGIC, Piece, VERSION};
+pub use output::{Output, PieceWriter};
+pub use pieces::{put_pieces, read_pieces};
+pub use reader::{RowPlace, Segment};
+pub use source::{Bytes, Fetched};

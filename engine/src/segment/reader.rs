@@ -1,0 +1,291 @@
+//! Opening a segment and reading its pieces.
+//!
+//! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call.
+
+use std::sync::OnceLock;
+
+use super::blocks::BlockList;
+use super::directory::Directory;
+use super::footer::{ColumnRole, Footer};
+use super::layout::{self, Piece, Trailer};
+use super::pieces::read_pieces;
+use super::source::Bytes;
+use crate::base::bytes::Cursor;
+use crate::base::checksum::is_intact;
+use crate::base::{Error, Result};
+use crate::block::{BlockColumn, ColumnType};
+use crate::codec::{self, Texts};
+use crate::model::{NameId, TableId, TrackId, TrackKind};
+
+use super::CHUNK_TEXTS;
+
+/// An open segment.
+#[derive(Debug)]
+pub struct Segment<B> {
+    bytes: B,
+    footer: Footer,
+    content: String,
+    blocks: Vec<OnceLock<BlockList>>,
+    directories: Vec<OnceLock<Directory>>,
+    chunks: OnceLock<Vec<Piece>>,
+    texts: Vec<OnceLock<Texts>>,
+    /// Tracks with rows, in the order of their rows.
+    row_order: Vec<TrackId>,
+}
+
+/// Where a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowPlace {
+    /// Its table.
+    pub table: TableId,
+    /// Its block in the table.
+    pub block: usize,
+    /// Its position in the block.
+    pub at: usize,
+}
+
+impl<B: Bytes> Segment<B> {
+    /// Opens a segment: reads header, trailer and footer.
+    ///
+    /// # Errors
+    /// `Missing` where bytes have to be fetched first (ask again then); `Truncated`, `Corrupt`, `UnsupportedVersion`.
+    pub fn open(bytes: B) -> Result<Self> {
+        let file_len = bytes.file_len();
+        layout::check_header(bytes.range(0, layout::HEADER_LEN as u64)?)?;
+        let trailer_len = layout::TRAILER_LEN as u64;
+        let start =
+            file_len.checked_sub(trailer_len).filter(|&start| start >= layout::HEADER_LEN as u64).ok_or(
+                Error::Truncated { needed: trailer_len + layout::HEADER_LEN as u64, available: file_len },
+            )?;
+        let trailer = Trailer::decode(bytes.range(start, trailer_len)?, file_len)?;
+        let packed = checked(&bytes, trailer.footer, "footer")?;
+        let unpacked = codec::decompress(packed, trailer.footer_len as usize)?;
+        let footer = Footer::decode(&unpacked, trailer.footer.offset)?;
+        let texts = (footer.dictionary.texts as usize).div_ceil(CHUNK_TEXTS);
+        // A chunk takes a piece entry at least; a count that cannot be true must not be allocated for.
+        if texts as u64 > file_len {
+            return Err(Error::Corrupt { what: "dictionary size", offset: trailer.footer.offset });
+        }
+        let mut row_order: Vec<TrackId> =
+            (0_u32..).zip(&footer.tracks).filter(|(_, t)| t.rows > 0).map(|(id, _)| TrackId(id)).collect();
+        row_order.sort_by_key(|id| footer.tracks[id.0 as usize].first_row);
+        Ok(Self {
+            content: format!("{:08x}{file_len:08x}", trailer.footer.checksum),
+            blocks: footer.tables.iter().map(|_| OnceLock::new()).collect(),
+            directories: footer.columns.iter().map(|_| OnceLock::new()).collect(),
+            chunks: OnceLock::new(),
+            texts: (0..texts).map(|_| OnceLock::new()).collect(),
+            row_order,
+            bytes,
+            footer,
+        })
+    }
+
+    /// What the segment holds.
+    #[must_use]
+    pub fn footer(&self) -> &Footer {
+        &self.footer
+    }
+
+    /// Length of the file in bytes.
+    #[must_use]
+    pub fn file_len(&self) -> u64 {
+        self.bytes.file_len()
+    }
+
+    /// Identifies the content: the footer's checksum, which covers all others, and the length, in hexadecimal.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
+    /// A checked piece.
+    ///
+    /// # Errors
+    /// `Missing`, or `Corrupt` with `what` where the checksum differs.
+    pub fn piece(&self, piece: Piece, what: &'static str) -> Result<&[u8]> {
+        checked(&self.bytes, piece, what)
+    }
+
+    /// A cursor over a checked piece.
+    ///
+    /// # Errors
+    /// As [`Segment::piece`].
+    pub fn cursor(&self, piece: Piece, what: &'static str) -> Result<Cursor<'_>> {
+        Ok(Cursor::new(self.piece(piece, what)?, piece.offset, what))
+    }
+
+    /// The blocks of a table.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged, or the table is unknown.
+    pub fn blocks(&self, table: TableId) -> Result<&BlockList> {
+        let at = usize::from(table.0);
+        let (slot, meta) = self
+            .blocks
+            .get(at)
+            .zip(self.footer.tables.get(at))
+            .ok_or(Error::Invalid { what: "there is no such table" })?;
+        get_or_try(slot, || {
+            let mut cursor = self.cursor(meta.blocks, "block list")?;
+            BlockList::decode(&mut cursor, meta.rows)
+        })
+    }
+
+    /// The directory of a column, by its position in the footer.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn directory(&self, column: usize) -> Result<&Directory> {
+        let meta = &self.footer.columns[column];
+        let blocks = self.blocks(meta.table)?.len();
+        get_or_try(&self.directories[column], || {
+            Directory::decode(&mut self.cursor(meta.directory, "column directory")?, blocks)
+        })
+    }
+
+    /// The columns of a table, by their positions in the footer.
+    pub fn columns_of(&self, table: TableId) -> impl Iterator<Item = usize> + '_ {
+        (0..self.footer.columns.len()).filter(move |&at| self.footer.columns[at].table == table)
+    }
+
+    /// The column of a table with this role; of a field's several the first.
+    #[must_use]
+    pub fn column(&self, table: TableId, role: ColumnRole) -> Option<usize> {
+        self.columns_of(table).find(|&at| self.footer.columns[at].role == role)
+    }
+
+    /// Decodes a block of a column; `None` where no row of it has a value.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn block(&self, column: usize, block: usize) -> Result<Option<BlockColumn>> {
+        let meta = &self.footer.columns[column];
+        let rows = self.blocks(meta.table)?.rows(block);
+        let piece = self.directory(column)?.entries[block].piece;
+        if piece.len == 0 {
+            return Ok(None);
+        }
+        BlockColumn::decode(self.piece(piece, "column block")?, rows, meta.kind, piece.offset).map(Some)
+    }
+
+    /// Decodes a block of a column in which every row has an integer.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged, or the table has no such column.
+    pub fn core_ints(&self, table: TableId, role: ColumnRole, block: usize) -> Result<Vec<i64>> {
+        let damaged = Error::Corrupt { what: "a core column is missing", offset: 0 };
+        let column = self.column(table, role).ok_or(damaged)?;
+        let offset = self.directory(column)?.entries[block].piece.offset;
+        self.block(column, block)?.ok_or(damaged)?.into_full_ints(offset)
+    }
+
+    /// A text of the dictionary.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged, or the number is unknown.
+    pub fn text(&self, id: NameId) -> Result<&str> {
+        let at = id.0 as usize;
+        if id.0 >= self.footer.dictionary.texts {
+            return Err(Error::Corrupt { what: "number of a text that is not there", offset: 0 });
+        }
+        Ok(self.chunk(at / CHUNK_TEXTS)?.get(at % CHUNK_TEXTS))
+    }
+
+    /// A chunk of the dictionary.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn chunk(&self, chunk: usize) -> Result<&Texts> {
+        let pieces = get_or_try(&self.chunks, || {
+            let mut cursor = self.cursor(self.footer.dictionary.chunks, "dictionary directory")?;
+            read_pieces(&mut cursor, self.texts.len())
+        })?;
+        get_or_try(&self.texts[chunk], || {
+            let texts = self.footer.dictionary.texts as usize;
+            let count = (texts - chunk * CHUNK_TEXTS).min(CHUNK_TEXTS);
+            codec::decode_texts(self.piece(pieces[chunk], "dictionary chunk")?, count)
+        })
+    }
+
+    /// Number of dictionary chunks.
+    #[must_use]
+    pub fn chunk_count(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Where a row is.
+    ///
+    /// # Errors
+    /// `Invalid` where there is no such row.
+    pub fn place(&self, row: u32) -> Result<RowPlace> {
+        let unknown = Error::Invalid { what: "there is no such row" };
+        let at = self.footer.tables.partition_point(|table| table.first_row <= row);
+        // Empty tables share their first row with the next: the last of them is the one that may have it.
+        let at = at.checked_sub(1).ok_or(unknown)?;
+        let table = TableId(u16::try_from(at).map_err(|_| unknown)?);
+        let in_table = row - self.footer.tables[at].first_row;
+        let blocks = self.blocks(table)?;
+        let block = blocks.block_of(in_table).ok_or(unknown)?;
+        Ok(RowPlace { table, block, at: (in_table - blocks.first_row(block)) as usize })
+    }
+
+    /// The track that a row stands on; `None` for rows of side tables.
+    #[must_use]
+    pub fn track_of(&self, row: u32) -> Option<TrackId> {
+        let tracks = &self.footer.tracks;
+        let at =
+            self.row_order.partition_point(|id| tracks[id.0 as usize].first_row <= row).checked_sub(1)?;
+        let id = self.row_order[at];
+        let track = &tracks[id.0 as usize];
+        (row - track.first_row < track.rows).then_some(id)
+    }
+
+    /// The table that a track's rows are in.
+    #[must_use]
+    pub fn table_of(&self, track: TrackId) -> Option<TableId> {
+        match self.footer.tracks.get(track.0 as usize)?.spec.kind {
+            TrackKind::Slices(table, _) | TrackKind::Counter(table) => Some(table),
+            TrackKind::Group => None,
+        }
+    }
+
+    /// The blocks of a track, as positions in its table's list.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn blocks_of(&self, track: TrackId) -> Result<std::ops::Range<usize>> {
+        let meta = &self.footer.tracks[track.0 as usize];
+        let Some(table) = self.table_of(track).filter(|_| meta.rows > 0) else { return Ok(0..0) };
+        let first = meta.first_row - self.footer.tables[usize::from(table.0)].first_row;
+        let blocks = self.blocks(table)?;
+        let damaged = Error::Corrupt { what: "track without its blocks", offset: 0 };
+        let start = blocks.block_of(first).ok_or(damaged)?;
+        let last = blocks.block_of(first + meta.rows - 1).ok_or(damaged)?;
+        Ok(start..last + 1)
+    }
+
+    /// The kind of a field's column, for exports.
+    #[must_use]
+    pub fn kind(&self, column: usize) -> ColumnType {
+        self.footer.columns[column].kind
+    }
+}
+
+fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<&'a [u8]> {
+    let found = bytes.range(piece.offset, u64::from(piece.len))?;
+    if is_intact(found, piece.checksum) {
+        Ok(found)
+    } else {
+        Err(Error::Corrupt { what, offset: piece.offset })
+    }
+}
+
+/// `OnceLock::get_or_try_init` is not stable yet. Two threads may both compute; one result is kept.
+fn get_or_try<T>(slot: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(value) = slot.get() {
+        return Ok(value);
+    }
+    let value = compute()?;
+    Ok(slot.get_or_init(|| value))
+}

@@ -1,0 +1,88 @@
+//! From slices to cells of all levels in one pass: a cell that closes is merged into the one above it.
+
+use super::grid::Level;
+use super::summary::{Cell, Summary};
+use crate::base::Time;
+
+/// The open cells of one lane, one a level. Values come in order of time.
+#[derive(Debug)]
+pub struct Cascade<T> {
+    base: Level,
+    /// The open cell of each level, from the base on.
+    open: Vec<Option<Cell<T>>>,
+}
+
+impl<T: Summary> Cascade<T> {
+    /// From the finest to the coarsest level that cells are wanted of.
+    #[must_use]
+    pub fn new(base: Level, top: Level) -> Self {
+        let levels = usize::from(top.number().saturating_sub(base.number())) + 1;
+        Self { base, open: vec![None; levels] }
+    }
+
+    /// The finest level.
+    #[must_use]
+    pub fn base(&self) -> Level {
+        self.base
+    }
+
+    /// The open cell of the finest level at this moment. Cells before it are closed and handed to `out`.
+    pub fn at(&mut self, time: Time, out: &mut impl FnMut(Level, Cell<T>)) -> &mut T {
+        self.at_cell(self.base.cell_of(time), out)
+    }
+
+    /// The open cell of the finest level with this number.
+    pub fn at_cell(&mut self, index: i64, out: &mut impl FnMut(Level, Cell<T>)) -> &mut T {
+        if self.open[0].as_ref().is_some_and(|open| open.index != index) {
+            self.close(0, out);
+        }
+        &mut self.open[0].get_or_insert_with(|| Cell { index, content: T::default() }).content
+    }
+
+    fn close(&mut self, at: usize, out: &mut impl FnMut(Level, Cell<T>)) {
+        let Some(cell) = self.open[at].take() else { return };
+        if at + 1 < self.open.len() {
+            let above = cell.index >> 1;
+            if self.open[at + 1].as_ref().is_some_and(|open| open.index != above) {
+                self.close(at + 1, out);
+            }
+            let parent =
+                self.open[at + 1].get_or_insert_with(|| Cell { index: above, content: T::default() });
+            parent.content.merge(&cell.content);
+        }
+        let number = self.base.number() + u8::try_from(at).unwrap_or(u8::MAX);
+        out(Level::new(number).unwrap_or(Level::COARSEST), cell);
+    }
+
+    /// Closes all cells.
+    pub fn finish(mut self, out: &mut impl FnMut(Level, Cell<T>)) {
+        for at in 0..self.open.len() {
+            self.close(at, out);
+        }
+    }
+}
+
+impl Cascade<super::summary::SliceSummary> {
+    /// Adds a slice: to its first cell as a start, to all it reaches into as busy time.
+    pub fn slice(
+        &mut self,
+        (start_ps, end_ps): (i64, i64),
+        (row, name): (u32, u32),
+        within: std::ops::RangeInclusive<i64>,
+        out: &mut impl FnMut(Level, Cell<super::summary::SliceSummary>),
+    ) {
+        let cell_ps = self.base.cell_ps();
+        let duration = end_ps.abs_diff(start_ps);
+        let starts_in = self.base.cell_of(Time(start_ps));
+        let last = self.base.cell_of(Time(end_ps.saturating_sub(1).max(start_ps)));
+        for index in starts_in.max(*within.start())..=last.min(*within.end()) {
+            let from = index.saturating_mul(cell_ps);
+            let busy = (end_ps.min(from.saturating_add(cell_ps)) - start_ps.max(from)).max(0).unsigned_abs();
+            let cell = self.at_cell(index, out);
+            cell.busy_ps += busy;
+            cell.count += u32::from(index == starts_in);
+            cell.see(duration, row, name);
+            *cell.names.entry(name).or_insert(0) += busy;
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Cutting a tile: what one track shows in one tile's span.
+
+use std::collections::BTreeMap;
+
+use super::cascade::Cascade;
+use super::grid::{CELLS, Level, TileId};
+use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
+use crate::base::{Interval, Result, Time};
+use crate::model::{TableId, TrackId, TrackKind};
+use crate::segment::{Bytes, ColumnRole, Segment};
+
+/// A lane brings its slices themselves up to this many, one a cell; beyond, summaries are smaller.
+const MAX_SLICES: usize = CELLS.unsigned_abs() as usize;
+
+/// One lane of a track in a tile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaneTile {
+    /// The lane.
+    pub lane: u32,
+    /// What it shows.
+    pub content: LaneContent,
+}
+
+/// What a lane shows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LaneContent {
+    /// All slices that overlap the tile.
+    Slices(Vec<LaneSlice>),
+    /// Cells that are not empty.
+    SliceCells(Vec<Cell<SliceCell>>),
+    /// The sample before the tile, if there is one, and all in it.
+    Samples(Vec<Sample>),
+    /// Cells that are not empty; the first is never missing where a value holds from before.
+    Ranges(Vec<Cell<Range>>),
+}
+
+/// A slice of a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneSlice {
+    /// Start.
+    pub start_ps: i64,
+    /// Length.
+    pub duration_ps: i64,
+    /// Its row.
+    pub row: u32,
+    /// Number of its name.
+    pub name: u32,
+    /// Code of its form.
+    pub form: u8,
+    /// Its lane.
+    pub lane: u32,
+    /// How many slices of its track enclose it, where nesting means calls.
+    pub depth: u32,
+}
+
+/// A sample of a counter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// When.
+    pub time_ps: i64,
+    /// The value from then on.
+    pub value: f64,
+    /// Its row.
+    pub row: u32,
+}
+
+/// What a track shows in a tile. Lanes without anything are left out.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Result<Vec<LaneTile>> {
+    let meta = &segment.footer().tracks[track.0 as usize];
+    let window = tile.interval();
+    if meta.rows == 0 || meta.end_ps < window.start.0 || meta.start_ps >= window.end.0 {
+        // A counter's last value holds on.
+        if !matches!(meta.spec.kind, TrackKind::Counter(_)) || meta.rows == 0 || meta.start_ps >= window.end.0
+        {
+            return Ok(Vec::new());
+        }
+    }
+    let pages = segment.pages(meta)?;
+    let base = pages.first().map(|page| page.level);
+    let stored = base.is_some_and(|base| tile.level >= base);
+    match (meta.spec.kind, stored) {
+        (TrackKind::Group, _) => Ok(Vec::new()),
+        (TrackKind::Slices(..), false) => {
+            let slices = segment.slices_in(track, window)?;
+            Ok(lanes_of(slices, tile))
+        }
+        (TrackKind::Slices(..), true) => {
+            let cells = stored_cells(&pages, tile, |page| segment.slice_cells(page))?;
+            let lanes = cells.into_iter().map(|(lane, cells)| {
+                let cells = coarsen(cells, tile.level, merge_slice_cells);
+                LaneTile { lane, content: LaneContent::SliceCells(cells) }
+            });
+            Ok(lanes.collect())
+        }
+        (TrackKind::Counter(_), false) => {
+            let samples = segment.samples_in(track, window)?;
+            Ok(counter_lane(samples, tile))
+        }
+        (TrackKind::Counter(_), true) => {
+            let cells = stored_cells(&pages, tile, |page| segment.range_cells(page))?;
+            let cells = cells.into_values().flatten().collect();
+            let mut cells = coarsen(cells, tile.level, |into: &mut Range, from| into.merge(from));
+            let before = segment.samples_in(track, Interval::new(window.start.0, window.start.0))?;
+            hold_from_before(before.first().map(|sample| sample.value), tile, &mut cells);
+            Ok(vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }])
+        }
+    }
+}
+
+/// Cells by lane, each with its level: the tile's, or the coarsest that is stored.
+type CellsByLane<C> = BTreeMap<u32, Vec<(Cell<C>, Level)>>;
+
+fn stored_cells<C>(
+    pages: &[super::Page],
+    tile: TileId,
+    read: impl Fn(&super::Page) -> Result<Vec<Cell<C>>>,
+) -> Result<CellsByLane<C>> {
+    let window = tile.interval();
+    let mut lanes = CellsByLane::new();
+    let Some(level) = pages.last().map(|page| page.level.min(tile.level)) else { return Ok(lanes) };
+    let first = level.cell_of(window.start);
+    let last = level.cell_of(Time(window.end.0 - 1));
+    for page in pages.iter().filter(|p| p.level == level && p.first <= last && p.last >= first) {
+        let cells = read(page)?;
+        let inside = cells.into_iter().filter(|cell| (first..=last).contains(&cell.index));
+        lanes.entry(page.lane).or_default().extend(inside.map(|cell| (cell, level)));
+    }
+    Ok(lanes)
+}
+
+/// Joins cells of a finer level to cells of `level`.
+fn coarsen<C: Copy>(cells: Vec<(Cell<C>, Level)>, level: Level, merge: impl Fn(&mut C, &C)) -> Vec<Cell<C>> {
+    let mut joined: Vec<Cell<C>> = Vec::new();
+    for (cell, of) in cells {
+        let index = cell.index >> (level.number() - of.number());
+        match joined.last_mut() {
+            Some(last) if last.index == index => merge(&mut last.content, &cell.content),
+            _ => joined.push(Cell { index, content: cell.content }),
+        }
+    }
+    joined
+}
+
+/// Joins summaries whose times by name are gone. Only beyond the coarsest stored level, where the whole trace takes a
+/// few cells: there the name of the busier half stands for both.
+fn merge_slice_cells(into: &mut SliceCell, later: &SliceCell) {
+    if later.busy_ps > into.busy_ps {
+        into.name = later.name;
+    }
+    into.busy_ps += later.busy_ps;
+    into.count += later.count;
+    if later.longest_ps > into.longest_ps {
+        (into.longest_ps, into.longest_row) = (later.longest_ps, later.longest_row);
+    }
+}
+
+/// Few slices of a lane stay slices; many become cells.
+fn lanes_of(slices: Vec<LaneSlice>, tile: TileId) -> Vec<LaneTile> {
+    let mut lanes: BTreeMap<u32, Vec<LaneSlice>> = BTreeMap::new();
+    for slice in slices {
+        lanes.entry(slice.lane).or_default().push(slice);
+    }
+    let tiles = lanes.into_iter().map(|(lane, slices)| {
+        let content = if slices.len() <= MAX_SLICES {
+            LaneContent::Slices(slices)
+        } else {
+            LaneContent::SliceCells(cells_of(&slices, tile))
+        };
+        LaneTile { lane, content }
+    });
+    tiles.collect()
+}
+
+fn cells_of(slices: &[LaneSlice], tile: TileId) -> Vec<Cell<SliceCell>> {
+    let mut cells = Vec::new();
+    let first = tile.level.cell_of(tile.interval().start);
+    let mut cascade: Cascade<SliceSummary> = Cascade::new(tile.level, tile.level);
+    let mut out = |_, cell: Cell<SliceSummary>| {
+        cells.push(Cell { index: cell.index, content: cell.content.cell() });
+    };
+    for slice in slices {
+        let span = (slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps));
+        cascade.slice(span, (slice.row, slice.name), first..=first + CELLS - 1, &mut out);
+    }
+    cascade.finish(&mut out);
+    cells
+}
+
+fn counter_lane(samples: Vec<Sample>, tile: TileId) -> Vec<LaneTile> {
+    if samples.is_empty() {
+        return Vec::new();
+    }
+    if samples.len() <= MAX_SLICES {
+        return vec![LaneTile { lane: 0, content: LaneContent::Samples(samples) }];
+    }
+    let mut cells: Vec<Cell<Range>> = Vec::new();
+    let window = tile.interval();
+    let before = samples.first().filter(|sample| sample.time_ps < window.start.0).map(|sample| sample.value);
+    for sample in samples.iter().filter(|sample| sample.time_ps >= window.start.0) {
+        let index = tile.level.cell_of(Time(sample.time_ps));
+        match cells.last_mut() {
+            Some(last) if last.index == index => last.content.merge(&Range::of(sample.value)),
+            _ => cells.push(Cell { index, content: Range::of(sample.value) }),
+        }
+    }
+    hold_from_before(before, tile, &mut cells);
+    vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }]
+}
+
+/// A value that holds when the tile begins fills its first cell.
+fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range>>) {
+    let first = tile.level.cell_of(tile.interval().start);
+    if let Some(value) = value
+        && cells.first().is_none_or(|cell| cell.index > first)
+    {
+        cells.insert(0, Cell { index: first, content: Range { count: 0, ..Range::of(value) } });
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// The slices of a track that overlap a window, in order of start.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn slices_in(&self, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
+        let mut found = Vec::new();
+        let Some(table) = self.table_of(track) else { return Ok(found) };
+        let blocks = self.blocks_of(track)?;
+        for block in self.blocks(table)?.overlapping(blocks, window) {
+            self.block_slices(table, block, |slice| {
+                if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
+                    found.push(slice);
+                }
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Calls `each` with every slice of a block.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn block_slices(&self, table: TableId, block: usize, mut each: impl FnMut(LaneSlice)) -> Result<()> {
+        let first_row =
+            self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
+        let starts = self.core_ints(table, ColumnRole::Start, block)?;
+        let durations = self.core_ints(table, ColumnRole::Duration, block)?;
+        let names = self.core_ints(table, ColumnRole::Name, block)?;
+        let forms = self.core_ints(table, ColumnRole::Form, block)?;
+        let lanes = self.core_ints(table, ColumnRole::Lane, block)?;
+        let shifts = self.core_ints(table, ColumnRole::LaneShift, block)?;
+        let damaged = || crate::base::Error::Corrupt { what: "core column", offset: 0 };
+        for at in 0..starts.len() {
+            each(LaneSlice {
+                start_ps: starts[at],
+                duration_ps: durations[at],
+                row: first_row + u32::try_from(at).map_err(|_| damaged())?,
+                name: u32::try_from(names[at]).map_err(|_| damaged())?,
+                form: u8::try_from(forms[at]).map_err(|_| damaged())?,
+                lane: u32::try_from(lanes[at]).map_err(|_| damaged())?,
+                depth: u32::try_from(lanes[at].wrapping_sub(shifts[at])).map_err(|_| damaged())?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The samples of a counter in a window, and before them the one whose value holds when it begins.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn samples_in(&self, track: TrackId, window: Interval) -> Result<Vec<Sample>> {
+        let mut found = Vec::new();
+        let Some(table) = self.table_of(track) else { return Ok(found) };
+        let blocks = self.blocks_of(track)?;
+        let list = self.blocks(table)?;
+        let starts = &list.starts()[blocks.clone()];
+        // The sample before the window is in the last block that starts before it.
+        let from = blocks.start + starts.partition_point(|&start| start < window.start.0).saturating_sub(1);
+        let to = blocks.start + starts.partition_point(|&start| start < window.end.0.max(window.start.0 + 1));
+        let mut before = None;
+        for block in from..to {
+            let first_row = self.footer().tables[usize::from(table.0)].first_row + list.first_row(block);
+            let times = self.core_ints(table, ColumnRole::Start, block)?;
+            let values = self.core_floats(table, block)?;
+            for ((row, &time_ps), &value) in (first_row..).zip(&times).zip(&values) {
+                let sample = Sample { time_ps, value, row };
+                if time_ps < window.start.0 {
+                    before = Some(sample);
+                } else if time_ps < window.end.0 {
+                    found.push(sample);
+                }
+            }
+        }
+        found.splice(0..0, before);
+        Ok(found)
+    }
+
+    /// The values of a block of samples.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn core_floats(&self, table: TableId, block: usize) -> Result<Vec<f64>> {
+        let damaged = crate::base::Error::Corrupt { what: "counter without values", offset: 0 };
+        let column = self.column(table, ColumnRole::Value).ok_or(damaged)?;
+        match self.block(column, block)?.map(crate::block::BlockColumn::into_full_floats) {
+            Some(Some(values)) => Ok(values),
+            _ => Err(damaged),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The stored pyramid of a track: cells of all levels at which a cell holds many rows, in pages.
+
+use std::collections::BTreeMap;
+
+use super::cascade::Cascade;
+use super::grid::Level;
+use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
+use crate::base::{Interval, Result};
+use crate::block::list;
+use crate::codec;
+use crate::segment::{Bytes, Piece, PieceWriter, Segment, TrackMeta};
+
+/// A level is stored where its cells hold this many rows on average: finer ones cost more bytes than the rows
+/// themselves, and are computed from at most this many times [`super::CELLS`] rows a tile.
+const ROWS_PER_CELL: i64 = 64;
+/// The coarsest stored level shows the whole trace in this many cells.
+const TOP_CELLS: i64 = 64;
+/// Cells of a page: one read brings some tiles of a lane.
+const PAGE_CELLS: usize = 2048;
+
+/// The finest level that is stored for a track with this many rows over this span; `None` where rows are few.
+#[must_use]
+pub fn base_level(rows: u64, span: Interval) -> Option<Level> {
+    if rows <= ROWS_PER_CELL.unsigned_abs() * TOP_CELLS.unsigned_abs() {
+        return None;
+    }
+    let cell_ps = span.duration_ps() as f64 / rows as f64 * ROWS_PER_CELL as f64;
+    let level = Level::for_cell_ps(cell_ps);
+    Some(if (level.cell_ps() as f64) < cell_ps { level.coarser() } else { level })
+}
+
+/// The coarsest stored level of a trace with this span.
+#[must_use]
+fn top_level(span: Interval) -> Level {
+    Level::for_cell_ps(span.duration_ps() as f64 / TOP_CELLS as f64).coarser()
+}
+
+/// Cells of one lane and level, stored as one piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The lane.
+    pub lane: u32,
+    /// The level.
+    pub level: Level,
+    /// Index of the first cell.
+    pub first: i64,
+    /// Index of the last cell.
+    pub last: i64,
+    /// Where.
+    pub piece: Piece,
+}
+
+/// Builds the pyramid of one track while its rows pass by. `T` is what cells are computed with, `C` what is stored.
+#[derive(Debug)]
+pub struct PyramidWriter<T, C> {
+    levels: (Level, Level),
+    lanes: Vec<Cascade<T>>,
+    /// Cells that have closed, by lane and level.
+    closed: BTreeMap<(u32, u8), Vec<Cell<C>>>,
+    pages: Vec<Page>,
+    bytes: u64,
+}
+
+/// What is stored of a summary.
+pub trait Stored: Sized {
+    /// What it was computed with.
+    type Summary: Summary;
+    /// From a closed cell.
+    fn of(summary: &Self::Summary) -> Self;
+    /// Appends the contents of cells, column by column.
+    fn encode(cells: &[Cell<Self>], out: &mut Vec<u8>);
+}
+
+impl<C: Stored> PyramidWriter<C::Summary, C> {
+    /// For a track whose finest level is `base`, in a trace of this span.
+    #[must_use]
+    pub fn new(base: Level, span: Interval) -> Self {
+        Self {
+            levels: (base, top_level(span).max(base)),
+            lanes: Vec::new(),
+            closed: BTreeMap::new(),
+            pages: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Changes a lane's open cells through `change`, which hands on those that close; writes pages that are full.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn update(
+        &mut self,
+        lane: u32,
+        writer: &mut PieceWriter<'_>,
+        change: impl FnOnce(&mut Cascade<C::Summary>, &mut dyn FnMut(Level, Cell<C::Summary>)),
+    ) -> Result<()> {
+        let (base, top) = self.levels;
+        while self.lanes.len() <= lane as usize {
+            self.lanes.push(Cascade::new(base, top));
+        }
+        let closed = &mut self.closed;
+        let mut full = None;
+        change(&mut self.lanes[lane as usize], &mut |level, cell| {
+            let key = (lane, level.number());
+            let cells = closed.entry(key).or_default();
+            cells.push(Cell { index: cell.index, content: C::of(&cell.content) });
+            if cells.len() >= PAGE_CELLS {
+                full = Some(key);
+            }
+        });
+        match full {
+            Some(key) => self.write_pages(key, writer),
+            None => Ok(()),
+        }
+    }
+
+    fn write_pages(&mut self, key: (u32, u8), writer: &mut PieceWriter<'_>) -> Result<()> {
+        let cells = self.closed.remove(&key).unwrap_or_default();
+        for cells in cells.chunks(PAGE_CELLS) {
+            let (Some(first), Some(last), Some(level)) = (cells.first(), cells.last(), Level::new(key.1))
+            else {
+                continue;
+            };
+            let mut bytes = Vec::new();
+            list::put_ints(&cells.iter().map(|cell| cell.index).collect::<Vec<_>>(), &mut bytes);
+            C::encode(cells, &mut bytes);
+            let piece = writer.piece(&bytes)?;
+            self.bytes += u64::from(piece.len);
+            self.pages.push(Page { lane: key.0, level, first: first.index, last: last.index, piece });
+        }
+        Ok(())
+    }
+
+    /// Closes all cells and writes what is left. Returns the list of pages and their bytes.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
+        for (lane, cascade) in (0_u32..).zip(std::mem::take(&mut self.lanes)) {
+            let closed = &mut self.closed;
+            cascade.finish(&mut |level, cell| {
+                let cell = Cell { index: cell.index, content: C::of(&cell.content) };
+                closed.entry((lane, level.number())).or_default().push(cell);
+            });
+        }
+        for key in self.closed.keys().copied().collect::<Vec<_>>() {
+            self.write_pages(key, writer)?;
+        }
+        self.pages.sort_by_key(|page| (page.level, page.lane, page.first));
+        let column = |of: fn(&Page) -> i64| self.pages.iter().map(of).collect::<Vec<i64>>();
+        let mut bytes = Vec::new();
+        list::put_ints(&column(|page| i64::from(page.level.number())), &mut bytes);
+        list::put_ints(&column(|page| i64::from(page.lane)), &mut bytes);
+        list::put_ints(&column(|page| page.first), &mut bytes);
+        list::put_ints(&column(|page| page.last), &mut bytes);
+        let pieces: Vec<Piece> = self.pages.iter().map(|page| page.piece).collect();
+        crate::segment::put_pieces(&pieces, &mut bytes);
+        Ok((writer.piece(&bytes)?, self.bytes))
+    }
+}
+
+impl Stored for SliceCell {
+    type Summary = SliceSummary;
+
+    fn of(summary: &SliceSummary) -> Self {
+        summary.cell()
+    }
+
+    fn encode(cells: &[Cell<Self>], out: &mut Vec<u8>) {
+        let column = |of: fn(&Self) -> i64| cells.iter().map(|cell| of(&cell.content)).collect::<Vec<i64>>();
+        list::put_ints(&column(|cell| cell.busy_ps.cast_signed()), out);
+        list::put_ints(&column(|cell| i64::from(cell.count)), out);
+        list::put_ints(&column(|cell| i64::from(cell.name)), out);
+        list::put_ints(&column(|cell| i64::from(cell.longest_row)), out);
+        list::put_ints(&column(|cell| cell.longest_ps.cast_signed()), out);
+    }
+}
+
+impl Stored for Range {
+    type Summary = Self;
+
+    fn of(summary: &Self) -> Self {
+        *summary
+    }
+
+    fn encode(cells: &[Cell<Self>], out: &mut Vec<u8>) {
+        let mut encoded = Vec::new();
+        for of in [|range: &Self| range.min, |range: &Self| range.max, |range: &Self| range.last] {
+            let values: Vec<f64> = cells.iter().map(|cell| of(&cell.content)).collect();
+            encoded.clear();
+            codec::encode_floats(&values, &mut encoded);
+            crate::base::bytes::Put::put_bytes(out, &encoded);
+        }
+        list::put_ints(&cells.iter().map(|cell| i64::from(cell.content.count)).collect::<Vec<_>>(), out);
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// The pages of a track's pyramid, by level, lane, time.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn pages(&self, track: &TrackMeta) -> Result<Vec<Page>> {
+        if track.pyramid.len == 0 {
+            return Ok(Vec::new());
+        }
+        let mut cursor = self.cursor(track.pyramid, "pyramid directory")?;
+        let levels = list::read_ints(&mut cursor)?;
+        let lanes = list::read_ints_of(&mut cursor, levels.len())?;
+        let firsts = list::read_ints_of(&mut cursor, levels.len())?;
+        let lasts = list::read_ints_of(&mut cursor, levels.len())?;
+        let pieces = crate::segment::read_pieces(&mut cursor, levels.len())?;
+        (0..levels.len())
+            .map(|at| {
+                let level = u8::try_from(levels[at]).ok().and_then(Level::new);
+                Ok(Page {
+                    lane: u32::try_from(lanes[at]).map_err(|_| cursor.corrupt())?,
+                    level: level.ok_or_else(|| cursor.corrupt())?,
+                    first: firsts[at],
+                    last: lasts[at],
+                    piece: pieces[at],
+                })
+            })
+            .collect()
+    }
+
+    /// The cells of a page of slices.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn slice_cells(&self, page: &Page) -> Result<Vec<Cell<SliceCell>>> {
+        let mut cursor = self.cursor(page.piece, "pyramid page")?;
+        let indexes = list::read_ints(&mut cursor)?;
+        let mut column = || list::read_ints_of(&mut cursor, indexes.len());
+        let (busy, count, name, row, longest) = (column()?, column()?, column()?, column()?, column()?);
+        let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
+        (0..indexes.len())
+            .map(|at| {
+                let content = SliceCell {
+                    busy_ps: busy[at].cast_unsigned(),
+                    count: narrow(count[at])?,
+                    name: narrow(name[at])?,
+                    longest_row: narrow(row[at])?,
+                    longest_ps: longest[at].cast_unsigned(),
+                };
+                Ok(Cell { index: indexes[at], content })
+            })
+            .collect()
+    }
+
+    /// The cells of a page of a counter.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn range_cells(&self, page: &Page) -> Result<Vec<Cell<Range>>> {
+        let mut cursor = self.cursor(page.piece, "pyramid page")?;
+        let indexes = list::read_ints(&mut cursor)?;
+        let mut column = || {
+            let mut values = Vec::new();
+            codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;
+            Ok(values)
+        };
+        let (min, max, last) = (column()?, column()?, column()?);
+        let counts = list::read_ints_of(&mut cursor, indexes.len())?;
+        (0..indexes.len())
+            .map(|at| {
+                let count = u32::try_from(counts[at]).map_err(|_| cursor.corrupt())?;
+                let content = Range { min: min[at], max: max[at], last: last[at], count };
+                Ok(Cell { index: indexes[at], content })
+            })
+            .collect()
+    }
+}

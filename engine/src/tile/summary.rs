@@ -1,0 +1,179 @@
+//! What a cell says, and the law by which finer cells make a coarser one.
+
+use rustc_hash::FxHashMap;
+
+/// A summary that may be merged in any grouping: `merge` is associative, and [`Default`] is neutral.
+pub trait Summary: Default + Clone {
+    /// Joins a summary of later cells to this one.
+    fn merge(&mut self, later: &Self);
+}
+
+/// Slices of one lane in one cell, with the time of every name: what summaries are computed with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SliceSummary {
+    /// Time covered, in picoseconds.
+    pub busy_ps: u64,
+    /// Slices that start here.
+    pub count: u32,
+    /// The longest slice that overlaps: full length and row; of equal ones the first row.
+    pub longest: Option<(u64, u32)>,
+    /// Name of the longest, for cells in which nothing takes time.
+    pub longest_name: u32,
+    /// Time by name.
+    pub names: FxHashMap<u32, u64>,
+}
+
+impl Summary for SliceSummary {
+    fn merge(&mut self, later: &Self) {
+        self.busy_ps += later.busy_ps;
+        self.count += later.count;
+        if let Some((duration, row)) = later.longest {
+            self.see(duration, row, later.longest_name);
+        }
+        for (&name, &time) in &later.names {
+            *self.names.entry(name).or_insert(0) += time;
+        }
+    }
+}
+
+impl SliceSummary {
+    /// Considers a slice for the longest.
+    pub fn see(&mut self, duration_ps: u64, row: u32, name: u32) {
+        let better = self.longest.is_none_or(|(longest, first)| (duration_ps, first) > (longest, row));
+        if better {
+            self.longest = Some((duration_ps, row));
+            self.longest_name = name;
+        }
+    }
+
+    /// What is stored and drawn of it.
+    pub fn cell(&self) -> SliceCell {
+        let dominant = self.names.iter().max_by_key(|&(&name, &time)| (time, std::cmp::Reverse(name)));
+        let (longest_ps, longest_row) = self.longest.unwrap_or_default();
+        SliceCell {
+            busy_ps: self.busy_ps,
+            count: self.count,
+            name: dominant.filter(|&(_, &time)| time > 0).map_or(self.longest_name, |(&name, _)| name),
+            longest_row,
+            longest_ps,
+        }
+    }
+}
+
+/// A cell of a lane of slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SliceCell {
+    /// Time covered, in picoseconds; at most the cell's width.
+    pub busy_ps: u64,
+    /// Slices that start here.
+    pub count: u32,
+    /// Number of the name with the most time here.
+    pub name: u32,
+    /// Row of the longest slice that overlaps.
+    pub longest_row: u32,
+    /// Its full length in picoseconds.
+    pub longest_ps: u64,
+}
+
+/// A cell of a counter: the range of its samples, and the last.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Range {
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// The last value.
+    pub last: f64,
+    /// Samples; 0 in a neutral range.
+    pub count: u32,
+}
+
+impl Range {
+    /// Of one sample.
+    #[must_use]
+    pub fn of(value: f64) -> Self {
+        Self { min: value, max: value, last: value, count: 1 }
+    }
+}
+
+impl Summary for Range {
+    fn merge(&mut self, later: &Self) {
+        if later.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            *self = *later;
+            return;
+        }
+        // `min` and `max` of floats skip NaN on either side.
+        *self = Self {
+            min: self.min.min(later.min),
+            max: self.max.max(later.max),
+            last: later.last,
+            count: self.count + later.count,
+        };
+    }
+}
+
+/// A cell at its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell<T> {
+    /// Counted in cells of the level from time zero.
+    pub index: i64,
+    /// What it says.
+    pub content: T,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn slice_summary() -> impl Strategy<Value = SliceSummary> {
+        prop::collection::vec((0_u64..9, 0_u32..50, 0_u32..4), 0..6).prop_map(|slices| {
+            let mut summary = SliceSummary::default();
+            for (duration, row, name) in slices {
+                summary.busy_ps += duration;
+                summary.count += 1;
+                summary.see(duration, row, name);
+                *summary.names.entry(name).or_insert(0) += duration;
+            }
+            summary
+        })
+    }
+
+    fn range() -> impl Strategy<Value = Range> {
+        prop::collection::vec(-5.0..5.0, 0..4).prop_map(|values: Vec<f64>| {
+            let mut range = Range::default();
+            values.iter().for_each(|&value| range.merge(&Range::of(value)));
+            range
+        })
+    }
+
+    #[track_caller]
+    fn check_law<T: Summary + PartialEq + std::fmt::Debug>(a: &T, b: &T, c: &T) {
+        let join = |x: &T, y: &T| {
+            let mut joined = x.clone();
+            joined.merge(y);
+            joined
+        };
+        assert_eq!(join(&join(a, b), c), join(a, &join(b, c)), "associative");
+        assert_eq!(&join(a, &T::default()), a, "neutral on the right");
+        assert_eq!(&join(&T::default(), a), a, "neutral on the left");
+    }
+
+    proptest! {
+        #[test]
+        fn slices_merge_in_any_grouping(a in slice_summary(), b in slice_summary(), c in slice_summary()) {
+            // Rows grow with time, and equal rows have equal names: tell the three apart.
+            let shift = |mut s: SliceSummary, by: u32| { s.longest = s.longest.map(|(d, r)| (d, r + by)); s };
+            check_law(&a, &shift(b, 100), &shift(c, 200));
+        }
+
+        #[test]
+        fn ranges_merge_in_any_grouping(a in range(), b in range(), c in range()) {
+            check_law(&a, &b, &c);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Answers: each message computed from a segment, by one call that server and page share.
+
+use rustc_hash::FxHashMap;
+
+use super::catalog::{Field, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry};
+use super::detail::{FieldContent, FieldValue, Neighbour, SliceDetail, SliceEntry};
+use super::search::{SearchHit, SearchResult};
+use super::selection::{NameTotal, SelectionSummary, TrackTotal};
+use super::summary::{Metric, MetricGroup, Summary};
+use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
+use super::window::WindowEvents;
+use crate::base::{Error, Interval, Result};
+use crate::metrics;
+use crate::model::track::Initially;
+use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
+use crate::query::{Direction, SliceAt};
+use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
+use crate::tile::{self, LaneContent, TileId};
+
+/// Everything the page needs to lay out a rank.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<RankDetail> {
+    let footer = segment.footer();
+    let (groups, order) = tile::groups(footer);
+    let group_of: FxHashMap<TrackId, u32> = (0..)
+        .zip(&groups)
+        .flat_map(|(id, group)| group.tracks.iter().map(move |&track| (track, id)))
+        .collect();
+    let tracks = order.iter().map(|&id| {
+        let track = &footer.tracks[id.0 as usize];
+        Track {
+            id: id.0,
+            parent: track.spec.parent.map(|parent| parent.0),
+            name: track.spec.name.clone(),
+            kind: match track.spec.kind {
+                model::TrackKind::Group => TrackKind::Group,
+                model::TrackKind::Slices(..) => TrackKind::Slices,
+                model::TrackKind::Counter(_) => TrackKind::Counter,
+            },
+            lanes: track.lanes,
+            rows: u64::from(track.rows),
+            group: group_of.get(&id).copied(),
+            value_range: track.value_range,
+            unit: track.spec.unit.symbol().to_owned(),
+            initially_closed: track.spec.initially == Initially::Closed,
+        }
+    });
+    let warnings = footer.warnings.iter().map(|warning| WarningEntry {
+        title: warning.kind.title().to_owned(),
+        what: warning.what.clone(),
+        first_place: warning.first_place.clone(),
+        count: warning.count,
+    });
+    Ok(RankDetail {
+        entry,
+        tracks: tracks.collect(),
+        groups: (0..)
+            .zip(&groups)
+            .map(|(id, group)| TileGroup { id, tracks: group.tracks.iter().map(|track| track.0).collect() })
+            .collect(),
+        tables: tables(segment),
+        warnings: warnings.collect(),
+        origin_unix_ns: footer.rank.origin_unix_ns,
+    })
+}
+
+fn tables<B>(segment: &Segment<B>) -> Vec<Table>
+where
+    B: Bytes,
+{
+    let footer = segment.footer();
+    let table = |(id, meta): (u16, &crate::segment::TableMeta)| Table {
+        name: meta.spec.name.clone(),
+        kind: match meta.spec.kind {
+            TableKind::Slices => "slices",
+            TableKind::Samples => "samples",
+            TableKind::Side => "side",
+        }
+        .to_owned(),
+        rows: u64::from(meta.rows),
+        doc: meta.spec.doc.clone(),
+        fields: footer
+            .fields
+            .iter()
+            .filter(|(of, _)| of.0 == id)
+            .map(|(_, field)| Field {
+                name: field.name.clone(),
+                unit: field.unit.symbol().to_owned(),
+                group: field.group.clone(),
+                doc: field.doc.clone(),
+            })
+            .collect(),
+    };
+    (0..).zip(&footer.tables).map(table).collect()
+}
+
+/// A tile.
+///
+/// # Errors
+/// `Invalid` where there is no such group; else where bytes are missing or damaged.
+pub fn tile<B: Bytes>(segment: &Segment<B>, id: TileId) -> Result<Tile> {
+    let (groups, _) = tile::groups(segment.footer());
+    let group =
+        groups.get(id.group as usize).ok_or(Error::Invalid { what: "there is no such group of tracks" })?;
+    let mut texts = TileTexts { segment, names: Vec::new(), known: FxHashMap::default() };
+    let mut lanes = Vec::new();
+    for &track in &group.tracks {
+        for lane in tile::cut(segment, track, id)? {
+            let content = content_of(lane.content, id, &mut texts)?;
+            lanes.push(Lane { track: track.0, lane: lane.lane, content });
+        }
+    }
+    let start_ps = id.interval().start.0;
+    Ok(Tile { version: super::VERSION, start_ps, cell_ps: id.level.cell_ps(), names: texts.names, lanes })
+}
+
+/// Numbers the texts of one tile.
+struct TileTexts<'a, B> {
+    segment: &'a Segment<B>,
+    names: Vec<String>,
+    known: FxHashMap<u32, u32>,
+}
+
+impl<B: Bytes> TileTexts<'_, B> {
+    fn number(&mut self, name: u32) -> Result<u32> {
+        if let Some(&number) = self.known.get(&name) {
+            return Ok(number);
+        }
+        let number =
+            u32::try_from(self.names.len()).map_err(|_| Error::Invalid { what: "too many names" })?;
+        self.names.push(self.segment.text(NameId(name))?.to_owned());
+        self.known.insert(name, number);
+        Ok(number)
+    }
+}
+
+fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<'_, B>) -> Result<Content> {
+    let start_ps = id.interval().start.0;
+    let first = id.level.cell_of(id.interval().start);
+    let cell_of = |index: i64| u32::try_from(index - first).unwrap_or_default();
+    Ok(match content {
+        LaneContent::Slices(slices) => {
+            let slices = slices.iter().map(|slice| {
+                Ok(TileSlice {
+                    start_ps: slice.start_ps - start_ps,
+                    duration_ps: slice.duration_ps,
+                    row: slice.row,
+                    name: texts.number(slice.name)?,
+                    form: slice.form,
+                })
+            });
+            Content::Slices(slices.collect::<Result<_>>()?)
+        }
+        LaneContent::SliceCells(cells) => {
+            let cells = cells.iter().map(|cell| {
+                Ok(TileCell {
+                    cell: cell_of(cell.index),
+                    busy_ps: cell.content.busy_ps,
+                    count: cell.content.count,
+                    name: texts.number(cell.content.name)?,
+                    longest_row: cell.content.longest_row,
+                    longest_ps: cell.content.longest_ps,
+                })
+            });
+            Content::Cells(cells.collect::<Result<_>>()?)
+        }
+        LaneContent::Samples(samples) => Content::Samples(
+            samples
+                .iter()
+                .map(|s| TileSample { time_ps: s.time_ps - start_ps, value: s.value, row: s.row })
+                .collect(),
+        ),
+        LaneContent::Ranges(cells) => Content::Ranges(
+            cells
+                .iter()
+                .map(|cell| TileRange {
+                    cell: cell_of(cell.index),
+                    min: cell.content.min,
+                    max: cell.content.max,
+                    last: cell.content.last,
+                })
+                .collect(),
+        ),
+    })
+}
+
+/// A slice with all its fields and neighbours.
+///
+/// # Errors
+/// `Invalid` where the row is no slice; else where bytes are missing or damaged.
+pub fn slice<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceDetail> {
+    let at = segment.slice(row)?;
+    let fields = segment.fields(row)?.into_iter().map(|(id, value)| {
+        let (table, spec) = &segment.footer().fields[id.0 as usize];
+        let before = segment.footer().fields[..id.0 as usize].iter().filter(|(of, _)| of == table).count();
+        FieldValue {
+            field: u32::try_from(before).unwrap_or_default(),
+            name: spec.name.clone(),
+            unit: spec.unit.symbol().to_owned(),
+            group: spec.group.clone(),
+            doc: spec.doc.clone(),
+            value: content(value),
+        }
+    });
+    let neighbour = |arrow: Arrow, other: u32| {
+        Ok(Neighbour {
+            flow: segment.text(arrow.name)?.to_owned(),
+            slice: entry(segment, &segment.slice(other)?)?,
+        })
+    };
+    Ok(SliceDetail {
+        fields: fields.collect(),
+        predecessors: segment
+            .arrows_to(row)?
+            .into_iter()
+            .map(|arrow| neighbour(arrow, arrow.from))
+            .collect::<Result<_>>()?,
+        successors: segment
+            .arrows_from(row)?
+            .into_iter()
+            .map(|arrow| neighbour(arrow, arrow.to))
+            .collect::<Result<_>>()?,
+        slice: entry(segment, &at)?,
+    })
+}
+
+/// A value as messages carry it.
+#[must_use]
+pub fn content(value: OwnedValue) -> FieldContent {
+    match value {
+        OwnedValue::Int(v) => FieldContent::Int(v),
+        OwnedValue::Uint(v) => FieldContent::Uint(v),
+        OwnedValue::Float(v) => FieldContent::Float(v),
+        OwnedValue::Bool(v) => FieldContent::Bool(v),
+        OwnedValue::Text(v) => FieldContent::Text(v),
+        OwnedValue::Json(v) => FieldContent::Json(v),
+    }
+}
+
+fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
+    Ok(SliceEntry {
+        row: at.slice.row,
+        track: at.track.0,
+        lane: at.slice.lane,
+        depth: at.slice.depth,
+        name: segment.text(at.name())?.to_owned(),
+        start_ps: at.slice.start_ps,
+        duration_ps: at.slice.duration_ps,
+        form: at.slice.form,
+    })
+}
+
+/// The slice in this direction.
+///
+/// # Errors
+/// As [`slice`].
+pub fn step<B: Bytes>(segment: &Segment<B>, row: u32, direction: Direction) -> Result<Option<SliceDetail>> {
+    segment.step(row, direction)?.map(|at| slice(segment, at.slice.row)).transpose()
+}
+
+/// The slices that overlap a window: of all tracks, or of those asked for.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn window<B: Bytes>(
+    segment: &Segment<B>,
+    window: Interval,
+    tracks: Option<&[u32]>,
+    limit: usize,
+) -> Result<WindowEvents> {
+    let (found, truncated) = segment.window(&tracks_of(segment, tracks), window, limit)?;
+    let slices = found.iter().map(|found| entry(segment, found));
+    Ok(WindowEvents { slices: slices.collect::<Result<_>>()?, truncated })
+}
+
+fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<TrackId> {
+    let wanted: Option<Vec<TrackId>> = wanted.map(|ids| ids.iter().copied().map(TrackId).collect());
+    segment.slice_tracks(wanted.as_deref())
+}
+
+/// The slices with a text in their name or fields.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn search<B: Bytes>(segment: &Segment<B>, query: &str, limit: usize) -> Result<SearchResult> {
+    let found = segment.search(query, limit)?;
+    let hits = found.hits.iter().map(|hit| {
+        let field = match hit.role {
+            ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.clone(),
+            _ => "name".to_owned(),
+        };
+        Ok(SearchHit { slice: entry(segment, &segment.slice(hit.row)?)?, field })
+    });
+    Ok(SearchResult { hits: hits.collect::<Result<_>>()?, total: found.rows.len() })
+}
+
+/// Statistics of a span: of all tracks, or of those asked for.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn selection<B: Bytes>(
+    segment: &Segment<B>,
+    span: Interval,
+    tracks: Option<&[u32]>,
+) -> Result<SelectionSummary> {
+    let selection = segment.selection(&tracks_of(segment, tracks), span)?;
+    let by_name = selection.by_name.iter().map(|name| {
+        Ok(NameTotal {
+            name: segment.text(name.name)?.to_owned(),
+            count: name.count,
+            total_ps: name.total_ps,
+            longest_ps: name.longest_ps,
+            longest_row: name.longest_row,
+        })
+    });
+    Ok(SelectionSummary {
+        start_ps: span.start.0,
+        end_ps: span.end.0,
+        count: selection.count,
+        by_name: by_name.collect::<Result<_>>()?,
+        by_track: selection
+            .by_track
+            .iter()
+            .map(|t| TrackTotal { track: t.track.0, count: t.count, busy_ps: t.busy_ps })
+            .collect(),
+    })
+}
+
+/// The metrics of a rank.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn summary<B: Bytes>(segment: &Segment<B>, rank: u32) -> Result<Summary> {
+    let group = |group: metrics::MetricGroup| MetricGroup {
+        title: group.title.to_owned(),
+        metrics: group
+            .metrics
+            .into_iter()
+            .map(|metric| Metric {
+                name: metric.name,
+                value: content(metric.value),
+                unit: metric.unit.symbol().to_owned(),
+                doc: metric.doc,
+            })
+            .collect(),
+    };
+    Ok(Summary { rank, groups: metrics::of_rank(segment)?.into_iter().map(group).collect() })
+}

@@ -1,0 +1,326 @@
+//! Laws of a whole segment: what goes in comes out, indexes find what a scan finds, tiles are aggregates of slices,
+//! damage is found.
+
+use nprof_engine::base::{Error, Interval};
+use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::model::{
+    FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
+};
+use nprof_engine::segment::{Fetched, Segment};
+use nprof_engine::tile::{CELLS, LaneContent, Level, TileId, cut};
+use nprof_engine::wire::answer;
+use proptest::prelude::*;
+
+/// A slice of the model that the segment is compared with.
+#[derive(Debug, Clone)]
+struct Given {
+    track: usize,
+    start_ps: i64,
+    duration_ps: i64,
+    name: u8,
+    size: Option<i64>,
+    text: Option<String>,
+}
+
+fn given() -> impl Strategy<Value = Given> {
+    (
+        0_usize..3,
+        -1_000_000_i64..9_000_000,
+        0_i64..200_000,
+        0_u8..5,
+        prop::option::of(any::<i64>()),
+        prop::option::of("[a-d]{0,6}"),
+    )
+        .prop_map(|(track, start_ps, duration_ps, name, size, text)| Given {
+            track,
+            start_ps,
+            duration_ps,
+            name,
+            size,
+            text,
+        })
+}
+
+fn table(name: &str, kind: TableKind) -> TableSpec {
+    TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() }
+}
+
+/// Builds a segment: three slice tracks, a counter with the starts of the first, a side table; each slice is linked to
+/// the one given before it.
+fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
+    let mut builder = Builder::new(Vec::new(), options);
+    let instruction = builder.table(table("instruction", TableKind::Slices)).unwrap();
+    let counter = builder.table(table("counter", TableKind::Samples)).unwrap();
+    let side = builder.table(table("queue", TableKind::Side)).unwrap();
+    let size =
+        builder.field(instruction, FieldSpec::new("size", Unit::Bytes, "Memory", "Bytes moved.")).unwrap();
+    let text = builder.field(instruction, FieldSpec::named("operands")).unwrap();
+    let queue = builder.field(side, FieldSpec::named("name")).unwrap();
+    let group = builder.track(TrackSpec::group("Engines", None, 0)).unwrap();
+    let tracks: Vec<TrackId> = ["Tensor", "Vector", "Host"]
+        .iter()
+        .zip([Nesting::Concurrent, Nesting::Concurrent, Nesting::Calls])
+        .map(|(name, nesting)| {
+            builder.track(TrackSpec::slices(name, Some(group), instruction, nesting, 0)).unwrap()
+        })
+        .collect();
+    let pending = builder.track(TrackSpec::counter("Pending", None, counter, Unit::Count, 9)).unwrap();
+    let mut last = None;
+    for given in slices {
+        let name = builder.name(&format!("OP_{}", given.name)).unwrap();
+        let mut fields = Vec::new();
+        fields.extend(given.size.map(|value| (size, Value::Int(value))));
+        fields.extend(given.text.as_deref().map(|value| (text, Value::Text(value))));
+        let record = SliceRecord {
+            track: tracks[given.track],
+            start_ps: given.start_ps,
+            duration_ps: given.duration_ps,
+            name,
+            form: Form::Complete,
+            fields: &fields,
+        };
+        let key = builder.slice(&record).unwrap();
+        if let Some(last) = last.replace(key) {
+            builder.link(last, key, name).unwrap();
+        }
+        if given.track == 0 {
+            builder.sample(pending, given.start_ps, f64::from(given.name), &[]).unwrap();
+        }
+    }
+    builder.row(side, &[(queue, Value::Text("qSyncIO0"))]).unwrap();
+    let mut bytes = Vec::new();
+    builder.finish(&mut bytes).unwrap();
+    bytes
+}
+
+/// Spills at every few rows and stores most texts in place: the paths that large traces take.
+const TIGHT: BuildOptions = BuildOptions { sort_bytes: 4_000, dictionary_bytes: 60 };
+
+fn key(track: usize, start_ps: i64, duration_ps: i64, name: &str) -> (usize, i64, i64, String) {
+    (track, start_ps, duration_ps, name.to_owned())
+}
+
+fn ids(segment: &Segment<Vec<u8>>) -> Vec<TrackId> {
+    segment.slice_tracks(None)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn what_goes_in_comes_out(slices in prop::collection::vec(given(), 0..300), tight in any::<bool>()) {
+        let options = if tight { TIGHT } else { BuildOptions::default() };
+        let segment = Segment::open(build(&slices, options)).unwrap();
+        let mut expected: Vec<_> = slices
+            .iter()
+            .map(|g| (key(g.track, g.start_ps, g.duration_ps, &format!("OP_{}", g.name)), g.size, g.text.clone()))
+            .collect();
+        let mut found = Vec::new();
+        let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
+        for (at, track) in (0..3).map(|at| (at, TrackId(at as u32 + 1))) {
+            for slice in segment.slices_in(track, all).unwrap() {
+                let detail = answer::slice(&segment, slice.row).unwrap();
+                let field = |name: &str| detail.fields.iter().find(|f| f.name == name).map(|f| format!("{:?}", f.value));
+                found.push((
+                    key(at, slice.start_ps, slice.duration_ps, &detail.slice.name),
+                    field("size"),
+                    field("operands"),
+                ));
+            }
+        }
+        found.sort();
+        let mut expected: Vec<_> = expected
+            .drain(..)
+            .map(|(key, size, text)| (key, size.map(|v| format!("Int({v})")), text.map(|v| format!("Text({v:?})"))))
+            .collect();
+        expected.sort();
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(segment.footer().flows.arrows, slices.len().saturating_sub(1) as u64);
+    }
+
+    #[test]
+    fn windows_search_and_selection_find_what_a_scan_finds(
+        slices in prop::collection::vec(given(), 1..300),
+        from in -1_200_000_i64..9_200_000,
+        width in 0_i64..1_000_000,
+        tight in any::<bool>(),
+    ) {
+        let options = if tight { TIGHT } else { BuildOptions::default() };
+        let segment = Segment::open(build(&slices, options)).unwrap();
+        let window = Interval::new(from, from + width);
+        let inside: Vec<&Given> =
+            slices.iter().filter(|g| window.overlaps(g.start_ps, g.start_ps + g.duration_ps)).collect();
+        let (found, truncated) = segment.window(&ids(&segment), window, 1000).unwrap();
+        prop_assert_eq!((found.len(), truncated), (inside.len(), false));
+        let selection = segment.selection(&ids(&segment), window).unwrap();
+        prop_assert_eq!(selection.count, inside.len() as u64);
+        let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
+        prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
+        let hits = segment.search("ab", 5).unwrap();
+        let matching = slices.iter().filter(|g| g.text.as_deref().is_some_and(|t| t.contains("ab"))).count();
+        prop_assert_eq!(hits.rows.len(), matching as u64);
+        prop_assert_eq!(hits.hits.len(), matching.min(5));
+    }
+
+    #[test]
+    fn a_tile_is_the_aggregate_of_its_slices(
+        slices in prop::collection::vec(given(), 6_000..6_500),
+        number in 0_u8..16,
+        at in 0_i64..100,
+    ) {
+        let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
+        let level = Level::new(number).unwrap();
+        let tiles = level.tiles_of(Interval::new(-1_000_000, 9_200_000));
+        let index = tiles.start() + at % (tiles.end() - tiles.start() + 1);
+        let id = TileId { group: 0, level, index };
+        for track in ids(&segment) {
+            check_tile(&segment, track, id)?;
+        }
+    }
+
+    #[test]
+    fn damage_is_found(slices in prop::collection::vec(given(), 1..40), at in any::<prop::sample::Index>(), bit in 0_u8..8) {
+        let mut bytes = build(&slices, TIGHT);
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        // Reading everything must meet the damage, wherever it is.
+        prop_assert!(read_all(bytes).is_err(), "bit {} of byte {} was flipped and nobody noticed", bit, at);
+    }
+}
+
+fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<(), TestCaseError> {
+    let span = id.interval();
+    let slices = segment.slices_in(track, span).unwrap();
+    for lane in cut(segment, track, id).unwrap() {
+        let of_lane: Vec<_> = slices.iter().filter(|slice| slice.lane == lane.lane).collect();
+        match lane.content {
+            LaneContent::Slices(found) => prop_assert_eq!(found.len(), of_lane.len()),
+            LaneContent::SliceCells(cells) => {
+                prop_assert!(cells.len() <= CELLS as usize);
+                for cell in cells {
+                    let start = cell.index * id.level.cell_ps();
+                    let window = Interval::new(start, start + id.level.cell_ps());
+                    let end = |s: &nprof_engine::tile::LaneSlice| s.start_ps + s.duration_ps;
+                    let inside = of_lane.iter().filter(|s| window.overlaps(s.start_ps, end(s)));
+                    let busy: i64 = inside.clone().map(|s| window.overlap_ps(s.start_ps, end(s))).sum();
+                    prop_assert_eq!(cell.content.busy_ps, busy as u64);
+                    let starting = inside.clone().filter(|s| s.start_ps >= start).count();
+                    prop_assert_eq!(cell.content.count as usize, starting);
+                    prop_assert_eq!(
+                        cell.content.longest_ps,
+                        inside.map(|s| s.duration_ps).max().unwrap_or(0) as u64
+                    );
+                }
+            }
+            LaneContent::Samples(_) | LaneContent::Ranges(_) => prop_assert!(false, "slices became samples"),
+        }
+    }
+    Ok(())
+}
+
+/// Reads every piece of a segment.
+fn read_all(bytes: Vec<u8>) -> Result<(), Error> {
+    let segment = Segment::open(bytes)?;
+    for at in 0..segment.footer().columns.len() {
+        let column = segment.footer().columns[at];
+        for block in 0..segment.blocks(column.table)?.len() {
+            segment.block(at, block)?;
+        }
+        if column.postings.len > 0 {
+            segment.piece(column.postings, "postings")?;
+        }
+    }
+    for table in 0..segment.footer().tables.len() {
+        segment.blocks(nprof_engine::model::TableId(table as u16))?;
+    }
+    for chunk in 0..segment.chunk_count() {
+        segment.chunk(chunk)?;
+    }
+    segment.piece(segment.footer().dictionary.chunks, "dictionary directory")?;
+    for track in &segment.footer().tracks {
+        for page in segment.pages(track)? {
+            segment.piece(page.piece, "pyramid page")?;
+        }
+    }
+    segment.for_each_arrow(|_| Ok(()))?;
+    for row in 0..segment.footer().tables.iter().map(|t| t.rows).sum() {
+        segment.arrows_to(row)?;
+    }
+    segment.piece(segment.footer().flows.by_to, "arrow directory")?;
+    Ok(())
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let slices =
+        vec![
+            Given { track: 0, start_ps: 5, duration_ps: 10, name: 1, size: Some(4), text: Some("ab".into()) };
+            5
+        ];
+    let bytes = build(&slices, BuildOptions::default());
+    for keep in 0..bytes.len() {
+        let opened = Segment::open(bytes[..keep].to_vec());
+        assert!(opened.is_err(), "cut at {keep} of {}", bytes.len());
+    }
+    assert!(read_all(bytes).is_ok());
+}
+
+#[test]
+fn a_newer_version_says_upgrade() {
+    let mut bytes = build(&[], BuildOptions::default());
+    bytes[8] = 2;
+    assert!(matches!(Segment::open(bytes), Err(Error::UnsupportedVersion { found: 2, newest: 1 })));
+}
+
+#[test]
+fn an_empty_rank_has_an_empty_timeline() {
+    let segment = Segment::open(build(&[], BuildOptions::default())).unwrap();
+    assert_eq!(segment.slice_tracks(None), []);
+    assert!(matches!(answer::slice(&segment, 0), Err(Error::Invalid { .. })));
+    assert!(matches!(answer::slice(&segment, 99), Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn a_reader_asks_for_the_bytes_it_needs_and_no_more() {
+    let slices: Vec<Given> = (0..20_000)
+        .map(|at| Given {
+            track: 0,
+            start_ps: at * 1_000,
+            duration_ps: at * 7 % 900,
+            name: (at % 5) as u8,
+            size: Some(at * at),
+            text: Some(format!("operand {at}")),
+        })
+        .collect();
+    let bytes = build(&slices, BuildOptions::default());
+    let mut fetched = Fetched::new(bytes.len() as u64);
+    let (mut requests, mut total) = (0, 0);
+    let mut provide = |fetched: &mut Fetched, error: Error| {
+        let Error::Missing { offset, len } = error else { panic!("{error}") };
+        requests += 1;
+        total += len;
+        fetched.provide(offset, bytes[offset as usize..(offset + len) as usize].to_vec());
+    };
+    let row = loop {
+        let segment = match Segment::open(&fetched) {
+            Ok(segment) => segment,
+            Err(error) => {
+                provide(&mut fetched, error);
+                continue;
+            }
+        };
+        match segment.window(&[TrackId(1)], Interval::new(5_000_000, 5_002_000), 10) {
+            Ok((found, _)) => break found[0].slice.row,
+            Err(error) => {
+                drop(segment);
+                provide(&mut fetched, error);
+            }
+        }
+    };
+    assert!(row >= 4_990 && row <= 5_000, "row {row}");
+    assert!(
+        requests < 20 && total < bytes.len() as u64 / 4,
+        "{requests} requests, {total} of {} bytes",
+        bytes.len()
+    );
+}

@@ -1,0 +1,11 @@
+//! Any bytes as neuron-profile's JSON.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nprof_capture::formats::neuron::json;
+use nprof_engine::fixture::Recorder;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut input = bytes;
+    let _ = json::read(&mut input, &mut Recorder::default(), &mut |_| {});
+});

@@ -1,0 +1,91 @@
+//! A good segment with bytes changed, or any bytes at all: every question ends with an answer or an error.
+//!
+//! Built with `--cfg fuzzing`, so that checksums are not compared: the changes reach the code behind them.
+#![no_main]
+
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use nprof_capture::device::simulated::{self, Settings};
+use nprof_engine::base::Interval;
+use nprof_engine::codec;
+use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::segment::Segment;
+use nprof_engine::tile::{Level, TileId};
+use nprof_engine::wire::answer;
+
+const EVENTS: u64 = 300;
+/// A change is an offset and the bits to flip there.
+const CHANGE_LEN: usize = 4;
+/// Of the trailer: footer's offset, stored length, unpacked length.
+const TRAILER_LEN: usize = 36;
+const STORED_LEN_AT: usize = 8;
+const UNPACKED_LEN_AT: usize = 12;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&mode, changes)) = bytes.split_first() else { return };
+    match mode % 3 {
+        0 => ask(changes.to_vec()),
+        1 => ask(changed(good(), changes)),
+        _ => ask(with_changed_footer(good(), changes)),
+    }
+});
+
+/// A small segment with every kind of table.
+fn good() -> &'static [u8] {
+    static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
+    GOOD.get_or_init(|| {
+        let settings = Settings { ranks: 2, events_per_rank: EVENTS, seed: 1, layers: 1 };
+        let mut builder = Builder::new(Vec::new(), BuildOptions::default());
+        simulated::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
+        let mut segment = Vec::new();
+        builder.finish(&mut segment).expect("memory is enough");
+        segment
+    })
+}
+
+fn changed(bytes: &[u8], changes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let len = bytes.len();
+    for change in changes.chunks_exact(CHANGE_LEN) {
+        let offset = u32::from_le_bytes([change[0], change[1], change[2], 0]) as usize;
+        bytes[offset % len] ^= change[3];
+    }
+    bytes
+}
+
+/// The footer is compressed: a change of its stored bytes would seldom get past zstd.
+fn with_changed_footer(segment: &[u8], changes: &[u8]) -> Vec<u8> {
+    let (body, trailer) = segment.split_at(segment.len() - TRAILER_LEN);
+    let word = |at: usize| u32::from_le_bytes(trailer[at..at + 4].try_into().expect("four bytes")) as usize;
+    let (body, stored) = body.split_at(body.len() - word(STORED_LEN_AT));
+    let footer = codec::decompress(stored, word(UNPACKED_LEN_AT)).expect("the segment is good");
+    let mut packed = Vec::new();
+    codec::compress(&changed(&footer, changes), &mut packed);
+    let mut trailer = trailer.to_vec();
+    let len = u32::try_from(packed.len()).expect("a small footer");
+    trailer[STORED_LEN_AT..STORED_LEN_AT + 4].copy_from_slice(&len.to_le_bytes());
+    [body, &packed, &trailer].concat()
+}
+
+fn ask(bytes: Vec<u8>) {
+    let Ok(segment) = Segment::open(bytes) else { return };
+    let _ = segment.anatomy();
+    let span = Interval::new(0, 1_000_000_000);
+    let _ = answer::search(&segment, "matmul", 10);
+    let _ = answer::search(&segment, "size > 1", 10);
+    let _ = answer::selection(&segment, span, None);
+    let _ = answer::window(&segment, span, None, 100);
+    let _ = answer::summary(&segment, 0);
+    for row in [0, 1, 100, u32::MAX] {
+        let _ = answer::slice(&segment, row);
+    }
+    let groups = segment.footer().tracks.len().min(8);
+    for group in 0..u32::try_from(groups).unwrap_or(0) {
+        for level in [0, 8, 20] {
+            if let Some(level) = Level::new(level) {
+                let _ = answer::tile(&segment, TileId { group, level, index: 0 });
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Any bytes as the messages that the page takes from a server: a tile as its zstd frame, and plain messages.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nprof_engine::codec;
+use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::summary::Summary;
+use nprof_engine::wire::tile::Tile;
+
+/// More than any tile: the grid bounds the cells, and texts are cut before they are sent.
+const TILE_LEN_MAX: usize = 1 << 20;
+
+fuzz_target!(|bytes: &[u8]| {
+    let unpacked = codec::decompress(bytes, TILE_LEN_MAX);
+    for message in [Some(bytes), unpacked.as_deref().ok()].into_iter().flatten() {
+        check::<Tile>(message);
+        check::<SliceDetail>(message);
+        check::<Summary>(message);
+    }
+});
+
+/// What can be read can be written, and reads the same again.
+fn check<T: serde::de::DeserializeOwned + serde::Serialize>(message: &[u8]) {
+    if let Ok(value) = postcard::from_bytes::<T>(message) {
+        let written = postcard::to_allocvec(&value).expect("memory is enough");
+        let again: T = postcard::from_bytes(&written).expect("it was written by this very type");
+        let rewritten = postcard::to_allocvec(&again).expect("memory is enough");
+        assert_eq!(written, rewritten);
+    }
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Runs all tests of the project: format, lints, Rust tests, the engine and the page as wasm, the page in a browser, a
+# brief fuzzing. Installs what is missing. Goes on after a failure, and closes with "N passed, N failed".
+#
+# scripts/test.sh [SUITE…]: only the suites named (format lint rust wasm page browser fuzz deny).
+set -euo pipefail
+# shellcheck source=scripts/tools.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
+cd "$ROOT"
+
+ALL=(format page lint rust wasm browser fuzz deny)
+SUITES=("${@:-${ALL[@]}}")
+PASSED=0
+FAILED=0
+SUMMARY=()
+LOG="$(mktemp)"
+trap 'rm -f "$LOG"' EXIT
+export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-auto}"
+
+# count NAME PASSED FAILED
+count() {
+    PASSED=$((PASSED + $2))
+    FAILED=$((FAILED + $3))
+    SUMMARY+=("$(printf '%-10s %5d passed %5d failed' "$1" "$2" "$3")")
+}
+
+# Sums a field over the lines of the log: sum_of PATTERN, whose first group is the number.
+sum_of() {
+    sed -nE "s/$1/\\1/p" "$LOG" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# check NAME COMMAND…: one test, passed when the command succeeds.
+check() {
+    local name="$1"
+    shift
+    if "$@" </dev/null; then count "$name" 1 0; else count "$name" 0 1; fi
+}
+
+# counted NAME PASSED_PATTERN FAILED_PATTERN COMMAND…: as many tests as the command's own closing lines state. A
+# command that fails without having counted a failure (it did not compile, say) is one failure.
+counted() {
+    local name="$1" passed_pattern="$2" failed_pattern="$3" code=0 passed failed
+    shift 3
+    "$@" </dev/null 2>&1 | tee "$LOG" || code=1
+    passed="$(sum_of "$passed_pattern")"
+    failed="$(sum_of "$failed_pattern")"
+    if [ "$code" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+    count "$name" "$passed" "$failed"
+}
+
+suite_format() { check format cargo fmt --all --check; }
+
+# The page first: the binary that the tests build takes it in.
+suite_page() { check page "$ROOT/scripts/page.sh"; }
+
+suite_lint() { check lint cargo clippy --locked --workspace --all-targets -- -D warnings; }
+
+suite_rust() {
+    counted rust '^test result: .* ([0-9]+) passed; .*' '^test result: .* ([0-9]+) failed; .*' \
+        cargo test --locked --workspace --no-fail-fast
+}
+
+engine_as_wasm() (
+    need_wasm_target
+    CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" \
+        cargo build --locked --profile page -p nprof-engine --target wasm32-unknown-unknown
+)
+
+suite_wasm() { check wasm engine_as_wasm; }
+
+browser_tests() (
+    need_node
+    cd tests/browser
+    if ! [ node_modules/.package-lock.json -nt package-lock.json ]; then
+        say "Installing Playwright"
+        npm ci --no-audit --no-fund --loglevel=error
+    fi
+    NPROF_CHROMIUM="$(need_chromium)"
+    NPROF_BIN="${CARGO_TARGET_DIR:-$ROOT/target}/debug/nprof"
+    export NPROF_CHROMIUM NPROF_BIN
+    cargo build --locked -p nprof-server
+    node --test --test-reporter=tap ./*.test.mjs
+)
+
+suite_browser() {
+    if ! compgen -G 'tests/browser/*.test.mjs' >/dev/null; then
+        die "tests/browser has no *.test.mjs: this is no complete checkout"
+    fi
+    counted browser '^# pass ([0-9]+)$' '^# fail ([0-9]+)$' browser_tests
+}
+
+suite_fuzz() { check fuzz "$ROOT/scripts/fuzz.sh"; }
+
+# The licences themselves are one of the Rust tests; this adds sources and duplicates for those who have the tool.
+suite_deny() {
+    if has cargo-deny; then
+        check deny cargo deny --all-features check --hide-inclusion-graph licenses bans sources
+    else
+        say "cargo-deny is not installed: skipped (cargo install cargo-deny)"
+    fi
+}
+
+need_rust
+for suite in "${SUITES[@]}"; do
+    [ "$(type -t "suite_$suite")" = function ] || die "no suite '$suite'; there are: ${ALL[*]}"
+    say "Suite $suite"
+    "suite_$suite"
+done
+
+say "Results"
+printf '%s\n' "${SUMMARY[@]}"
+printf '%d passed, %d failed\n' "$PASSED" "$FAILED"
+[ "$FAILED" = 0 ]

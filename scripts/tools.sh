@@ -1,0 +1,191 @@
+# shellcheck shell=bash
+# Finds or installs what the scripts need from outside. Sourced by them, never run.
+#
+# Each `need_*` leaves its tool usable, or stops with the one command that the user must run. A tool is taken from
+# $NPROF_TOOLS (a folder that git ignores) or the system; nothing is installed into the user's own cargo or npm folders.
+
+set -euo pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+NPROF_TOOLS="${NPROF_TOOLS:-$ROOT/.tools}"
+# With 1, a missing tool is an error instead of an installation: `cargo build` must not install software.
+NPROF_NO_INSTALL="${NPROF_NO_INSTALL:-0}"
+
+TRUNK_VERSION=0.21.14
+BINARYEN_VERSION=132.0.0
+RUST_VERSION="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
+
+export PATH="$NPROF_TOOLS/bin:$NPROF_TOOLS/node_modules/.bin:$PATH"
+
+say() { printf '%s\n' "== $*"; }
+
+die() {
+    printf '%s\n' "nprof: $*" >&2
+    exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# version_at_least FOUND WANTED
+version_at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
+
+refuse_install() {
+    [ "$NPROF_NO_INSTALL" != 1 ] || die "$1 is missing; run scripts/page.sh once, it installs what it needs"
+}
+
+# The version in Cargo.lock of the one package with this name.
+locked_version() {
+    sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"/\1/p;}" "$ROOT/Cargo.lock" | head -n 1
+}
+
+# apt_install PACKAGE…
+apt_install() {
+    refuse_install "$*"
+    has apt-get || die "please install these by your system's package manager, then run this again: $*"
+    local sudo=()
+    if [ "$(id -u)" != 0 ]; then
+        if ! { has sudo && sudo -n true 2>/dev/null; }; then
+            die "missing packages; please run:  sudo apt-get install -y --no-install-recommends $*   then run this again"
+        fi
+        sudo=(sudo -n)
+    fi
+    say "Installing packages: $*"
+    local log
+    log="$(mktemp)"
+    if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "$@"; } </dev/null >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        die "apt-get could not install: $*"
+    fi
+    rm -f "$log"
+}
+
+# need_command COMMAND PACKAGE…: installs the packages where the command is missing.
+need_command() {
+    local command="$1"
+    shift
+    has "$command" || apt_install "$@"
+}
+
+need_rust() {
+    has cargo || die "cargo is missing; install Rust from https://rustup.rs, then run this again"
+    need_command cc gcc libc6-dev
+    local found
+    found="$(rustc --version | cut -d ' ' -f 2)"
+    version_at_least "$found" "$RUST_VERSION" ||
+        die "Rust $found is too old, $RUST_VERSION is needed; please run:  rustup update stable   then run this again"
+}
+
+need_node() {
+    if ! has node || ! has npm; then
+        apt_install nodejs npm
+    fi
+    local found
+    found="$(node --version)"
+    version_at_least "${found#v}" 18.15 ||
+        die "node $found is too old, 18.15 is needed; install a newer one from https://nodejs.org, then run this again"
+}
+
+# cargo_install BINARY CRATE VERSION [ARGUMENT…]: builds a tool into $NPROF_TOOLS.
+cargo_install() {
+    local binary="$1" crate="$2" version="$3"
+    shift 3
+    case "$("$binary" --version 2>/dev/null || true)" in
+    *" $version" | *" $version "*) return ;;
+    esac
+    refuse_install "$binary $version"
+    say "Building $crate $version (once, some minutes)"
+    mkdir -p "$NPROF_TOOLS"
+    local log="$NPROF_TOOLS/$crate.log"
+    # Optimising a tool that runs for a second takes longer than all it will ever save.
+    # The outer build's settings (another compiler, flags) are not for the tools.
+    env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD \
+        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off \
+        CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
+        cargo install "$crate" --version "$version" --root "$NPROF_TOOLS" "$@" </dev/null >"$log" 2>&1 ||
+        { tail -n 20 "$log" >&2; die "cargo could not build $crate $version (all of it: $log)"; }
+    rm -rf "$NPROF_TOOLS/target"
+}
+
+# Without TLS: trunk's downloads are what need it, and every tool it would download is here already.
+need_trunk() { cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-features; }
+
+# The page's glue code and this tool must be of the same version to the last digit.
+need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
+
+# npm's build of wasm-opt: distributions ship versions that do not know what today's compilers write.
+need_wasm_opt() {
+    local package="$NPROF_TOOLS/node_modules/binaryen/package.json"
+    need_node
+    grep -qs "\"version\": \"$BINARYEN_VERSION\"" "$package" && return
+    refuse_install "wasm-opt"
+    say "Installing wasm-opt (npm's binaryen $BINARYEN_VERSION)"
+    mkdir -p "$NPROF_TOOLS"
+    npm install --prefix "$NPROF_TOOLS" --no-audit --no-fund --loglevel=error "binaryen@$BINARYEN_VERSION" </dev/null
+}
+
+# Chooses how wasm32 is compiled, and exports it for cargo: rustup's target where it can be had, else a Debian
+# compiler that builds the standard library from source. NPROF_WASM=rustup or =debian takes the choice away.
+need_wasm_target() {
+    need_command clang clang
+    need_command llvm-ar llvm
+    # zstd is C: gcc has no wasm32, and GNU ar writes archives without the index that the linker reads.
+    export CC_wasm32_unknown_unknown=clang AR_wasm32_unknown_unknown=llvm-ar
+    local sysroot
+    sysroot="$(rustc --print sysroot)"
+    case "${NPROF_WASM:-}" in
+    rustup) rustup_wasm "$sysroot" || die "rustup cannot add wasm32-unknown-unknown here" ;;
+    debian) debian_wasm "$sysroot" ;;
+    '') rustup_wasm "$sysroot" || debian_wasm "$sysroot" ;;
+    *) die "NPROF_WASM is '$NPROF_WASM'; it may be 'rustup' or 'debian'" ;;
+    esac
+}
+
+rustup_wasm() {
+    [ -d "$1/lib/rustlib/wasm32-unknown-unknown/lib" ] && return
+    has rustup || return 1
+    [ "$NPROF_NO_INSTALL" != 1 ] || return 1
+    say "Adding the wasm32 target by rustup"
+    timeout 120 rustup target add wasm32-unknown-unknown </dev/null >/dev/null 2>&1 && return
+    say "rustup cannot reach its server; trying Debian's compiler instead"
+    return 1
+}
+
+debian_wasm() {
+    local linker
+    linker="$1/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/rust-lld"
+    if [ ! -x /usr/bin/rustc ] || ! version_at_least "$(/usr/bin/rustc --version | cut -d ' ' -f 2)" "$RUST_VERSION" ||
+        [ ! -d "$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library/std" ]; then
+        apt_install rustc-web rust-web-src
+        version_at_least "$(/usr/bin/rustc --version | cut -d ' ' -f 2)" "$RUST_VERSION" ||
+            die "this distribution's rustc is older than $RUST_VERSION; please run:  rustup target add wasm32-unknown-unknown"
+    fi
+    if [ ! -x "$linker" ]; then
+        need_command wasm-ld lld
+        linker="$(command -v wasm-ld)"
+    fi
+    export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort
+    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker"
+}
+
+# Prints the path of a Chromium that the browser tests can drive, after installing one where there is none.
+need_chromium() {
+    local name
+    for name in ${NPROF_CHROMIUM:-} chromium chromium-browser google-chrome google-chrome-stable; do
+        # Ubuntu's chromium-browser may be a script that only tells how to install a snap.
+        if has "$name" && "$name" --version >/dev/null 2>&1; then
+            command -v "$name"
+            return
+        fi
+    done
+    if apt-cache policy chromium 2>/dev/null | grep -q 'Candidate: [0-9]'; then
+        apt_install chromium fonts-dejavu-core >&2
+        command -v chromium
+        return
+    fi
+    say "Installing Chromium by Playwright" >&2
+    (cd "$ROOT/tests/browser" && npx playwright-core install chromium >&2 </dev/null) ||
+        die "no Chromium; install one and name it:  NPROF_CHROMIUM=/path/to/chromium scripts/test.sh"
+    (cd "$ROOT/tests/browser" && node -p 'require("playwright-core").chromium.executablePath()')
+}

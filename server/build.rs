@@ -1,0 +1,148 @@
+//! Puts the page into the binary: writes the table that `src/assets.rs` includes, one row per file of `frontend/dist`,
+//! compressed where that makes it smaller.
+//!
+//! A release build without a page, or with one that is older than its sources, builds the page first where its tools
+//! are installed, and fails with the command to run where they are not. A debug build never builds the page: it takes the
+//! one that is there, or a short text that says how to build it.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::hash_map::DefaultHasher;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::hash::Hasher as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Served in place of the page by a debug build that has none.
+const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>nprof</title>\
+    <h1>The page is not in this binary</h1>\
+    <p>Run <code>scripts/page.sh</code>, then build nprof again. The API at <code>/api</code> works without it.</p></html>";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("..");
+    let dist = root.join("frontend/dist");
+    let is_release = std::env::var("PROFILE")? == "release";
+    watch(&root, &dist, is_release);
+    if is_release && let Err(reason) = build_page(&root) {
+        println!("cargo::error=the page could not be built: {reason}");
+        return Ok(());
+    }
+    let files = if dist.join("index.html").is_file() {
+        files_below(&dist)?
+    } else {
+        println!("cargo::warning=the page is not in this binary: run scripts/page.sh, then build again");
+        vec![("index.html".to_owned(), NOT_BUILT.as_bytes().to_vec())]
+    };
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    fs::write(out.join("assets.rs"), table(&files, &out)?)?;
+    Ok(())
+}
+
+/// Only what decides the outcome: a debug build need not be repeated for a change that it would not pick up.
+fn watch(root: &Path, dist: &Path, is_release: bool) {
+    println!("cargo::rerun-if-changed=build.rs");
+    if is_release {
+        for source in ["frontend", "engine/src", "Trunk.toml", "Cargo.lock"] {
+            println!("cargo::rerun-if-changed={}", root.join(source).display());
+        }
+    } else if dist.is_dir() {
+        println!("cargo::rerun-if-changed={}", dist.display());
+    } else {
+        // A path that does not exist would count as changed at every build.
+        println!("cargo::rerun-if-changed={}", root.join("frontend").display());
+    }
+}
+
+/// The script finds out by itself whether there is anything to do, and never installs anything when it is called here.
+fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
+    let mut script = Command::new("bash");
+    script.arg(root.join("scripts/page.sh")).env("NPROF_NO_INSTALL", "1");
+    // What cargo tells this script about the binary's build must not steer the page's.
+    for (name, _) in std::env::vars() {
+        let is_ours = name.starts_with("CARGO_CFG_")
+            || name.starts_with("CARGO_FEATURE_")
+            || name.starts_with("CARGO_PKG_")
+            || name.starts_with("CARGO_MANIFEST_");
+        let is_build =
+            ["RUSTC", "RUSTDOC", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR", "TARGET", "HOST", "OUT_DIR"];
+        if is_ours || is_build.contains(&name.as_str()) {
+            script.env_remove(name);
+        }
+    }
+    let output = script.output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let reason = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    Err(reason.trim_start_matches("nprof: ").into())
+}
+
+/// All files below `folder` with their paths in it, sorted, so that the same page gives the same binary.
+fn files_below(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next)? {
+            let path = entry?.path();
+            // Trunk stages its output in a hidden folder.
+            let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if is_hidden {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder)?.to_str().ok_or("a file name that is not UTF-8")?;
+                files.push((name.replace('\\', "/"), fs::read(&path)?));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn table(files: &[(String, Vec<u8>)], out: &Path) -> Result<String, Box<dyn Error>> {
+    let mut rows = String::from("pub static ASSETS: &[Asset] = &[\n");
+    for (index, (path, bytes)) in files.iter().enumerate() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes)?;
+        let packed = encoder.finish()?;
+        let (encoding, stored) =
+            if packed.len() < bytes.len() { ("Gzip", &packed) } else { ("Identity", bytes) };
+        let stored_at = out.join(format!("asset-{index}"));
+        fs::write(&stored_at, stored)?;
+        // The hasher's keys are fixed: the same bytes give the same tag in every run.
+        let mut hasher = DefaultHasher::new();
+        hasher.write(bytes);
+        writeln!(
+            rows,
+            "    Asset {{ path: {path:?}, media_type: {:?}, encoding: Encoding::{encoding}, size_bytes: {}, \
+             hash: \"{:016x}\", bytes: include_bytes!({stored_at:?}) }},",
+            media_type(path),
+            bytes.len(),
+            hasher.finish(),
+        )?;
+    }
+    rows.push_str("];\n");
+    Ok(rows)
+}
+
+fn media_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "wasm" => "application/wasm",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

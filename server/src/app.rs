@@ -1,0 +1,126 @@
+//! What all requests share: the store, the segments that are open, the tiles that were cut, the ingests that run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nprof_engine::native::SegmentFile;
+use quick_cache::sync::Cache;
+use quick_cache::Weighter;
+
+use crate::error::ApiError;
+use crate::jobs::Jobs;
+use crate::store::{Profile, RankFile, Store};
+
+/// Segments that are kept mapped. Each costs address space and its footer, and the system limits the number of maps to
+/// 65,530 a process; profiles beyond this many are opened anew.
+const MAX_SEGMENTS: usize = 512;
+/// Bytes of the tiles that are kept: a screen needs some hundred tiles of about 10 KiB.
+const TILE_CACHE_BYTES: u64 = 64 << 20;
+/// What a tile costs beside its bytes.
+const TILE_OVERHEAD_BYTES: u64 = 128;
+
+/// Shared by all requests.
+#[derive(Clone)]
+pub struct App(Arc<Shared>);
+
+struct Shared {
+    store: Arc<Store>,
+    segments: Cache<SegmentKey, Arc<SegmentFile>>,
+    tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
+    jobs: Jobs,
+}
+
+/// A segment's file and the content that the manifest says is in it: a profile that is replaced keeps its path.
+type SegmentKey = (PathBuf, String);
+
+/// A tile, for all time: content, group, level, index.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TileKey {
+    /// The segment's content.
+    pub content: String,
+    /// The tile group.
+    pub group: u32,
+    /// The level.
+    pub level: u8,
+    /// The position in time.
+    pub index: i64,
+}
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<TileKey, Arc<[u8]>> for ByBytes {
+    fn weight(&self, key: &TileKey, frame: &Arc<[u8]>) -> u64 {
+        (key.content.len() + frame.len()) as u64 + TILE_OVERHEAD_BYTES
+    }
+}
+
+impl App {
+    /// Over a store.
+    #[must_use]
+    pub fn new(store: Arc<Store>) -> Self {
+        let items = usize::try_from(TILE_CACHE_BYTES >> 13).unwrap_or(usize::MAX);
+        let jobs = Jobs::new(Arc::clone(&store));
+        Self(Arc::new(Shared {
+            store,
+            segments: Cache::new(MAX_SEGMENTS),
+            tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
+            jobs,
+        }))
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// The ingests that this server runs.
+    #[must_use]
+    pub fn jobs(&self) -> &Jobs {
+        &self.0.jobs
+    }
+
+    /// A rank of a profile, with its segment open. Blocks.
+    ///
+    /// # Errors
+    /// Where there is none, or its segment cannot be read.
+    pub fn rank(&self, slug: &str, rank: u32) -> Result<OpenRank, ApiError> {
+        let profile = self.store().find(slug)?;
+        let missing = || ApiError::NotFound(format!("profile \"{slug}\" has no rank {rank}"));
+        let file = profile.manifest.ranks.iter().find(|file| file.rank == rank).ok_or_else(missing)?.clone();
+        let segment = self.segment(&profile, &file)?;
+        Ok(OpenRank { file, segment })
+    }
+
+    fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, ApiError> {
+        let path = profile.dir.join(&file.file);
+        let key = (path, file.content.clone());
+        self.0.segments.get_or_insert_with(&key, || {
+            let bad = |error: &dyn std::fmt::Display| ApiError::BadSegment(format!("{}: {error}", key.0.display()));
+            let segment = SegmentFile::open_file(&key.0).map_err(|error| bad(&error))?;
+            segment.map(Arc::new).map_err(|error| bad(&error))
+        })
+    }
+
+    /// The tile's frame, cut now or before. Blocks.
+    ///
+    /// # Errors
+    /// Those of `cut`.
+    pub fn tile(
+        &self,
+        key: &TileKey,
+        cut: impl FnOnce() -> Result<Arc<[u8]>, ApiError>,
+    ) -> Result<Arc<[u8]>, ApiError> {
+        self.0.tiles.get_or_insert_with(key, cut)
+    }
+}
+
+/// A rank with its segment open.
+#[derive(Clone)]
+pub struct OpenRank {
+    /// What the manifest says of it.
+    pub file: RankFile,
+    /// Its segment.
+    pub segment: Arc<SegmentFile>,
+}

@@ -1,0 +1,139 @@
+//! The page inside the binary: its files as `build.rs` found them in `frontend/dist`.
+//!
+//! Files are kept as gzip where that is smaller, so most requests are answered without any work.
+
+use flate2::read::GzDecoder;
+use std::borrow::Cow;
+use std::io::Read as _;
+
+/// How [`Asset::bytes`] are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// As they are.
+    Identity,
+    /// One gzip stream, fit to be sent with `Content-Encoding: gzip`.
+    Gzip,
+}
+
+/// One file of the page.
+#[derive(Clone, Copy, Debug)]
+pub struct Asset {
+    /// Path in the page's folder, without a leading slash, such as `index.html`.
+    pub path: &'static str,
+    /// The value of `Content-Type`.
+    pub media_type: &'static str,
+    /// How `bytes` are kept.
+    pub encoding: Encoding,
+    /// Length of the file, before compression.
+    pub size_bytes: usize,
+    /// Sixteen hex digits that change with the content.
+    pub hash: &'static str,
+    /// The file, in `encoding`.
+    pub bytes: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/assets.rs"));
+
+/// The file at `path` (no leading slash). There are a dozen: a search is not worth an index.
+#[must_use]
+pub fn find(path: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.path == path)
+}
+
+/// The page itself: also the answer for every address that the page's own router knows.
+#[must_use]
+pub fn index() -> &'static Asset {
+    find("index.html").expect("build.rs puts an index.html into every table")
+}
+
+impl Asset {
+    /// The value of `ETag`, quotes included.
+    #[must_use]
+    pub fn etag(&self) -> String {
+        format!("\"{}\"", self.hash)
+    }
+
+    /// Whether an `If-None-Match` header names this content.
+    #[must_use]
+    pub fn matches(&self, if_none_match: &str) -> bool {
+        if_none_match.split(',').map(str::trim).any(|tag| {
+            // A proxy that compresses marks the tag as weak; the content is still the same.
+            tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"') == self.hash
+        })
+    }
+
+    /// The value of `Cache-Control`. A file with a hash in its name never changes; any other must be asked for again.
+    #[must_use]
+    pub fn cache_control(&self) -> &'static str {
+        if has_hash(self.path) { "public, max-age=31536000, immutable" } else { "no-cache" }
+    }
+
+    /// The file's content, for a client that takes no gzip and for pages that carry it inside.
+    #[must_use]
+    pub fn content(&self) -> Cow<'static, [u8]> {
+        match self.encoding {
+            Encoding::Identity => Cow::Borrowed(self.bytes),
+            Encoding::Gzip => {
+                let mut content = Vec::with_capacity(self.size_bytes);
+                GzDecoder::new(self.bytes)
+                    .read_to_end(&mut content)
+                    .expect("build.rs wrote a whole gzip stream");
+                Cow::Owned(content)
+            }
+        }
+    }
+}
+
+/// Whether the name holds a content hash as trunk writes it: `app-0123456789abcdef.js`, `app-0123456789abcdef_bg.wasm`.
+fn has_hash(path: &str) -> bool {
+    const HASH_LEN: usize = 16;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split(['-', '_', '.']).any(|part| part.len() == HASH_LEN && part.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_asset_decodes_to_its_stated_size() {
+        for asset in ASSETS {
+            assert_eq!(asset.content().len(), asset.size_bytes, "{}", asset.path);
+            assert_eq!(asset.hash.len(), 16, "{}", asset.path);
+        }
+    }
+
+    #[test]
+    fn the_page_is_html_and_is_asked_for_again() {
+        let page = index();
+        assert!(page.media_type.starts_with("text/html"));
+        assert!(page.content().to_ascii_lowercase().starts_with(b"<!doctype html>"));
+        assert_eq!(page.cache_control(), "no-cache");
+        assert!(find("/index.html").is_none(), "paths have no leading slash");
+    }
+
+    #[test]
+    fn a_tag_matches_itself_alone_in_lists_and_when_weak() {
+        let page = index();
+        let tag = page.etag();
+        for header in [tag.clone(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
+            assert!(page.matches(&header), "{header}");
+        }
+        assert!(!page.matches("\"other\""));
+        assert!(!page.matches(""));
+    }
+
+    #[track_caller]
+    fn check_has_hash(path: &str, expected: bool) {
+        assert_eq!(has_hash(path), expected, "{path}");
+    }
+
+    #[test]
+    fn names_with_a_hash_are_kept_for_ever() {
+        check_has_hash("nprof-frontend-0123456789abcdef.js", true);
+        check_has_hash("nprof-frontend-0123456789abcdef_bg.wasm", true);
+        check_has_hash("snippets/base-89abcdef01234567/inline.js", false);
+        check_has_hash("index.html", false);
+        check_has_hash("icon-0123.svg", false);
+    }
+}

@@ -1,0 +1,125 @@
+//! `nprof demo`
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use nprof_capture::device::simulated::{Settings as Simulation, capture};
+use nprof_engine::base::ProfileId;
+use nprof_engine::base::id::{HASH_LEN, RankCount};
+
+use super::StorePlace;
+use super::ingest::{NamingArgs, ready, report};
+use super::progress::watched;
+use super::serve::{PlaceArgs, runtime, serve};
+use crate::ingest::{IngestError, Ingested, Meter, RankSource, Settings, Stage, already_there, build, publish};
+use crate::store::Store;
+
+/// Keeps the ids of simulated captures apart from those of files.
+const DOMAIN: &str = "nprof simulated 1";
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof demo                              two simulated ranks, served at http://localhost:3001/
+  nprof demo --ranks 8 --events 1000000   a larger job
+  nprof demo --ingest-only                only put it into the store";
+
+/// Make a profile without any hardware: capture a simulated device, ingest it, serve it
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DemoArgs {
+    /// Ranks of the simulated job
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=i64::from(Simulation::MAX_RANKS)))]
+    ranks: u32,
+    /// Events of each rank
+    #[arg(long, value_name = "COUNT", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=Simulation::MAX_EVENTS))]
+    events: u64,
+    /// Different seeds give different jobs
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Put it into the store and end, without serving
+    #[arg(long)]
+    ingest_only: bool,
+    #[command(flatten)]
+    naming: NamingArgs,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+impl DemoArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let mut settings = self.naming.settings()?;
+        settings.display_name.get_or_insert_with(|| format!("Demo: {} simulated ranks", self.ranks));
+        let simulation = Simulation {
+            ranks: self.ranks,
+            events_per_rank: self.events,
+            seed: self.seed,
+            ..Simulation::default()
+        };
+        let store = place.open()?;
+        let meter = Meter::default();
+        let start = std::time::Instant::now();
+        let ingested = watched(&meter, || simulate(&store, &simulation, &settings, &meter))?;
+        report(&ingested, start.elapsed())?;
+        ready(&ingested, out)?;
+        if self.ingest_only {
+            return Ok(());
+        }
+        let slug = ingested.profile.manifest.slug();
+        runtime()?.block_on(async {
+            let listening = self.place.place().listen().await?;
+            serve(listening, Arc::new(store), Some(slug), &self.place, out).await
+        })
+    }
+}
+
+fn simulate(
+    store: &Store,
+    simulation: &Simulation,
+    settings: &Settings,
+    meter: &Meter,
+) -> Result<Ingested, IngestError> {
+    let (id, ranks) = identity(simulation);
+    if let Some(ingested) = already_there(store, &id.to_string(), settings)? {
+        return Ok(ingested);
+    }
+    meter.begin(Stage::Reading, 0);
+    let sources: Vec<RankSource<'_>> = (0..)
+        .zip(ranks)
+        .map(|(rank, id)| {
+            let place = PathBuf::from(format!("simulated rank {rank}"));
+            RankSource {
+                id,
+                rank: Some(rank),
+                inputs: vec![place.display().to_string()],
+                fill: Box::new(move |sink| {
+                    capture(simulation, rank, sink, &mut |_| {}).map_err(|source| IngestError::Segment {
+                        path: PathBuf::from(format!("simulated rank {rank}")),
+                        source,
+                    })
+                }),
+                place,
+            }
+        })
+        .collect();
+    let staged = build(store, id, &sources, settings, meter)?;
+    publish(store, &staged, settings, meter)
+}
+
+/// The same settings give the same capture, so they are its identity.
+fn identity(simulation: &Simulation) -> (ProfileId, Vec<ProfileId>) {
+    let Simulation { ranks, events_per_rank, seed, layers } = simulation;
+    let text = format!("{DOMAIN}\n{} {ranks} {events_per_rank} {seed} {layers}\n", env!("CARGO_PKG_VERSION"));
+    let hash = |text: &str| {
+        let mut hash = [0; HASH_LEN];
+        blake3::Hasher::new().update(text.as_bytes()).finalize_xof().fill(&mut hash);
+        hash
+    };
+    let of_rank = |rank| ProfileId::new(RankCount::One, hash(&format!("{text}{rank}\n")));
+    let each: Vec<ProfileId> = (0..*ranks).map(of_rank).collect();
+    match each[..] {
+        [only] => (only, each),
+        _ => (ProfileId::new(RankCount::Several, hash(&text)), each),
+    }
+}

@@ -1,0 +1,163 @@
+//! The command line: one file per subcommand. clap's types end here; what leaves are plain values.
+//!
+//! Exit codes: 0 done, 1 it could not be done (one line on standard error says why), 2 wrong usage.
+
+mod completions;
+mod demo;
+mod export;
+mod ingest;
+mod inspect;
+mod list;
+mod probe;
+mod progress;
+mod rm;
+mod serve;
+mod size;
+mod summary;
+mod view;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::store::{Store, default_root};
+
+/// Profiles of AI accelerators: ingest traces, keep them in a directory, look at them in a browser.
+#[derive(Debug, Parser)]
+#[command(name = "nprof", version, propagate_version = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    place: StorePlace,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof view -n file.neff -s profile.ntff    ingest a trace, serve it, print its address
+  nprof view trace.json.gz                   the same for any supported file
+  nprof serve --open                         look at all profiles
+  nprof demo                                 make a profile without any hardware
+
+`nprof <command> --help` shows examples of each.";
+
+/// Which store.
+#[derive(Debug, Clone, Args)]
+struct StorePlace {
+    /// The directory of the profiles [default: $NPROF_STORE, else ~/.local/share/nprof]
+    #[arg(long, value_name = "DIR", global = true)]
+    store: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::ServeArgs),
+    View(view::ViewArgs),
+    Ingest(ingest::IngestArgs),
+    List(list::ListArgs),
+    Rm(rm::RmArgs),
+    Summary(summary::SummaryArgs),
+    Demo(demo::DemoArgs),
+    Inspect(inspect::InspectArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+impl StorePlace {
+    fn root(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.store.clone().map_or_else(default_root, Ok)?)
+    }
+
+    fn open(&self) -> anyhow::Result<Store> {
+        Ok(Store::open(&self.root()?)?)
+    }
+}
+
+/// Runs the program.
+#[must_use]
+pub fn run() -> ExitCode {
+    // On wrong usage this prints what is wrong and ends with 2.
+    let cli = Cli::parse();
+    log_to_stderr();
+    let mut out = io::stdout().lock();
+    let done = execute(cli, &mut out).and_then(|()| Ok(out.flush()?));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our output has seen enough, as in `nprof list | head`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "nprof: {}", one_line(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
+    let place = &cli.place;
+    match cli.command {
+        Command::Serve(args) => args.run(place, out),
+        Command::View(args) => args.run(place, out),
+        Command::Ingest(args) => args.run(place, out),
+        Command::List(args) => args.run(place, out),
+        Command::Rm(args) => args.run(place, out),
+        Command::Summary(args) => args.run(place, out),
+        Command::Demo(args) => args.run(place, out),
+        Command::Inspect(args) => args.run(out),
+        Command::Completions(args) => args.run(out),
+    }
+}
+
+/// Warnings of the program itself; `NPROF_LOG=nprof_server=debug` shows more.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_env("NPROF_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).without_time();
+    // Fails only where one is installed already, as in tests that run several commands.
+    let _ = subscriber.with_ansi(io::stderr().is_terminal()).with_target(false).try_init();
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.into_iter().any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The error and the causes that it does not name itself.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !line.contains(&cause) {
+            line.push_str(": ");
+            line.push_str(&cause);
+        }
+    }
+    line.replace('\n', " ")
+}
+
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_examples() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.starts_with("Examples:\n  nprof "), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn an_error_is_one_line_that_says_nothing_twice() {
+        let inner = io::Error::other("disk full");
+        let error = anyhow::Error::from(inner).context("a.json: cannot write (disk full)").context("two\nlines");
+        assert_eq!(one_line(&error), "two lines: a.json: cannot write (disk full)");
+    }
+}

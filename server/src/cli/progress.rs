@@ -1,0 +1,126 @@
+//! How far an ingest is: a bar on a terminal, plain lines elsewhere; and Ctrl-C.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+
+use crate::ingest::{Meter, Stage};
+
+/// Ten times a second looks smooth and costs nothing.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs an ingest and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the program at once.
+pub(super) fn watched<T>(meter: &Meter, work: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        let (done, wait) = mpsc::channel::<()>();
+        scope.spawn(move || show(meter, &wait));
+        let interrupt = Interrupt::watch(scope, meter);
+        let result = work();
+        drop(done);
+        drop(interrupt);
+        result
+    })
+}
+
+fn show(meter: &Meter, wait: &mpsc::Receiver<()>) {
+    if io::stderr().is_terminal() {
+        show_bar(meter, wait);
+    } else {
+        show_lines(meter, wait);
+    }
+}
+
+fn show_bar(meter: &Meter, wait: &mpsc::Receiver<()>) {
+    let bar = ProgressBar::new(0);
+    let template = "{msg:<12} [{bar:30}] {bytes:>11} of {total_bytes:<11} {prefix} {eta:>4} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    let start = Instant::now();
+    let mut stage = None;
+    while matches!(wait.recv_timeout(TICK), Err(mpsc::RecvTimeoutError::Timeout)) {
+        if stage != Some(meter.stage()) {
+            stage = Some(meter.stage());
+            bar.reset();
+            bar.set_message(title(meter.stage()));
+        }
+        let (read, total) = meter.bytes();
+        bar.set_length(total);
+        bar.set_position(read.min(total));
+        bar.set_prefix(rate(meter.events(), start.elapsed()));
+    }
+    bar.finish_and_clear();
+}
+
+/// One line per stage: logs and scripts want to know what happens, not how smoothly.
+fn show_lines(meter: &Meter, wait: &mpsc::Receiver<()>) {
+    let mut stage = None;
+    loop {
+        let ended = !matches!(wait.recv_timeout(TICK), Err(mpsc::RecvTimeoutError::Timeout));
+        let (_, total) = meter.bytes();
+        if !ended && stage != Some(meter.stage()) && total > 0 {
+            stage = Some(meter.stage());
+            let size = super::size::bytes(total);
+            // Nobody to tell is no reason to stop the ingest.
+            let _ = writeln!(io::stderr(), "{} {size}", title(meter.stage()));
+        }
+        if ended {
+            return;
+        }
+    }
+}
+
+fn title(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Identifying => "Identifying",
+        Stage::Reading => "Reading",
+        Stage::Publishing => "Publishing",
+    }
+}
+
+fn rate(events: u64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64().max(0.001);
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rate for people: two digits are right"
+    )]
+    let per_second = (events as f64 / seconds) as u64;
+    format!("{:>12} events/s", HumanCount(per_second).to_string())
+}
+
+/// Listens for Ctrl-C as long as it lives.
+struct Interrupt {
+    _end: Option<tokio::sync::oneshot::Sender<()>>,
+}
+
+impl Interrupt {
+    fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, meter: &'scope Meter) -> Self {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+            tracing::warn!("Ctrl-C ends the program at once");
+            return Self { _end: None };
+        };
+        let (end, mut ended) = tokio::sync::oneshot::channel::<()>();
+        scope.spawn(move || {
+            runtime.block_on(async {
+                for is_second in [false, true] {
+                    tokio::select! {
+                        () = crate::server::end_wanted() => {}
+                        _ = &mut ended => return,
+                    }
+                    if is_second {
+                        // What lies in tmp/ is cleared by the next command that opens the store.
+                        std::process::exit(130);
+                    }
+                    meter.cancel();
+                }
+                let _ = ended.await;
+            });
+        });
+        Self { _end: Some(end) }
+    }
+}

@@ -1,0 +1,33 @@
+//! `nprof rm`
+
+use std::io::Write;
+
+use clap::Args;
+
+use super::{StorePlace, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof rm run-7
+  nprof rm n_0123456789abcdef0123456789abcdef01234567";
+
+/// Remove profiles from the store
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct RmArgs {
+    /// Names or ids of profiles, as `nprof list` shows them
+    #[arg(required = true, value_name = "PROFILE")]
+    profiles: Vec<String>,
+}
+
+impl RmArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let store = place.open()?;
+        for name in &self.profiles {
+            let removed = store.remove(name)?;
+            let entry = removed.manifest.entry();
+            writeln!(out, "removed {} ({})", entry.slug, size::bytes(entry.size_bytes))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! `nprof serve`
+
+use std::io::Write;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::StorePlace;
+use crate::server::{Listening, Place};
+use crate::store::Store;
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof serve                        all profiles, at http://localhost:3001/
+  nprof serve --open                 the same, and open the browser
+  nprof serve --store /data/nprof --port 8080
+  nprof serve --host 0.0.0.0         for everybody who can reach this machine: there is no password";
+
+/// Serve the profiles of a store to browsers
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Where to listen, for every command that serves.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PlaceArgs {
+    /// The port to listen on; 0 takes any that is free
+    #[arg(long, default_value_t = 3001)]
+    port: u16,
+    /// The address to listen on, for other machines too [default: this machine only]
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<IpAddr>,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+impl PlaceArgs {
+    /// Whether to open a browser.
+    pub(super) fn opens(&self) -> bool {
+        self.open
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place { host: self.host, port: self.port }
+    }
+}
+
+impl ServeArgs {
+    pub(super) fn run(self, store: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let store = Arc::new(store.open()?);
+        runtime()?.block_on(async {
+            let listening = self.place.place().listen().await?;
+            serve(listening, store, None, &self.place, out).await
+        })
+    }
+}
+
+/// The threads that answer requests.
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+/// Says where the profiles are, then answers until told to end. The wording is what scripts around neuron-profile look
+/// for.
+pub(super) async fn serve(
+    listening: Listening,
+    store: Arc<Store>,
+    slug: Option<&str>,
+    args: &PlaceArgs,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let url = listening.url();
+    announce(&url, slug, out)?;
+    if args.open {
+        open_browser(&slug.map_or_else(|| format!("{url}/"), |slug| profile_url(&url, slug)));
+    }
+    Ok(listening.serve(store).await?)
+}
+
+pub(super) fn announce(url: &str, slug: Option<&str>, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(slug) = slug {
+        writeln!(out, "View profile at {}", profile_url(url, slug))?;
+    }
+    writeln!(out, "View a list of profiles at {url}/")?;
+    Ok(out.flush()?)
+}
+
+pub(super) fn profile_url(url: &str, slug: &str) -> String {
+    format!("{url}/profile/{slug}")
+}
+
+/// A machine without a browser is no reason to end: the address has been printed.
+pub(super) fn open_browser(url: &str) {
+    if let Err(error) = webbrowser::open(url) {
+        tracing::warn!("cannot open a browser ({error}); open {url} by hand");
+    }
+}

@@ -1,0 +1,45 @@
+//! Exports, one file per format.
+
+pub mod active_time;
+pub mod neuron_json;
+pub mod rows;
+pub mod summary;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nprof_engine::native::SegmentFile;
+
+/// Why an export did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A segment could not be read.
+    #[error("{}: {source}", path.display())]
+    Segment {
+        /// The segment.
+        path: PathBuf,
+        /// Why.
+        source: nprof_engine::base::Error,
+    },
+    /// A file could not be opened.
+    #[error("{}: cannot read ({source})", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The output could not be written.
+    #[error("cannot write the export ({0}); check the rights and the free space")]
+    Write(#[from] io::Error),
+}
+
+/// Opens a segment for an export.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn open(path: &Path) -> Result<SegmentFile, ExportError> {
+    SegmentFile::open_file(path)
+        .map_err(|source| ExportError::Open { path: path.to_owned(), source })?
+        .map_err(|source| ExportError::Segment { path: path.to_owned(), source })
+}

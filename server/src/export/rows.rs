@@ -1,0 +1,188 @@
+//! The rows of a table that stands on the timeline, one block of each track in memory at a time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use nprof_engine::base::{Error, Result};
+use nprof_engine::model::{FieldId, Form, NameId, OwnedValue, TableId, TableKind, TrackId};
+use nprof_engine::query::RowFields;
+use nprof_engine::segment::{Bytes, ColumnRole, Segment};
+
+/// A slice, an instant or a sample with its fields.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimedRow {
+    /// Where it stands.
+    pub track: TrackId,
+    /// When it starts.
+    pub start_ps: i64,
+    /// What stands there.
+    pub content: RowContent,
+    /// Its fields that have a value.
+    pub fields: Vec<(FieldId, OwnedValue)>,
+}
+
+/// What stands at a moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowContent {
+    /// A slice or an instant.
+    Slice {
+        /// Length in picoseconds.
+        duration_ps: i64,
+        /// Number of its name.
+        name: NameId,
+        /// What kind of thing it is.
+        form: Form,
+    },
+    /// A sample.
+    Sample {
+        /// The value.
+        value: f64,
+    },
+}
+
+/// In which order rows come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Of time, over all tracks.
+    Time,
+    /// Track by track, each in the order of time.
+    Track,
+}
+
+/// Calls `each` with every row of a table of slices or samples.
+///
+/// # Errors
+/// Where bytes are missing or damaged, and those of `each`.
+pub fn for_each_timed<B: Bytes, E: From<Error>>(
+    segment: &Segment<B>,
+    table: TableId,
+    order: Order,
+    mut each: impl FnMut(TimedRow) -> Result<(), E>,
+) -> Result<(), E> {
+    let tracks = (0_u32..).zip(&segment.footer().tracks).map(|(id, _)| TrackId(id));
+    let mut cursors = Vec::new();
+    for track in tracks.filter(|track| segment.table_of(*track) == Some(table)) {
+        cursors.push(Cursor::new(segment, table, track)?);
+    }
+    match order {
+        Order::Track => {
+            for mut cursor in cursors {
+                while let Some(row) = cursor.next()? {
+                    each(row)?;
+                }
+            }
+        }
+        Order::Time => {
+            let mut heads = BinaryHeap::new();
+            for (at, cursor) in cursors.iter_mut().enumerate() {
+                heads.extend(cursor.peek()?.map(|start_ps| Reverse((start_ps, at))));
+            }
+            while let Some(Reverse((_, at))) = heads.pop() {
+                if let Some(row) = cursors[at].next()? {
+                    each(row)?;
+                }
+                heads.extend(cursors[at].peek()?.map(|start_ps| Reverse((start_ps, at))));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a track forward.
+struct Cursor<'a, B> {
+    segment: &'a Segment<B>,
+    table: TableId,
+    track: TrackId,
+    blocks: Range<usize>,
+    block: Option<Block>,
+    at: usize,
+}
+
+/// The rows of one block, decoded.
+struct Block {
+    starts_ps: Vec<i64>,
+    core: Core,
+    fields: RowFields,
+}
+
+enum Core {
+    Slices { durations_ps: Vec<i64>, names: Vec<i64>, forms: Vec<i64> },
+    Samples { values: Vec<f64> },
+}
+
+impl<'a, B: Bytes> Cursor<'a, B> {
+    fn new(segment: &'a Segment<B>, table: TableId, track: TrackId) -> Result<Self> {
+        Ok(Self { segment, table, track, blocks: segment.blocks_of(track)?, block: None, at: 0 })
+    }
+
+    /// Start of the next row.
+    fn peek(&mut self) -> Result<Option<i64>> {
+        loop {
+            if let Some(start_ps) = self.block.as_ref().and_then(|block| block.starts_ps.get(self.at)) {
+                return Ok(Some(*start_ps));
+            }
+            let Some(next) = self.blocks.next() else {
+                // The rows of a track that has ended need no memory any more.
+                self.block = None;
+                return Ok(None);
+            };
+            self.block = Some(Block::decode(self.segment, self.table, next)?);
+            self.at = 0;
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<TimedRow>> {
+        let Some(start_ps) = self.peek()? else { return Ok(None) };
+        let Some(block) = &self.block else { return Ok(None) };
+        let row = TimedRow {
+            track: self.track,
+            start_ps,
+            content: block.core.row(self.at)?,
+            fields: block.fields.row(self.segment, self.at)?,
+        };
+        self.at += 1;
+        Ok(Some(row))
+    }
+}
+
+impl Block {
+    fn decode<B: Bytes>(segment: &Segment<B>, table: TableId, block: usize) -> Result<Self> {
+        let ints = |role| segment.core_ints(table, role, block);
+        let core = match segment.footer().tables[usize::from(table.0)].spec.kind {
+            TableKind::Slices => Core::Slices {
+                durations_ps: ints(ColumnRole::Duration)?,
+                names: ints(ColumnRole::Name)?,
+                forms: ints(ColumnRole::Form)?,
+            },
+            TableKind::Samples => {
+                let damaged = Error::Corrupt { what: "samples without values", offset: 0 };
+                let column = segment.column(table, ColumnRole::Value).ok_or(damaged)?;
+                let values = segment.block(column, block)?.and_then(|block| block.into_full_floats());
+                Core::Samples { values: values.ok_or(damaged)? }
+            }
+            TableKind::Side => return Err(Error::Invalid { what: "a side table has no times" }),
+        };
+        let fields = RowFields::decode(segment, table, block)?;
+        Ok(Self { starts_ps: ints(ColumnRole::Start)?, core, fields })
+    }
+}
+
+impl Core {
+    fn row(&self, at: usize) -> Result<RowContent> {
+        let damaged = Error::Corrupt { what: "core columns of different lengths", offset: 0 };
+        match self {
+            Self::Slices { durations_ps, names, forms } => {
+                let code = *forms.get(at).ok_or(damaged)?;
+                let form = usize::try_from(code).ok().and_then(|code| Form::ALL.get(code));
+                let name = u32::try_from(*names.get(at).ok_or(damaged)?).map_err(|_| damaged)?;
+                Ok(RowContent::Slice {
+                    duration_ps: *durations_ps.get(at).ok_or(damaged)?,
+                    name: NameId(name),
+                    form: *form.ok_or(damaged)?,
+                })
+            }
+            Self::Samples { values } => Ok(RowContent::Sample { value: *values.get(at).ok_or(damaged)? }),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Metrics as `neuron-profile view --output-format summary-text` and `summary-json` write them.
+
+use std::io::Write;
+
+use nprof_engine::wire::answer;
+use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::wire::summary::Summary;
+use serde_json::{Map, Value as Json};
+
+use super::ExportError;
+use crate::store::{Profile, RankFile};
+
+/// All metrics of a rank by name.
+#[must_use]
+pub fn metrics(summary: &Summary) -> Map<String, Json> {
+    let all = summary.groups.iter().flat_map(|group| &group.metrics);
+    all.map(|metric| (metric.name.clone(), json(&metric.value))).collect()
+}
+
+/// The metrics of these ranks as a table of two columns, with a heading for each rank where there are several.
+///
+/// # Errors
+/// Where a segment cannot be read or the output not be written.
+pub fn write_text(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
+    for (at, rank) in ranks.iter().enumerate() {
+        if ranks.len() > 1 {
+            writeln!(out, "{}rank {} ({})", if at > 0 { "\n" } else { "" }, rank.rank, rank.id)?;
+        }
+        let metrics = metrics(&of_rank(profile, rank)?);
+        let width = metrics.keys().map(String::len).max().unwrap_or(0);
+        for (name, value) in &metrics {
+            match value {
+                Json::String(text) => writeln!(out, "{name:<width$}  {text}")?,
+                value => writeln!(out, "{name:<width$}  {value}")?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The metrics of these ranks: `{"n_<hash>": {metric: value}}`.
+///
+/// # Errors
+/// Where a segment cannot be read or the output not be written.
+pub fn write_json(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
+    let mut all = Map::new();
+    for rank in ranks {
+        // Ranks of the same input have the same id; both are kept apart by their number.
+        let key = if all.contains_key(&rank.id) { format!("{}_rank_{}", rank.id, rank.rank) } else { rank.id.clone() };
+        all.insert(key, Json::Object(metrics(&of_rank(profile, rank)?)));
+    }
+    serde_json::to_writer_pretty(&mut *out, &all).map_err(std::io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+fn of_rank(profile: &Profile, rank: &RankFile) -> Result<Summary, ExportError> {
+    let path = profile.dir.join(&rank.file);
+    let segment = super::open(&path)?;
+    answer::summary(&segment, rank.rank).map_err(|source| ExportError::Segment { path, source })
+}
+
+fn json(value: &FieldContent) -> Json {
+    match value {
+        FieldContent::Int(number) => Json::from(*number),
+        FieldContent::Uint(number) => Json::from(*number),
+        FieldContent::Float(number) => {
+            // JSON has no numbers for these.
+            if number.is_finite() { Json::from(*number) } else { Json::from(number.to_string()) }
+        }
+        FieldContent::Bool(truth) => Json::from(*truth),
+        FieldContent::Text(text) => Json::from(text.as_str()),
+        FieldContent::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::summary::{Metric, MetricGroup};
+
+    use super::*;
+
+    #[test]
+    fn metrics_of_all_groups_keep_their_order_and_types() {
+        let metric = |name: &str, value| Metric {
+            name: name.to_owned(),
+            value,
+            unit: String::new(),
+            doc: String::new(),
+        };
+        let group = |metrics| MetricGroup { title: String::new(), metrics };
+        let summary = Summary {
+            rank: 0,
+            groups: vec![
+                group(vec![metric("total_time", FieldContent::Float(0.25)), metric("b", FieldContent::Int(-1))]),
+                group(vec![
+                    metric("nan", FieldContent::Float(f64::NAN)),
+                    metric("list", FieldContent::Json("[1]".to_owned())),
+                ]),
+            ],
+        };
+        let text = Json::Object(metrics(&summary)).to_string();
+        assert_eq!(text, r#"{"total_time":0.25,"b":-1,"nan":"NaN","list":[1]}"#);
+    }
+}

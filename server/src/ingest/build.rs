@@ -1,0 +1,168 @@
+//! Building the segments of a profile, two ranks at a time.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use jiff::Timestamp;
+use nprof_engine::base::ProfileId;
+use nprof_engine::ingest::{BuildOptions, Built};
+use nprof_engine::model::Sink;
+use nprof_engine::native::{WriteError, write_segment};
+
+use super::counted::Counted;
+use super::inputs::numbered;
+use super::meter::Meter;
+use super::{IngestError, Result, Settings};
+use crate::store::{FORMAT, Manifest, Profile, RankFile, Staging, Store};
+
+/// Ranks that are built at the same time. Two of them share the memory that one would take.
+const MAX_THREADS: usize = 2;
+
+/// Where the events of a rank come from.
+pub struct RankSource<'a> {
+    /// The id that it would have as a profile of its own.
+    pub id: ProfileId,
+    /// Its number, where it is known before it is read.
+    pub rank: Option<u32>,
+    /// The names of its files, for people.
+    pub inputs: Vec<String>,
+    /// What an error names.
+    pub place: PathBuf,
+    /// Hands its events over.
+    pub fill: Fill<'a>,
+}
+
+/// Hands the events of a rank to a sink.
+pub type Fill<'a> = Box<dyn Fn(&mut dyn Sink) -> Result<()> + Send + Sync + 'a>;
+
+/// A profile that is complete but not yet in the store.
+#[derive(Debug)]
+pub struct Staged {
+    /// Where it lies.
+    pub staging: Staging,
+    /// What it is.
+    pub manifest: Manifest,
+}
+
+impl Staged {
+    /// As a profile, for exports that need no store. Its files go with `self`.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        Profile { manifest: self.manifest.clone().into(), dir: self.staging.profile_dir() }
+    }
+}
+
+/// Writes the segments of all ranks to a staging directory of the store.
+///
+/// # Errors
+/// That of the first rank that fails; the others are stopped then. Nothing is left behind.
+pub fn build(
+    store: &Store,
+    id: ProfileId,
+    sources: &[RankSource<'_>],
+    settings: &Settings,
+    meter: &Meter,
+) -> Result<Staged> {
+    let staging = store.stage()?;
+    let built = build_all(&staging, sources, meter)?;
+    let wanted: Vec<Option<u32>> =
+        sources.iter().zip(&built).map(|(source, built)| source.rank.or(built.rank.rank)).collect();
+    let (numbers, moved) = numbered(&wanted);
+    let mut ranks = Vec::new();
+    for (at, ((source, built), rank)) in sources.iter().zip(&built).zip(numbers).enumerate() {
+        let taken = moved.iter().find(|(of, _)| *of == at).map(|(_, wish)| *wish);
+        let file = rank_file(rank, taken, source, built);
+        // Ranks are built under their position: their numbers are known only now.
+        let dir = staging.profile_dir();
+        std::fs::rename(dir.join(part_name(at)), dir.join(&file.file))
+            .map_err(|error| IngestError::Write { path: source.place.clone(), source: error })?;
+        ranks.push(file);
+    }
+    ranks.sort_by_key(|file| file.rank);
+    let manifest = Manifest {
+        format: FORMAT,
+        id: id.to_string(),
+        name: settings.slug.clone(),
+        display_name: settings.display_name.clone(),
+        created: Timestamp::now(),
+        written_by: env!("CARGO_PKG_VERSION").to_owned(),
+        source: built.first().map(|built| built.rank.source.clone()).unwrap_or_default(),
+        ranks,
+    };
+    Ok(Staged { staging, manifest })
+}
+
+fn part_name(at: usize) -> String {
+    format!("part_{at}.nseg")
+}
+
+fn rank_file(rank: u32, taken: Option<u32>, source: &RankSource<'_>, built: &Built) -> RankFile {
+    let note = |wish| format!("rank {wish} is taken by another file; this one became rank {rank}");
+    let notes: Vec<String> = taken.map(note).into_iter().collect();
+    RankFile {
+        rank,
+        id: source.id.to_string(),
+        file: format!("rank_{rank}.nseg"),
+        size_bytes: built.bytes,
+        content: built.content.clone(),
+        inputs: source.inputs.clone(),
+        device: built.rank.device,
+        core: built.rank.core,
+        events: built.events,
+        start_ps: built.start_ps,
+        end_ps: built.end_ps,
+        origin_unix_ns: built.rank.origin_unix_ns,
+        warnings: built.warnings + notes.len() as u64,
+        notes,
+    }
+}
+
+/// Builds every rank; the results are in the order of the sources.
+fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Result<Vec<Built>> {
+    let threads = sources.len().clamp(1, MAX_THREADS);
+    let whole = BuildOptions::default();
+    let options = BuildOptions {
+        sort_bytes: whole.sort_bytes / threads,
+        dictionary_bytes: whole.dictionary_bytes / threads,
+    };
+    let next = AtomicUsize::new(0);
+    let failed = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<Built>>>> = Mutex::new(sources.iter().map(|_| None).collect());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while failed.load(Ordering::Relaxed) == 0 {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(source) = sources.get(at) else { break };
+                    let built = build_one(staging, at, source, options, meter);
+                    failed.fetch_add(usize::from(built.is_err()), Ordering::Relaxed);
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(built);
+                }
+            });
+        }
+    });
+    // Ranks are begun in order, so one that was not begun comes after the one that failed.
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().map(|result| result.unwrap_or(Err(IngestError::Died))).collect()
+}
+
+fn build_one(
+    staging: &Staging,
+    at: usize,
+    source: &RankSource<'_>,
+    options: BuildOptions,
+    meter: &Meter,
+) -> Result<Built> {
+    let path = staging.profile_dir().join(part_name(at));
+    let built = write_segment(&path, options, |sink| (source.fill)(&mut Counted::new(sink, meter)));
+    let place = || source.place.clone();
+    match built {
+        Ok(_) | Err(WriteError::Read(_)) if meter.is_cancelled() => Err(IngestError::Cancelled),
+        Ok(built) => Ok(built),
+        Err(WriteError::Read(error)) => Err(error),
+        Err(WriteError::Io(source)) => Err(IngestError::Write { path: place(), source }),
+        Err(WriteError::Engine(source)) => Err(IngestError::Segment { path: place(), source }),
+    }
+}

@@ -1,0 +1,131 @@
+//! A sink that counts what passes through it, and ends the reading once the ingest shall stop.
+
+use nprof_engine::base::{Error, Result};
+use nprof_engine::model::{
+    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec, TrackId,
+    TrackSpec, Value, WarningKind,
+};
+
+use super::meter::Meter;
+
+/// Events between two looks at the meter: threads then do not fight for its cache line.
+const STRIDE: u64 = 1024;
+
+/// Counts slices, instants and samples.
+pub(super) struct Counted<'a> {
+    inner: &'a mut dyn Sink,
+    meter: &'a Meter,
+    pending: u64,
+}
+
+impl<'a> Counted<'a> {
+    pub(super) fn new(inner: &'a mut dyn Sink, meter: &'a Meter) -> Self {
+        Self { inner, meter, pending: 0 }
+    }
+
+    fn count(&mut self) -> Result<()> {
+        self.pending += 1;
+        if self.pending < STRIDE {
+            return Ok(());
+        }
+        self.meter.add_events(std::mem::take(&mut self.pending));
+        if self.meter.is_cancelled() { Err(Error::Invalid { what: "cancelled" }) } else { Ok(()) }
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.meter.add_events(self.pending);
+    }
+}
+
+impl Sink for Counted<'_> {
+    fn name(&mut self, text: &str) -> Result<NameId> {
+        self.inner.name(text)
+    }
+
+    fn table(&mut self, spec: TableSpec) -> Result<TableId> {
+        self.inner.table(spec)
+    }
+
+    fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId> {
+        self.inner.field(table, spec)
+    }
+
+    fn track(&mut self, spec: TrackSpec) -> Result<TrackId> {
+        self.inner.track(spec)
+    }
+
+    fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
+        self.inner.describe_track(track, spec)
+    }
+
+    fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        self.count()?;
+        self.inner.slice(slice)
+    }
+
+    fn sample(
+        &mut self,
+        track: TrackId,
+        time_ps: i64,
+        value: f64,
+        fields: &[(FieldId, Value<'_>)],
+    ) -> Result<()> {
+        self.count()?;
+        self.inner.sample(track, time_ps, value, fields)
+    }
+
+    fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+        self.inner.row(table, fields)
+    }
+
+    fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
+        self.inner.link(from, to, name)
+    }
+
+    fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
+        self.inner.flow_point(point)
+    }
+
+    fn rank(&mut self, info: RankInfo) {
+        self.inner.rank(info);
+    }
+
+    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {
+        self.inner.warn(kind, what, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::fixture::Recorder;
+    use nprof_engine::model::TableKind;
+
+    use super::*;
+
+    #[test]
+    fn events_are_counted_and_a_cancelled_ingest_ends() {
+        let meter = Meter::default();
+        let mut recorder = Recorder::default();
+        let mut sink = Counted::new(&mut recorder, &meter);
+        let spec = TableSpec {
+            name: "c".to_owned(),
+            kind: TableKind::Samples,
+            name_key: String::new(),
+            doc: String::new(),
+        };
+        let table = sink.table(spec).unwrap();
+        let unit = nprof_engine::model::Unit::None;
+        let track = sink.track(TrackSpec::counter("c", None, table, unit, 0)).unwrap();
+        for at in 0..10 {
+            sink.sample(track, at, 1.0, &[]).unwrap();
+        }
+        drop(sink);
+        assert_eq!(meter.events(), 10);
+        meter.cancel();
+        let mut sink = Counted::new(&mut recorder, &meter);
+        let ended = (0..=STRIDE).find_map(|at| sink.sample(track, at.cast_signed(), 1.0, &[]).err());
+        assert!(matches!(ended, Some(Error::Invalid { .. })));
+    }
+}

@@ -1,0 +1,102 @@
+//! Why a trace did not become a profile.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::store::StoreError;
+
+/// Shorthand for results of ingest.
+pub type Result<T, E = IngestError> = std::result::Result<T, E>;
+
+/// Why a trace did not become a profile. The store is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum IngestError {
+    /// No file was named.
+    #[error("no trace to read: name a trace file, or a directory with traces")]
+    NoInput,
+    /// A directory has nothing for us.
+    #[error(
+        "{}: no trace in this directory; expected profile_rank_<i>.ntff, other .ntff, .json or .json.gz files",
+        path.display()
+    )]
+    EmptyDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A NEFF is a program, not a trace.
+    #[error("{}: a NEFF is the program, not its trace; name the trace too: -s profile.ntff", path.display())]
+    NeffAlone {
+        /// The NEFF.
+        path: PathBuf,
+    },
+    /// Which NEFF belongs to which trace is open.
+    #[error(
+        "{} and {}: several NEFFs; name the one that was traced with -n, or ingest the traces one by one",
+        first.display(), second.display()
+    )]
+    SeveralNeffs {
+        /// One.
+        first: PathBuf,
+        /// Another.
+        second: PathBuf,
+    },
+    /// A file could not be read.
+    #[error("{}: cannot read ({source}); check the path and the rights", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file is none.
+    #[error("{}: not a regular file; name a trace file, or a directory with traces", path.display())]
+    NotAFile {
+        /// What it is.
+        path: PathBuf,
+    },
+    /// A file is not what a reader expects.
+    #[error("{}: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What, where, and what to do.
+        source: nprof_capture::formats::Error,
+    },
+    /// A segment could not be written or read back.
+    #[error("{}: {source}", path.display())]
+    Segment {
+        /// The input that it was made of.
+        path: PathBuf,
+        /// Why.
+        source: nprof_engine::base::Error,
+    },
+    /// The disk refused what was read.
+    #[error("{}: cannot write the profile ({source}); check the free space of the store", path.display())]
+    Write {
+        /// The input that it was made of.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A fault of our own.
+    #[error("the ingest ended by a fault of nprof; the store is unchanged; please report it")]
+    Died,
+    /// Stopped by the user.
+    #[error("cancelled; the store is unchanged")]
+    Cancelled,
+}
+
+impl IngestError {
+    /// A file that could not be read.
+    pub(super) fn open(path: &Path, source: io::Error) -> Self {
+        Self::Open { path: path.to_owned(), source }
+    }
+
+    /// Something that is no file.
+    pub(super) fn not_a_file(path: &Path) -> Self {
+        Self::NotAFile { path: path.to_owned() }
+    }
+}

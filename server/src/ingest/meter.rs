@@ -1,0 +1,122 @@
+//! How far an ingest is, and the wish to stop it: written by the threads that read, watched by a progress bar or a page.
+
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+/// What an ingest is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Hashing the inputs, to know whether the profile is already there.
+    Identifying,
+    /// Reading events.
+    Reading,
+    /// Making them last.
+    Publishing,
+}
+
+impl Stage {
+    const ALL: [Self; 3] = [Self::Identifying, Self::Reading, Self::Publishing];
+}
+
+/// Counts of one ingest. All of its threads share it.
+#[derive(Debug, Default)]
+pub struct Meter {
+    stage: AtomicU8,
+    total_bytes: AtomicU64,
+    read_bytes: AtomicU64,
+    events: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Meter {
+    /// Begins a stage in which this many bytes are read.
+    pub fn begin(&self, stage: Stage, total_bytes: u64) {
+        self.read_bytes.store(0, Ordering::Relaxed);
+        self.total_bytes.store(total_bytes, Ordering::Relaxed);
+        self.stage.store(stage as u8, Ordering::Relaxed);
+    }
+
+    /// Counts bytes.
+    pub fn add_bytes(&self, count: u64) {
+        self.read_bytes.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Counts slices, instants and samples.
+    pub fn add_events(&self, count: u64) {
+        self.events.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Asks the ingest to stop; it ends soon with [`super::IngestError::Cancelled`].
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it shall stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        Stage::ALL[usize::from(self.stage.load(Ordering::Relaxed)).min(Stage::ALL.len() - 1)]
+    }
+
+    /// Bytes of this stage: read so far, and in all.
+    #[must_use]
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.read_bytes.load(Ordering::Relaxed), self.total_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Slices, instants and samples read so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
+    }
+}
+
+/// A reader whose bytes are counted, and that ends with an error once the ingest shall stop.
+#[derive(Debug)]
+pub struct Metered<'a, R> {
+    inner: R,
+    meter: &'a Meter,
+}
+
+impl<'a, R: Read> Metered<'a, R> {
+    /// Over a reader.
+    pub fn new(inner: R, meter: &'a Meter) -> Self {
+        Self { inner, meter }
+    }
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.meter.is_cancelled() {
+            // Not `Interrupted`: readers would try again.
+            return Err(io::Error::other("cancelled"));
+        }
+        let count = self.inner.read(buffer)?;
+        self.meter.add_bytes(count as u64);
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_counted_until_cancelled() {
+        let meter = Meter::default();
+        meter.begin(Stage::Reading, 10);
+        let mut reader = Metered::new(&[7_u8; 10][..], &meter);
+        reader.read_exact(&mut [0; 4]).unwrap();
+        assert_eq!((meter.bytes(), meter.stage()), ((4, 10), Stage::Reading));
+        meter.cancel();
+        assert!(reader.read(&mut [0; 4]).is_err());
+        assert_eq!(meter.bytes(), (4, 10));
+        meter.begin(Stage::Publishing, 0);
+        assert_eq!((meter.bytes(), meter.stage()), ((0, 0), Stage::Publishing));
+    }
+}

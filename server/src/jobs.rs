@@ -1,0 +1,168 @@
+//! Ingests that the server runs for its clients: one at a time, watched and cancelled by number.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nprof_engine::wire::job::{JobReport, JobState};
+use tokio::sync::{Semaphore, watch};
+
+use crate::error::ApiError;
+use crate::ingest::{self, IngestError, Meter, Named, Settings, Stage};
+use crate::store::{Profile, Staging, Store};
+
+/// Ended jobs that can still be asked for.
+const MAX_ENDED: usize = 100;
+
+/// All jobs of this server.
+pub struct Jobs {
+    store: Arc<Store>,
+    known: Mutex<BTreeMap<u64, Arc<Job>>>,
+    /// An ingest may take all the memory that we allow ourselves, so there is one at a time.
+    turn: Arc<Semaphore>,
+}
+
+/// One ingest.
+pub struct Job {
+    id: u64,
+    name: String,
+    meter: Meter,
+    phase: watch::Sender<Phase>,
+}
+
+/// Where a job is in its life.
+#[derive(Clone)]
+enum Phase {
+    Waiting,
+    Running,
+    Ended(Result<Profile, Arc<IngestError>>),
+}
+
+impl Jobs {
+    /// None yet.
+    #[must_use]
+    pub fn new(store: Arc<Store>) -> Self {
+        Self { store, known: Mutex::default(), turn: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Queues the ingest of files that lie in `upload`, which is removed afterwards.
+    pub fn start(&self, upload: Staging, named: Named, name: String, settings: Settings) -> Arc<Job> {
+        let job = {
+            let mut known = self.known();
+            let id = known.last_key_value().map_or(1, |(last, _)| last + 1);
+            let phase = watch::Sender::new(Phase::Waiting);
+            let job = Arc::new(Job { id, name, meter: Meter::default(), phase });
+            known.insert(id, Arc::clone(&job));
+            forget_oldest(&mut known);
+            job
+        };
+        let (store, turn, running) = (Arc::clone(&self.store), Arc::clone(&self.turn), Arc::clone(&job));
+        tokio::spawn(async move {
+            let permit = turn.acquire_owned().await;
+            running.phase.send_replace(Phase::Running);
+            let worker = Arc::clone(&running);
+            let outcome = tokio::task::spawn_blocking(move || {
+                let outcome = ingest::run(&store, &named, &settings, &worker.meter);
+                drop(upload);
+                outcome
+            });
+            let outcome = match outcome.await {
+                Ok(outcome) => outcome.map(|ingested| ingested.profile).map_err(Arc::new),
+                Err(_) => Err(Arc::new(IngestError::Died)),
+            };
+            running.phase.send_replace(Phase::Ended(outcome));
+            drop(permit);
+        });
+        job
+    }
+
+    /// The job with this number.
+    ///
+    /// # Errors
+    /// Where there is none, or it ended long ago.
+    pub fn find(&self, id: u64) -> Result<Arc<Job>, ApiError> {
+        self.known().get(&id).cloned().ok_or_else(|| ApiError::NotFound(format!("there is no job {id}")))
+    }
+
+    /// Cancels all that run: the server is about to end.
+    pub fn cancel_all(&self) {
+        self.known().values().for_each(|job| job.cancel());
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Job>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn forget_oldest(known: &mut BTreeMap<u64, Arc<Job>>) {
+    let ended: Vec<u64> =
+        known.values().filter(|job| job.report().state.is_final()).map(|job| job.id).collect();
+    for id in ended.iter().take(ended.len().saturating_sub(MAX_ENDED)) {
+        known.remove(id);
+    }
+}
+
+impl Job {
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn report(&self) -> JobReport {
+        let phase = self.phase.borrow().clone();
+        let (done_bytes, total_bytes) = self.meter.bytes();
+        let mut report = JobReport {
+            id: self.id,
+            name: self.name.clone(),
+            state: JobState::Waiting,
+            done_bytes,
+            total_bytes,
+            events: self.meter.events(),
+            profile: None,
+            error: None,
+        };
+        match phase {
+            Phase::Waiting => {}
+            Phase::Running => {
+                report.state = match self.meter.stage() {
+                    Stage::Identifying => JobState::Identifying,
+                    Stage::Reading => JobState::Reading,
+                    Stage::Publishing => JobState::Publishing,
+                }
+            }
+            Phase::Ended(Ok(profile)) => {
+                report.state = JobState::Done;
+                report.profile = Some(profile.manifest.slug().to_owned());
+            }
+            Phase::Ended(Err(error)) => {
+                let cancelled = matches!(*error, IngestError::Cancelled);
+                report.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
+                report.error = Some(error.to_string());
+            }
+        }
+        report
+    }
+
+    /// Asks it to stop. A job that waits stops as soon as its turn comes.
+    pub fn cancel(&self) {
+        self.meter.cancel();
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub async fn outcome(&self) -> Result<Profile, ApiError> {
+        let mut phase = self.phase.subscribe();
+        loop {
+            if let Phase::Ended(outcome) = &*phase.borrow_and_update() {
+                return outcome.clone().map_err(|error| ApiError::from(&*error));
+            }
+            if phase.changed().await.is_err() {
+                return Err(ApiError::from(&IngestError::Died));
+            }
+        }
+    }
+}

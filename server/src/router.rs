@@ -1,0 +1,73 @@
+//! All routes in one table.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderValue, Method, header};
+use axum::routing::{MethodRouter, delete, get, post};
+use nprof_engine::wire::POSTCARD_ZSTD;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::trace::TraceLayer;
+
+use crate::access::{self, Access};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::routes::{health, jobs, openapi, page, profiles, ranks, tiles, upload};
+
+/// One operation of the API.
+pub struct Route {
+    /// In capitals, as in a request.
+    pub method: &'static str,
+    /// With parameters in braces.
+    pub path: &'static str,
+    handler: fn() -> MethodRouter<App>,
+}
+
+macro_rules! routes {
+    ($($method:literal $path:literal => $verb:ident($handler:path);)+) => {
+        &[$(Route { method: $method, path: $path, handler: || $verb($handler) }),+]
+    };
+}
+
+/// All operations of the API. `routes/openapi.json` describes the same ones.
+pub const ROUTES: &[Route] = routes! {
+    "GET" "/api/health" => get(health::read);
+    "GET" "/api/openapi.json" => get(openapi::read);
+    "GET" "/api/profiles" => get(profiles::list);
+    "POST" "/api/profiles" => post(upload::create);
+    "GET" "/api/profiles/{slug}" => get(profiles::read);
+    "DELETE" "/api/profiles/{slug}" => delete(profiles::remove);
+    "GET" "/api/profiles/{slug}/ranks/{rank}" => get(ranks::read);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/tiles/{content}/{group}/{level}/{index}" => get(tiles::read);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/slices/{row}" => get(ranks::slice);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/slices/{row}/step" => get(ranks::step);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/events" => get(ranks::events);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/search" => get(ranks::search);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/selection" => get(ranks::selection);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/summary" => get(ranks::summary);
+    "GET" "/api/jobs/{id}" => get(jobs::read);
+    "DELETE" "/api/jobs/{id}" => delete(jobs::cancel);
+};
+
+/// The service: the API, the page, and what holds for all requests.
+pub fn router(app: App, access: Access) -> Router {
+    let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, (route.handler)()));
+    // Tiles are packed already.
+    let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(POSTCARD_ZSTD));
+    let always = |name, value| SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value));
+    routes
+        .fallback(page::read)
+        .method_not_allowed_fallback(|method: Method| async move {
+            ApiError::MethodNotAllowed(method.to_string())
+        })
+        // Traces are larger than any limit; the disk is the limit.
+        .layer(DefaultBodyLimit::disable())
+        .layer(CompressionLayer::new().gzip(true).compress_when(worth_packing))
+        .layer(axum::middleware::from_fn_with_state(access, access::check))
+        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(always(header::X_FRAME_OPTIONS, "DENY"))
+        .layer(always(header::REFERRER_POLICY, "no-referrer"))
+        .layer(TraceLayer::new_for_http())
+        .with_state(app)
+}

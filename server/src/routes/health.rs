@@ -1,0 +1,38 @@
+//! Who answers at this port.
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+
+use super::reply::Form;
+use crate::app::App;
+use crate::error::ApiError;
+
+/// Says that this is nprof, and of which store: `nprof view` looks here when its port is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// Always `nprof`.
+    pub service: String,
+    /// The version of the program.
+    pub version: String,
+    /// Identifies the store: the same directory gives the same text, without telling its path.
+    pub store: String,
+}
+
+impl Health {
+    /// Of this program with this store.
+    #[must_use]
+    pub fn of(root: &std::path::Path) -> Self {
+        let path = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        Self {
+            service: "nprof".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            store: blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned(),
+        }
+    }
+}
+
+/// `GET /api/health`
+pub async fn read(State(app): State<App>, form: Form) -> Result<Response, ApiError> {
+    form.reply(&Health::of(app.store().root()))
+}

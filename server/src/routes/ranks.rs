@@ -1,0 +1,194 @@
+//! Questions to one rank. Each is one synchronous call of the engine; the page asks its embedded segments the same.
+
+use axum::extract::State;
+use axum::response::Response;
+use nprof_engine::base::Interval;
+use nprof_engine::model::WarningKind;
+use nprof_engine::wire::answer;
+use nprof_engine::wire::catalog::WarningEntry;
+use serde::{Deserialize, Serialize};
+
+use super::blocking;
+use super::path::{At, With};
+use super::reply::Form;
+use crate::app::{App, OpenRank};
+use crate::error::ApiError;
+
+/// Slices of a window or hits of a search, where the request does not say how many.
+const DEFAULT_LIMIT: usize = 1_000;
+/// At most this many in one answer.
+const MAX_LIMIT: usize = 100_000;
+
+/// Which rank.
+#[derive(Debug, Deserialize)]
+pub struct RankPath {
+    slug: String,
+    rank: u32,
+}
+
+/// Which slice.
+#[derive(Debug, Deserialize)]
+pub struct SlicePath {
+    slug: String,
+    rank: u32,
+    row: u32,
+}
+
+/// Where to step.
+#[derive(Debug, Deserialize)]
+pub struct StepQuery {
+    direction: Direction,
+}
+
+/// A direction in the timeline.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The slice before it in its lane.
+    Previous,
+    /// The next slice in its lane.
+    Next,
+    /// The nearest slice in the lane or track above.
+    Up,
+    /// The nearest slice in the lane or track below.
+    Down,
+}
+
+impl From<Direction> for nprof_engine::query::Direction {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Previous => Self::Previous,
+            Direction::Next => Self::Next,
+            Direction::Up => Self::Up,
+            Direction::Down => Self::Down,
+        }
+    }
+}
+
+/// A span of time, and tracks.
+#[derive(Debug, Deserialize)]
+pub struct SpanQuery {
+    start_ps: i64,
+    end_ps: i64,
+    tracks: Option<String>,
+    limit: Option<usize>,
+}
+
+impl SpanQuery {
+    fn interval(&self) -> Result<Interval, ApiError> {
+        if self.start_ps > self.end_ps {
+            return Err(ApiError::BadRequest("end_ps is before start_ps".to_owned()));
+        }
+        Ok(Interval::new(self.start_ps, self.end_ps))
+    }
+
+    /// The numbers in `tracks=3,5,7`; `None` for all tracks.
+    fn tracks(&self) -> Result<Option<Vec<u32>>, ApiError> {
+        let bad = |_| ApiError::BadRequest("tracks are numbers with commas between: tracks=3,5,7".to_owned());
+        let Some(text) = &self.tracks else { return Ok(None) };
+        let numbers = text.split(',').filter(|part| !part.is_empty());
+        numbers.map(|part| part.trim().parse().map_err(bad)).collect::<Result<_, _>>().map(Some)
+    }
+}
+
+/// What to search.
+#[derive(Debug, Deserialize)]
+pub struct SearchQuery {
+    q: String,
+    limit: Option<usize>,
+}
+
+fn limit(asked: Option<usize>) -> usize {
+    asked.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT)
+}
+
+/// Asks the rank's segment and replies.
+async fn ask<T: Serialize + Send + 'static>(
+    app: App,
+    slug: String,
+    rank: u32,
+    form: Form,
+    question: impl FnOnce(&OpenRank) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Response, ApiError> {
+    blocking(move || form.reply(&question(&app.rank(&slug, rank)?)?)).await
+}
+
+/// `GET …/ranks/{rank}`
+pub async fn read(State(app): State<App>, At(at): At<RankPath>, form: Form) -> Result<Response, ApiError> {
+    ask(app, at.slug, at.rank, form, |rank| {
+        let mut detail = answer::rank_detail(&rank.segment, rank.file.entry())?;
+        detail.warnings.extend(rank.file.notes.iter().map(|note| WarningEntry {
+            title: WarningKind::AdjustedValue.title().to_owned(),
+            what: note.clone(),
+            first_place: rank.file.inputs.join(", "),
+            count: 1,
+        }));
+        Ok(detail)
+    })
+    .await
+}
+
+/// `GET …/ranks/{rank}/slices/{row}`
+pub async fn slice(State(app): State<App>, At(at): At<SlicePath>, form: Form) -> Result<Response, ApiError> {
+    ask(app, at.slug, at.rank, form, move |rank| Ok(answer::slice(&rank.segment, at.row)?)).await
+}
+
+/// `GET …/ranks/{rank}/slices/{row}/step?direction=`
+pub async fn step(
+    State(app): State<App>,
+    At(at): At<SlicePath>,
+    With(query): With<StepQuery>,
+    form: Form,
+) -> Result<Response, ApiError> {
+    ask(app, at.slug, at.rank, form, move |rank| {
+        let beside = answer::step(&rank.segment, at.row, query.direction.into())?;
+        beside.ok_or_else(|| ApiError::NotFound("there is no slice in that direction".to_owned()))
+    })
+    .await
+}
+
+/// `GET …/ranks/{rank}/events?start_ps=&end_ps=&tracks=&limit=`
+pub async fn events(
+    State(app): State<App>,
+    At(at): At<RankPath>,
+    With(query): With<SpanQuery>,
+    form: Form,
+) -> Result<Response, ApiError> {
+    let (window, tracks) = (query.interval()?, query.tracks()?);
+    ask(app, at.slug, at.rank, form, move |rank| {
+        Ok(answer::window(&rank.segment, window, tracks.as_deref(), limit(query.limit))?)
+    })
+    .await
+}
+
+/// `GET …/ranks/{rank}/search?q=&limit=`
+pub async fn search(
+    State(app): State<App>,
+    At(at): At<RankPath>,
+    With(query): With<SearchQuery>,
+    form: Form,
+) -> Result<Response, ApiError> {
+    ask(app, at.slug, at.rank, form, move |rank| {
+        Ok(answer::search(&rank.segment, &query.q, limit(query.limit))?)
+    })
+    .await
+}
+
+/// `GET …/ranks/{rank}/selection?start_ps=&end_ps=&tracks=`
+pub async fn selection(
+    State(app): State<App>,
+    At(at): At<RankPath>,
+    With(query): With<SpanQuery>,
+    form: Form,
+) -> Result<Response, ApiError> {
+    let (span, tracks) = (query.interval()?, query.tracks()?);
+    ask(app, at.slug, at.rank, form, move |rank| {
+        Ok(answer::selection(&rank.segment, span, tracks.as_deref())?)
+    })
+    .await
+}
+
+/// `GET …/ranks/{rank}/summary`
+pub async fn summary(State(app): State<App>, At(at): At<RankPath>, form: Form) -> Result<Response, ApiError> {
+    ask(app, at.slug, at.rank, form, |rank| Ok(answer::summary(&rank.segment, rank.file.rank)?)).await
+}

@@ -1,0 +1,86 @@
+//! Answers in the form that the client asked for: postcard for the page, JSON for everybody else.
+
+use std::convert::Infallible;
+
+use axum::Json;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use nprof_engine::wire::POSTCARD;
+use serde::Serialize;
+
+use crate::error::ApiError;
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// For the page: small and quick to decode.
+    Postcard,
+    /// For people and scripts.
+    Json,
+}
+
+impl Form {
+    fn of(headers: &HeaderMap) -> Self {
+        if accepts(headers, POSTCARD) { Self::Postcard } else { Self::Json }
+    }
+
+    /// A message in this form. It depends on the store's present state, so it is asked for anew each time.
+    pub fn reply<T: Serialize>(self, message: &T) -> Result<Response, ApiError> {
+        let mut response = match self {
+            Self::Json => Json(message).into_response(),
+            Self::Postcard => {
+                let bytes = postcard::to_allocvec(message)
+                    .map_err(|error| ApiError::Internal(format!("the answer could not be encoded: {error}")))?;
+                ([(header::CONTENT_TYPE, POSTCARD)], bytes).into_response()
+            }
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(header::VARY, HeaderValue::from_static("accept"));
+        Ok(response)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Form {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.headers))
+    }
+}
+
+/// Whether the `Accept` header names this media type.
+pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
+    headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(accept: &[&str], expected: Form) {
+        let mut headers = HeaderMap::new();
+        for value in accept {
+            headers.append(header::ACCEPT, value.parse().unwrap());
+        }
+        assert_eq!(Form::of(&headers), expected, "{accept:?}");
+    }
+
+    #[test]
+    fn postcard_only_for_those_who_name_it() {
+        check(&[], Form::Json);
+        check(&["*/*"], Form::Json);
+        check(&["application/x-nprof"], Form::Postcard);
+        check(&["text/html, Application/X-Nprof;q=0.9"], Form::Postcard);
+        check(&["text/html", "application/x-nprof"], Form::Postcard);
+        check(&["application/x-nprof+zstd"], Form::Json);
+    }
+}

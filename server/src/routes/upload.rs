@@ -1,0 +1,185 @@
+//! Traces that clients send: as they are (one file, answered with a job to watch), or as a form (several files, answered
+//! when the profile is there).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Multipart, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
+use serde::Deserialize;
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt;
+
+use super::blocking;
+use super::path::With;
+use super::reply::Form;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::ingest::{Named, Settings};
+use crate::jobs::Job;
+use crate::store::{Existing, Slug, Staging};
+
+/// Longest file name that common file systems take.
+const MAX_NAME_BYTES: usize = 255;
+
+/// What the sender wants.
+#[derive(Debug, Deserialize)]
+pub struct UploadQuery {
+    /// The file's name; a rank's number in it counts.
+    name: Option<String>,
+    /// The profile's name for URLs.
+    slug: Option<String>,
+    /// The profile's name for people.
+    display_name: Option<String>,
+    /// Whether a profile that is already there is replaced.
+    #[serde(default)]
+    force: bool,
+}
+
+impl UploadQuery {
+    fn settings(&self) -> Result<Settings, ApiError> {
+        let slug = self.slug.as_deref().map(str::parse::<Slug>).transpose()?;
+        let existing = if self.force { Existing::Replace } else { Existing::Keep };
+        Ok(Settings { existing, slug, display_name: self.display_name.clone() })
+    }
+}
+
+/// `POST /api/profiles`
+pub async fn create(
+    State(app): State<App>,
+    With(query): With<UploadQuery>,
+    form: Form,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let settings = query.settings()?;
+    let staging = {
+        let app = app.clone();
+        blocking(move || Ok(app.store().stage()?)).await?
+    };
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_form = content_type.is_some_and(|value| value.to_ascii_lowercase().starts_with("multipart/form-data"));
+    let mut names = Vec::new();
+    if is_form {
+        let multipart = Multipart::from_request(request, &())
+            .await
+            .map_err(|rejection| ApiError::BadRequest(rejection.body_text()))?;
+        receive_form(multipart, &staging, &mut names).await?;
+    } else {
+        let name = query.name.as_deref().unwrap_or("trace");
+        receive(request.into_body(), &staging, name, &mut names).await?;
+    }
+    if names.is_empty() {
+        return Err(ApiError::BadRequest("no file in this form".to_owned()));
+    }
+    let files = names.iter().map(|name| upload_path(&staging, name)).collect();
+    let named = Named { files, ..Named::default() };
+    let job = app.jobs().start(staging, named, names.join(", "), settings);
+    if !is_form {
+        let place = format!("/api/jobs/{}", job.id());
+        return Ok((StatusCode::ACCEPTED, [(header::LOCATION, place)], form.reply(&job.report())?).into_response());
+    }
+    let mut watched = CancelOnDrop(Some(job));
+    let profile = watched.outcome().await?;
+    Ok((StatusCode::CREATED, form.reply(&profile.manifest.profile_info())?).into_response())
+}
+
+/// A client that goes away does not want the profile any more.
+struct CancelOnDrop(Option<Arc<Job>>);
+
+impl CancelOnDrop {
+    async fn outcome(&mut self) -> Result<crate::store::Profile, ApiError> {
+        let Some(job) = &self.0 else { return Err(ApiError::NotFound("there is no such job".to_owned())) };
+        let outcome = job.outcome().await;
+        self.0 = None;
+        outcome
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(job) = &self.0 {
+            job.cancel();
+        }
+    }
+}
+
+/// Writes the body to a file.
+async fn receive(mut body: Body, staging: &Staging, name: &str, names: &mut Vec<String>) -> Result<(), ApiError> {
+    let (mut file, path) = create_file(staging, name, names).await?;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| ApiError::BadRequest(format!("the upload broke off: {error}")))?;
+        if let Ok(bytes) = frame.into_data() {
+            file.write_all(&bytes).await.map_err(|error| write_failed(&path, &error))?;
+        }
+    }
+    file.flush().await.map_err(|error| write_failed(&path, &error))
+}
+
+/// Writes each file of a form to a file.
+async fn receive_form(mut form: Multipart, staging: &Staging, names: &mut Vec<String>) -> Result<(), ApiError> {
+    let broken = |error: axum::extract::multipart::MultipartError| ApiError::BadRequest(error.body_text());
+    while let Some(mut field) = form.next_field().await.map_err(broken)? {
+        let Some(name) = field.file_name().map(str::to_owned) else { continue };
+        let (mut file, path) = create_file(staging, &name, names).await?;
+        while let Some(bytes) = field.chunk().await.map_err(broken)? {
+            file.write_all(&bytes).await.map_err(|error| write_failed(&path, &error))?;
+        }
+        file.flush().await.map_err(|error| write_failed(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// Each file lies in a directory of its own number, so that two of one name do not meet.
+async fn create_file(staging: &Staging, name: &str, names: &mut Vec<String>) -> Result<(File, PathBuf), ApiError> {
+    let numbered = format!("{}/{}", names.len(), safe_name(name));
+    let path = upload_path(staging, &numbered);
+    if let Some(parent) = path.parent() {
+        tokio::fs::create_dir_all(parent).await.map_err(|error| write_failed(parent, &error))?;
+    }
+    let file = File::create(&path).await.map_err(|error| write_failed(&path, &error))?;
+    names.push(numbered);
+    Ok((file, path))
+}
+
+fn upload_path(staging: &Staging, name: &str) -> PathBuf {
+    staging.scratch_path("upload").join(name)
+}
+
+fn write_failed(path: &Path, error: &std::io::Error) -> ApiError {
+    ApiError::Internal(format!("{}: cannot write the upload ({error})", path.display()))
+}
+
+/// The last part of a name that may be a path of another system, without what no file name may hold.
+fn safe_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut safe: String = last.chars().filter(|sign| !sign.is_control()).collect();
+    while safe.len() > MAX_NAME_BYTES {
+        // From the front: the end says what kind of file it is.
+        safe.remove(0);
+    }
+    if matches!(safe.as_str(), "" | "." | "..") { "trace".to_owned() } else { safe }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: &str) {
+        assert_eq!(safe_name(name), expected, "{name:?}");
+    }
+
+    #[test]
+    fn names_cannot_leave_the_directory() {
+        check("profile_rank_1.ntff", "profile_rank_1.ntff");
+        check("../../etc/passwd", "passwd");
+        check("C:\\traces\\a.json", "a.json");
+        check("..", "trace");
+        check("a/", "trace");
+        check("a\0b\n.json", "ab.json");
+        check(&format!("{}.json", "é".repeat(200)), &format!("{}.json", "é".repeat(125)));
+    }
+}

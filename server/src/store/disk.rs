@@ -1,0 +1,81 @@
+//! Files and directories, changed so that a crash leaves the old state or the new one.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::{Result, StoreError};
+
+/// Writes a file beside its place, syncs it, renames it into place, and syncs the directory.
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = path.with_extension("tmp");
+    File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .map_err(|source| StoreError::Write { path: temporary.clone(), source })?;
+    rename(&temporary, path)?;
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Renames; the error names the place that could not be written.
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|source| StoreError::Write { path: to.to_owned(), source })
+}
+
+/// Makes renames in this directory last over a power cut.
+pub(super) fn sync_dir(path: &Path) -> Result<()> {
+    File::open(path)
+        .and_then(|dir| dir.sync_all())
+        .map_err(|source| StoreError::Write { path: path.to_owned(), source })
+}
+
+/// Puts the directory `new` in the place of `old`, which then lies at `new` or at `aside`.
+///
+/// One step where the file system can exchange two names. Elsewhere two: `old` goes aside first, and
+/// [`super::staging::clear_leftovers`] puts it back if we die before the second.
+pub(super) fn exchange(new: &Path, old: &Path, aside: &Path) -> Result<()> {
+    match renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => exchange_in_two_steps(new, old, aside),
+        Err(errno) => Err(StoreError::Write { path: old.to_owned(), source: io::Error::from(errno) }),
+    }
+}
+
+fn exchange_in_two_steps(new: &Path, old: &Path, aside: &Path) -> Result<()> {
+    rename(old, aside)?;
+    rename(new, old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_put_the_new_in_the_place_of_the_old() {
+        for way in [exchange, exchange_in_two_steps] {
+            let dir = tempfile::tempdir().unwrap();
+            let [new, old, aside] = ["new", "old", "aside"].map(|name| dir.path().join(name));
+            for path in [&new, &old] {
+                fs::create_dir(path).unwrap();
+                fs::write(path.join("which"), path.file_name().unwrap().as_encoded_bytes()).unwrap();
+            }
+            way(&new, &old, &aside).unwrap();
+            assert_eq!(fs::read(old.join("which")).unwrap(), b"new");
+            let rest = if aside.exists() { aside } else { new };
+            assert_eq!(fs::read(rest.join("which")).unwrap(), b"old");
+        }
+    }
+
+    #[test]
+    fn a_written_file_replaces_the_old_and_leaves_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        for text in [&b"one"[..], b"two"] {
+            write_file(&path, text).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), text);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,178 @@
+//! `manifest.json`: what a profile is, in a form that people can read.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use nprof_engine::wire::catalog::{ProfileEntry, ProfileInfo, RankEntry};
+use serde::{Deserialize, Serialize};
+
+use super::{Result, Slug, StoreError, disk};
+
+/// The version of this layout; raised when an older nprof could misread a newer file.
+pub const FORMAT: u32 = 1;
+
+/// The file's name.
+pub(super) const FILE: &str = "manifest.json";
+
+/// What a profile is. Unknown keys are ignored, so that later versions may add some.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT`] of the nprof that wrote it.
+    pub format: u32,
+    /// `n_<40 hex>` or `p_<40 hex>`.
+    pub id: String,
+    /// The name its user gave it for URLs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Slug>,
+    /// The name its user gave it for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// When it was ingested.
+    pub created: Timestamp,
+    /// The version of nprof that ingested it.
+    pub written_by: String,
+    /// The kind of trace, e.g. `neuron`.
+    pub source: String,
+    /// Its ranks, in order of their numbers.
+    pub ranks: Vec<RankFile>,
+}
+
+/// A rank of a profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankFile {
+    /// Its number in the job; unique in the profile.
+    pub rank: u32,
+    /// The id that its input would have as a profile of its own.
+    pub id: String,
+    /// The segment, beside the manifest.
+    pub file: String,
+    /// Bytes of the segment.
+    pub size_bytes: u64,
+    /// Identifies the segment's content.
+    pub content: String,
+    /// The files it came from.
+    pub inputs: Vec<String>,
+    /// Device on its host, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<u32>,
+    /// Core on its device, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<u32>,
+    /// Slices, instants and samples.
+    pub events: u64,
+    /// First moment, in picoseconds since the origin.
+    pub start_ps: i64,
+    /// Last moment, in picoseconds since the origin.
+    pub end_ps: i64,
+    /// Wall clock of time zero, in Unix nanoseconds, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin_unix_ns: Option<i64>,
+    /// Warnings of ingest.
+    pub warnings: u64,
+    /// Those of them that are not in the segment, because they came up after it was written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Manifest {
+    /// The name for URLs.
+    #[must_use]
+    pub fn slug(&self) -> &str {
+        self.name.as_ref().map_or(&self.id, Slug::as_str)
+    }
+
+    /// The name for people: the one they gave, else the first input's file name.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        let given = self.display_name.as_deref().or(self.name.as_ref().map(Slug::as_str));
+        given.or_else(|| self.ranks.first()?.inputs.first().map(String::as_str)).unwrap_or(&self.id)
+    }
+
+    /// As the list of profiles shows it.
+    #[must_use]
+    pub fn entry(&self) -> ProfileEntry {
+        ProfileEntry {
+            id: self.id.clone(),
+            slug: self.slug().to_owned(),
+            display_name: self.shown_name().to_owned(),
+            created_unix_ms: self.created.as_millisecond(),
+            ranks: u32::try_from(self.ranks.len()).unwrap_or(u32::MAX),
+            events: self.ranks.iter().map(|rank| rank.events).sum(),
+            size_bytes: self.ranks.iter().map(|rank| rank.size_bytes).sum(),
+            warnings: self.ranks.iter().map(|rank| rank.warnings).sum(),
+            source: self.source.clone(),
+        }
+    }
+
+    /// The profile with its ranks.
+    #[must_use]
+    pub fn profile_info(&self) -> ProfileInfo {
+        ProfileInfo { entry: self.entry(), ranks: self.ranks.iter().map(RankFile::entry).collect() }
+    }
+
+    /// Reads the manifest in this directory.
+    pub(super) fn read(dir: &Path) -> Result<Self> {
+        let path = dir.join(FILE);
+        let text = std::fs::read(&path).map_err(|source| StoreError::Read { path: path.clone(), source })?;
+        let parsed = serde_json::from_slice::<Version>(&text)
+            .map(|version| version.format)
+            .and_then(|found| if found > FORMAT { Ok(Err(found)) } else { serde_json::from_slice(&text).map(Ok) });
+        let manifest: Self = match parsed {
+            Ok(Ok(manifest)) => manifest,
+            Ok(Err(found)) => return Err(StoreError::NewerManifest { path, found, newest: FORMAT }),
+            Err(source) => return Err(StoreError::Manifest { path, source }),
+        };
+        manifest.check().map_err(|what| StoreError::Inconsistent { path, what })?;
+        Ok(manifest)
+    }
+
+    /// Writes it into this directory, replacing an older one in one step.
+    pub(super) fn write(&self, dir: &Path) -> Result<()> {
+        let path = dir.join(FILE);
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|source| StoreError::Manifest { path: path.clone(), source })?;
+        text.push(b'\n');
+        disk::write_file(&path, &text)
+    }
+
+    /// A manifest is a text file that people may edit: what it names must lie in its own directory.
+    fn check(&self) -> Result<(), &'static str> {
+        if self.id.parse::<nprof_engine::base::ProfileId>().is_err() {
+            return Err("the id is none");
+        }
+        if self.ranks.is_empty() {
+            return Err("it has no ranks");
+        }
+        let plain = |file: &str| !file.is_empty() && !file.starts_with('.') && !file.contains(['/', '\\']);
+        if !self.ranks.iter().all(|rank| plain(&rank.file)) {
+            return Err("a rank's file is no plain file name");
+        }
+        if !self.ranks.windows(2).all(|pair| pair[0].rank < pair[1].rank) {
+            return Err("the ranks are not in order of their numbers");
+        }
+        Ok(())
+    }
+}
+
+impl RankFile {
+    /// As the page sees it.
+    #[must_use]
+    pub fn entry(&self) -> RankEntry {
+        RankEntry {
+            rank: self.rank,
+            device: self.device,
+            core: self.core,
+            events: self.events,
+            start_ps: self.start_ps,
+            end_ps: self.end_ps,
+            content: self.content.clone(),
+            input: self.inputs.join(" + "),
+        }
+    }
+}
+
+/// The one key that every version has.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}

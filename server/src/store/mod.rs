@@ -1,0 +1,239 @@
+//! The store: a directory of profiles, each a directory with a `manifest.json` and one segment a rank.
+//!
+//! ```text
+//! <store>/lock                        held for moments: staging, publishing, removing
+//! <store>/profiles/<id>/manifest.json
+//! <store>/profiles/<id>/rank_<n>.nseg
+//! <store>/tmp/<random>/               what is being ingested or removed, locked by its owner
+//! ```
+//!
+//! *Invariant.* A directory under `profiles/` is complete: it comes there by one rename, after everything in it has been
+//! synced. A process that dies at any moment leaves the old state or the new one, and rubbish in `tmp/` that the next
+//! [`Store::open`] clears away. Several processes may use a store at once; nothing is kept in memory but a cache of
+//! manifests that is checked against the files at each use.
+
+mod catalog;
+mod disk;
+mod error;
+mod location;
+mod manifest;
+mod slug;
+mod staging;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use catalog::Catalog;
+pub use error::{Result, StoreError};
+pub use location::default_root;
+pub use manifest::{FORMAT, Manifest, RankFile};
+pub use slug::Slug;
+pub use staging::Staging;
+
+/// Where complete profiles lie.
+const PROFILES: &str = "profiles";
+/// Where incomplete ones lie.
+const TMP: &str = "tmp";
+/// The file whose lock orders changes.
+const LOCK: &str = "lock";
+
+/// What to do where the profile is already there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Existing {
+    /// Leave it and say so.
+    #[default]
+    Keep,
+    /// Put the new one in its place.
+    Replace,
+}
+
+/// A profile of the store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// What it is.
+    pub manifest: Arc<Manifest>,
+    /// Its directory.
+    pub dir: PathBuf,
+}
+
+impl Profile {
+    /// The segment of this rank, where there is one.
+    #[must_use]
+    pub fn segment_path(&self, rank: u32) -> Option<PathBuf> {
+        self.manifest.ranks.iter().find(|entry| entry.rank == rank).map(|entry| self.dir.join(&entry.file))
+    }
+}
+
+/// A directory of profiles.
+#[derive(Debug)]
+pub struct Store {
+    root: PathBuf,
+    catalog: Catalog,
+}
+
+impl Store {
+    /// Opens the store in this directory, creating it where it is missing, and clears away what dead processes left.
+    ///
+    /// # Errors
+    /// Where the directory cannot be written.
+    pub fn open(root: &Path) -> Result<Self> {
+        for part in [PROFILES, TMP] {
+            let path = root.join(part);
+            std::fs::create_dir_all(&path).map_err(|source| StoreError::Create { path, source })?;
+        }
+        let store = Self { root: root.to_owned(), catalog: Catalog::default() };
+        let _lock = store.lock()?;
+        staging::clear_leftovers(&store.root.join(TMP), &store.profiles_dir())?;
+        Ok(store)
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// All profiles, newest first. Ones that cannot be read are left out and logged.
+    ///
+    /// # Errors
+    /// Where the directory cannot be listed.
+    pub fn list(&self) -> Result<Vec<Profile>> {
+        self.catalog.list(&self.profiles_dir())
+    }
+
+    /// The profile with this name or id.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn find(&self, name: &str) -> Result<Profile> {
+        let mut profiles = self.list()?;
+        let found = profiles
+            .iter()
+            .position(|profile| profile.manifest.slug() == name)
+            .or_else(|| profiles.iter().position(|profile| profile.manifest.id == name));
+        match found {
+            Some(at) => Ok(profiles.swap_remove(at)),
+            None => Err(StoreError::Unknown { name: name.to_owned(), store: self.root.clone() }),
+        }
+    }
+
+    /// The profile with this id, where there is one.
+    ///
+    /// # Errors
+    /// Where the directory cannot be listed.
+    pub fn by_id(&self, id: &str) -> Result<Option<Profile>> {
+        Ok(self.list()?.into_iter().find(|profile| profile.manifest.id == id))
+    }
+
+    /// A fresh directory of our own for building a profile; removed when dropped.
+    ///
+    /// # Errors
+    /// Where the directory cannot be written.
+    pub fn stage(&self) -> Result<Staging> {
+        let _lock = self.lock()?;
+        Staging::new(&self.root.join(TMP))
+    }
+
+    /// Checks that this name is free for the profile with this id.
+    ///
+    /// # Errors
+    /// Where another profile has it and is not to be replaced.
+    pub fn check_name(&self, slug: &Slug, id: &str, existing: Existing) -> Result<()> {
+        self.name_holder(slug, id, existing).map(drop)
+    }
+
+    /// Moves a staged profile among the complete ones, in one step. Where a profile with its id is there, that one is
+    /// replaced or kept; a different profile of the same name is replaced or refused.
+    ///
+    /// # Errors
+    /// Where files cannot be written or the name is taken.
+    pub fn publish(&self, staging: &Staging, manifest: &Manifest, existing: Existing) -> Result<Profile> {
+        manifest.write(&staging.profile_dir())?;
+        disk::sync_dir(&staging.profile_dir())?;
+        let _lock = self.lock()?;
+        let namesake = match &manifest.name {
+            Some(slug) => self.name_holder(slug, &manifest.id, existing)?,
+            None => None,
+        };
+        let target = self.profiles_dir().join(&manifest.id);
+        if !target.exists() {
+            disk::rename(&staging.profile_dir(), &target)?;
+        } else if existing == Existing::Replace {
+            disk::exchange(&staging.profile_dir(), &target, &staging.replaced_dir())?;
+        }
+        disk::sync_dir(&self.profiles_dir())?;
+        if let Some(other) = namesake {
+            self.discard(&other)?;
+        }
+        self.catalog.forget(&target);
+        self.by_id(&manifest.id)?.ok_or_else(|| StoreError::Unknown {
+            name: manifest.id.clone(),
+            store: self.root.clone(),
+        })
+    }
+
+    /// Gives a profile another name or display name; `None` leaves it as it is.
+    ///
+    /// # Errors
+    /// Where the profile is gone, the name is taken, or the manifest cannot be written.
+    pub fn rename(&self, id: &str, slug: Option<Slug>, display_name: Option<String>) -> Result<Profile> {
+        let _lock = self.lock()?;
+        let profile = self.find(id)?;
+        let mut manifest = Manifest::clone(&profile.manifest);
+        if let Some(slug) = slug {
+            self.name_holder(&slug, &manifest.id, Existing::Keep)?;
+            manifest.name = Some(slug);
+        }
+        if let Some(display_name) = display_name {
+            manifest.display_name = Some(display_name);
+        }
+        manifest.write(&profile.dir)?;
+        self.catalog.forget(&profile.dir);
+        self.find(&manifest.id)
+    }
+
+    /// Removes the profile with this name or id.
+    ///
+    /// # Errors
+    /// Where there is none or it cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<Profile> {
+        let _lock = self.lock()?;
+        let profile = self.find(name)?;
+        self.discard(&profile)?;
+        Ok(profile)
+    }
+
+    /// Takes a profile out in one step, then deletes its files. Needs the lock.
+    fn discard(&self, profile: &Profile) -> Result<()> {
+        let grave = Staging::new(&self.root.join(TMP))?;
+        disk::rename(&profile.dir, &grave.discarded_dir())?;
+        disk::sync_dir(&self.profiles_dir())?;
+        self.catalog.forget(&profile.dir);
+        Ok(())
+    }
+
+    /// The other profile that has this name, if it may be replaced.
+    fn name_holder(&self, slug: &Slug, id: &str, existing: Existing) -> Result<Option<Profile>> {
+        let holder = self.list()?.into_iter().find(|p| p.manifest.slug() == slug.as_str() && p.manifest.id != id);
+        match (holder, existing) {
+            (Some(holder), Existing::Keep) => {
+                Err(StoreError::NameTaken { name: slug.to_string(), id: holder.manifest.id.clone() })
+            }
+            (holder, _) => Ok(holder),
+        }
+    }
+
+    fn profiles_dir(&self) -> PathBuf {
+        self.root.join(PROFILES)
+    }
+
+    /// Waits for the store's lock; it is free again when the file is dropped, also by a crash.
+    fn lock(&self) -> Result<File> {
+        let path = self.root.join(LOCK);
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        file.and_then(|file| file.lock().map(|()| file)).map_err(|source| StoreError::Write { path, source })
+    }
+}

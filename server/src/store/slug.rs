@@ -1,0 +1,105 @@
+//! Names for URLs that users give their profiles (`--db-bucket`).
+
+use std::fmt;
+use std::str::FromStr;
+
+use nprof_engine::base::ProfileId;
+use serde::{Deserialize, Serialize};
+
+use super::StoreError;
+
+/// Longest name.
+const MAX_LEN: usize = 100;
+
+/// A name that can stand in a URL and a file name as it is: ASCII letters, digits, `.`, `_` and `-`; it does not begin
+/// with a dot and does not look like a profile's id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Slug(String);
+
+impl Slug {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Slug {
+    type Err = StoreError;
+
+    /// Takes the name as the user wrote it: spaces and other signs become `-`.
+    fn from_str(name: &str) -> Result<Self, StoreError> {
+        let bad = |reason| StoreError::BadName { name: name.to_owned(), reason };
+        let mut slug = String::with_capacity(name.len());
+        for sign in name.trim().chars() {
+            if sign.is_ascii_alphanumeric() || matches!(sign, '.' | '_' | '-') {
+                slug.push(sign);
+            } else if !slug.ends_with('-') {
+                slug.push('-');
+            }
+        }
+        let slug = slug.trim_end_matches('-').trim_start_matches(['-', '.']);
+        if !slug.contains(|sign: char| sign.is_ascii_alphanumeric()) {
+            return Err(bad("it needs at least one ASCII letter or digit"));
+        }
+        if slug.len() > MAX_LEN {
+            return Err(bad("it is longer than 100 characters"));
+        }
+        if slug.parse::<ProfileId>().is_ok() {
+            return Err(bad("it looks like the id of a profile"));
+        }
+        Ok(Self(slug.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Slug {
+    type Error = StoreError;
+
+    fn try_from(name: String) -> Result<Self, StoreError> {
+        name.parse()
+    }
+}
+
+impl From<Slug> for String {
+    fn from(slug: Slug) -> Self {
+        slug.0
+    }
+}
+
+impl fmt::Display for Slug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: Option<&str>) {
+        let slug = name.parse::<Slug>().ok().map(String::from);
+        assert_eq!(slug.as_deref(), expected, "{name:?}");
+        if let Some(slug) = slug {
+            assert_eq!(slug.parse::<Slug>().unwrap().as_str(), slug, "a slug is its own slug");
+        }
+    }
+
+    #[test]
+    fn names_become_safe_in_urls_and_paths() {
+        check("run_7", Some("run_7"));
+        check("  my run / 7 ", Some("my-run-7"));
+        check("../../etc/passwd", Some("etc-passwd"));
+        check(".hidden", Some("hidden"));
+        check("größe", Some("gr-e"));
+        check("a%2Fb?c#d", Some("a-2Fb-c-d"));
+        check("", None);
+        check("..", None);
+        check("日本", None);
+        check("-_-", None);
+        check(&"x".repeat(MAX_LEN), Some(&"x".repeat(MAX_LEN)));
+        check(&"x".repeat(MAX_LEN + 1), None);
+        check(&format!("n_{}", "0".repeat(40)), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! The store's promises, on directories of their own.
+
+use std::fs;
+
+use super::*;
+
+fn id(digit: char) -> String {
+    format!("n_{}", digit.to_string().repeat(40))
+}
+
+fn manifest(id: &str, content: &str) -> Manifest {
+    Manifest {
+        format: FORMAT,
+        id: id.to_owned(),
+        name: None,
+        display_name: None,
+        created: jiff::Timestamp::from_millisecond(1_700_000_000_000).unwrap(),
+        written_by: "0.1.0".to_owned(),
+        source: "neuron".to_owned(),
+        ranks: vec![RankFile {
+            rank: 0,
+            id: id.to_owned(),
+            file: "rank_0.nseg".to_owned(),
+            size_bytes: 7,
+            content: content.to_owned(),
+            inputs: vec!["profile.ntff".to_owned()],
+            device: None,
+            core: Some(1),
+            events: 3,
+            start_ps: 0,
+            end_ps: 10,
+            origin_unix_ns: None,
+            warnings: 2,
+            notes: Vec::new(),
+        }],
+    }
+}
+
+fn named(id: &str, name: &str) -> Manifest {
+    Manifest { name: Some(name.parse().unwrap()), ..manifest(id, "c0") }
+}
+
+fn add(store: &Store, manifest: &Manifest, existing: Existing) -> Result<Profile> {
+    let staging = store.stage()?;
+    fs::write(staging.profile_dir().join("rank_0.nseg"), &manifest.ranks[0].content).unwrap();
+    store.publish(&staging, manifest, existing)
+}
+
+fn names(store: &Store) -> Vec<String> {
+    store.list().unwrap().iter().map(|profile| profile.manifest.slug().to_owned()).collect()
+}
+
+fn open() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("deep/store")).unwrap();
+    (dir, store)
+}
+
+fn staged(store: &Store) -> usize {
+    fs::read_dir(store.root().join(TMP)).unwrap().count()
+}
+
+#[test]
+fn what_is_published_is_listed_and_found_by_id_and_name() {
+    let (_dir, store) = open();
+    assert_eq!(store.list().unwrap(), []);
+    add(&store, &named(&id('a'), "first run"), Existing::Keep).unwrap();
+    add(&store, &manifest(&id('b'), "c1"), Existing::Keep).unwrap();
+    let found = store.find("first-run").unwrap();
+    assert_eq!(found, store.find(&id('a')).unwrap());
+    assert_eq!(fs::read(found.segment_path(0).unwrap()).unwrap(), b"c0");
+    assert_eq!(found.segment_path(1), None);
+    assert_eq!(names(&store), ["first-run".to_owned(), id('b')]);
+    let entry = found.manifest.entry();
+    assert_eq!((entry.events, entry.size_bytes, entry.warnings, entry.ranks), (3, 7, 2, 1));
+    assert!(matches!(store.find("second"), Err(StoreError::Unknown { .. })));
+    assert_eq!(staged(&store), 0);
+}
+
+#[test]
+fn newest_first() {
+    let (_dir, store) = open();
+    for (digit, second) in [('a', 1), ('b', 3), ('c', 2)] {
+        let created = jiff::Timestamp::from_second(second).unwrap();
+        add(&store, &Manifest { created, ..manifest(&id(digit), "c") }, Existing::Keep).unwrap();
+    }
+    assert_eq!(names(&store), [id('b'), id('c'), id('a')]);
+}
+
+#[test]
+fn an_existing_profile_is_kept_or_replaced_as_told() {
+    let (_dir, store) = open();
+    let content = |store: &Store| fs::read(store.find(&id('a')).unwrap().segment_path(0).unwrap()).unwrap();
+    add(&store, &manifest(&id('a'), "old"), Existing::Keep).unwrap();
+    add(&store, &manifest(&id('a'), "new"), Existing::Keep).unwrap();
+    assert_eq!(content(&store), b"old");
+    let replaced = add(&store, &manifest(&id('a'), "new"), Existing::Replace).unwrap();
+    assert_eq!((content(&store).as_slice(), replaced.manifest.ranks[0].content.as_str()), (&b"new"[..], "new"));
+    assert_eq!((store.list().unwrap().len(), staged(&store)), (1, 0));
+}
+
+#[test]
+fn a_name_belongs_to_one_profile() {
+    let (_dir, store) = open();
+    add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
+    let taken = add(&store, &named(&id('b'), "run"), Existing::Keep);
+    assert!(matches!(taken, Err(StoreError::NameTaken { .. })), "{taken:?}");
+    assert_eq!((names(&store), staged(&store)), (vec!["run".to_owned()], 0));
+    add(&store, &named(&id('b'), "run"), Existing::Replace).unwrap();
+    assert_eq!(store.find("run").unwrap().manifest.id, id('b'));
+    assert_eq!(store.list().unwrap().len(), 1);
+}
+
+#[test]
+fn a_profile_can_be_renamed_and_removed() {
+    let (_dir, store) = open();
+    add(&store, &named(&id('a'), "one"), Existing::Keep).unwrap();
+    add(&store, &named(&id('b'), "two"), Existing::Keep).unwrap();
+    let renamed = store.rename("one", Some("three".parse().unwrap()), Some("Three".to_owned())).unwrap();
+    assert_eq!((renamed.manifest.slug(), renamed.manifest.shown_name()), ("three", "Three"));
+    let renamed = store.rename(&id('a'), Some("four".parse().unwrap()), None).unwrap();
+    assert_eq!((renamed.manifest.slug(), renamed.manifest.shown_name()), ("four", "Three"));
+    let taken = store.rename(&id('a'), Some("two".parse().unwrap()), None);
+    assert!(matches!(taken, Err(StoreError::NameTaken { .. })));
+    store.remove("four").unwrap();
+    assert!(matches!(store.remove("four"), Err(StoreError::Unknown { .. })));
+    assert_eq!((names(&store), staged(&store)), (vec!["two".to_owned()], 0));
+}
+
+#[test]
+fn another_process_sees_changes_at_once() {
+    let (_dir, store) = open();
+    let other = Store::open(store.root()).unwrap();
+    add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
+    assert_eq!(names(&other), ["run"]);
+    store.rename(&id('a'), Some("a longer name".parse().unwrap()), None).unwrap();
+    assert_eq!(names(&other), ["a-longer-name"]);
+    store.remove("a-longer-name").unwrap();
+    assert!(names(&other).is_empty());
+}
+
+#[test]
+fn opening_clears_what_the_dead_left_and_spares_the_living() {
+    let (_dir, store) = open();
+    let tmp = store.root().join(TMP);
+    let alive = store.stage().unwrap();
+    for (dead, file) in [("dead", Some("owner")), ("unborn", None)] {
+        fs::create_dir_all(tmp.join(dead).join(PROFILES)).unwrap();
+        if let Some(file) = file {
+            fs::write(tmp.join(dead).join(file), "").unwrap();
+        }
+    }
+    Store::open(store.root()).unwrap();
+    assert!(alive.profile_dir().is_dir());
+    assert_eq!(staged(&store), 1);
+    drop(alive);
+    assert_eq!(staged(&store), 0);
+}
+
+#[test]
+fn a_replacement_that_was_cut_short_is_undone() {
+    let (_dir, store) = open();
+    let profile = add(&store, &manifest(&id('a'), "old"), Existing::Keep).unwrap();
+    let dead = store.root().join(TMP).join("dead");
+    fs::create_dir(&dead).unwrap();
+    fs::rename(&profile.dir, dead.join("replaced")).unwrap();
+    assert_eq!(store.list().unwrap(), []);
+    let store = Store::open(store.root()).unwrap();
+    assert_eq!(store.find(&id('a')).unwrap().manifest, profile.manifest);
+    assert_eq!(staged(&store), 0);
+}
+
+#[test]
+fn a_damaged_manifest_hides_its_profile_only() {
+    let (_dir, store) = open();
+    add(&store, &manifest(&id('a'), "c"), Existing::Keep).unwrap();
+    let good = serde_json::to_value(manifest(&id('b'), "c")).unwrap();
+    let mut cases = vec!["".to_owned(), "{".to_owned(), "[]".to_owned(), "{\"format\":1}".to_owned()];
+    for (pointer, value) in
+        [("/ranks/0/file", "../../secret".into()), ("/format", 2.into()), ("/ranks", serde_json::json!([]))]
+    {
+        let mut bad = good.clone();
+        *bad.pointer_mut(pointer).unwrap() = value;
+        cases.push(bad.to_string());
+    }
+    let dir = store.root().join(PROFILES).join(id('b'));
+    fs::create_dir(&dir).unwrap();
+    for text in cases {
+        fs::write(dir.join("manifest.json"), &text).unwrap();
+        assert!(Manifest::read(&dir).is_err(), "{text}");
+        assert_eq!(names(&store), [id('a')], "{text}");
+    }
+    fs::write(dir.join("manifest.json"), good.to_string()).unwrap();
+    assert_eq!(store.list().unwrap().len(), 2);
+}

@@ -1,0 +1,110 @@
+// What each browser test stands on: an nprof server with a store of its own, and a page in Chromium that watches for
+// errors. Both end with the test that started them.
+//
+// NPROF_BIN names the binary, NPROF_CHROMIUM the browser; scripts/test.sh sets both.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const START_TIMEOUT_MS = 60_000;
+
+// WebGL2 in software, no sandbox (CI runs as root) and nothing that looks for the network.
+const CHROMIUM_ARGUMENTS = [
+  "--no-sandbox",
+  "--no-first-run",
+  "--disable-quic",
+  "--disable-sync",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--use-gl=angle",
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+];
+
+function required(name) {
+  const value = process.env[name];
+  assert.ok(value, `${name} is not set: run scripts/test.sh browser`);
+  return value;
+}
+
+/** A port of the loopback interface that nothing listens on. */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/**
+ * Runs `nprof ARGUMENTS… --store DIR --port PORT` until test `t` ends, and waits until it answers.
+ * Returns the address of its list of profiles, the store's folder and the lines printed so far.
+ */
+export async function serve(t, ...args) {
+  const store = await mkdtemp(join(tmpdir(), "nprof-browser-"));
+  const port = await freePort();
+  const child = spawn(required("NPROF_BIN"), [...args, "--store", store, "--port", String(port)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const printed = [];
+  let ended = null;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => printed.push(text));
+  }
+  const exit = new Promise((resolve) => {
+    child.on("error", (error) => resolve((ended = error.message)));
+    child.on("exit", (code, signal) => resolve((ended = `ended with ${signal ?? code}`)));
+  });
+  t.after(async () => {
+    if (ended === null) child.kill("SIGTERM");
+    await exit;
+    await rm(store, { recursive: true, force: true });
+  });
+
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await answers(url))) {
+    assert.equal(ended, null, `nprof ${args.join(" ")}: ${printed.join("")}`);
+    assert.ok(Date.now() < deadline, `nprof ${args.join(" ")} does not answer: ${printed.join("")}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { url, store, output: () => printed.join("") };
+}
+
+async function answers(url) {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A page of `width` × `height` pixels in a browser of its own, until test `t` ends. `problems` fills with what the page
+ * could not do: uncaught errors, errors on its console, requests that failed.
+ */
+export async function openPage(t, { width = 1280, height = 800, colorScheme = "light" } = {}) {
+  const browser = await chromium.launch({ executablePath: required("NPROF_CHROMIUM"), args: CHROMIUM_ARGUMENTS });
+  t.after(() => browser.close());
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const page = await context.newPage();
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(`uncaught: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(`console: ${message.text()}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
+  });
+  page.on("requestfailed", (request) => {
+    const reason = request.failure()?.errorText;
+    // The page itself takes back requests for what has left the screen.
+    if (reason !== "net::ERR_ABORTED") problems.push(`${reason}: ${request.url()}`);
+  });
+  return { page, problems };
+}
