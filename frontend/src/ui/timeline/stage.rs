@@ -323,7 +323,9 @@ impl Stage {
         let ruler = Ruler::new(&scale);
         let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
         for piece in pieces {
-            camera.labels(piece, &mut |text| tools.above.width_px(text), &mut above.labels);
+            if let Some(batch) = self.batches.get(&piece.id) {
+                camera.labels(piece, batch, &mut |text| tools.above.width_px(text), &mut above.labels);
+            }
         }
         tools.above.draw_above(&scale, &ruler, height_px, ratio, ground, &above);
         tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &above.shades);
