@@ -68,6 +68,19 @@ fn long_duration(seconds: i64) -> String {
     format!("{sign}{} h {} min", seconds / SECONDS_PER_HOUR, seconds % SECONDS_PER_HOUR / SECONDS_PER_MINUTE)
 }
 
+/// A moment: as a span of time since the origin, except that long ones keep their microseconds (`85,898.231830 s`).
+/// Traces may count from when a machine was switched on.
+#[must_use]
+pub fn moment(ps: i64) -> String {
+    let seconds = ps / PS_PER_S;
+    if seconds.abs() < SECONDS_PER_MINUTE {
+        return duration(ps);
+    }
+    let sign = if ps < 0 { "−" } else { "" };
+    let micros = (ps % PS_PER_S / PS_PER_US).unsigned_abs();
+    format!("{sign}{}.{micros:06} s", count(seconds.unsigned_abs()))
+}
+
 /// A span of time in nanoseconds, to the picosecond: `1,234,567.891 ns`.
 #[must_use]
 pub fn exact_ns(ps: i64) -> String {
@@ -79,6 +92,12 @@ pub fn exact_ns(ps: i64) -> String {
     }
     let rest = format!("{rest:03}");
     format!("{sign}{}.{} ns", count(whole), rest.trim_end_matches('0'))
+}
+
+/// A moment, short and exact.
+#[must_use]
+pub fn shown_moment(ps: i64) -> Shown {
+    Shown::new(moment(ps), exact_ns(ps))
 }
 
 /// A span of time, short and exact.
@@ -170,7 +189,10 @@ fn number(value: f64, exact: String, unit: &str) -> Shown {
         Shown::new(format!("{} {prefix}{symbol}", significant(scaled)), format!("{exact} {symbol}"))
     };
     match unit {
-        "" | "count" => Shown::new(plain_number(value, &exact), exact),
+        // Without a unit it may be an id, which commas would spoil.
+        "" if value.fract() == 0.0 => Shown::plain(exact.replace(',', "")),
+        "" => Shown::new(significant(value), exact),
+        "count" => Shown::new(plain_number(value, &exact), exact),
         "ratio" => Shown::new(percent(value), exact),
         "B" => Shown::new(bytes(value), format!("{exact} B")),
         "ps" => time(value, &exact, unit),
@@ -394,6 +416,13 @@ mod tests {
         check_duration(i64::MIN, "−2562 h 2 min", "−9,223,372,036,854,775.808 ns");
     }
 
+    #[test]
+    fn long_moments_keep_their_microseconds() {
+        assert_eq!(moment(59 * PS_PER_S), "59 s");
+        assert_eq!(moment(85_898_231_830_999_999), "85,898.231830 s");
+        assert_eq!(moment(-60 * PS_PER_S), "−60.000000 s");
+    }
+
     #[track_caller]
     fn check_value(content: FieldContent, unit: &str, text: &str, exact: Option<&str>) {
         let shown = value(&content, unit);
@@ -408,7 +437,8 @@ mod tests {
         check_value(FieldContent::Int(-1), "hex", "0xffffffffffffffff", Some("-1"));
         check_value(FieldContent::Uint(u64::MAX), "hex", "0xffffffffffffffff", None);
         check_value(FieldContent::Float(0.4931), "ratio", "49.31 %", Some("0.4931"));
-        check_value(FieldContent::Int(1_234_567), "", "1,234,567", None);
+        check_value(FieldContent::Int(1_234_567), "", "1234567", None);
+        check_value(FieldContent::Int(1_234_567), "count", "1,234,567", None);
         check_value(FieldContent::Int(-12_000), "count", "−12,000", None);
         check_value(FieldContent::Float(2.5e9), "B/s", "2.5 GB/s", Some("2500000000 B/s"));
         check_value(FieldContent::Int(1_234_567), "ns", "1.235 ms", Some("1,234,567 ns"));
@@ -421,8 +451,9 @@ mod tests {
 
     #[test]
     fn small_and_large_numbers_stay_readable() {
-        check_value(FieldContent::Float(1.5e-7), "", "1.500e-7", Some("0.00000015"));
-        check_value(FieldContent::Float(1e6), "", "1,000,000", Some("1000000"));
+        check_value(FieldContent::Float(1.5e-7), "count", "1.500e-7", Some("0.00000015"));
+        check_value(FieldContent::Float(1e6), "count", "1,000,000", Some("1000000"));
+        check_value(FieldContent::Float(1037.246_8), "", "1037", Some("1037.2468"));
         check_value(FieldContent::Int(i64::MAX), "ns", "9223372037 s", Some("9,223,372,036,854,775,807 ns"));
     }
 

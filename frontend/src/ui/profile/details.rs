@@ -76,9 +76,9 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
                 <section class="group">
                     <h3>{field::TIMING}</h3>
                     <dl class="rows">
-                        <Time name="Start" ps=slice.start_ps />
-                        <Time name="Duration" ps=slice.duration_ps />
-                        <Time name="End" ps=field::end_ps(slice) />
+                        <Time name="Start" shown=format::shown_moment(slice.start_ps) />
+                        <Time name="Duration" shown=format::shown_duration(slice.duration_ps) />
+                        <Time name="End" shown=format::shown_moment(field::end_ps(slice)) />
                         {timing}
                     </dl>
                 </section>
@@ -92,8 +92,8 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
 
 /// A moment or duration: both forms at once, for the short one alone hides digits that matter here.
 #[component]
-fn Time(name: &'static str, ps: i64) -> impl IntoView {
-    let Shown { text, exact } = format::shown_duration(ps);
+fn Time(name: &'static str, shown: Shown) -> impl IntoView {
+    let Shown { text, exact } = shown;
     let exact = exact.map(|exact| view! { <span class="muted">{exact}</span> });
     view! {
         <div>

@@ -75,8 +75,8 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
         by_track.map(|total| track_row(total, whole, track_path(tracks, total.track))).collect_view();
     view! {
         <dl class="stats">
-            <Stat name="From" value=format::duration(span.start.0) exact=format::exact_ns(span.start.0) />
-            <Stat name="To" value=format::duration(span.end.0) exact=format::exact_ns(span.end.0) />
+            <Stat name="From" value=format::moment(span.start.0) exact=format::exact_ns(span.start.0) />
+            <Stat name="To" value=format::moment(span.end.0) exact=format::exact_ns(span.end.0) />
             <Stat
                 name="Duration"
                 value=format::duration(span.duration_ps())
