@@ -206,6 +206,7 @@ fn collective_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed
         out.push((7, count(&format!("{prefix}_count"), of.count, &format!("Number of {what}."))));
         let doc = format!("Sum of the durations of {what}.");
         out.push((7, float(total, seconds(of.total_ps), Unit::Seconds, &doc)));
+        let active_s = seconds(of.covered_ps);
         let doc = format!("Time in which at least one of the {what} ran.");
         out.push((7, float(active, active_s, Unit::Seconds, &doc)));
         let doc = format!("The same as a share of the total time, of {what}.");
