@@ -130,7 +130,8 @@ impl Batch {
                     lane: lane.lane,
                     start_ps: i64::from(cells[0].cell).saturating_mul(tile.cell_ps),
                     duration_ps: (cells.len() as i64).saturating_mul(tile.cell_ps),
-                    name: cells[0].name,
+                    // The first and last cells may be shared with neighbours that fill more of them.
+                    name: cells[cells.len() / 2].name,
                 };
                 let runs = cells
                     .chunk_by(|a, b| a.longest_row == b.longest_row && a.cell.checked_add(1) == Some(b.cell));

@@ -1,6 +1,7 @@
 //! What a frame shows: which rectangles of which tiles, and which texts. A value that tests can read.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use nprof_engine::base::Interval;
@@ -56,6 +57,15 @@ pub struct Label<'a> {
     pub text: Cow<'a, str>,
 }
 
+/// The texts of a frame. No two of a lane overlap, whichever tiles they come from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Labels<'a> {
+    /// The texts.
+    pub all: Vec<Label<'a>>,
+    /// Where the last text of each lane ends, by track and lane.
+    end_px: HashMap<(usize, u32), f64>,
+}
+
 /// A rectangle on the frame, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
@@ -104,7 +114,7 @@ impl<'a> Camera<'a> {
         piece: &'a Piece,
         batch: &Batch,
         width_px: &mut dyn FnMut(&str) -> f64,
-        out: &mut Vec<Label<'a>>,
+        out: &mut Labels<'a>,
     ) {
         let tile: &'a Tile = &piece.tile;
         let least_ps = self.scale.ps_from_px(LABEL_PX);
@@ -127,13 +137,11 @@ impl<'a> Camera<'a> {
             for slice in
                 slices.iter().filter(|slice| slice.duration_ps >= least_ps && slice.form != hit::INSTANT)
             {
-                add(band, slice.start_ps, slice.duration_ps, slice.name);
+                add((track, lane.lane), slice.start_ps, slice.duration_ps, slice.name);
             }
         }
         for run in batch.runs.iter().filter(|run| run.duration_ps >= least_ps) {
-            if let Some(band) = self.band_px(run.track, run.lane) {
-                add(band, run.start_ps, run.duration_ps, run.name);
-            }
+            add((run.track, run.lane), run.start_ps, run.duration_ps, run.name);
         }
     }
 
@@ -262,12 +270,12 @@ Queue";
         let piece = piece(SLICES);
         let batch = Batch::new(&piece.tile, &rank.tracks, &shape);
         let quads = camera.quads(&piece, &batch);
-        let mut labels = Vec::new();
+        let mut labels = Labels::default();
         camera.labels(&piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
         let mut lines = vec![quads.map_or("nothing".to_owned(), |quads| {
             format!("{:?} at {} clip {:?}", quads.instances, quads.offset_px, quads.clip_px)
         })];
-        lines.extend(labels.iter().map(|label| format!("{}@{},{}", label.text, label.x_px, label.y_px)));
+        lines.extend(labels.all.iter().map(|label| format!("{}@{},{}", label.text, label.x_px, label.y_px)));
         assert_eq!(lines.join(" | "), expected);
     }
 

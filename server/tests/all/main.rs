@@ -2,6 +2,8 @@
 
 mod api;
 mod cli;
+mod killed;
 mod openapi;
 mod stage;
 mod upload;
+mod vendor;

@@ -30,7 +30,8 @@ pub const TRACE: &str = r#"{"traceEvents":[
 
 /// A store with [`TRACE`] in it, under the name `small`.
 pub struct Stage {
-    pub dir: tempfile::TempDir,
+    // Its files live as long as it does.
+    _dir: tempfile::TempDir,
     pub store: Arc<Store>,
     pub service: Router,
 }
@@ -45,7 +46,7 @@ impl Stage {
         let settings = Settings { slug: Some("small".parse().unwrap()), ..Settings::default() };
         run(&store, &named, &settings, &Meter::default()).unwrap();
         let service = router(App::new(Arc::clone(&store)), Access::Loopback);
-        Self { dir, store, service }
+        Self { _dir: dir, store, service }
     }
 
     pub async fn ask(&self, request: Request<Body>) -> Answer {

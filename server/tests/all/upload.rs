@@ -71,20 +71,22 @@ async fn a_form_with_several_files_becomes_one_profile() {
     let part = |name: &str, text: &str| {
         format!("--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{text}\r\n")
     };
-    let form = |parts: &[String]| {
+    let form = |slug: &str, parts: &[String]| {
         let body = format!("{}--cut--\r\n", parts.concat());
-        let builder = request("POST", "/api/profiles?slug=pair");
+        let builder = request("POST", &format!("/api/profiles?slug={slug}"));
         builder.header("content-type", "multipart/form-data; boundary=cut").body(Body::from(body)).unwrap()
     };
     let both = [part("t.json", TRACE), part("t.json", &TRACE.replace("outer", "other"))];
-    let answer = stage.ask(form(&both)).await;
+    let answer = stage.ask(form("pair", &both)).await;
     assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text());
     let profile = answer.json();
     assert_eq!((&profile["entry"]["ranks"], &profile["entry"]["slug"]), (&2.into(), &"pair".into()));
     assert!(profile["entry"]["id"].as_str().unwrap().starts_with("p_"));
-    let bad = stage.ask(form(&[part("t.json", "no")])).await;
+    let bad = stage.ask(form("bad", &[part("t.json", "no")])).await;
     assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(stage.ask(form(&[])).await.status, StatusCode::BAD_REQUEST);
+    let taken = stage.ask(form("pair", &[part("t.json", "no")])).await;
+    assert_eq!(taken.status, StatusCode::CONFLICT, "the name belongs to another profile");
+    assert_eq!(stage.ask(form("none", &[])).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(stage.staged(), 0);
 }
 

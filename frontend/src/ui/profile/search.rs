@@ -60,10 +60,12 @@ impl Search {
                 Some((question, answer))
             }
         });
+        // A memo of its own between the resource and its readers, as in `opened.rs`.
+        let last = Memo::new(move |_| resource.get().flatten());
         // While the next answer is on its way the last one stays; without a question there is none.
         let result = Signal::derive(move || {
             let asked = question.get()?;
-            let (of, answer) = resource.get().flatten()?;
+            let (of, answer) = last.get()?;
             // Hits of another rank would lead to slices that are not there.
             (of.map(|(rank, _)| rank) == Some(asked.0)).then_some(answer)
         });

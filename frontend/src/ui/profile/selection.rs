@@ -32,10 +32,12 @@ pub fn Selection(
             Some((rank, Client.selection(&slug, rank, span).await.map(Arc::new)))
         }
     });
+    // A memo of its own between the resource and its readers, as in `opened.rs`.
+    let last = Memo::new(move |_| resource.get().flatten());
     // While a span is dragged, the last answer stands until the next one is here; that of another rank does not.
     let answer = move || -> Answer<SelectionSummary> {
         let (rank, _) = wanted.get()?;
-        resource.get().flatten().filter(|(of, _)| *of == rank).map(|(_, answer)| answer)
+        last.get().filter(|(of, _)| *of == rank).map(|(_, answer)| answer)
     };
     let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
     move || {

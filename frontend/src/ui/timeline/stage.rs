@@ -19,7 +19,7 @@ use super::tiles::Tiles;
 use crate::draw::batch::Batch;
 use crate::draw::overlay::{Above, Arrow, Pen, Shade};
 use crate::draw::palette::{self, Ground};
-use crate::draw::scene::{Camera, Rect};
+use crate::draw::scene::{Camera, Labels, Rect};
 use crate::draw::shape::Shape;
 use crate::draw::webgl::{Painter, Surface};
 use crate::fetch::FetchError;
@@ -407,7 +407,7 @@ fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Opt
     let rect_of =
         |slice: &SliceEntry| camera.rect(slice.track, slice.lane, slice.start_ps, slice.duration_ps);
     Above {
-        labels: Vec::new(),
+        labels: Labels::default(),
         hovered: hovered.and_then(|hit| match hit.what {
             Hovered::Slice { start_ps, duration_ps, .. } => {
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)
