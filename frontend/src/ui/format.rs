@@ -275,8 +275,8 @@ pub fn ago(unix_ms: i64, now_unix_ms: i64) -> Option<String> {
     let seconds = (now_unix_ms - unix_ms) / 1000;
     Some(match seconds {
         ..SECONDS_PER_MINUTE => "just now".to_owned(),
-        ..SECONDS_PER_HOUR => format!("{} min ago", seconds / SECONDS_PER_MINUTE),
-        ..SECONDS_PER_DAY => format!("{} h ago", seconds / SECONDS_PER_HOUR),
+        SECONDS_PER_MINUTE..SECONDS_PER_HOUR => format!("{} min ago", seconds / SECONDS_PER_MINUTE),
+        SECONDS_PER_HOUR..SECONDS_PER_DAY => format!("{} h ago", seconds / SECONDS_PER_HOUR),
         _ => {
             let days = (seconds / SECONDS_PER_DAY).unsigned_abs();
             (days <= OLD_DAYS).then(|| format!("{} ago", counted(days, "day", "days")))?
@@ -361,7 +361,7 @@ mod tests {
     fn small_and_large_numbers_stay_readable() {
         check_value(FieldContent::Float(1.5e-7), "count", "1.500e-7", Some("0.00000015"));
         check_value(FieldContent::Float(1e6), "count", "1,000,000", Some("1000000"));
-        check_value(FieldContent::Float(1037.246_8), "", "1037", Some("1037.2468"));
+        check_value(FieldContent::Float(1_037.246_8), "", "1037", Some("1037.2468"));
         check_value(FieldContent::Int(i64::MAX), "ns", "9223372037 s", Some("9,223,372,036,854,775,807 ns"));
     }
 
