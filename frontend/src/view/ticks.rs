@@ -54,12 +54,15 @@ impl Ruler {
                 Tick { time_ps, label: format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps)) }
             })
             .collect();
-        let base = (base_ps != 0).then(|| {
-            let (unit_ps, symbol) = unit_of(base_ps.saturating_abs());
-            format!("{} {symbol}", in_unit(base_ps, unit_ps))
-        });
+        let base = (base_ps != 0).then(|| moment(base_ps));
         Self { base, ticks, minor_ps }
     }
+}
+
+/// A moment in full, in the coarsest unit that it reaches: `59,602.423028 s`.
+fn moment(time_ps: i64) -> String {
+    let (unit_ps, symbol) = unit_of(time_ps.saturating_abs());
+    format!("{} {symbol}", in_unit(time_ps, unit_ps))
 }
 
 /// The smallest of 1, 2, 5 times a power of ten that is no less than this, and its division by small ticks.
@@ -142,6 +145,14 @@ mod tests {
     fn far_from_zero_labels_count_from_a_base() {
         let start = 1_234 * PS_PER_MS + 560 * PS_PER_US;
         check(start, start + 2 * PS_PER_US, 400.0, "[1.23456 s] | +0 ns | +500 ns | +1,000 ns | +1,500 ns");
+    }
+
+    #[test]
+    fn moments_are_exact() {
+        assert_eq!(moment(59_602_423_028_000_001), "59,602.423028000001 s");
+        assert_eq!(moment(-1_500), "−1.5 ns");
+        assert_eq!(moment(0), "0 ns");
+        assert_eq!(moment(i64::MIN), "−9,223,372.036854775808 s");
     }
 
     #[test]

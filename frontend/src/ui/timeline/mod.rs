@@ -312,15 +312,10 @@ fn describe(rank: Option<Arc<RankDetail>>, selected: Option<Arc<SliceDetail>>) -
     let (Some(rank), Some(selected)) = (rank, selected) else { return String::new() };
     let slice = &selected.slice;
     let track = rank.tracks.iter().find(|track| track.id == slice.track).map_or("", |track| &track.name);
-    let start = format::duration(slice.start_ps);
-    match slice.duration_ps {
-        0 => format!("Selected: {} on {track}, at {start}", slice.name),
-        duration_ps => {
-            format!(
-                "Selected: {} on {track}, from {start}, {} long",
-                slice.name,
-                format::duration(duration_ps)
-            )
-        }
-    }
+    let start = format::duration(slice.start_ps.saturating_sub(rank.entry.start_ps));
+    let length = match slice.duration_ps {
+        0 => String::new(),
+        duration_ps => format!(", {} long", format::duration(duration_ps)),
+    };
+    format!("Selected: {} on {track}, {start} after the start{length}", slice.name)
 }
