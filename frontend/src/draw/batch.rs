@@ -164,7 +164,7 @@ impl Cells<'_> {
         }
     }
 
-    fn from_ps(&self, ps: i64) -> f32 {
+    fn cells_from_ps(&self, ps: i64) -> f32 {
         (ps as f64 / self.ps).clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
     }
 
@@ -179,8 +179,8 @@ impl Cells<'_> {
             _ => Paint::Slice,
         };
         Instance {
-            start: self.from_ps(slice.start_ps),
-            end: self.from_ps(slice.start_ps.saturating_add(slice.duration_ps)),
+            start: self.cells_from_ps(slice.start_ps),
+            end: self.cells_from_ps(slice.start_ps.saturating_add(slice.duration_ps)),
             low: 0.0,
             high: 1.0,
             lane: self.lane,
@@ -217,8 +217,13 @@ impl Cells<'_> {
     /// Each value holds until the next sample, the last one to the end of the tile.
     fn samples(&self, samples: &[TileSample], values: &Values, out: &mut Vec<Instance>) {
         for (at, sample) in samples.iter().enumerate() {
-            let end = samples.get(at + 1).map_or(CELLS as f32, |next| self.from_ps(next.time_ps));
-            out.push(self.value(self.from_ps(sample.time_ps), end, values.area(sample.value), Paint::Value));
+            let end = samples.get(at + 1).map_or(CELLS as f32, |next| self.cells_from_ps(next.time_ps));
+            out.push(self.value(
+                self.cells_from_ps(sample.time_ps),
+                end,
+                values.area(sample.value),
+                Paint::Value,
+            ));
         }
     }
 
