@@ -19,10 +19,18 @@ impl Clock {
 
     /// The moment of a tick on the common axis, rounded down; `None` beyond the range of `i64`.
     ///
-    /// 128-bit integers hold the product of any two 64-bit numbers, so nothing is lost before the division.
+    /// Exact: with `t = q · actual + r`, `floor(t · expected / actual) = q · expected + floor(r · expected / actual)`,
+    /// which needs no 128-bit division where the rates have 32 bits, as real ones do.
     #[must_use]
     pub fn ps_from_ticks(self, ticks: u64) -> Option<i64> {
         let since_origin = i128::from(ticks) - i128::from(self.origin_ticks);
+        let narrow = (i64::try_from(since_origin), u32::try_from(self.actual), u32::try_from(self.expected));
+        if let (Ok(since_origin), Ok(actual), Ok(expected)) = narrow {
+            let (actual, expected) = (i64::from(actual), i64::from(expected));
+            let rest = u64::try_from(since_origin.rem_euclid(actual)).ok()? * expected.unsigned_abs();
+            let whole = since_origin.div_euclid(actual).checked_mul(expected)?;
+            return whole.checked_add_unsigned(rest / actual.unsigned_abs());
+        }
         // 65 signed bits times 64 bits can pass 127 bits: such a moment is out of range anyway.
         let scaled = since_origin.checked_mul(i128::from(self.expected))?;
         i64::try_from(scaled.div_euclid(i128::from(self.actual))).ok()
@@ -31,7 +39,28 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn every_moment_is_exact(
+            origin in any::<u64>(),
+            distance in -(1_i64 << 50)..1 << 50,
+            actual in 1_u64..1 << 33,
+            expected in 1_u64..1 << 33,
+        ) {
+            let ticks = origin.saturating_add_signed(distance);
+            let exact = (i128::from(ticks) - i128::from(origin)) * i128::from(expected);
+            let exact = i64::try_from(exact.div_euclid(i128::from(actual))).ok();
+            prop_assert_eq!(Clock::new(origin, actual, expected).unwrap().ps_from_ticks(ticks), exact);
+            let small = (actual % 0xffff + 1, expected % 0xffff + 1);
+            let exact = (i128::from(ticks) - i128::from(origin)) * i128::from(small.1);
+            let exact = i64::try_from(exact.div_euclid(i128::from(small.0))).ok();
+            prop_assert_eq!(Clock::new(origin, small.0, small.1).unwrap().ps_from_ticks(ticks), exact);
+        }
+    }
 
     #[track_caller]
     fn check(clock: (u64, u64, u64), ticks: u64, expected_ps: Option<i64>) {

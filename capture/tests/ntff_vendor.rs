@@ -1,5 +1,12 @@
 //! Real traces against what the vendor's tool printed for them, row by row. Skipped where the traces are not at hand.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "these are tests: a failure is what they are for, and a skipped one says so"
+)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +32,15 @@ fn traces() -> Vec<PathBuf> {
     paths
 }
 
+/// A trace as it is read here and as the vendor's tool exported it.
+fn read_both(path: &Path) -> (Recorder, Json) {
+    let mut recorder = Recorder::default();
+    ntff::read(&std::fs::read(path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
+    assert_eq!(recorder.warnings(), [], "{}", path.display());
+    let exported = std::fs::read(path.with_extension("json")).unwrap();
+    (recorder, serde_json::from_slice(&exported).unwrap())
+}
+
 /// Checks every trace: `ours` and `theirs` make the rows of one table.
 fn check_all(
     table: &str,
@@ -33,11 +49,7 @@ fn check_all(
     theirs: impl Fn(&Map<String, Json>) -> bool,
 ) {
     for path in traces() {
-        let input = std::fs::read(&path).unwrap();
-        let mut recorder = Recorder::default();
-        ntff::read(&input, None, &mut recorder, &mut |_| {}).unwrap();
-        let exported: Json =
-            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let (recorder, exported) = read_both(&path);
         let rows = exported[table].as_array().unwrap().iter().map(|row| row.as_object().unwrap());
         let expected = projected(rows.filter(|row| theirs(row)).cloned(), columns);
         let found = projected(ours(&recorder).into_iter(), columns);
@@ -214,10 +226,7 @@ fn semaphores() {
         id.strip_prefix("S[").map_or(id, |rest| rest.split(']').next().unwrap()).to_owned()
     };
     for path in traces() {
-        let mut recorder = Recorder::default();
-        ntff::read(&std::fs::read(&path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
-        let exported: Json =
-            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let (recorder, exported) = read_both(&path);
         let key = |row: &Map<String, Json>| {
             (row["timestamp"].as_i64().unwrap(), number(&row["id"]), row["value"].as_i64().unwrap())
         };
@@ -258,7 +267,36 @@ fn data_rate() {
 
 #[test]
 fn side_tables() {
-    let tables: [(&str, &[&str]); 4] = [
+    let tables: [(&str, &[&str]); 7] = [
+        ("neff_header", &["network_name"]),
+        (
+            "model_info",
+            &[
+                "nd_idx",
+                "nc_idx",
+                "sg_name",
+                "event_count",
+                "trace_count",
+                "dma_queue_count",
+                "tensor_engine_instruction_count",
+                "vector_engine_instruction_count",
+                "scalar_engine_instruction_count",
+                "gpsimd_engine_instruction_count",
+                "sync_engine_instruction_count",
+            ],
+        ),
+        (
+            "summary",
+            &[
+                "instance_type",
+                "runtime_version",
+                "driver_version",
+                "collectives_version",
+                "total_time",
+                "nd_idx",
+                "nc_idx",
+            ],
+        ),
         ("nc_mem_usage", &["nd", "nc", "usage_type", "amount_bytes"]),
         (
             "dma_queues_info",
@@ -309,10 +347,7 @@ const USAGE_TOLERANCE: f64 = 2e-6;
 #[test]
 fn memory_usage() {
     for path in traces() {
-        let mut recorder = Recorder::default();
-        ntff::read(&std::fs::read(&path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
-        let exported: Json =
-            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let (recorder, exported) = read_both(&path);
         let order = |row: &Map<String, Json>| (row["type"].to_string(), row["timestamp"].as_i64().unwrap());
         let mut found: Vec<_> = samples(&recorder, "instruction_usage")
             .map(|sample| {
@@ -349,10 +384,7 @@ fn memory_usage() {
 #[test]
 fn predecessors() {
     for path in traces() {
-        let mut recorder = Recorder::default();
-        ntff::read(&std::fs::read(&path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
-        let exported: Json =
-            serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap();
+        let (recorder, exported) = read_both(&path);
         let rows = exported["instruction"].as_array().unwrap();
         let place = |row: &Map<String, Json>| format!("{}:{}:{}", row["label"], row["pc"], row["timestamp"]);
         let by_id: BTreeMap<u64, String> =
@@ -373,5 +405,16 @@ fn predecessors() {
         found.sort();
         assert!(!expected.is_empty());
         assert_eq!(found, expected, "{}", path.display());
+    }
+}
+
+#[test]
+fn cycle_counts() {
+    for path in traces() {
+        let (recorder, exported) = read_both(&path);
+        let count = |row: &Map<String, Json>| row["neuroncore_cycle_count"].as_i64().unwrap();
+        let expected = count(exported["model_info"][0].as_object().unwrap());
+        let found = count(&side(&recorder, "model_info")[0]);
+        assert!((found - expected).abs() <= 1, "{}: {found}, expected {expected}", path.display());
     }
 }

@@ -4,7 +4,9 @@
 //! memory stays bounded whatever the input's size. Nothing here opens files, starts threads or looks at clocks: the
 //! page can use the same readers as the server.
 
+pub mod detect;
 pub mod error;
+pub mod input;
 pub mod neff;
 pub mod neuron;
 pub mod ntff;

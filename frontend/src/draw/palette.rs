@@ -17,9 +17,10 @@ pub const COUNTER: u8 = NAME_COLOURS as u8;
 pub const COLOURS: usize = NAME_COLOURS + 1;
 
 /// The ground that colours stand on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ground {
     /// Dark text on white.
+    #[default]
     Light,
     /// Light text on black.
     Dark,

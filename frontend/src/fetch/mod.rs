@@ -7,7 +7,9 @@ pub mod decode;
 pub mod error;
 #[cfg(feature = "browser")]
 pub mod upload;
+pub mod wanted;
 
 #[cfg(feature = "browser")]
 pub use client::{Client, Step};
 pub use error::FetchError;
+pub use wanted::Wanted;

@@ -78,6 +78,13 @@ pub fn Explained(
             on:pointerleave=move |_| explanation.hide()
             on:focus=move |event| show(event.current_target())
             on:blur=move |_| explanation.hide()
+            on:keydown=move |event| {
+                // Taken away without leaving the label, so that what it covers can be read.
+                if event.key() == "Escape" {
+                    event.stop_propagation();
+                    explanation.hide();
+                }
+            }
         >
             {text}
         </span>

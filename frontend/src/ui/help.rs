@@ -17,7 +17,6 @@ const KEYS: &[KeyGroup] = &[
             (&["A", "D"], "Move left, right"),
             (&["Shift", "drag"], "Move"),
             (&["0"], "Show everything"),
-            (&["M"], "Mark the selected slice's span"),
         ],
     ),
     (
@@ -25,8 +24,10 @@ const KEYS: &[KeyGroup] = &[
         &[
             (&["click"], "Select a slice"),
             (&["←", "→"], "Previous, next slice of the track"),
-            (&["↑", "↓"], "Slice on the track above, below"),
-            (&["Esc"], "Drop the selection"),
+            (&["↑", "↓"], "Slice in the lane above, below"),
+            (&["F"], "Zoom to the selected slice"),
+            (&["M"], "Add up the selected slice's span"),
+            (&["Esc"], "Drop the span, then the selection"),
         ],
     ),
     (

@@ -113,7 +113,8 @@ fn warnings(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
         let Ok(Ok(segment)) = SegmentFile::open_file(&profile.dir.join(&rank.file)) else { continue };
         for warning in &segment.footer().warnings {
             let key = (warning.kind.title().to_owned(), warning.what.clone());
-            let place = || format!("{}, {}", rank.inputs.join(", "), warning.first_place);
+            let parts = [rank.inputs.join(", "), warning.first_place.clone()];
+            let place = || parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
             kinds.entry(key).or_insert_with(|| (0, place())).0 += warning.count;
         }
     }

@@ -1,5 +1,6 @@
 //! Exports, one file per format.
 
+pub mod active_time;
 pub mod neuron_json;
 pub mod rows;
 pub mod summary;

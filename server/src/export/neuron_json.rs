@@ -2,7 +2,9 @@
 //! the same names. Written as it is read: memory holds a block of each track.
 //!
 //! Times are whole nanoseconds, rounded down, as neuron-profile has them. Rows come in the order of time, those of `dma`
-//! queue by queue. A profile that was not taken on a Neuron device comes out in the same form, with its own tables.
+//! queue by queue. Tables that a trace does not bring and that follow from its rows (`summary`, `active_time`) are
+//! computed. neuron-profile's floats are of single precision, written with as few digits as tell them apart: a value
+//! that is such a float is written the same way. A profile that was not taken on a Neuron device comes out in the same form, with its own tables.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,14 +12,17 @@ use std::path::Path;
 use nprof_capture::formats::neuron::schema;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::{FieldId, Form, OwnedValue, TableId, TableKind};
+use nprof_engine::model::{FieldId, Form, OwnedValue, TableId, TableKind, Unit};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::wire::answer;
 use serde_json::Value as Json;
 
 use super::ExportError;
+use super::active_time::for_each_busy;
 use super::rows::{Order, RowContent, TimedRow, for_each_timed};
 
+const SUMMARY: &str = "summary";
+const ACTIVE_TIME: &str = "active_time";
 /// The key of a sample's value in tables that neuron-profile does not have.
 const VALUE_KEY: &str = "value";
 /// Floats up to here are whole numbers exactly, and are written as such.
@@ -73,8 +78,12 @@ impl Export<'_> {
             .map(|(id, meta)| (TableId(id), meta.spec.name.clone(), meta.spec.kind))
             .collect();
         write!(self.out, "{{")?;
+        let is_neuron = self.segment.footer().rank.source == schema::SOURCE;
+        let has = |wanted: &str| tables.iter().any(|(_, name, _)| name == wanted);
+        // Several rows are several cores' own; one is completed by what can be computed.
+        let has_summaries = tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1);
         let mut separator = "";
-        for (id, name, kind) in &tables {
+        for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || has_summaries) {
             write!(self.out, "{separator}\n{}:[", Json::from(name.as_str()))?;
             match kind {
                 TableKind::Side => self.side(*id)?,
@@ -83,10 +92,18 @@ impl Export<'_> {
             write!(self.out, "\n]")?;
             separator = ",";
         }
-        if !tables.iter().any(|(_, name, _)| name == "summary") {
+        if is_neuron && has("instruction") && !has(ACTIVE_TIME) {
+            self.active_time(separator)?;
+            separator = ",";
+        }
+        if !has_summaries {
             self.summary(rank, separator)?;
         }
         Ok(writeln!(self.out, "\n}}")?)
+    }
+
+    fn rows(&self, table: TableId) -> u32 {
+        self.segment.footer().tables[usize::from(table.0)].rows
     }
 
     fn timed(&mut self, table: TableId, name: &str) -> Result<(), Failure> {
@@ -110,7 +127,8 @@ impl Export<'_> {
                 }
                 RowContent::Sample { value } => {
                     write!(self.out, ",{}:", Json::from(value_key))?;
-                    float(value, self.out)?;
+                    let unit = segment.footer().tracks[row.track.0 as usize].spec.unit;
+                    float(value, Precision::of(segment, unit), self.out)?;
                 }
             }
             fields(segment, &row.fields, ",", self.out)?;
@@ -137,11 +155,30 @@ impl Export<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// The metrics as computed from the events, for traces that do not bring theirs.
+    fn active_time(&mut self, separator: &str) -> Result<(), Failure> {
+        write!(self.out, "{separator}\n\"{ACTIVE_TIME}\":[")?;
+        let mut separator = "";
+        for_each_busy(self.segment, |busy| {
+            write!(
+                self.out,
+                "{separator}\n{{\"engine\":{},\"pcore_idx\":{},\"start_ts\":{},\"end_ts\":{},\"duration_ns\":{}}}",
+                Json::from(busy.engine.as_str()),
+                busy.core,
+                Time(busy.start_ps).floor_ns(),
+                Time(busy.end_ps).floor_ns(),
+                (busy.end_ps - busy.start_ps).div_euclid(PS_PER_NS),
+            )?;
+            separator = ",";
+            Ok::<_, Failure>(())
+        })?;
+        Ok(write!(self.out, "\n]")?)
+    }
+
+    /// The metrics: those that the trace states, and those that are computed from its rows.
     fn summary(&mut self, rank: u32, separator: &str) -> Result<(), Failure> {
         let summary = answer::summary(self.segment, rank)?;
         let metrics = super::summary::metrics(&summary);
-        Ok(write!(self.out, "{separator}\n\"summary\":[\n{}\n]", Json::Object(metrics))?)
+        Ok(write!(self.out, "{separator}\n\"{SUMMARY}\":[\n{}\n]", Json::Object(metrics))?)
     }
 }
 
@@ -161,7 +198,7 @@ fn fields(
             OwnedValue::Int(number) => write!(out, "{number}")?,
             OwnedValue::Uint(number) => write!(out, "{number}")?,
             OwnedValue::Bool(truth) => write!(out, "{truth}")?,
-            OwnedValue::Float(number) => float(*number, out)?,
+            OwnedValue::Float(number) => float(*number, Precision::of(segment, spec.unit), out)?,
             OwnedValue::Text(text) => serde_json::to_writer(&mut *out, text)?,
             // As the trace had it. Readers hand over JSON only, but a segment may be anybody's.
             OwnedValue::Json(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
@@ -173,10 +210,44 @@ fn fields(
     Ok(())
 }
 
+/// With how many digits a float is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Precision {
+    /// All that it has.
+    Double,
+    /// Those of neuron-profile's floats.
+    Single,
+    /// The same, but whole numbers are counts or bytes and are written in full.
+    SingleFraction,
+}
+
+impl Precision {
+    fn of(segment: &SegmentFile, unit: Unit) -> Self {
+        match unit {
+            _ if segment.footer().rank.source != schema::SOURCE => Self::Double,
+            Unit::BytesPerSecond => Self::Single,
+            _ => Self::SingleFraction,
+        }
+    }
+
+    /// The value in single precision, where it is one that is written so.
+    #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
+    fn single(self, value: f64) -> Option<f32> {
+        let is_wanted = match self {
+            Self::Double => false,
+            Self::Single => true,
+            Self::SingleFraction => value.fract() != 0.0,
+        };
+        Some(value as f32).filter(|single| is_wanted && f64::from(*single) == value)
+    }
+}
+
 /// Whole numbers without a point; what JSON has no number for as text.
-fn float(value: f64, out: &mut dyn Write) -> io::Result<()> {
+fn float(value: f64, precision: Precision, out: &mut dyn Write) -> io::Result<()> {
     if !value.is_finite() {
         write!(out, "\"{value}\"")
+    } else if let Some(single) = precision.single(value) {
+        write!(out, "{single}")
     } else if value.fract() == 0.0 && value.abs() < MAX_EXACT {
         write!(out, "{value:.0}")
     } else {
@@ -189,20 +260,27 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_float(value: f64, expected: &str) {
+    fn check_float(value: f64, precision: Precision, expected: &str) {
         let mut out = Vec::new();
-        float(value, &mut out).unwrap();
+        float(value, precision, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]
     fn floats_are_json() {
-        check_float(1.0, "1");
-        check_float(1_133_305_000.0, "1133305000");
-        check_float(0.010_416_667, "0.010416667");
-        check_float(1e300, "1e300");
-        check_float(f64::NAN, "\"NaN\"");
-        check_float(f64::NEG_INFINITY, "\"-inf\"");
-        check_float(-0.0, "-0");
+        use Precision::{Double, Single, SingleFraction};
+        check_float(1.0, Double, "1");
+        check_float(1_133_304_960.0, Double, "1133304960");
+        check_float(1_133_304_960.0, Single, "1133305000");
+        check_float(1_133_304_960.0, SingleFraction, "1133304960");
+        check_float(1_133_304_961.0, Single, "1133304961");
+        check_float(0.001_302_083_372_138_440_6, SingleFraction, "0.0013020834");
+        check_float(0.001_302_083_372_138_440_6, Double, "0.0013020833721384406");
+        check_float(0.010_416_667, SingleFraction, "0.010416667");
+        check_float(0.1, SingleFraction, "0.1");
+        check_float(1e300, Single, "1e+300");
+        check_float(f64::NAN, Single, "\"NaN\"");
+        check_float(f64::NEG_INFINITY, Double, "\"-inf\"");
+        check_float(-0.0, Double, "-0");
     }
 }

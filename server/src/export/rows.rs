@@ -12,6 +12,8 @@ use nprof_engine::segment::{Bytes, ColumnRole, Segment};
 /// A slice, an instant or a sample with its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedRow {
+    /// Where it stands.
+    pub track: TrackId,
     /// When it starts.
     pub start_ps: i64,
     /// What stands there.
@@ -61,7 +63,7 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
     let tracks = (0_u32..).zip(&segment.footer().tracks).map(|(id, _)| TrackId(id));
     let mut cursors = Vec::new();
     for track in tracks.filter(|track| segment.table_of(*track) == Some(table)) {
-        cursors.push(Cursor::new(segment, table, segment.blocks_of(track)?));
+        cursors.push(Cursor::new(segment, table, track)?);
     }
     match order {
         Order::Track => {
@@ -91,6 +93,7 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
 struct Cursor<'a, B> {
     segment: &'a Segment<B>,
     table: TableId,
+    track: TrackId,
     blocks: Range<usize>,
     block: Option<Block>,
     at: usize,
@@ -109,8 +112,8 @@ enum Core {
 }
 
 impl<'a, B: Bytes> Cursor<'a, B> {
-    fn new(segment: &'a Segment<B>, table: TableId, blocks: Range<usize>) -> Self {
-        Self { segment, table, blocks, block: None, at: 0 }
+    fn new(segment: &'a Segment<B>, table: TableId, track: TrackId) -> Result<Self> {
+        Ok(Self { segment, table, track, blocks: segment.blocks_of(track)?, block: None, at: 0 })
     }
 
     /// Start of the next row.
@@ -133,6 +136,7 @@ impl<'a, B: Bytes> Cursor<'a, B> {
         let Some(start_ps) = self.peek()? else { return Ok(None) };
         let Some(block) = &self.block else { return Ok(None) };
         let row = TimedRow {
+            track: self.track,
             start_ps,
             content: block.core.row(self.at)?,
             fields: block.fields.row(self.segment, self.at)?,

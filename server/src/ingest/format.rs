@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use nprof_capture::formats::neff::Neff;
+use nprof_capture::formats::neff::header::Header;
 use nprof_capture::formats::neuron::json;
 use nprof_capture::formats::{Error, ntff, trace_event};
 use nprof_engine::model::Sink;
@@ -100,6 +101,17 @@ fn detect(head: &[u8]) -> Result<Format, Error> {
         None => Err(Error::format("the file is empty", "byte 0", "capture or export the profile again")),
         Some(b'{') if json::recognises(head) => Ok(Format::NeuronJson),
         Some(b'{' | b'[') => Ok(Format::TraceEvent),
+        Some(_) if Header::is_at_start(head) => Err(Error::format(
+            "this is a NEFF: the program, not its trace",
+            "byte 0",
+            "name the trace too: -n for the NEFF, -s for the trace",
+        )),
+        // An NTFF begins with its version, a small number.
+        Some(first) if !first.is_ascii_control() && first.is_ascii() => Err(Error::format(
+            "this is no trace: neither NTFF nor JSON",
+            "byte 0",
+            "expected what neuron-profile capture or a profiler's JSON export writes",
+        )),
         Some(_) => Ok(Format::Ntff),
     }
 }
@@ -131,5 +143,7 @@ mod tests {
         check(b"\n[{\"ph\":", Some(Format::TraceEvent));
         check(b"\x05\0\0\0", Some(Format::Ntff));
         check(b"\x82\x01", Some(Format::Ntff));
+        check(b"root:x:0:0", None);
+        check(&[&2_u64.to_le_bytes()[..], &1024_u64.to_le_bytes()].concat(), None);
     }
 }

@@ -146,7 +146,9 @@ fn opening_clears_what_the_dead_left_and_spares_the_living() {
     let alive = store.stage().unwrap();
     for (dead, file) in [("dead", Some("owner")), ("unborn", None)] {
         fs::create_dir_all(tmp.join(dead).join(PROFILES)).unwrap();
-        file.map(|file| fs::write(tmp.join(dead).join(file), "").unwrap());
+        if let Some(file) = file {
+            fs::write(tmp.join(dead).join(file), "").unwrap();
+        }
     }
     Store::open(store.root()).unwrap();
     assert!(alive.profile_dir().is_dir());

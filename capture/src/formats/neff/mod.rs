@@ -9,6 +9,9 @@ pub mod package;
 pub mod semaphore;
 pub mod tensor;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

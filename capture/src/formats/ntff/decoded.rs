@@ -46,7 +46,10 @@ impl Decoder {
     /// For the programs of a core.
     #[must_use]
     pub fn new(core: &Core<'_>, names: SemaphoreNames) -> Self {
-        Self { names, decoded: Engine::ALL.map(|engine| vec![None; core.programs[engine.index()].len()]) }
+        Self {
+            names,
+            decoded: Engine::ALL.map(|engine| vec![None; core.programs[engine.index()].instruction_count()]),
+        }
     }
 
     /// Makes sure that an instruction of the program is decoded.

@@ -1,9 +1,10 @@
 //! DMA packets: a start and the moment its bytes were written make a row; the packets that one trigger starts make a
 //! transfer.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-use nprof_engine::model::{FieldId, Form, SliceKey, SliceRecord, TrackId, Value, WarningKind};
+use nprof_engine::model::{FieldId, Form, NameId, SliceKey, SliceRecord, TrackId, Value, WarningKind};
 
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
@@ -16,7 +17,7 @@ use crate::formats::Error;
 use crate::formats::neuron::schema::{DMA_TRIGGER, Dma, Queue, dma_name};
 
 /// Larger packets carry data; smaller ones write a semaphore.
-const SEMAPHORE_WRITE_BYTES: u32 = 4;
+const SEMAPHORE_WRITE_BYTES: u64 = 4;
 
 /// Codes in the low four bits of a DMA record's payload.
 mod kind {
@@ -84,7 +85,7 @@ struct Ring {
 pub struct DmaReader<'c, 'a> {
     core: &'c Core<'a>,
     queues: Queues<'a>,
-    handles: Dma,
+    writer: Writer,
     rings: Vec<Ring>,
     aggregates: BTreeMap<TransferId, Aggregate>,
     result: DmaResult,
@@ -101,7 +102,7 @@ impl<'c, 'a> DmaReader<'c, 'a> {
         Ok(Self {
             core,
             queues: Queues::new(core),
-            handles: Dma::define(out.sink)?,
+            writer: Writer::new(out)?,
             rings,
             aggregates: BTreeMap::new(),
             result: DmaResult::default(),
@@ -186,7 +187,6 @@ impl<'c, 'a> DmaReader<'c, 'a> {
                 *ring.track.insert(out.packets(core, shown, queue, engine)?)
             }
         };
-        let crc = record.payload_high();
         let block = info.and_then(|info| block_of(info, packet));
         let row = Row {
             track,
@@ -196,26 +196,18 @@ impl<'c, 'a> DmaReader<'c, 'a> {
             engine,
             queue,
             filling,
-            crc,
+            crc: record.payload_high(),
             subgroup: &ring.subgroup,
             block: block.map(|(block, _)| block),
             part: Part::Packet(packet),
         };
-        row.write(&self.handles, out)?;
-        self.result.rows += 1;
-        self.result.flights.push(Flight { start_ps, end_ps, size_bytes: size });
+        row.write(&self.writer, out)?;
         if let Some((block, launch)) = block {
             let id = TransferId { queue, block, launch };
-            let data = if size > SEMAPHORE_WRITE_BYTES { u64::from(size) } else { 0 };
-            let fresh = || Aggregate { start_ps, end_ps, size_bytes: 0, engine, name: name.to_owned(), crc };
-            let transfer = self.aggregates.entry(id).or_insert_with(fresh);
-            if end_ps >= transfer.end_ps {
-                (transfer.end_ps, transfer.crc) = (end_ps, crc);
-            }
-            transfer.start_ps = transfer.start_ps.min(start_ps);
-            transfer.size_bytes += data;
-            transfer.engine = transfer.engine.max(engine);
+            aggregate(self.aggregates.entry(id), &row, name);
         }
+        self.result.rows += 1;
+        self.result.flights.push(Flight { start_ps, end_ps, size_bytes: size });
         Ok(())
     }
 
@@ -249,13 +241,28 @@ impl<'c, 'a> DmaReader<'c, 'a> {
                 block: Some(id.block),
                 part: Part::Whole(trigger.map(|trigger| (trigger.start_ps - origin).div_euclid(1000))),
             };
-            let key = row.write(&self.handles, out)?;
+            let key = row.write(&self.writer, out)?;
             self.result.rows += 1;
             let Aggregate { start_ps, end_ps, size_bytes, .. } = transfer;
             self.result.transfers.push(Transfer { start_ps, end_ps, size_bytes, trigger, key });
         }
         self.result.transfers.sort_unstable_by_key(|transfer| transfer.start_ps);
         Ok(self.result)
+    }
+}
+
+/// Adds a packet to the transfer that it is part of.
+fn aggregate(entry: Entry<'_, TransferId, Aggregate>, packet: &Row<'_>, name: &str) {
+    let &Row { start_ps, end_ps, engine, crc, .. } = packet;
+    let fresh = || Aggregate { start_ps, end_ps, size_bytes: 0, engine, name: name.to_owned(), crc };
+    let transfer = entry.or_insert_with(fresh);
+    if end_ps >= transfer.end_ps {
+        (transfer.end_ps, transfer.crc) = (end_ps, crc);
+    }
+    transfer.start_ps = transfer.start_ps.min(start_ps);
+    transfer.engine = transfer.engine.max(engine);
+    if packet.size_bytes > SEMAPHORE_WRITE_BYTES {
+        transfer.size_bytes += packet.size_bytes;
     }
 }
 
@@ -277,6 +284,25 @@ fn block_of(ring: &QueueRing<'_>, packet: u64) -> Option<(u32, u64)> {
         within -= block.packets;
     }
     None
+}
+
+/// What all rows share.
+#[derive(Debug)]
+struct Writer {
+    handles: Dma,
+    /// By [`Filling`].
+    names: [NameId; Filling::ALL.len()],
+}
+
+impl Writer {
+    fn new(out: &mut Output<'_>) -> Result<Self, Error> {
+        let handles = Dma::define(out.sink)?;
+        let mut names = [NameId(0); Filling::ALL.len()];
+        for filling in Filling::ALL {
+            names[filling as usize] = out.sink.name(dma_name("", filling.queue_type()))?;
+        }
+        Ok(Self { handles, names })
+    }
 }
 
 enum Part {
@@ -302,7 +328,8 @@ struct Row<'r> {
 }
 
 impl Row<'_> {
-    fn write(&self, handles: &Dma, out: &mut Output<'_>) -> Result<SliceKey, Error> {
+    fn write(&self, writer: &Writer, out: &mut Output<'_>) -> Result<SliceKey, Error> {
+        let handles = &writer.handles;
         let size = Value::Int(i64::try_from(self.size_bytes).unwrap_or(i64::MAX));
         let queue_type = self.filling.queue_type();
         let duration_ps = self.end_ps - self.start_ps;
@@ -343,12 +370,11 @@ impl Row<'_> {
                 (handles.semaphore_id, Value::Text("-1")),
             ]);
         }
-        let name = out.sink.name(dma_name("", queue_type))?;
         Ok(out.sink.slice(&SliceRecord {
             track: self.track,
             start_ps: self.start_ps,
             duration_ps,
-            name,
+            name: writer.names[self.filling as usize],
             form: Form::Complete,
             fields: &fields,
         })?)

@@ -97,7 +97,8 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             outside: out.sink.name("UNKNOWN")?,
             decoder,
             tracks: Default::default(),
-            started: Engine::ALL.map(|engine| vec![VecDeque::new(); core.programs[engine.index()].len()]),
+            started: Engine::ALL
+                .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
             started_behind: HashMap::new(),
             transfers: transfers.iter().filter_map(|t| Some((t.trigger?, *t))).collect(),
             result: InstructionResult::default(),
@@ -193,7 +194,8 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         };
         let origin_ps = self.core.origin_ps;
         let trigger = TriggerStart { start_ps: start_ps.saturating_add(origin_ps), engine, pc };
-        let transfer = self.transfers.get(&trigger).copied();
+        let may_trigger = decoded.is_some_and(|d| d.opcode == Opcode::Write && d.compiler_pc.is_some());
+        let transfer = if may_trigger { self.transfers.get(&trigger).copied() } else { None };
         let mut fields: Vec<(FieldId, Value<'_>)> = Vec::with_capacity(24);
         self.common_fields(shape, pc, decoded, &mut fields);
         if let Some(decoded) = decoded {

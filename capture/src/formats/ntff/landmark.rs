@@ -58,22 +58,28 @@ impl Landmarks {
     pub fn find(core: &Core<'_>, segments: &[&[u8]]) -> Self {
         let mut found = Self::default();
         let mut begins = [None; Engine::ALL.len()];
+        // In ticks: only the first needs to become a time.
+        let mut earliest = [None; Engine::ALL.len()];
         for (_, record) in segments.iter().flat_map(|bytes| records(bytes)) {
             let Some((engine, edge)) = edge(&record) else { continue };
             let program = &core.programs[engine.index()];
             let Place::Inside(pc) = program.locate(record.low24()) else { continue };
+            let first = earliest[engine.index()].get_or_insert(record.ticks);
+            *first = record.ticks.min(*first);
+            let Some(kind) = kind_of(program, pc) else { continue };
             let Some(ps) = core.clocks.engine_ps(engine, record.ticks) else { continue };
-            found.earliest_ps = Some(found.earliest_ps.map_or(ps, |earliest| ps.min(earliest)));
-            match (kind_of(program, pc), edge) {
-                (Some(Kind::RunBegins), Edge::End) => {
+            match (kind, edge) {
+                (Kind::RunBegins, Edge::End) => {
                     begins[engine.index()].get_or_insert(ps);
                 }
-                (Some(Kind::Trigger), Edge::Start) => {
+                (Kind::Trigger, Edge::Start) => {
                     found.triggers.push(TriggerStart { start_ps: ps, engine, pc });
                 }
                 _ => {}
             }
         }
+        let first = |engine: Engine| core.clocks.engine_ps(engine, earliest[engine.index()]?);
+        found.earliest_ps = Engine::ALL.into_iter().filter_map(first).min();
         found.triggers.sort_unstable();
         found.run_begin_ps = begins.into_iter().flatten().max();
         found

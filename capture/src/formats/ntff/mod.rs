@@ -33,6 +33,9 @@ pub mod unknown;
 pub mod usage;
 pub mod word;
 
+#[cfg(test)]
+mod tests;
+
 use nprof_engine::model::{Sink, WarningKind};
 
 use self::container::{Container, RecordSegment};
@@ -89,7 +92,9 @@ pub fn read(
         queues::write(core, out.sink)?;
         memory::write(core, out.sink)?;
     }
-    run::write_capture(&container, &cores, last_end_ps, neff, out.sink).map_err(Error::from)
+    run::write_capture(&container, &cores, last_end_ps, neff, out.sink)?;
+    run::write_program(&container.capture, neff, out.sink)?;
+    Ok(())
 }
 
 /// The bytes of all segments of a kind.

@@ -45,7 +45,7 @@ impl<'a> Program<'a> {
 
     /// How many instructions.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn instruction_count(&self) -> usize {
         self.words.len()
     }
 

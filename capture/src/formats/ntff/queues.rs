@@ -27,6 +27,9 @@ pub enum Filling {
 }
 
 impl Filling {
+    /// All of them, in the order of their values.
+    pub const ALL: [Self; 3] = [Self::Static, Self::SoftwareDynamic, Self::Instruction];
+
     /// As in a row's `queue_type`.
     #[must_use]
     pub fn queue_type(self) -> &'static str {

@@ -20,7 +20,7 @@ impl<T: Clone> Regions<T> {
     /// The pieces that overlap a range, in order, uncut.
     pub fn overlapping(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, &T)> {
         let before = self.pieces.range(..range.start).next_back();
-        let before = before.filter(|(_, (end, _))| *end > range.start);
+        let before = before.filter(|(_, (end, _))| *end > range.start && !range.is_empty());
         let inside = self.pieces.range(range.start..range.end.max(range.start));
         before.into_iter().chain(inside).map(|(&start, (end, value))| (start..*end, value))
     }

@@ -12,7 +12,7 @@ use super::proto;
 use super::record::RECORD_LEN;
 use crate::formats::neff::Neff;
 use crate::formats::neuron::schema::{
-    METADATA, MODEL_INFO, Metadata, ModelInfo, ProfileInfo, SOURCE, SUMMARY, Table,
+    MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SOURCE, SUMMARY, Table,
 };
 
 /// The layout of the tables is that of neuron-profile's export with this version.
@@ -105,6 +105,31 @@ pub fn write_capture(
     write_named(&SUMMARY, &row, sink)
 }
 
+/// Writes the tables of the NEFF, or what the trace says of it.
+///
+/// # Errors
+/// The sink's own.
+pub fn write_program(capture: &proto::Capture, neff: Option<&Neff>, sink: &mut dyn Sink) -> Result<()> {
+    if let Some(neff) = neff {
+        let header = neff.header();
+        if header.is_some_and(|header| !is_same_program(&capture.neff_uuid, &header.uuid)) {
+            let what = "the NEFF is not the program that was traced; give the one that ran";
+            sink.warn(WarningKind::MissingData, what, &|| text(&capture.neff_path).into_owned());
+        }
+        neff.write(sink)?;
+        if header.is_some() {
+            return Ok(());
+        }
+    }
+    let handles = NeffHeader::define(sink)?;
+    sink.row(handles.table, &[(handles.network_name, Value::Text(&text(&capture.neff_path)))])
+}
+
+/// The trace has the uuid as a C string: cut at its first zero byte, or with stray bytes after it.
+fn is_same_program(traced: &[u8], uuid: &[u8]) -> bool {
+    traced.iter().zip(uuid).all(|(a, b)| a == b)
+}
+
 fn write_metadata(
     container: &Container<'_>,
     cores: &[Core<'_>],
@@ -147,7 +172,6 @@ fn write_metadata(
     let doc = "The trace's code of the chip's architecture.";
     let spec = FieldSpec::new("architecture", Unit::None, "Device", doc);
     row.push((sink.field(handles.table, spec)?, Value::Int(i64::from(architecture))));
-    debug_assert_eq!(METADATA.kind, TableKind::Side);
     sink.row(handles.table, &row)
 }
 
@@ -167,7 +191,7 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
         (handles.event_count, count(counts.events)),
         (handles.trace_count, count(trace_count)),
         (handles.dma_queue_count, count(core.subgraph.queues.len() as u64)),
-        (handles.neuroncore_cycle_count, Value::Int(base_cycles(Time(counts.last_end_ps).floor_ns()))),
+        (handles.neuroncore_cycle_count, Value::Int(base_cycles(counts.last_end_ps))),
     ];
     for engine in Engine::ALL {
         let name = format!("{}_engine_instruction_count", engine.name().to_lowercase());
@@ -181,15 +205,10 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
     sink.row(handles.table, &row)
 }
 
-/// Cycles of the base clock, in single precision as the vendor's tool counts them.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "the rounding is the definition"
-)]
-fn base_cycles(ns: i64) -> i64 {
-    const CYCLES_PER_NS: f64 = 1.4;
-    ((ns as f64 * CYCLES_PER_NS) as f32).floor() as i64
+/// Cycles of the base clock. The vendor's tool may count one more or less: which edge it rounds is not known.
+fn base_cycles(ps: i64) -> i64 {
+    // 1.4 GHz: 14 cycles in 10,000 ps.
+    (i128::from(ps) * 14 / 10_000).try_into().unwrap_or(i64::MAX)
 }
 
 /// Writes side table `trace_segment` and warns of buffers that were full.

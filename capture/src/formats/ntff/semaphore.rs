@@ -2,8 +2,8 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec,
-    Unit, Value,
+    FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId,
+    TrackSpec, Unit, Value,
 };
 
 use super::core::{Core, Output};
@@ -23,7 +23,8 @@ pub struct EventReader<'c, 'a> {
     core: &'c Core<'a>,
     handles: SemaphoreUpdate,
     names: Vec<String>,
-    tracks: Vec<Option<TrackId>>,
+    /// By number; defined when the semaphore first changes.
+    tracks: Vec<Option<(TrackId, NameId)>>,
     events: Option<Events>,
     /// All records, those before the origin too.
     pub records: u64,
@@ -88,19 +89,21 @@ impl<'c, 'a> EventReader<'c, 'a> {
 
     fn semaphore(&mut self, id: u8, time_ps: i64, record: &Record, out: &mut Output<'_>) -> Result<()> {
         let shown = &self.names[usize::from(id)];
-        let track = match self.tracks[usize::from(id)] {
-            Some(track) => track,
+        let (track, name) = match self.tracks[usize::from(id)] {
+            Some(known) => known,
             None => {
                 let track = out.tracks.semaphore(out.sink, &self.core.own(shown))?;
-                *self.tracks[usize::from(id)].insert(track)
+                *self.tracks[usize::from(id)].insert((track, out.sink.name(shown)?))
             }
         };
-        let mut fields = vec![(self.handles.value, Value::Int(i64::from(record.payload)))];
-        if let Some(engine) = author(record) {
-            fields.push((self.handles.update_source, Value::Text(engine.name())));
+        let value = (self.handles.value, Value::Int(i64::from(record.payload)));
+        match author(record) {
+            Some(engine) => {
+                let source = (self.handles.update_source, Value::Text(engine.name()));
+                instant(out.sink, track, time_ps, name, &[value, source])
+            }
+            None => instant(out.sink, track, time_ps, name, &[value]),
         }
-        let name = out.sink.name(shown)?;
-        instant(out.sink, track, time_ps, name, &fields)
     }
 
     fn event(&mut self, id: u8, time_ps: i64, record: &Record, out: &mut Output<'_>) -> Result<()> {
@@ -140,7 +143,7 @@ fn instant(
     sink: &mut dyn Sink,
     track: TrackId,
     time_ps: i64,
-    name: nprof_engine::model::NameId,
+    name: NameId,
     fields: &[(FieldId, Value<'_>)],
 ) -> Result<()> {
     let record = SliceRecord { track, start_ps: time_ps, duration_ps: 0, name, form: Form::Instant, fields };

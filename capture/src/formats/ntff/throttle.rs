@@ -61,7 +61,8 @@ fn write(
     let text = if kind == TYPE_NONE { "unthrottled".into() } else { throttle_reason(kind) };
     let name = out.sink.name(&text)?;
     let fields = [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
-    let duration_ps = (end_ps - start_ps).max(0);
+    // Periods before the origin are kept, so the difference may pass the range of damaged times.
+    let duration_ps = end_ps.saturating_sub(start_ps).max(0);
     let slice = SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields: &fields };
     out.sink.slice(&slice)?;
     Ok(())

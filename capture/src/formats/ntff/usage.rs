@@ -85,12 +85,9 @@ impl Usage {
                 self.read_sbuf(&counted, run, transfers);
             }
             Some(Region::Psum(range)) => {
-                for bank in
-                    self.open.iter_mut().take(PSUM_BANKS).skip(first_bank(range)).take(bank_count(range))
-                {
-                    if let Some(bank) = bank {
-                        bank.read_end_ps = bank.read_end_ps.max(Some(run.end_ps));
-                    }
+                let banks = self.open.iter_mut().skip(first_bank(range)).take(bank_count(range));
+                for bank in banks.flatten() {
+                    bank.read_end_ps = bank.read_end_ps.max(Some(run.end_ps));
                 }
             }
             None => {}

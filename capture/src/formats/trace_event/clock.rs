@@ -59,7 +59,7 @@ impl Clock {
         if times.is_empty() {
             return;
         }
-        let middle = times.len() / 2;
+        let middle = (times.len() - 1) / 2;
         let (_, &mut median, _) = times.select_nth_unstable(middle);
         self.origin_ps = Some(origin_for(median));
     }
@@ -153,6 +153,6 @@ mod tests {
         check("", "NaN", Err(NoTime::NotANumber));
         check("", "[1]", Err(NoTime::NotANumber));
         check("", "1e99", Err(NoTime::OutOfRange));
-        check(r#""ts":1"#, "1e13", Err(NoTime::OutOfRange));
+        check(r#""ts":1,"#, "1e13", Err(NoTime::OutOfRange));
     }
 }

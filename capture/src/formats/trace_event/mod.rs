@@ -42,6 +42,7 @@ use std::io::Read;
 
 use nprof_engine::model::Sink;
 
+use self::tokens::{Tail, Tokens};
 use super::Error;
 
 /// Reads a trace, unpacked, to its end. `progress` is told how many bytes have been read so far.
@@ -53,3 +54,29 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
     let scan = scan::Scan::new(input, progress);
     document::Document::new(scan, reader::Reader::new(sink)?).read()
 }
+
+/// The first keys of a JSON document, each with the first byte of its value, as far as these bytes go; none for an
+/// array. `None` where it is neither object nor array.
+pub(super) fn first_keys(head: &[u8]) -> Option<Vec<(String, u8)>> {
+    let mut keys = Vec::new();
+    let mut tokens = Tokens::new(head, Tail::Open);
+    match tokens.peek().ok()? {
+        b'{' => tokens.advance(),
+        b'[' => return Some(keys),
+        _ => return None,
+    }
+    while let Ok((byte, _)) = tokens.peek_item()
+        && byte != b'}'
+        && let Ok(key) = tokens.key()
+        && let Ok(first) = tokens.peek()
+    {
+        keys.push((event::text_of(head, key).into_owned(), first));
+        if tokens.value().is_err() {
+            break;
+        }
+    }
+    Some(keys)
+}
+
+#[cfg(test)]
+mod tests;

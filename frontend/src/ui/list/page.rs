@@ -102,30 +102,34 @@ pub fn ListPage() -> impl IntoView {
         }
     };
     view! {
-        <header class="bar">
-            <Brand />
-            <div class="bar-title"></div>
-            <div class="bar-actions">
-                <ThemeButton />
-                <HelpButton />
-            </div>
-        </header>
-        <Stale profiles />
         <DropZone uploads>
-            <main class="list">
-                <ListHead total filter uploads />
-                <UploadList uploads />
-                <section class="card" aria-label="Profiles">
-                    {body}
-                </section>
-                <p class="list-hint">
-                    "Drop trace files anywhere on this page to ingest them: NTFF (with its NEFF), neuron-profile JSON, or Chrome Trace JSON, plain or .gz."
-                </p>
+            <header class="bar">
+                <Brand />
+                <div class="bar-title"></div>
+                <div class="bar-actions">
+                    <ThemeButton />
+                    <HelpButton />
+                </div>
+            </header>
+            <Stale profiles />
+            <main class="list-scroll">
+                <div class="list">
+                    <ListHead total filter uploads />
+                    <UploadList uploads />
+                    <section class="card" aria-label="Profiles">
+                        {body}
+                    </section>
+                    <Show when=move || total.get() != Some(0)>
+                        <p class="list-hint">{HINT}</p>
+                    </Show>
+                </div>
             </main>
         </DropZone>
         <ConfirmDelete deleting profiles />
     }
 }
+
+const HINT: &str = "Drop trace files anywhere on this page to ingest them: NTFF (with its NEFF), neuron-profile JSON, or Chrome Trace JSON, plain or .gz.";
 
 /// The list is there, but the server stopped answering.
 #[component]
@@ -171,7 +175,9 @@ fn ListHead(total: Memo<Option<usize>>, filter: RwSignal<String>, uploads: Uploa
                     <input type="search" placeholder="Filter by name or source" bind:value=filter />
                 </label>
             </Show>
-            <ChooseFiles uploads />
+            <Show when=move || total.get() != Some(0)>
+                <ChooseFiles uploads />
+            </Show>
         </div>
     }
 }
@@ -218,7 +224,7 @@ fn NoProfiles(uploads: Uploads) -> impl IntoView {
                     <code>"nprof view -n file.neff -s profile.ntff"</code>
                 </dd>
                 <dt>"Any supported file"</dt>
-                <dd>"drop it here, or choose it:"</dd>
+                <dd>"drop it on this page, or choose it"</dd>
             </dl>
             <ChooseFiles uploads />
         </div>

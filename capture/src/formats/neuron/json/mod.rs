@@ -129,10 +129,15 @@ impl<'s> Import<'s> {
 
     /// Takes a row; false where it cannot be read.
     fn row(&mut self, text: &[u8], offset: u64) -> Result<bool, Error> {
+        // Checked for the whole row at once, so that its values need not be.
+        let Ok(text) = std::str::from_utf8(text) else {
+            self.warn(WarningKind::DamagedRecord, "a row that is not UTF-8", offset);
+            return Ok(false);
+        };
         let row = match Row::parse(text) {
             Ok(row) => row,
             Err(error) => {
-                let place = || format!("byte {}, {error}", offset);
+                let place = || format!("byte {offset}, {error}");
                 self.sink.warn(WarningKind::DamagedRecord, "a row that is not valid JSON", &place);
                 return Ok(false);
             }

@@ -28,8 +28,8 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// Reads an object.
-    pub(super) fn parse(text: &'a [u8]) -> Result<Self, serde_json::Error> {
-        let Members(members) = serde_json::from_slice(text)?;
+    pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        let Members(members) = serde_json::from_str(text)?;
         let mut cells = Vec::with_capacity(members.len());
         for (key, value) in members {
             cells.push((key, Cell::parse(value.get())?));
@@ -228,7 +228,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &Cell<'_>) {
         let row = format!("{{\"key\" : {text} }}");
-        assert_eq!(Row::parse(row.as_bytes()).unwrap().get("key"), Some(expected), "{text}");
+        assert_eq!(Row::parse(&row).unwrap().get("key"), Some(expected), "{text}");
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn times_out_of_range_are_told() {
-        let row = Row::parse(br#"{"a":9223372036854775807,"b":1e300,"c":"x","d":1.5}"#).unwrap();
+        let row = Row::parse(r#"{"a":9223372036854775807,"b":1e300,"c":"x","d":1.5}"#).unwrap();
         for key in ["a", "b", "c"] {
             assert_eq!(row.time_ps(key), Some(Err(())), "{key}");
         }

@@ -128,6 +128,7 @@ impl<'a> Splitter<'a> {
             Some(b'"') => match self.key()? {
                 Some(key) => self.value(key),
                 None => {
+                    self.input.skip(1);
                     self.damage("a key without a value", |byte| byte != b'"' && byte != b'}' && byte != b'{')
                 }
             },
@@ -152,16 +153,16 @@ impl<'a> Splitter<'a> {
 
     /// Reads `"key":`, and nothing where there is something else.
     fn key(&mut self) -> std::io::Result<Option<String>> {
-        let Some(end) = self.string_end(0, MAX_KEY)? else {
-            self.input.skip(1);
-            return Ok(None);
-        };
+        let Some(end) = self.string_end(0, MAX_KEY)? else { return Ok(None) };
         let key = String::from_utf8_lossy(self.input.here().get(..end).unwrap_or_default()).into_owned();
-        self.input.skip(end);
-        if self.input.skip_while(|byte| byte.is_ascii_whitespace())? != Some(b':') {
+        let mut at = end;
+        while self.input.peek(at)?.is_some_and(|byte| byte.is_ascii_whitespace()) && at < end + MAX_KEY {
+            at += 1;
+        }
+        if self.input.peek(at)? != Some(b':') {
             return Ok(None);
         }
-        self.input.skip(1);
+        self.input.skip(at + 1);
         Ok(Some(key))
     }
 
@@ -215,13 +216,23 @@ impl<'a> Splitter<'a> {
             Some(b'{') => self.object(),
             Some(b']') => {
                 self.input.skip(1);
-                self.place = Place::Tables;
-                self.table()
+                match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
+                    // A key directly after it would be a field's: the bracket stands where a row should start.
+                    Some(b'"') => Ok(Piece::Damage("a bracket in place of a row")),
+                    _ => {
+                        self.place = Place::Tables;
+                        self.table()
+                    }
+                }
             }
             Some(b'"') => match self.key()? {
                 // The table's own end is missing.
                 Some(key) if is_table(&key) => self.value(key),
-                _ => Ok(Piece::Damage("a text among the rows")),
+                // Quotes may be the wrong way round from here on: only brackets count.
+                _ => {
+                    self.input.skip_while(|byte| byte == b'"')?;
+                    self.damage("text among the rows", |byte| !b"{]".contains(&byte))
+                }
             },
             Some(_) => self.damage("something that is no row", |byte| !b"{]\"".contains(&byte)),
         }

@@ -52,7 +52,17 @@ pub(super) struct TableReader {
     pub(super) id: TableId,
     pub(super) place: Place,
     definition: Option<&'static Table>,
-    fields: HashMap<String, FieldId>,
+    columns: HashMap<String, Column>,
+    /// Rows so far.
+    rows: u64,
+}
+
+/// A field that has occurred.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    field: FieldId,
+    /// The last row that it occurred in, counted from one.
+    row: u64,
 }
 
 /// What a row leaves unsaid, or says wrongly, so that it cannot be placed.
@@ -71,7 +81,7 @@ impl TableReader {
             Table::spec,
         );
         let id = sink.table(spec)?;
-        Ok(Self { id, place: Place::of(name), definition, fields: HashMap::new() })
+        Ok(Self { id, place: Place::of(name), definition, columns: HashMap::new(), rows: 0 })
     }
 
     /// Hands a row to the sink; the slice's key where it has become one. Rows that cannot be placed are counted.
@@ -108,24 +118,25 @@ impl TableReader {
         offset: u64,
         sink: &mut dyn Sink,
     ) -> Result<Vec<(FieldId, Value<'r>)>> {
+        self.rows += 1;
+        let mut repeated = false;
         let mut fields: Vec<(FieldId, Value<'r>)> = Vec::with_capacity(row.cells.len());
         for (name, cell) in &row.cells {
             if self.stands_elsewhere(name, cell) {
                 continue;
             }
-            let id = match self.fields.get(name.as_ref()) {
-                Some(&id) => id,
-                None => {
-                    let spec =
-                        self.definition.map_or_else(|| FieldSpec::named(name), |table| table.field(name));
-                    let id = sink.field(self.id, spec)?;
-                    self.fields.insert(name.clone().into_owned(), id);
-                    id
-                }
+            let Some(column) = self.columns.get_mut(name.as_ref()) else {
+                let spec = self.definition.map_or_else(|| FieldSpec::named(name), |table| table.field(name));
+                let field = sink.field(self.id, spec)?;
+                self.columns.insert(name.clone().into_owned(), Column { field, row: self.rows });
+                fields.push((field, cell.value()));
+                continue;
             };
-            fields.push((id, cell.value()));
+            repeated |= column.row == self.rows;
+            column.row = self.rows;
+            fields.push((column.field, cell.value()));
         }
-        if fields.len() > 1 && has_repeats(&fields) {
+        if repeated {
             let place = || format!("byte {offset}");
             sink.warn(
                 WarningKind::AdjustedValue,
@@ -134,8 +145,8 @@ impl TableReader {
             );
             // The sort is stable: among equal keys the last of the row comes first and stays.
             fields.reverse();
-            fields.sort_by_key(|(id, _)| *id);
-            fields.dedup_by_key(|(id, _)| *id);
+            fields.sort_by_key(|(field, _)| *field);
+            fields.dedup_by_key(|(field, _)| *field);
         }
         Ok(fields)
     }
@@ -248,10 +259,4 @@ impl TableReader {
         let track = tracks.counter(sink, counter)?;
         sink.sample(track, time_ps, value, fields).map(Ok)
     }
-}
-
-fn has_repeats(fields: &[(FieldId, Value<'_>)]) -> bool {
-    let mut ids: Vec<FieldId> = fields.iter().map(|(id, _)| *id).collect();
-    ids.sort_unstable();
-    ids.windows(2).any(|pair| pair[0] == pair[1])
 }

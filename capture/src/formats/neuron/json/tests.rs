@@ -186,6 +186,17 @@ proptest! {
     }
 
     #[test]
+    fn no_bytes_make_it_panic(changes in prop::collection::vec((0..SMALL.len(), any::<u8>()), 1..40)) {
+        let mut json = SMALL.as_bytes().to_vec();
+        for (at, byte) in changes {
+            json[at] = byte;
+        }
+        if let Ok(sink) = import(&json) {
+            prop_assert!(sink.slices.len() <= 8);
+        }
+    }
+
+    #[test]
     fn no_text_makes_it_panic(text in r#"\{("dma"|"ham"|[\[\]{}":,x1-]| ){0,60}"#) {
         let _ = import(text.as_bytes());
     }

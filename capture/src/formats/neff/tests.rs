@@ -1,0 +1,175 @@
+//! Small NEFFs, built from the documented layout.
+
+use std::io::Write;
+
+use nprof_engine::fixture::Recorder;
+use nprof_engine::model::{OwnedValue, WarningKind};
+use prost::Message;
+
+use super::*;
+
+fn header() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for number in [2_u64, 1024, 30_720, 2, 0] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend([0; 128]);
+    bytes.extend(3_u32.to_le_bytes());
+    bytes.extend([0xab; 32]);
+    bytes.extend([0xcd; 16]);
+    let mut name = b"/tmp/graph.neff".to_vec();
+    name.resize(256, 0);
+    bytes.extend(name);
+    bytes.extend([0; 4 + 64]);
+    bytes.extend(1_u64.to_le_bytes());
+    bytes.extend(2_u32.to_le_bytes());
+    bytes.resize(HEADER_LEN, 0);
+    bytes
+}
+
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (path, bytes) in members {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        builder.append_data(&mut header, path, *bytes).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn members() -> Vec<u8> {
+    let layer = Layer {
+        description: "HLO".into(),
+        parent_layer: String::new(),
+        entries: vec![debug::Entry { id: 3, name: "%dot.3".into(), parents: vec![5], ..Default::default() }],
+    };
+    let layer = layer.encode_to_vec();
+    let tensors =
+        br#"{"input0": {"kind": "input", "tf_shape": [128, 64], "tf_format": "NC", "dtype": "float16"},
+        "w": {"is_const": true, "sim_shape": [2], "dtype": "mystery"}}"#;
+    let def = br#"{"dma_queue": {"qSPSpillReload0": {"semaphore": 8}, "qNone": {}}}"#;
+    tar(&[
+        ("./info.json", br#"{"tool_version": "2.22.1"}"#),
+        ("hlo_stats.json", br#"{"HloMacCount": 16384000}"#),
+        ("tensor_map.json", tensors),
+        ("sg00/def.json", def),
+        ("debug_info/hlo.dbg", &layer),
+        ("sg00/PE.bin", &[0; 640]),
+    ])
+}
+
+fn text(row: &[(String, OwnedValue)], name: &str) -> String {
+    match &row.iter().find(|(field, _)| field == name).unwrap().1 {
+        OwnedValue::Text(text) | OwnedValue::Json(text) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn check_told(input: &[u8]) -> Neff {
+    let neff = Neff::read(input).unwrap();
+    assert_eq!(neff.compiler_version(), Some("2.22.1"));
+    assert_eq!(neff.model_flops(), Some(32_768_000));
+    assert_eq!(neff.semaphore_names().get(&8).map(String::as_str), Some("qSPSpillReload0"));
+    assert_eq!(neff.layers()[0].1.entries[0].name, "%dot.3");
+    neff
+}
+
+#[test]
+fn header_or_none_gzip_or_none() {
+    let plain = members();
+    assert!(check_told(&plain).header().is_none());
+    assert!(check_told(&gzip(&plain)).header().is_none());
+    assert!(check_told(&[header(), plain.clone()].concat()).header().is_some());
+    assert!(check_told(&[header(), gzip(&plain)].concat()).header().is_some());
+}
+
+#[test]
+fn side_tables_tell_of_program_tensors_and_names() {
+    let neff = check_told(&[header(), gzip(&members())].concat());
+    let mut recorder = Recorder::default();
+    neff.write(&mut recorder).unwrap();
+    let header = recorder.rows_of("neff_header").next().unwrap();
+    let texts = ["package_version", "data_size", "number_of_logical_neuroncores", "network_name", "hash"];
+    let hash = "ab".repeat(16);
+    assert_eq!(texts.map(|name| text(header, name)), ["2", "30720", "3", "/tmp/graph.neff", &hash]);
+    assert_eq!(text(header, "uuid"), "cd".repeat(16));
+    let tensors: Vec<_> = recorder.rows_of("neff_node").collect();
+    let texts = ["variable_name", "type", "shape", "format", "size"];
+    assert_eq!(texts.map(|name| text(tensors[0], name)), ["input0", "IN", "[128 64]", "NC", "16384"]);
+    assert_eq!(text(tensors[1], "type"), "WEIGHT");
+    assert!(!tensors[1].iter().any(|(field, _)| field == "size"), "the type's width is not known");
+    let name = recorder.rows_of("debug_name").next().unwrap();
+    assert_eq!((text(name, "name"), text(name, "parent_ids")), ("%dot.3".into(), "[5]".into()));
+    assert_eq!(recorder.warnings(), []);
+}
+
+#[test]
+fn a_damaged_member_costs_only_what_it_would_have_told() {
+    let neff =
+        Neff::read(&tar(&[("info.json", b"{"), ("hlo_stats.json", br#"{"HloMacCount": 2}"#)])).unwrap();
+    assert_eq!((neff.compiler_version(), neff.model_flops()), (None, Some(4)));
+    let mut recorder = Recorder::default();
+    neff.write(&mut recorder).unwrap();
+    let warning = &recorder.warnings()[0];
+    assert_eq!((warning.kind, warning.first_place.as_str()), (WarningKind::DamagedRecord, "info.json"));
+}
+
+#[test]
+fn paths_and_links_are_not_followed() {
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Symlink);
+    header.set_size(0);
+    builder.append_link(&mut header, "info.json", "/etc/hostname").unwrap();
+    let neff = Neff::read(&builder.into_inner().unwrap()).unwrap();
+    assert_eq!(neff.compiler_version(), None);
+}
+
+#[test]
+fn a_member_that_claims_too_much_is_left_out() {
+    let mut header = tar::Header::new_gnu();
+    header.set_path("info.json").unwrap();
+    header.set_size(1 << 40);
+    header.set_cksum();
+    let mut bytes = header.as_bytes().to_vec();
+    bytes.resize(2048, 0);
+    let error = Neff::read(&bytes).unwrap_err().to_string();
+    assert!(error.contains("cannot be unpacked"), "{error}");
+}
+
+#[test]
+fn what_is_no_neff_is_refused() {
+    for (input, what) in [
+        (&b""[..], "the NEFF is empty"),
+        (b"hello", "this is no NEFF"),
+        (&header()[..100], "the NEFF ends early"),
+        (&header(), "neither gzip nor tar"),
+    ] {
+        let error = Neff::read(input).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+#[test]
+fn no_truncated_or_damaged_file_ends_in_a_panic() {
+    let good = [header(), gzip(&members())].concat();
+    for keep in 0..good.len() {
+        let _ = Neff::read(&good[..keep]);
+    }
+    let mut refused = 0;
+    for at in 0..good.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut bytes = good.clone();
+            bytes[at] ^= flip;
+            refused += usize::from(Neff::read(&bytes).is_err());
+        }
+    }
+    assert!(refused > 0);
+}

@@ -1,0 +1,372 @@
+//! Small traces, built byte by byte.
+
+mod trace;
+
+use nprof_engine::fixture::{RecordedSlice, Recorder};
+use nprof_engine::model::{Form, OwnedValue, WarningKind};
+use prost::Message;
+
+use self::trace::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, Trace, row_access, word};
+use super::container::HEADER_LEN;
+use super::engine::Engine;
+use super::program::WORD_LEN;
+use super::*;
+
+fn shown(slice: &RecordedSlice) -> (&str, i64, i64) {
+    (&slice.name, slice.start_ps, slice.duration_ps)
+}
+
+#[track_caller]
+fn field<'r>(slice: &'r RecordedSlice, name: &str) -> &'r OwnedValue {
+    let field = slice.fields.iter().find(|(field, _)| field == name);
+    &field.unwrap_or_else(|| panic!("no {name} in {:?}", slice.fields)).1
+}
+
+#[track_caller]
+fn check_warning(recorder: &Recorder, kind: WarningKind, what: &str, place: &str, count: u64) {
+    let warnings = recorder.warnings();
+    let found = warnings.iter().find(|w| w.kind == kind && w.what.contains(what));
+    let found = found.unwrap_or_else(|| panic!("no warning of {what} in {warnings:?}"));
+    assert_eq!((found.first_place.as_str(), found.count), (place, count));
+}
+
+#[test]
+fn an_instruction_that_runs_twice_makes_two_rows() {
+    let mut trace = Trace::new(&[word(0xa4, &[(4, &[5, 9, 0, 0, 16]), (12, &[3])])]);
+    trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
+    trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 20);
+    let recorder = trace.read();
+    let rows: Vec<_> = recorder.slices_of("instruction").collect();
+    assert_eq!(rows.iter().map(|row| shown(row)).collect::<Vec<_>>(), [("NOP", 10, 6), ("NOP", 20, 20)]);
+    assert_eq!(*field(rows[0], "operands"), OwnedValue::Text("S[9]>=16 cycle=3 ".into()));
+    assert_eq!(*field(rows[0], "evt_wait_time"), OwnedValue::Int(10));
+    assert_eq!((field(rows[0], "pc"), field(rows[0], "crc_in")), (&OwnedValue::Int(1), &OwnedValue::Int(7)));
+    assert_eq!(recorder.path(rows[0].track), "Engines/Tensor");
+    assert_eq!(recorder.warnings(), []);
+    assert_eq!((recorder.rank.source.as_str(), recorder.rank.title.as_str()), ("neuron", "/tmp/graph.neff"));
+}
+
+#[test]
+fn overlapping_runs_of_one_instruction_end_in_the_order_of_their_starts() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    for (edge, ticks) in [(0, 5), (0, 7), (1, 9), (1, 20)] {
+        trace.edge(Engine::Tensor, 1, edge, 0, BEGIN + ticks);
+    }
+    let recorder = trace.read();
+    let rows: Vec<_> = recorder.slices_of("instruction").map(shown).collect();
+    assert_eq!(rows, [("DRAIN", 10, 8), ("DRAIN", 14, 26)]);
+}
+
+#[test]
+fn an_opcode_that_is_not_known_keeps_its_bytes() {
+    let mut trace = Trace::new(&[word(0x95, &[(63, &[0xee])])]);
+    trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
+    let recorder = trace.read();
+    let row = recorder.slices_of("instruction").next().unwrap();
+    assert_eq!(row.name, "Operation(0x95)");
+    let raw = format!("95{}ee", "0".repeat(124));
+    assert_eq!(*field(row, "raw_instruction"), OwnedValue::Text(raw));
+}
+
+#[test]
+fn records_of_unknown_kinds_are_kept_and_counted() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    trace.record(INSTRUCTION, 0x30201, 31, 0x7060504, 0x0f0e_0d0c_0b0a_0908);
+    trace.record((0, 2), 1, 0, 2, 3);
+    trace.record((9, 9), 1, 0, 2, 3);
+    let recorder = trace.read();
+    assert_eq!(recorder.rows_of("unknown_record").count(), 3);
+    let row =
+        recorder.rows_of("unknown_record").find(|row| row[0].1 == OwnedValue::Text("instruction".into()));
+    assert_eq!(row.unwrap()[3].1, OwnedValue::Text("0102039f0405060708090a0b0c0d0e0f".into()));
+    check_warning(
+        &recorder,
+        WarningKind::UnknownRecord,
+        "not known",
+        "record 2 of the instruction segment",
+        3,
+    );
+}
+
+#[test]
+fn damaged_and_unpaired_records_are_warnings_and_cost_nothing_else() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    trace.edge(Engine::Tensor, 1, 1, 0, BEGIN + 1);
+    trace.edge(Engine::Sync, 1, 0, 0, BEGIN + 1);
+    trace.edge(Engine::Tensor, 1, 0, 0, u64::MAX);
+    trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
+    trace.record(DMA, 4, 0, 5, BEGIN + 9);
+    trace.record(DMA, 4, 9, 1, BEGIN + 9);
+    let recorder = trace.read();
+    assert_eq!(recorder.slices_of("instruction").map(shown).collect::<Vec<_>>(), [("DRAIN", 10, 6)]);
+    let (damaged, unpaired) = (WarningKind::DamagedRecord, WarningKind::Unpaired);
+    check_warning(&recorder, damaged, "an instruction", "record 3 of the instruction segment", 2);
+    check_warning(&recorder, unpaired, "an instruction ended", "record 2 of the instruction segment", 1);
+    check_warning(&recorder, unpaired, "a DMA packet was written", "record 0 of the DMA segment", 1);
+    check_warning(&recorder, damaged, "a DMA record", "record 1 of the DMA segment", 1);
+}
+
+#[test]
+fn an_instruction_that_hangs_is_shown_to_the_end() {
+    let mut trace = Trace::new(&[word(0xa2, &[]), word(0xa4, &[])]);
+    trace.edge(Engine::Scalar, 1, 0, 0, BEGIN + 5);
+    trace.run(Engine::Tensor, 2, BEGIN + 10, BEGIN + 50);
+    let recorder = trace.read();
+    let hanging = recorder.slices_of("instruction").find(|row| row.form == Form::Unfinished).unwrap();
+    assert_eq!(shown(hanging), ("DRAIN", 10, 90));
+    let place = "Scalar engine, 10 ps after the start of the run";
+    check_warning(&recorder, WarningKind::Unpaired, "never ended", place, 1);
+}
+
+#[test]
+fn an_engine_that_waits_for_the_next_run_is_no_news() {
+    let mut trace = Trace::new(&[word(0xa2, &[]), word(0xa4, &[])]);
+    let patch = proto::Patch { offset_bytes: 2 * WORD_LEN as u64, count: 1, kind: 0 };
+    trace.subgraph().patches = vec![proto::PatchList { engine: 0, patches: vec![patch] }];
+    trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 50);
+    trace.edge(Engine::Tensor, 2, 0, 0, BEGIN + 51);
+    let recorder = trace.read();
+    assert_eq!(recorder.slices_of("instruction").count(), 1);
+    assert_eq!(recorder.warnings(), []);
+}
+
+#[test]
+fn what_ran_before_the_run_or_outside_the_program_makes_no_row() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    trace.run(Engine::Tensor, 1, BEGIN - 9, BEGIN - 8);
+    trace.run(Engine::Tensor, -1, BEGIN + 5, BEGIN + 8);
+    trace.packet(0, 2, BEGIN - 9, BEGIN + 8, 64);
+    trace.record(EVENT, 0x105, 7, 1, BEGIN - 1);
+    let recorder = trace.read();
+    assert_eq!((recorder.slices.len(), recorder.samples.len()), (0, 0));
+    assert_eq!(recorder.warnings(), []);
+}
+
+#[test]
+fn packets_of_one_trigger_make_a_transfer() {
+    let mut trace = Trace::new(&[word(0xa5, &[(12, &[4])])]);
+    trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
+    for dma_engine in [0, 1] {
+        trace.packet(dma_engine, 1, BEGIN + 10 + u64::from(dma_engine), BEGIN + 30, 2048);
+        trace.packet(dma_engine, 1, BEGIN + 31, BEGIN + 40, 4);
+    }
+    let recorder = trace.read();
+    let rows: Vec<_> = recorder.slices_of("dma").collect();
+    let transfer =
+        *rows.iter().find(|row| *field(row, "aggregated") == OwnedValue::Text("yes".into())).unwrap();
+    assert_eq!((rows.len(), shown(transfer)), (5, ("data", 20, 60)));
+    assert_eq!(recorder.path(transfer.track), "DMA/qSyncSpillReload0 · Q1/Transfers");
+    assert_eq!(*field(transfer, "transfer_size"), OwnedValue::Int(4096));
+    assert_eq!(*field(transfer, "crc"), OwnedValue::Int(0xabc));
+    assert_eq!(*field(rows[1], "subgroup"), OwnedValue::Text("qSyncSpillReload0-Q1-E0".into()));
+    let write = recorder.slices_of("instruction").next().unwrap();
+    assert_eq!(*field(write, "weight_queue_bytes"), OwnedValue::Int(4096));
+    assert_eq!(recorder.links.len(), 1);
+    assert_eq!(recorder.links[0].2, "DMA_TRIGGER");
+    let pending: Vec<_> = recorder
+        .samples
+        .iter()
+        .filter(|sample| recorder.path(sample.track) == "Counters/Pending DMAs")
+        .map(|sample| (sample.time_ps, sample.value))
+        .collect();
+    assert_eq!(pending, [(10, 1.0), (80, 0.0)]);
+}
+
+#[test]
+fn semaphores_events_and_throttling() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 50);
+    trace.record(EVENT, 0xf3_0109, 7, 3, BEGIN + 1);
+    trace.record(EVENT, 0xf1_0004, 27, 1, BEGIN + 2);
+    trace.record(THROTTLE, 0x08_0006, 0, 7, BEGIN + 3);
+    trace.record(THROTTLE, 0x01_0006, 0, 0x80, BEGIN + 10);
+    let recorder = trace.read();
+    let semaphore = recorder.slices_of("semaphore_update").next().unwrap();
+    assert_eq!((shown(semaphore), semaphore.form), (("9", 2, 0), Form::Instant));
+    assert_eq!(*field(semaphore, "value"), OwnedValue::Int(3));
+    assert_eq!(*field(semaphore, "update_source"), OwnedValue::Text("Tensor".into()));
+    assert_eq!(shown(recorder.slices_of("event_update").next().unwrap()), ("E[4]", 4, 0));
+    let periods: Vec<_> = recorder.slices_of("ham").map(shown).collect();
+    assert_eq!(periods, [("activity_0", 6, 14), ("unthrottled", 20, 80)]);
+}
+
+#[test]
+fn results_lead_to_those_who_use_them_and_fill_memory_meanwhile() {
+    let load = word(0x01, &[(16, &row_access(0x100, 128)), (32, &[7])]);
+    let multiply = word(
+        0x02,
+        &[(16, &row_access(0x300, 64)), (32, &[7]), (44, &[0xf, 0xf]), (48, &row_access(0x200_0800, 64))],
+    );
+    let activate =
+        word(0x21, &[(16, &row_access(0x200_0800, 64)), (32, &[0xaa, 7, 64]), (48, &row_access(0x100, 64))]);
+    let mut trace = Trace::new(&[load, multiply, activate]);
+    trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 20);
+    trace.run(Engine::Tensor, 2, BEGIN + 20, BEGIN + 30);
+    trace.run(Engine::Scalar, 3, BEGIN + 30, BEGIN + 40);
+    trace.run(Engine::Tensor, 1, BEGIN + 50, BEGIN + 60);
+    let recorder = trace.read();
+    let place = |key: nprof_engine::model::SliceKey| {
+        let slice = &recorder.slices[key.0 as usize];
+        (slice.name.as_str(), slice.start_ps)
+    };
+    let mut links: Vec<_> = recorder.links.iter().map(|&(from, to, _)| (place(from), place(to))).collect();
+    links.sort_unstable();
+    let product = [(("LDWEIGHTS", 20), ("ACTIVATE", 60)), (("MATMUL", 40), ("ACTIVATE", 60))];
+    assert_eq!(links, [&[(("ACTIVATE", 60), ("LDWEIGHTS", 100))], &product[..]].concat());
+    let usage = |path: &str| -> Vec<(i64, f64)> {
+        let samples = recorder.samples.iter().filter(|sample| recorder.path(sample.track) == path);
+        samples.map(|sample| (sample.time_ps, sample.value)).collect()
+    };
+    assert_eq!(usage("Counters/PSUM usage"), [(40, 0.125), (80, 0.0)]);
+    assert_eq!(usage("Counters/SBUF usage"), [(60, f64::from(128.0_f32 / 196_608.0)), (120, 0.0)]);
+}
+
+#[test]
+fn a_full_buffer_and_an_unknown_chip_are_said() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    trace.capture.architecture = 77;
+    trace.capture.buffers = vec![proto::Buffer { block_kind: 0, record_kind: 0, size_bytes: 32 }];
+    let recorder = trace.read();
+    let missing = WarningKind::MissingData;
+    check_warning(&recorder, missing, "the trace buffer was full", "instruction segment of sg00", 1);
+    check_warning(&recorder, missing, "the chip is not known", "architecture code 77", 1);
+}
+
+#[test]
+fn without_the_begin_of_the_run_time_starts_with_the_first_record() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    trace.segments.clear();
+    trace.run(Engine::Tensor, 1, 70, 80);
+    let recorder = trace.read();
+    assert_eq!(recorder.slices_of("instruction").map(shown).collect::<Vec<_>>(), [("DRAIN", 0, 20)]);
+    check_warning(&recorder, WarningKind::MissingData, "when the run began", "instruction segment", 1);
+}
+
+#[test]
+fn the_program_beside_the_trace_is_told_and_must_be_the_one_that_ran() {
+    let names = |recorder: &Recorder| {
+        let row = recorder.rows_of("neff_header").next().unwrap().clone();
+        row.into_iter().find(|(name, _)| name == "network_name").unwrap().1
+    };
+    let alone = Trace::new(&[]).read();
+    assert_eq!(names(&alone), OwnedValue::Text("/tmp/graph.neff".into()));
+    let mut neff = vec![0; 1024];
+    neff[8..16].copy_from_slice(&1024_u64.to_le_bytes());
+    neff[204..220].copy_from_slice(&[7, 7, 7, 0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9]);
+    neff[220..224].copy_from_slice(b"mine");
+    neff.extend([0; 1024]);
+    let neff = Neff::read(&neff).unwrap();
+    for (uuid, warnings) in [(&[7, 7, 7][..], 0), (&[7, 8], 1), (&[], 0)] {
+        let mut recorder = Recorder::default();
+        let trace = Trace::new(&[]).uuid(uuid).bytes();
+        read(&trace, Some(&neff), &mut recorder, &mut |_| {}).unwrap();
+        assert_eq!(names(&recorder), OwnedValue::Text("mine".into()));
+        assert_eq!(recorder.warnings().len(), warnings, "{uuid:?}");
+    }
+}
+
+#[test]
+fn two_cores_share_an_origin_and_have_tracks_of_their_own() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
+    trace.packet(0, 2, BEGIN + 5, BEGIN + 8, 64);
+    let bytes = trace.bytes();
+    let mut capture = Container::open(&bytes).unwrap().capture;
+    let records = &bytes[HEADER_LEN + capture.encoded_len()..];
+    let part = &mut capture.nodes[0].parts[0];
+    let mut second = part.subgraphs[0].clone();
+    second.name = b"sg01".to_vec();
+    // A clock of its own.
+    let clocks = second.clocks.as_mut().unwrap();
+    clocks.tensor = Some(proto::ClockRate { init: 0, actual: 1, expected: 3 });
+    part.subgraphs.push(second);
+    let protobuf = capture.encode_to_vec();
+    let mut both = bytes[..HEADER_LEN].to_vec();
+    both[1..9].copy_from_slice(&(protobuf.len() as u64).to_le_bytes());
+    both.extend(protobuf);
+    both.extend(records);
+    let mut recorder = Recorder::default();
+    read(&both, None, &mut recorder, &mut |_| {}).unwrap();
+    let rows: Vec<_> = recorder
+        .slices_of("instruction")
+        .map(|row| (recorder.path(row.track), row.start_ps))
+        .filter(|(_, start_ps)| *start_ps > 0)
+        .collect();
+    let second_start = 3 * (BEGIN as i64 + 5) - 2 * BEGIN as i64;
+    assert!(rows.contains(&("Engines/Tensor".to_owned(), 10)), "{rows:?}");
+    assert!(rows.contains(&("Engines/Tensor · core 1".to_owned(), second_start)), "{rows:?}");
+    assert_eq!(recorder.rows_of("model_info").count(), 2);
+    let counters: Vec<_> = recorder.samples.iter().map(|sample| recorder.path(sample.track)).collect();
+    assert!(counters.contains(&"Counters · core 1/DMA throughput".to_owned()), "{counters:?}");
+}
+
+#[track_caller]
+fn check_refused(input: &[u8], what: &str) {
+    let error = read(input, None, &mut Recorder::default(), &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains(what), "{error}");
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_a_reason() {
+    let good = Trace::new(&[]).bytes();
+    let with_byte = |at: usize, byte: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = byte;
+        bytes
+    };
+    check_refused(&[], "the file is empty");
+    check_refused(&with_byte(0, 4), "NTFF version 4 cannot be read");
+    check_refused(&with_byte(0, 0x82), "ntrace.pb");
+    check_refused(&with_byte(8, 0x7f), "more than any NTFF has");
+    check_refused(&with_byte(HEADER_LEN, 0xff), "cannot be decoded");
+    check_refused(&good[..HEADER_LEN - 1], "a header of 128 bytes expected");
+    check_refused(&good[..good.len() - 1], "32 bytes of records expected, 31 there");
+    let mut odd = Trace::new(&[]);
+    odd.segments[0].1.push(0);
+    check_refused(&odd.bytes(), "33 bytes, which is no multiple of 16");
+    let mut nothing = Trace::new(&[]);
+    nothing.segments.clear();
+    nothing.capture.nodes[0].parts[0].subgraphs.clear();
+    check_refused(&nothing.bytes(), "names no subgraph");
+}
+
+/// A bit of everything.
+fn varied() -> Vec<u8> {
+    let mut trace = Trace::new(&[
+        word(0xb8, &[(16, &[0, 0x41, 0, 0xc0]), (12, &[0, 9, 16]), (32, &[8, 0, 1]), (36, &[64])]),
+        word(0x02, &[(16, &row_access(0x300, 64)), (32, &[7]), (48, &row_access(0x200_0000, 64))]),
+        word(0xa5, &[]),
+    ]);
+    for pc in 1..4 {
+        trace.run(Engine::Tensor, pc, BEGIN + 10 * pc as u64, BEGIN + 10 * pc as u64 + 5);
+    }
+    trace.packet(0, 1, BEGIN + 40, BEGIN + 41, 64);
+    trace.packet(0, 1, BEGIN + 40, BEGIN + 42, 4);
+    trace.record(EVENT, 0x105, 7, 1, BEGIN + 3);
+    trace.record(THROTTLE, 0x08_0000, 0, 7, BEGIN + 3);
+    trace.bytes()
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let good = varied();
+    for keep in 0..good.len() {
+        let mut recorder = Recorder::default();
+        assert!(read(&good[..keep], None, &mut recorder, &mut |_| {}).is_err(), "cut at {keep}");
+    }
+}
+
+#[test]
+fn no_damaged_byte_ends_in_a_panic() {
+    let good = varied();
+    let mut read_anyway = 0;
+    for at in 0..good.len() {
+        for flip in [0x01, 0x10, 0x80, 0xff] {
+            let mut bytes = good.clone();
+            bytes[at] ^= flip;
+            let result = read(&bytes, None, &mut Recorder::default(), &mut |_| {});
+            read_anyway += usize::from(result.is_ok());
+        }
+    }
+    assert!(read_anyway > good.len(), "most damage costs only a record");
+}

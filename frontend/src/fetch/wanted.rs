@@ -1,0 +1,110 @@
+//! Which tiles a frame needs. Pure.
+
+use nprof_engine::base::Interval;
+use nprof_engine::tile::{Level, TileId};
+use nprof_engine::wire::catalog::RankDetail;
+
+use crate::view::TimeScale;
+use crate::view::layout::Row;
+
+/// Cells of the overview over the whole rank, at least: one or two tiles a group.
+const OVERVIEW_CELLS: f64 = 256.0;
+
+/// The tiles that a frame needs, by why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// What is in sight.
+    pub shown: Vec<TileId>,
+    /// What is likely to be in sight next: beside the window, and the next coarser level.
+    pub ahead: Vec<TileId>,
+}
+
+impl Wanted {
+    /// The tiles for these rows of a rank.
+    #[must_use]
+    pub fn new(rank: &RankDetail, rows: &[Row], scale: &TimeScale, device_pixel_ratio: f64) -> Self {
+        let level = scale.level(device_pixel_ratio);
+        let mut groups: Vec<u32> = rows.iter().filter_map(|row| rank.tracks.get(row.track)?.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let Some(window) = inside(scale.window, rank) else { return Self::default() };
+        let (shown, coarser) = (level.tiles_of(window), level.coarser());
+        let beside = [shown.start().saturating_sub(1), shown.end().saturating_add(1)];
+        let mut wanted = Self::default();
+        for group in groups {
+            let tile = |level, index| TileId { group, level, index };
+            wanted.shown.extend(shown.clone().map(|index| tile(level, index)));
+            let ahead = beside.map(|index| tile(level, index)).into_iter();
+            let ahead = ahead.filter(|id| id.interval().overlaps(rank.entry.start_ps, rank.entry.end_ps));
+            wanted.ahead.extend(ahead.chain(coarser.tiles_of(window).map(|index| tile(coarser, index))));
+        }
+        wanted
+    }
+}
+
+/// The tiles of all groups over the whole rank: for the minimap, and to stand in for tiles that are on their way.
+#[must_use]
+pub fn overview(rank: &RankDetail) -> Vec<TileId> {
+    let whole = Interval::new(rank.entry.start_ps, rank.entry.end_ps);
+    let level = Level::for_cell_ps(whole.end.0.saturating_sub(whole.start.0) as f64 / OVERVIEW_CELLS);
+    let indexes = level.tiles_of(whole);
+    let tiles = |group| indexes.clone().map(move |index| TileId { group, level, index });
+    rank.groups.iter().flat_map(|group| tiles(group.id)).collect()
+}
+
+/// The part of a window in which the rank has anything.
+fn inside(window: Interval, rank: &RankDetail) -> Option<Interval> {
+    let start = window.start.0.max(rank.entry.start_ps);
+    // The last moment belongs to the rank: an instant may stand there.
+    let end = window.end.0.min(rank.entry.end_ps.saturating_add(1));
+    (start < end).then(|| Interval::new(start, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::scene::tests::rank_of;
+    use crate::view::Layout;
+
+    fn text(ids: &[TileId]) -> String {
+        let ids = ids.iter().map(|id| format!("{}:{}/{}", id.group, id.level.number(), id.index));
+        ids.collect::<Vec<_>>().join(" ")
+    }
+
+    /// A rank of 1 µs; its tracks are in groups 0 and 1 by turns.
+    #[track_caller]
+    fn check(start_ps: i64, end_ps: i64, rows: std::ops::Range<usize>, shown: &str, ahead: &str) {
+        let mut rank = rank_of("a\nb\nc");
+        for (at, track) in rank.tracks.iter_mut().enumerate() {
+            track.group = Some(at as u32 % 2);
+        }
+        let layout = Layout::new(&rank.tracks, |_| false);
+        let scale = TimeScale { window: Interval::new(start_ps, end_ps), width_px: 500.0 };
+        let wanted = Wanted::new(&rank, &layout.rows[rows], &scale, 1.0);
+        assert_eq!((text(&wanted.shown).as_str(), text(&wanted.ahead).as_str()), (shown, ahead));
+    }
+
+    #[test]
+    fn only_the_groups_in_sight_are_wanted() {
+        // A cell of level 1 is 2048 ps; a pixel is 2000.
+        check(0, 1_000_000, 0..3, "0:1/0 1:1/0", "0:2/0 1:2/0");
+        check(0, 1_000_000, 1..2, "1:1/0", "1:2/0");
+        check(0, 250_000, 0..1, "0:0/0", "0:0/1 0:1/0");
+        check(600_000, 850_000, 0..1, "0:0/1", "0:0/0 0:1/0");
+    }
+
+    #[test]
+    fn nothing_is_wanted_outside_of_the_rank() {
+        check(-10_000, 0, 0..3, "", "");
+        check(-100_000, 150_000, 0..1, "0:0/0", "0:0/1 0:1/0");
+    }
+
+    #[test]
+    fn the_overview_is_one_or_two_tiles_a_group() {
+        let mut rank = rank_of("a");
+        for duration_ps in [1, 1_000, 123_456_789, 1 << 50] {
+            rank.entry.end_ps = duration_ps;
+            assert!((1..=2).contains(&overview(&rank).len()), "{duration_ps}");
+        }
+    }
+}

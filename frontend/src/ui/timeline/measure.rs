@@ -1,0 +1,31 @@
+//! Follows the size of the tracks.
+
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+use web_sys::ResizeObserver;
+
+/// Keeps `size_px` what is in sight: as wide as `sight`, as high as `rows`, without the scrollbars.
+pub fn follow(rows: NodeRef<Div>, sight: NodeRef<Div>, size_px: RwSignal<(f64, f64)>) {
+    Effect::new(move |_| {
+        let (Some(rows), Some(sight)) = (rows.get(), sight.get()) else { return };
+        let measured = {
+            let (rows, sight) = (rows.clone(), sight.clone());
+            move || (sight.get_bounding_client_rect().width(), f64::from(rows.client_height()))
+        };
+        let changed = Closure::<dyn FnMut()>::new(move || {
+            let now = measured();
+            if size_px.try_get_untracked().is_some_and(|before| before != now) {
+                size_px.set(now);
+            }
+        });
+        let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) else { return };
+        // The first observation reports the size as it is.
+        observer.observe(&rows);
+        observer.observe(&sight);
+        let kept = StoredValue::new_local((observer, changed));
+        on_cleanup(move || {
+            kept.try_with_value(|(observer, _)| observer.disconnect());
+        });
+    });
+}

@@ -1,0 +1,202 @@
+//! Pointer and wheel on the tracks: drag to zoom, shift-drag to move, wheel to zoom at the cursor, click to select.
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, PointerEvent, WheelEvent};
+
+use super::stage::{Pointer, StageHandle};
+use crate::view::{Command, Hovered, TimeScale};
+
+/// A press that moves less is a click.
+const CLICK_PX: f64 = 4.0;
+/// How much a pixel of the wheel zooms.
+const WHEEL_ZOOM: f64 = 0.002;
+/// As [`WHEEL_ZOOM`], for pinches, which browsers report as small turns of the wheel with the control key.
+const PINCH_ZOOM: f64 = 0.01;
+/// One event zooms by at most this: some mice send a whole turn at once.
+const MOST_ZOOM: f64 = 2.0;
+/// Pixels in a line and in a page of the wheel (`WheelEvent.deltaMode`).
+const DELTA_PX: [f64; 3] = [1.0, 16.0, 400.0];
+/// Space beside a slice that is zoomed to, as a share of its duration.
+const FOCUS_MARGIN: f64 = 0.25;
+
+/// What a press on the tracks or the ruler began.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Press {
+    /// A span to zoom into.
+    Zoom { start_px: f64 },
+    /// A span to mark.
+    Mark { start_px: f64 },
+    /// The tracks follow the pointer.
+    Move { start_px: f64, window: Interval },
+}
+
+/// The gestures of one timeline.
+#[derive(Debug, Clone, Copy)]
+pub struct Gestures {
+    stage: StageHandle,
+    on_command: Callback<Command>,
+    press: StoredValue<Option<Press>>,
+}
+
+/// Sends all further events of a pointer to the element that listens, until it is released.
+pub fn capture(event: &PointerEvent) {
+    let element = event.current_target().and_then(|target| target.dyn_into::<Element>().ok());
+    if let Some(element) = element {
+        // Fails only for a pointer that is gone.
+        element.set_pointer_capture(event.pointer_id()).ok();
+    }
+}
+
+/// A slice's span with some space beside it; instants get the narrowest window.
+#[must_use]
+pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
+    let margin = (duration_ps as f64 * FOCUS_MARGIN) as i64;
+    Interval::new(
+        start_ps.saturating_sub(margin),
+        start_ps.saturating_add(duration_ps).saturating_add(margin),
+    )
+}
+
+impl Gestures {
+    /// The gestures of a stage.
+    #[must_use]
+    pub fn new(stage: StageHandle, on_command: Callback<Command>) -> Self {
+        Self { stage, on_command, press: StoredValue::new(None) }
+    }
+
+    fn scale(self) -> Option<TimeScale> {
+        self.stage.with(|stage| stage.shown().scale())
+    }
+
+    /// A button goes down on the tracks.
+    pub fn press(self, event: &PointerEvent) {
+        if event.button() != 0 {
+            return;
+        }
+        let Some(scale) = self.scale() else { return };
+        let start_px = f64::from(event.offset_x());
+        capture(event);
+        self.press.set_value(Some(if event.shift_key() {
+            Press::Move { start_px, window: scale.window }
+        } else {
+            Press::Zoom { start_px }
+        }));
+    }
+
+    /// A button goes down on the ruler.
+    pub fn press_ruler(self, event: &PointerEvent) {
+        if event.button() == 0 {
+            capture(event);
+            self.press.set_value(Some(Press::Mark { start_px: f64::from(event.offset_x()) }));
+        }
+    }
+
+    /// The pointer moves.
+    pub fn pull(self, event: &PointerEvent) {
+        let Some(scale) = self.scale() else { return };
+        let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
+        let client_px = (f64::from(event.client_x()), f64::from(event.client_y()));
+        let press = self.press.get_value();
+        let dragged = press.and_then(|press| span(press, &scale, x_px));
+        self.stage.gesture(|gesture| {
+            gesture.pointer = Some(Pointer { x_px, y_px, client_px });
+            gesture.dragged = dragged;
+        });
+        if let Some(Press::Move { start_px, window }) = press {
+            let by_ps = scale.ps_from_px(start_px - x_px);
+            let (start, end) = (window.start.0.saturating_add(by_ps), window.end.0.saturating_add(by_ps));
+            self.on_command.run(Command::Slide(Interval::new(start, end)));
+        }
+    }
+
+    /// The pointer moves on the ruler: only a drag shows there.
+    pub fn pull_ruler(self, event: &PointerEvent) {
+        let Some((press, scale)) = self.press.get_value().zip(self.scale()) else { return };
+        let dragged = span(press, &scale, f64::from(event.offset_x()));
+        self.stage.gesture(|gesture| gesture.dragged = dragged);
+    }
+
+    /// The button goes up.
+    pub fn release(self, event: &PointerEvent) {
+        let Some(press) = self.press.get_value() else { return };
+        self.cancel();
+        let Some(scale) = self.scale() else { return };
+        let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
+        let command = match (press, span(press, &scale, x_px)) {
+            (Press::Zoom { .. }, Some(span)) => Command::Show(span),
+            (Press::Mark { .. }, span) => Command::Mark(span),
+            (Press::Zoom { .. }, None) => Command::Select(self.row_at(x_px, y_px)),
+            (Press::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => {
+                Command::Select(self.row_at(x_px, y_px))
+            }
+            (Press::Move { .. }, _) => return,
+        };
+        self.on_command.run(command);
+    }
+
+    /// Ends a gesture without a result.
+    pub fn cancel(self) {
+        self.press.set_value(None);
+        self.stage.gesture(|gesture| gesture.dragged = None);
+    }
+
+    /// The pointer leaves.
+    pub fn leave(self) {
+        if self.press.get_value().is_none() {
+            self.stage.gesture(|gesture| gesture.pointer = None);
+        }
+    }
+
+    /// A double click zooms to the slice.
+    pub fn focus(self, event: &web_sys::MouseEvent) {
+        let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
+        let hit = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten();
+        match hit.map(|hit| hit.what) {
+            Some(Hovered::Slice { start_ps, duration_ps, .. }) => {
+                self.on_command.run(Command::Show(around(start_ps, duration_ps)));
+            }
+            Some(Hovered::Cell { span, .. }) => {
+                self.on_command.run(Command::Show(around(span.start.0, span.duration_ps())));
+            }
+            Some(Hovered::Sample { .. } | Hovered::Range { .. }) | None => {}
+        }
+    }
+
+    fn row_at(self, x_px: f64, y_px: f64) -> Option<u32> {
+        self.stage.with(|stage| stage.hit(x_px, y_px)).flatten()?.what.slice_row()
+    }
+
+    /// The wheel turns over the tracks: zooms at the cursor; sideways it moves. With shift, the rows scroll.
+    pub fn wheel(self, event: &WheelEvent, rows: &Element) {
+        let Some(scale) = self.scale() else { return };
+        let unit_px = DELTA_PX.get(event.delta_mode() as usize).copied().unwrap_or(1.0);
+        let (x, y) = (event.delta_x() * unit_px, event.delta_y() * unit_px);
+        event.prevent_default();
+        if event.shift_key() {
+            // Browsers turn the wheel sideways themselves while shift is held, but not all of them.
+            rows.set_scroll_top(rows.scroll_top() + (x + y) as i32);
+        } else if x.abs() > y.abs() && !event.ctrl_key() {
+            self.on_command.run(Command::Pan { windows: x / scale.width_px.max(1.0) });
+        } else {
+            let speed = if event.ctrl_key() { PINCH_ZOOM } else { WHEEL_ZOOM };
+            let factor = (y * speed).exp().clamp(1.0 / MOST_ZOOM, MOST_ZOOM);
+            let at_ps = scale.time_from_px(f64::from(event.offset_x()));
+            self.on_command.run(Command::Zoom { factor, at_ps });
+        }
+    }
+}
+
+/// The span of a drag; `None` for a click, and for a drag that moves.
+fn span(press: Press, scale: &TimeScale, x_px: f64) -> Option<Interval> {
+    let start_px = match press {
+        Press::Zoom { start_px } | Press::Mark { start_px } => start_px,
+        Press::Move { .. } => return None,
+    };
+    if (x_px - start_px).abs() < CLICK_PX {
+        return None;
+    }
+    let time = |px: f64| scale.time_from_px(px.clamp(0.0, scale.width_px));
+    Some(Interval::new(time(start_px.min(x_px)), time(start_px.max(x_px))))
+}

@@ -1,0 +1,434 @@
+//! What the timeline's canvases show, frame by frame. A frame is drawn only after something changed.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::{request_animation_frame, set_timeout};
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use nprof_engine::tile::{CELLS, TileId};
+use nprof_engine::wire::catalog::RankDetail;
+use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
+use nprof_engine::wire::tile::Tile;
+use web_sys::HtmlCanvasElement;
+
+use super::tiles::Tiles;
+use crate::draw::batch::Batch;
+use crate::draw::overlay::{Above, Arrow, Pen, Shade};
+use crate::draw::palette::{self, Ground};
+use crate::draw::scene::{Camera, Labels, Rect};
+use crate::draw::shape::Shape;
+use crate::draw::webgl::{Painter, Surface};
+use crate::fetch::FetchError;
+use crate::fetch::cache::Piece;
+use crate::ui::format;
+use crate::view::ticks::Ruler;
+use crate::view::{Hover, Hovered, Layout, TimeScale, hit};
+
+/// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
+pub const RULER_PX: f64 = 24.0;
+/// The pointer hits what is at most this far beside it.
+const SLOP_PX: f64 = 3.0;
+/// Arrows that are drawn; a slice with more has them in the details.
+const MOST_ARROWS: usize = 64;
+
+/// What the canvases show. Replaced as a whole whenever a part changes.
+#[derive(Debug, Clone, Default)]
+pub struct Shown {
+    /// The profile's name for URLs.
+    pub slug: String,
+    /// The rank.
+    pub rank: Option<Arc<RankDetail>>,
+    /// Its rows.
+    pub layout: Arc<Layout>,
+    /// The visible span.
+    pub window: Interval,
+    /// Width and height of the tracks in CSS pixels.
+    pub size_px: (f64, f64),
+    /// Distance of the tracks' top from the top of the first row.
+    pub scroll_px: f64,
+    /// The selected slice.
+    pub selected: Option<Arc<SliceDetail>>,
+    /// The marked span.
+    pub marked: Option<Interval>,
+    /// What colours stand on.
+    pub ground: Ground,
+}
+
+impl Shown {
+    /// The time scale of the tracks.
+    #[must_use]
+    pub fn scale(&self) -> TimeScale {
+        TimeScale { window: self.window, width_px: self.size_px.0 }
+    }
+}
+
+/// The canvases, once they are in the page.
+#[derive(Debug)]
+pub struct Canvases {
+    /// For WebGL.
+    pub quads: HtmlCanvasElement,
+    /// For texts, above.
+    pub above: HtmlCanvasElement,
+    /// The ruler.
+    pub ruler: HtmlCanvasElement,
+    /// The minimap.
+    pub minimap: HtmlCanvasElement,
+}
+
+#[derive(Debug)]
+struct Tools {
+    canvases: Canvases,
+    painter: Option<Painter>,
+    above: Pen,
+    ruler: Pen,
+    minimap: super::minimap::Picture,
+}
+
+/// What a pointer gesture shows while it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Gesture {
+    /// Where the pointer is, in CSS pixels of the tracks and of the viewport.
+    pub pointer: Option<Pointer>,
+    /// The span that is being dragged.
+    pub dragged: Option<Interval>,
+}
+
+/// Where the pointer is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pointer {
+    /// From the left of the tracks.
+    pub x_px: f64,
+    /// From the top of the tracks.
+    pub y_px: f64,
+    /// In the viewport.
+    pub client_px: (f64, f64),
+}
+
+/// What lies under a point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The track's number.
+    pub track: u32,
+    /// The lane.
+    pub lane: u32,
+    /// What is there.
+    pub what: Hovered,
+}
+
+/// The stage.
+#[derive(Debug, Default)]
+pub struct Stage {
+    shown: Shown,
+    shape: Shape,
+    tiles: Tiles,
+    tools: Option<Tools>,
+    batches: HashMap<TileId, Batch>,
+    gesture: Gesture,
+    hovered: Option<Hit>,
+    is_frame_requested: bool,
+    are_bands_stale: bool,
+}
+
+/// What a frame leaves to be done when the stage is free again.
+#[derive(Debug, Default)]
+struct Outcome {
+    fetch: super::tiles::Orders,
+    hover: Option<Option<Hover>>,
+    problem: Option<String>,
+}
+
+/// A handle to the stage, for event handlers and answers to requests. Does nothing after the timeline is gone.
+#[derive(Debug, Clone, Copy)]
+pub struct StageHandle {
+    stage: StoredValue<Rc<RefCell<Stage>>, LocalStorage>,
+    on_hover: Callback<Option<Hover>>,
+    problem: RwSignal<Option<String>>,
+}
+
+impl StageHandle {
+    /// An empty stage. `problem` says why tiles do not come.
+    #[must_use]
+    pub fn new(on_hover: Callback<Option<Hover>>, problem: RwSignal<Option<String>>) -> Self {
+        Self { stage: StoredValue::new_local(Rc::default()), on_hover, problem }
+    }
+
+    /// Looks at the stage or changes it.
+    pub fn with<R>(self, look: impl FnOnce(&mut Stage) -> R) -> Option<R> {
+        let stage = self.stage.try_get_value()?;
+        let mut stage = stage.try_borrow_mut().ok()?;
+        Some(look(&mut stage))
+    }
+
+    /// Draws soon.
+    pub fn invalidate(self) {
+        let is_first = self.with(|stage| !std::mem::replace(&mut stage.is_frame_requested, true));
+        if is_first == Some(true) {
+            request_animation_frame(move || self.frame());
+        }
+    }
+
+    fn frame(self) {
+        let Some(outcome) = self.with(Stage::frame) else { return };
+        for order in outcome.fetch.start {
+            order.send(move |id, generation, answer| self.arrived(id, generation, answer));
+        }
+        if let Some(wait_ms) = outcome.fetch.retry_in_ms {
+            set_timeout(move || self.invalidate(), Duration::from_millis(wait_ms));
+        }
+        if let Some(hover) = outcome.hover {
+            self.on_hover.run(hover);
+        }
+        if self.problem.try_get_untracked().is_some_and(|now| now != outcome.problem) {
+            self.problem.set(outcome.problem);
+        }
+    }
+
+    fn arrived(self, id: TileId, generation: u64, answer: Result<Tile, FetchError>) {
+        if self.with(|stage| stage.tiles.arrived(id, generation, answer)) == Some(true) {
+            self.invalidate();
+        }
+    }
+
+    /// Sends all failed requests again.
+    pub fn retry(self) {
+        self.with(|stage| stage.tiles.forgive());
+        self.invalidate();
+    }
+
+    /// Shows something else.
+    pub fn show(self, shown: Shown) {
+        self.with(|stage| stage.show(shown));
+        self.invalidate();
+    }
+
+    /// Shows another state of a gesture.
+    pub fn gesture(self, change: impl FnOnce(&mut Gesture)) {
+        self.with(|stage| change(&mut stage.gesture));
+        self.invalidate();
+    }
+}
+
+impl Stage {
+    /// Takes the canvases. `Err` says why nothing can be drawn.
+    pub fn open(&mut self, canvases: Canvases) -> Result<(), String> {
+        let no_canvas = || "This browser gives no canvas to draw the timeline on".to_owned();
+        let above = Pen::new(&canvases.above).ok_or_else(no_canvas)?;
+        let ruler = Pen::new(&canvases.ruler).ok_or_else(no_canvas)?;
+        let minimap = super::minimap::Picture::new(&canvases.minimap).ok_or_else(no_canvas)?;
+        let painter = Painter::new(&canvases.quads).map_err(|error| error.0)?;
+        self.tools = Some(Tools { canvases, painter: Some(painter), above, ruler, minimap });
+        self.are_bands_stale = true;
+        Ok(())
+    }
+
+    /// The browser took the graphics card away.
+    pub fn lose_context(&mut self) {
+        if let Some(tools) = &mut self.tools {
+            tools.painter = None;
+        }
+    }
+
+    /// The browser gave it back: everything is uploaded again by the next frame.
+    pub fn restore_context(&mut self) {
+        if let Some(tools) = &mut self.tools {
+            tools.painter = Painter::new(&tools.canvases.quads).ok();
+        }
+        self.are_bands_stale = true;
+    }
+
+    /// What is shown.
+    #[must_use]
+    pub fn shown(&self) -> &Shown {
+        &self.shown
+    }
+
+    fn show(&mut self, shown: Shown) {
+        let is_same = |a: &Option<Arc<RankDetail>>, b: &Option<Arc<RankDetail>>| match (a, b) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        if !is_same(&self.shown.rank, &shown.rank) {
+            self.shape = shown.rank.as_deref().map(Shape::new).unwrap_or_default();
+            self.tiles.open(&shown.slug, shown.rank.clone());
+            self.batches.clear();
+            self.hovered = None;
+            if let Some(painter) = self.tools.as_mut().and_then(|tools| tools.painter.as_mut()) {
+                painter.drop_all();
+            }
+            self.are_bands_stale = true;
+        }
+        self.are_bands_stale |= !Arc::ptr_eq(&self.shown.layout, &shown.layout);
+        self.shown = shown;
+    }
+
+    fn frame(&mut self) -> Outcome {
+        self.is_frame_requested = false;
+        let Some(rank) = self.shown.rank.clone() else { return Outcome::default() };
+        let (width_px, height_px) = self.shown.size_px;
+        if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
+            return Outcome::default();
+        }
+        let ratio = window().device_pixel_ratio().max(0.5);
+        let scale = self.shown.scale();
+        let top_px = self.shown.scroll_px;
+        let rows = self.shown.layout.visible(top_px, top_px + height_px);
+        let (wanted, fetch) = self.tiles.plan(rows, &scale, ratio);
+        let mut pieces = Vec::new();
+        for id in &wanted.shown {
+            self.tiles.cache().pieces(*id, &mut pieces);
+        }
+        let hover = self.hover();
+        self.paint(&rank, &pieces, ratio);
+        let problem = self.tiles.cache().failure(&wanted.shown).map(ToString::to_string);
+        Outcome { fetch, hover, problem }
+    }
+
+    fn paint(&mut self, rank: &RankDetail, pieces: &[Piece], ratio: f64) {
+        let (width_px, height_px) = self.shown.size_px;
+        let (scale, ground, scroll_px) = (self.shown.scale(), self.shown.ground, self.shown.scroll_px);
+        let layout = Arc::clone(&self.shown.layout);
+        let camera = Camera { scale, scroll_px, height_px, rank, shape: &self.shape, layout: &layout };
+        let Some(tools) = &mut self.tools else { return };
+        fit(&tools.canvases.quads, width_px, height_px, ratio);
+        fit(&tools.canvases.above, width_px, height_px, ratio);
+        fit(&tools.canvases.ruler, width_px, RULER_PX, ratio);
+        for id in self.tiles.take_dropped() {
+            self.batches.remove(&id);
+            if let Some(painter) = &mut tools.painter {
+                painter.drop_tile(id);
+            }
+        }
+        if let Some(painter) = &mut tools.painter {
+            if std::mem::take(&mut self.are_bands_stale) {
+                painter.set_bands(&self.shape.bands(&rank.tracks, &layout));
+            }
+            let mut quads = Vec::with_capacity(pieces.len());
+            for piece in pieces {
+                if !painter.has(piece.id) {
+                    let mut batch = Batch::new(&piece.tile, &rank.tracks, &self.shape);
+                    painter.upload(piece.id, &batch);
+                    // From now on only whose they are is needed.
+                    batch.instances = Vec::new();
+                    self.batches.insert(piece.id, batch);
+                }
+                quads.extend(self.batches.get(&piece.id).and_then(|batch| camera.quads(piece, batch)));
+            }
+            let surface = Surface { width_px, height_px, scroll_px, ratio };
+            painter.draw(&surface, &palette::colours(ground), &quads);
+        }
+        let ruler = Ruler::new(&scale);
+        let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
+        for piece in pieces {
+            if let Some(batch) = self.batches.get(&piece.id) {
+                camera.labels(piece, batch, &mut |text| tools.above.width_px(text), &mut above.labels);
+            }
+        }
+        tools.above.draw_above(&scale, &ruler, height_px, ratio, ground, &above);
+        tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &above.shades);
+        tools.minimap.draw(&tools.canvases.minimap, rank, &self.shape, self.tiles.overview(), ground);
+    }
+
+    /// What lies at a point of the tracks, in CSS pixels.
+    #[must_use]
+    pub fn hit(&self, x_px: f64, y_px: f64) -> Option<Hit> {
+        let rank = self.shown.rank.as_deref()?;
+        let row = self.shown.layout.row_at(y_px + self.shown.scroll_px)?;
+        let track = rank.tracks.get(row.track)?;
+        let lane = row.lane_at(track, y_px + self.shown.scroll_px);
+        let scale = self.shown.scale();
+        let what =
+            self.at(track.group?, track.id, lane, scale.time_from_px(x_px), scale.ps_from_px(SLOP_PX))?;
+        Some(Hit { track: track.id, lane, what })
+    }
+
+    fn at(&self, group: u32, track: u32, lane: u32, time_ps: i64, slop_ps: i64) -> Option<Hovered> {
+        let level = self.shown.scale().level(window().device_pixel_ratio().max(0.5));
+        let index = level.cell_of(nprof_engine::base::Time(time_ps)).div_euclid(CELLS);
+        let mut pieces = Vec::new();
+        self.tiles.cache().pieces(TileId { group, level, index }, &mut pieces);
+        let piece = pieces.iter().find(|piece| piece.clip.overlaps(time_ps, time_ps))?;
+        let lane = piece.tile.lanes.iter().find(|one| one.track == track && one.lane == lane)?;
+        hit::hit(&piece.tile, lane, time_ps, slop_ps)
+    }
+
+    /// The slice nearest to the middle of the window in the topmost track in sight: where stepping starts.
+    #[must_use]
+    pub fn slice_in_sight(&self) -> Option<u32> {
+        let rank = self.shown.rank.as_deref()?;
+        let shown = &self.shown;
+        let half_ps = shown.window.duration_ps() / 2;
+        let middle_ps = shown.window.start.0.saturating_add(half_ps);
+        let rows = shown.layout.visible(shown.scroll_px, shown.scroll_px + shown.size_px.1);
+        rows.iter().find_map(|row| {
+            let track = rank.tracks.get(row.track)?;
+            self.at(track.group?, track.id, 0, middle_ps, half_ps)?.slice_row()
+        })
+    }
+
+    /// What is under the pointer, where that changed.
+    fn hover(&mut self) -> Option<Option<Hover>> {
+        let pointer = self.gesture.pointer.filter(|_| self.gesture.dragged.is_none());
+        let hit = pointer.and_then(|at| self.hit(at.x_px, at.y_px));
+        let is_same = hit == self.hovered && (hit.is_none() || pointer.is_none());
+        self.hovered.clone_from(&hit);
+        let tell =
+            || Some(Hover { client_px: pointer?.client_px, track: hit.as_ref()?.track, what: hit?.what });
+        (!is_same).then(tell)
+    }
+}
+
+/// Gives a canvas the pixels of the screen that it covers.
+fn fit(canvas: &HtmlCanvasElement, width_px: f64, height_px: f64, ratio: f64) {
+    let (width, height) = ((width_px * ratio).round() as u32, (height_px * ratio).round() as u32);
+    // Setting the size empties the canvas, even to what it is.
+    if canvas.width() != width || canvas.height() != height {
+        canvas.set_width(width);
+        canvas.set_height(height);
+    }
+}
+
+fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Option<&Hit>) -> Above<'a> {
+    let scale = &camera.scale;
+    let shade = |span: Interval, label: String| Shade {
+        span_px: (
+            scale.px_from_time(span.start.0).max(-1.0),
+            scale.px_from_time(span.end.0).min(scale.width_px + 1.0),
+        ),
+        label,
+    };
+    let label = |span: Interval| format::duration(span.duration_ps());
+    let is_in_sight = |span: &Interval| scale.window.overlaps(span.start.0, span.end.0);
+    let marked = shown.marked.filter(is_in_sight).map(|span| shade(span, label(span)));
+    let dragged = gesture.dragged.map(|span| shade(span, label(span)));
+    let rect_of =
+        |slice: &SliceEntry| camera.rect(slice.track, slice.lane, slice.start_ps, slice.duration_ps);
+    Above {
+        labels: Labels::default(),
+        hovered: hovered.and_then(|hit| match hit.what {
+            Hovered::Slice { start_ps, duration_ps, .. } => {
+                camera.rect(hit.track, hit.lane, start_ps, duration_ps)
+            }
+            Hovered::Cell { span, .. } => camera.rect(hit.track, hit.lane, span.start.0, span.duration_ps()),
+            Hovered::Sample { .. } | Hovered::Range { .. } => None,
+        }),
+        selected: shown.selected.as_ref().and_then(|detail| rect_of(&detail.slice)),
+        arrows: shown.selected.as_ref().map_or_else(Vec::new, |detail| arrows(detail, rect_of)),
+        shades: marked.into_iter().chain(dragged).collect(),
+        pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
+    }
+}
+
+fn arrows(detail: &SliceDetail, rect_of: impl Fn(&SliceEntry) -> Option<Rect>) -> Vec<Arrow> {
+    let Some(own) = rect_of(&detail.slice) else { return Vec::new() };
+    let arrow = |from: Rect, to: Rect| Arrow {
+        from_px: (from.x_px + from.width_px, from.y_px + from.height_px / 2.0),
+        to_px: (to.x_px, to.y_px + to.height_px / 2.0),
+    };
+    let into = detail.predecessors.iter().filter_map(|other| Some(arrow(rect_of(&other.slice)?, own)));
+    let out = detail.successors.iter().filter_map(|other| Some(arrow(own, rect_of(&other.slice)?)));
+    into.chain(out).take(MOST_ARROWS).collect()
+}

@@ -1,0 +1,96 @@
+//! The timeline's keys, and the steps from slice to slice that they ask the server for.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use nprof_engine::base::Interval;
+
+use super::pointer::around;
+use super::stage::StageHandle;
+use crate::fetch::{Client, FetchError, Step};
+use crate::view::keys::{KeyAction, action};
+use crate::view::{Command, View};
+
+/// The keys of one timeline.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys {
+    /// What is looked at.
+    pub view: Signal<View>,
+    /// What the timeline shows of it.
+    pub stage: StageHandle,
+    /// Takes what the user does.
+    pub on_command: Callback<Command>,
+    /// Says why a step failed.
+    pub problem: RwSignal<Option<String>>,
+    /// Whether a step is under way: held keys send more than can be answered.
+    pub is_stepping: StoredValue<bool>,
+}
+
+impl Keys {
+    /// Does what a key asks for. Whether it was one of the timeline's.
+    pub fn press(self, key: &str) -> bool {
+        let Some(action) = action(key) else { return false };
+        match action {
+            KeyAction::Do(command) => self.on_command.run(command),
+            KeyAction::Next => self.step(Step::Next),
+            KeyAction::Previous => self.step(Step::Previous),
+            KeyAction::Up => self.step(Step::Up),
+            KeyAction::Down => self.step(Step::Down),
+            KeyAction::Focus => {
+                if let Some((start_ps, duration_ps)) = self.selected() {
+                    self.on_command.run(Command::Show(around(start_ps, duration_ps)));
+                }
+            }
+            KeyAction::MarkSelected => {
+                if let Some((start_ps, duration_ps)) = self.selected() {
+                    let span = Interval::new(start_ps, start_ps.saturating_add(duration_ps));
+                    self.on_command.run(Command::Mark(Some(span)));
+                }
+            }
+            KeyAction::Drop => {
+                let is_marked = self.view.with_untracked(|view| view.marked.is_some());
+                self.on_command.run(if is_marked { Command::Mark(None) } else { Command::Select(None) });
+            }
+        }
+        true
+    }
+
+    fn selected(self) -> Option<(i64, i64)> {
+        let detail = self.stage.with(|stage| stage.shown().selected.clone()).flatten()?;
+        Some((detail.slice.start_ps, detail.slice.duration_ps))
+    }
+
+    fn step(self, step: Step) {
+        let Some(Some((slug, rank))) = self.stage.with(|stage| {
+            let shown = stage.shown();
+            Some((shown.slug.clone(), shown.rank.as_ref()?.entry.rank))
+        }) else {
+            return;
+        };
+        let Some(row) = self.view.with_untracked(|view| view.selected) else {
+            // The first step selects what is in sight.
+            let row = self.stage.with(|stage| stage.slice_in_sight()).flatten();
+            if row.is_some() {
+                self.on_command.run(Command::Select(row));
+            }
+            return;
+        };
+        if self.is_stepping.get_value() {
+            return;
+        }
+        self.is_stepping.set_value(true);
+        spawn_local(async move {
+            let answer = Client.step(&slug, rank, row, step).await;
+            self.is_stepping.try_set_value(false);
+            match answer {
+                Ok(detail) => {
+                    let slice = detail.slice;
+                    let (row, start_ps, duration_ps) = (slice.row, slice.start_ps, slice.duration_ps);
+                    self.on_command.run(Command::Reveal { row, start_ps, duration_ps });
+                }
+                // There is no slice on that side.
+                Err(FetchError::Refused { status: 404, .. }) => {}
+                Err(error) => self.problem.set(Some(error.to_string())),
+            }
+        });
+    }
+}

@@ -1,0 +1,172 @@
+//! The tiles of the shown rank: plans what to fetch, sends it, takes the answers.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use leptos::prelude::window;
+use leptos::task::spawn_local;
+use nprof_engine::tile::TileId;
+use nprof_engine::wire::catalog::RankDetail;
+use nprof_engine::wire::tile::Tile;
+use web_sys::{AbortController, AbortSignal};
+
+use crate::fetch::cache::TileCache;
+use crate::fetch::wanted::{Wanted, overview};
+use crate::fetch::{Client, FetchError};
+use crate::view::TimeScale;
+use crate::view::layout::Row;
+
+/// Decoded tiles that are kept.
+const CACHE_BYTES: usize = 192 << 20;
+
+/// The tiles of one rank.
+#[derive(Debug)]
+pub struct Tiles {
+    cache: TileCache,
+    under_way: HashMap<TileId, AbortController>,
+    source: Option<Source>,
+    overview: Vec<TileId>,
+    /// Counts ranks: answers for one that is no longer shown are dropped.
+    generation: u64,
+    /// For when a retry is arranged already.
+    retry_at_ms: Option<f64>,
+}
+
+/// Where tiles come from.
+#[derive(Debug, Clone)]
+struct Source {
+    slug: Rc<str>,
+    rank: Arc<RankDetail>,
+}
+
+/// Requests to send, and when to plan again.
+#[derive(Debug, Default)]
+pub struct Orders {
+    /// Most urgent first.
+    pub start: Vec<Order>,
+    /// Failed requests are due then.
+    pub retry_in_ms: Option<u64>,
+}
+
+/// One request to send.
+#[derive(Debug)]
+pub struct Order {
+    id: TileId,
+    generation: u64,
+    source: Source,
+    cancel: AbortSignal,
+}
+
+impl Order {
+    /// Sends it; `arrived` takes the answer.
+    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<Tile, FetchError>) + 'static) {
+        spawn_local(async move {
+            let Source { slug, rank } = self.source;
+            let answer =
+                Client.tile(&slug, rank.entry.rank, &rank.entry.content, self.id, &self.cancel).await;
+            arrived(self.id, self.generation, answer);
+        });
+    }
+}
+
+impl Default for Tiles {
+    fn default() -> Self {
+        Self {
+            cache: TileCache::new(CACHE_BYTES),
+            under_way: HashMap::new(),
+            source: None,
+            overview: Vec::new(),
+            generation: 0,
+            retry_at_ms: None,
+        }
+    }
+}
+
+impl Drop for Tiles {
+    fn drop(&mut self) {
+        self.under_way.values().for_each(AbortController::abort);
+    }
+}
+
+impl Tiles {
+    /// Shows another rank: everything of the one before is dropped.
+    pub fn open(&mut self, slug: &str, rank: Option<Arc<RankDetail>>) {
+        let generation = self.generation + 1;
+        let overview = rank.as_deref().map(overview).unwrap_or_default();
+        let source = rank.map(|rank| Source { slug: slug.into(), rank });
+        let mut fresh = Self::default();
+        (fresh.source, fresh.overview, fresh.generation) = (source, overview, generation);
+        *self = fresh;
+    }
+
+    /// The tiles.
+    #[must_use]
+    pub fn cache(&self) -> &TileCache {
+        &self.cache
+    }
+
+    /// The tiles of the whole rank that are here.
+    pub fn overview(&self) -> impl Iterator<Item = &Rc<Tile>> + Clone {
+        self.overview.iter().filter_map(|id| self.cache.tile(*id))
+    }
+
+    /// Tiles that were dropped since the last call.
+    pub fn take_dropped(&mut self) -> Vec<TileId> {
+        self.cache.take_dropped()
+    }
+
+    /// What a frame needs, and what to send for it.
+    pub fn plan(&mut self, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
+        let Some(source) = self.source.clone() else { return (Wanted::default(), Orders::default()) };
+        let wanted = Wanted::new(&source.rank, rows, scale, ratio);
+        // The overview of what is in sight stands in until the rest is here, so it comes first; what lies ahead
+        // waits for all of it.
+        let is_in_sight = |id: &TileId| wanted.shown.iter().any(|shown| shown.group == id.group);
+        let (mut ids, elsewhere): (Vec<_>, Vec<_>) = self.overview.iter().copied().partition(is_in_sight);
+        ids.extend(&wanted.shown);
+        ids.extend(elsewhere);
+        if self.cache.has_all(&ids) {
+            ids.extend(&wanted.ahead);
+        }
+        let now_ms = now_ms();
+        let plan = self.cache.plan(&ids, now_ms);
+        for id in plan.cancel {
+            if let Some(request) = self.under_way.remove(&id) {
+                request.abort();
+            }
+        }
+        let mut orders = Orders::default();
+        for id in plan.start {
+            let Ok(request) = AbortController::new() else { continue };
+            let cancel = request.signal();
+            orders.start.push(Order { id, generation: self.generation, source: source.clone(), cancel });
+            self.under_way.insert(id, request);
+        }
+        if plan.retry_at_ms != self.retry_at_ms {
+            self.retry_at_ms = plan.retry_at_ms;
+            // One more millisecond: timers are rounded down.
+            orders.retry_in_ms = plan.retry_at_ms.map(|at| (at - now_ms).max(0.0).ceil() as u64 + 1);
+        }
+        (wanted, orders)
+    }
+
+    /// Takes an answer. Whether it is one for the shown rank.
+    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<Tile, FetchError>) -> bool {
+        if generation != self.generation || answer == Err(FetchError::Cancelled) {
+            return false;
+        }
+        self.under_way.remove(&id);
+        self.cache.provide(id, answer, now_ms());
+        true
+    }
+
+    /// Lets failed requests be sent again at once.
+    pub fn forgive(&mut self) {
+        self.cache.forgive();
+    }
+}
+
+fn now_ms() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
+}

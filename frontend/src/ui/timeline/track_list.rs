@@ -1,0 +1,145 @@
+//! The names of the tracks, left of them: a list of those in sight. Groups open and close.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
+
+use crate::ui::format;
+use crate::view::layout::Row;
+use crate::view::{Command, Layout, View};
+
+/// Indentation for each group around a track.
+const INDENT_PX: f64 = 14.0;
+/// Rows beyond the visible ones that stand ready for scrolling.
+const AHEAD_PX: f64 = 240.0;
+
+/// One row of the list.
+#[derive(Debug, Clone, PartialEq)]
+struct Item {
+    row: Row,
+    track: Track,
+    position: usize,
+    is_closed: bool,
+}
+
+/// The list.
+#[component]
+pub fn TrackList(
+    /// What is looked at.
+    view: Signal<View>,
+    /// The rank.
+    rank: Signal<Option<Arc<RankDetail>>>,
+    /// Its rows.
+    layout: Memo<Arc<Layout>>,
+    /// Distance of the visible rows from the top.
+    scroll_px: Signal<f64>,
+    /// Height of the visible part.
+    height_px: Signal<f64>,
+    /// What the user does.
+    on_command: Callback<Command>,
+) -> impl IntoView {
+    // Changes only when other rows come into sight.
+    let in_sight = Memo::new(move |_| {
+        let top_px = scroll_px.get() - AHEAD_PX;
+        layout.with(|layout| {
+            let rows = layout.visible(top_px, top_px + height_px.get() + 2.0 * AHEAD_PX);
+            rows.first().map_or(0..0, |first| {
+                let start = layout.rows.partition_point(|row| row.top_px < first.top_px);
+                start..start + rows.len()
+            })
+        })
+    });
+    let toggled = Memo::new(move |_| view.with(|view| view.toggled.clone()));
+    let items = move || {
+        let Some(rank) = rank.get() else { return Vec::new() };
+        let (layout, toggled) = (layout.get(), toggled.get());
+        let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
+        rows.filter_map(|(position, row)| {
+            let track = rank.tracks.get(row.track)?.clone();
+            let is_closed = track.initially_closed != toggled.contains(&track.id);
+            Some(Item { row: *row, track, position, is_closed })
+        })
+        .collect()
+    };
+    let height = move || format!("height: {}px", layout.with(|layout| layout.height_px()));
+    let count = Memo::new(move |_| layout.with(|layout| layout.rows.len()));
+    view! {
+        <ul class="tracks" aria-label="Tracks" style=height>
+            <For
+                each=items
+                key=|item| (item.track.id, item.row.top_px.to_bits(), item.is_closed)
+                children=move |item| view! { <TrackName item count on_command /> }
+            />
+        </ul>
+    }
+}
+
+#[component]
+fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> impl IntoView {
+    let Item { row, track, position, is_closed } = item;
+    let style = format!(
+        "top: {}px; height: {}px; --indent: {}px",
+        row.top_px,
+        row.height_px,
+        f64::from(row.depth) * INDENT_PX
+    );
+    let about = about(&track);
+    let title = if about.is_empty() { track.name.clone() } else { format!("{}: {about}", track.name) };
+    let id = track.id;
+    let content = match track.kind {
+        TrackKind::Group => view! {
+            <button
+                type="button"
+                class="track-group"
+                aria-expanded=if is_closed { "false" } else { "true" }
+                on:click=move |_| on_command.run(Command::ToggleGroup(id))
+            >
+                <svg class="track-chevron" viewBox="0 0 16 16" aria-hidden="true">
+                    <path d="M6 4l4 4-4 4" />
+                </svg>
+                <span class="track-name">{track.name.clone()}</span>
+            </button>
+        }
+        .into_any(),
+        TrackKind::Slices => view! { <span class="track-name">{track.name.clone()}</span> }.into_any(),
+        TrackKind::Counter => view! {
+            <span class="track-name">{track.name.clone()}</span>
+            <span class="track-range">{range(&track)}</span>
+        }
+        .into_any(),
+    };
+    view! {
+        <li
+            class=match track.kind {
+                TrackKind::Group => "track track-heading",
+                TrackKind::Slices => "track",
+                TrackKind::Counter => "track track-counter",
+            }
+            style=style
+            title=title.clone()
+            aria-setsize=move || count.get().to_string()
+            aria-posinset=(position + 1).to_string()
+        >
+            <div class="track-label">{content}<span class="unseen">{about}</span></div>
+        </li>
+    }
+}
+
+/// What a track holds, in words.
+fn about(track: &Track) -> String {
+    match track.kind {
+        TrackKind::Group => String::new(),
+        TrackKind::Slices => format::counted(track.rows, "slice", "slices"),
+        TrackKind::Counter => {
+            format!("{}, {}", format::counted(track.rows, "sample", "samples"), range(track))
+        }
+    }
+}
+
+/// A counter's smallest and largest value.
+fn range(track: &Track) -> String {
+    use nprof_engine::wire::detail::FieldContent;
+    let shown = |value| format::value(&FieldContent::Float(value), &track.unit).text;
+    track.value_range.map_or_else(String::new, |(least, most)| format!("{} – {}", shown(least), shown(most)))
+}

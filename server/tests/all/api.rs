@@ -1,0 +1,198 @@
+//! The API's promises, request by request.
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use nprof_engine::wire::catalog::{ProfileInfo, ProfileList};
+use nprof_engine::wire::tile::Tile;
+use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
+
+use crate::stage::{Stage, request};
+
+#[tokio::test]
+async fn profiles_are_listed_read_and_removed() {
+    let stage = Stage::new();
+    let list = stage.json("/api/profiles").await;
+    assert_eq!(list["profiles"][0]["slug"], "small");
+    assert_eq!(list["profiles"][0]["events"], 7);
+    let id = list["profiles"][0]["id"].as_str().unwrap().to_owned();
+    for name in ["small", id.as_str()] {
+        let profile = stage.json(&format!("/api/profiles/{name}")).await;
+        assert_eq!(profile["entry"], list["profiles"][0]);
+        assert_eq!(profile["ranks"][0]["input"], "small.json");
+    }
+    let remove = || request("DELETE", "/api/profiles/small").body(Body::empty()).unwrap();
+    assert_eq!(stage.ask(remove()).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(stage.ask(remove()).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(stage.json("/api/profiles").await["profiles"].as_array().unwrap().len(), 0);
+    assert_eq!(stage.get("/api/profiles/small/ranks/0").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn postcard_and_json_say_the_same() {
+    let stage = Stage::new();
+    let ask = |path| stage.ask(request("GET", path).header("accept", POSTCARD).body(Body::empty()).unwrap());
+    let list = ask("/api/profiles").await;
+    assert_eq!(list.header("content-type"), POSTCARD);
+    let list: ProfileList = postcard::from_bytes(&list.body).unwrap();
+    assert_eq!(serde_json::to_value(list).unwrap(), stage.json("/api/profiles").await);
+    let profile: ProfileInfo = postcard::from_bytes(&ask("/api/profiles/small").await.body).unwrap();
+    assert_eq!(serde_json::to_value(profile).unwrap(), stage.json("/api/profiles/small").await);
+}
+
+#[tokio::test]
+async fn slices_and_their_neighbours() {
+    let stage = Stage::new();
+    let rank = "/api/profiles/small/ranks/0";
+    let outer = stage.row("outer").await;
+    let detail = stage.json(&format!("{rank}/slices/{outer}")).await;
+    assert_eq!(detail["slice"]["duration_ps"], 100_000_000);
+    let value = |name: &str| {
+        let fields = detail["fields"].as_array().unwrap();
+        fields.iter().find(|field| field["name"] == name).map(|field| field["value"].clone())
+    };
+    assert_eq!(value("count").unwrap()["int"], 3);
+    assert_eq!(value("text").unwrap()["text"], "needle");
+    assert_eq!(value("big").unwrap()["uint"], u64::MAX);
+    let below = stage.json(&format!("{rank}/slices/{outer}/step?direction=down")).await;
+    assert_eq!(below["slice"]["name"], "inner");
+    let row = below["slice"]["row"].as_u64().unwrap();
+    let next = stage.json(&format!("{rank}/slices/{row}/step?direction=next")).await;
+    assert_eq!(next["slice"]["start_ps"], 40_000_000);
+    assert_eq!(next["successors"][0]["slice"]["name"], "worker");
+    let end = stage.get(&format!("{rank}/slices/{}/step?direction=next", next["slice"]["row"])).await;
+    assert_eq!(end.status, StatusCode::NOT_FOUND);
+    let found = stage.json(&format!("{rank}/search?q=needle")).await;
+    assert_eq!((found["total"].as_u64(), found["hits"][0]["field"].as_str()), (Some(1), Some("text")));
+}
+
+#[tokio::test]
+async fn windows_and_selections() {
+    let stage = Stage::new();
+    let rank = "/api/profiles/small/ranks/0";
+    let window = stage.json(&format!("{rank}/events?start_ps=0&end_ps=35000000")).await;
+    assert_eq!((window["slices"].as_array().unwrap().len(), &window["truncated"]), (2, &false.into()));
+    let first = stage.json(&format!("{rank}/events?start_ps=0&end_ps=100000000&limit=1")).await;
+    assert_eq!((first["slices"].as_array().unwrap().len(), &first["truncated"]), (1, &true.into()));
+    let none = stage.json(&format!("{rank}/events?start_ps=0&end_ps=100000000&tracks=")).await;
+    assert_eq!(none["slices"].as_array().unwrap().len(), 0);
+    let selection = stage.json(&format!("{rank}/selection?start_ps=0&end_ps=20000000")).await;
+    let inner = selection["by_name"].as_array().unwrap().iter().find(|name| name["name"] == "inner").unwrap();
+    assert_eq!((&inner["count"], &inner["total_ps"]), (&1.into(), &10_000_000.into()));
+}
+
+#[tokio::test]
+async fn tiles_are_frames_for_ever() {
+    let stage = Stage::new();
+    let path = stage.tile_path().await;
+    let tile = stage.get(&path).await;
+    assert_eq!(tile.status, StatusCode::OK, "{}", tile.text());
+    assert_eq!(tile.header("content-type"), POSTCARD_ZSTD);
+    assert_eq!(tile.header("cache-control"), "public, max-age=31536000, immutable");
+    let bytes = zstd::stream::decode_all(&tile.body[..]).unwrap();
+    let decoded: Tile = postcard::from_bytes(&bytes).unwrap();
+    assert!(!decoded.lanes.is_empty());
+    let with = |name, value: String| request("GET", &path).header(name, value).body(Body::empty()).unwrap();
+    let json = stage.ask(with("accept", "application/json".to_owned())).await;
+    assert_eq!(json.json(), serde_json::to_value(&decoded).unwrap());
+    assert_ne!(json.header("etag"), tile.header("etag"), "two forms have two tags");
+    let tag = tile.header("etag").to_owned();
+    for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+        let again = stage.ask(with("if-none-match", known)).await;
+        assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
+        assert_eq!(again.header("etag"), tag);
+    }
+    assert_eq!(stage.ask(with("if-none-match", "\"x\"".to_owned())).await.status, StatusCode::OK);
+    // A tile is packed already: gzip over it would cost time and win nothing.
+    let packed = stage.ask(with("accept-encoding", "gzip".to_owned())).await;
+    assert_eq!((packed.header("content-encoding"), &packed.body), ("", &tile.body));
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_said_in_json() {
+    let stage = Stage::new();
+    let tile = stage.tile_path().await;
+    let no_level = tile.replace("/10/0", "/44/0");
+    let no_group = tile.replace("/0/10/0", "/99/10/0");
+    let other_content = tile.replace("/tiles/", "/tiles/x");
+    let row = stage.row("outer").await;
+    let cases = [
+        ("/api/nothing", StatusCode::NOT_FOUND),
+        ("/nothing.js", StatusCode::NOT_FOUND),
+        ("/api/jobs/1", StatusCode::NOT_FOUND),
+        ("/api/jobs/x", StatusCode::BAD_REQUEST),
+        ("/api/profiles/other", StatusCode::NOT_FOUND),
+        ("/api/profiles/..%2f..", StatusCode::NOT_FOUND),
+        ("/api/profiles/small/ranks/1", StatusCode::NOT_FOUND),
+        ("/api/profiles/small/ranks/-1", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/slices/4294967295", StatusCode::NOT_FOUND),
+        ("/api/profiles/small/ranks/0/slices/4294967296", StatusCode::BAD_REQUEST),
+        (&format!("/api/profiles/small/ranks/0/slices/{row}/step?direction=back"), StatusCode::BAD_REQUEST),
+        (&format!("/api/profiles/small/ranks/0/slices/{row}/step"), StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/events?start_ps=5", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/events?start_ps=5&end_ps=4", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/events?start_ps=0&end_ps=4&tracks=a", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/search", StatusCode::BAD_REQUEST),
+        (&no_level, StatusCode::NOT_FOUND),
+        (&no_group, StatusCode::NOT_FOUND),
+        (&other_content, StatusCode::NOT_FOUND),
+    ];
+    for (path, status) in cases {
+        let answer = stage.get(path).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        assert!(!answer.json()["error"].as_str().unwrap().is_empty(), "{path}");
+        assert_eq!(answer.header("cache-control"), "no-store", "{path}");
+    }
+    let wrong = stage.ask(request("PUT", "/api/profiles").body(Body::empty()).unwrap()).await;
+    assert_eq!(wrong.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(wrong.json()["error"].is_string());
+}
+
+#[tokio::test]
+async fn extreme_windows_are_answered() {
+    let stage = Stage::new();
+    let tile = stage.tile_path().await;
+    let (min, max) = (i64::MIN, i64::MAX);
+    for path in [
+        format!("/api/profiles/small/ranks/0/events?start_ps={min}&end_ps={max}"),
+        format!("/api/profiles/small/ranks/0/selection?start_ps={min}&end_ps={max}"),
+        tile.replace("/10/0", &format!("/43/{max}")),
+        tile.replace("/10/0", &format!("/0/{min}")),
+    ] {
+        let answer = stage.get(&path).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_segment_is_reported_and_nothing_else_suffers() {
+    let stage = Stage::new();
+    let profile = stage.store.find("small").unwrap();
+    let path = profile.segment_path(0).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let answer = stage.get("/api/profiles/small/ranks/0").await;
+    assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(answer.json()["error"].as_str().unwrap().contains("rank_0.nseg"));
+    assert_eq!(stage.get("/api/profiles").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_page_and_its_guards() {
+    let stage = Stage::new();
+    for path in ["/", "/profile/small", "/profile/small?rank=0"] {
+        let page = stage.get(path).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}");
+        assert!(page.header("content-type").starts_with("text/html"), "{path}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        assert_eq!(page.header("x-frame-options"), "DENY");
+    }
+    let page = stage.get("/").await;
+    let known = request("GET", "/").header("if-none-match", page.header("etag")).body(Body::empty()).unwrap();
+    assert_eq!(stage.ask(known).await.status, StatusCode::NOT_MODIFIED);
+    let rebound = axum::http::Request::builder().uri("/api/profiles").header("host", "evil.example");
+    assert_eq!(stage.ask(rebound.body(Body::empty()).unwrap()).await.status, StatusCode::FORBIDDEN);
+    let foreign = request("DELETE", "/api/profiles/small").header("origin", "https://evil.example");
+    assert_eq!(stage.ask(foreign.body(Body::empty()).unwrap()).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(stage.get("/api/profiles/small").await.status, StatusCode::OK);
+}

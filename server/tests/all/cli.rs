@@ -1,0 +1,272 @@
+//! The program as a user runs it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use crate::stage::{TRACE, shared};
+
+fn nprof(store: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nprof"));
+    command.env("NPROF_STORE", store).env_remove("NPROF_LOG").stdin(Stdio::null());
+    command
+}
+
+fn run(store: &Path, args: &[&str]) -> Output {
+    nprof(store).args(args).output().unwrap()
+}
+
+#[track_caller]
+fn succeed(store: &Path, args: &[&str]) -> String {
+    let output = run(store, args);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{args:?}: {err}");
+    out.into_owned()
+}
+
+#[track_caller]
+fn fail(store: &Path, args: &[&str], code: i32) -> String {
+    let output = run(store, args);
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {err}");
+    err
+}
+
+fn stage() -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("trace.json");
+    fs::write(&trace, TRACE).unwrap();
+    let trace = trace.to_str().unwrap().to_owned();
+    (dir, trace)
+}
+
+#[test]
+fn ingest_list_summary_remove() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    assert!(succeed(&store, &["list"]).contains("no profiles"));
+    let said = succeed(&store, &["ingest", &trace, "--db-bucket", "my run"]);
+    assert_eq!(said, "Profile \"my-run\" is ready to view\n");
+    let list = succeed(&store, &["list"]);
+    assert!(list.starts_with("NAME") && list.contains("my-run"), "{list}");
+    let json: serde_json::Value = serde_json::from_str(&succeed(&store, &["list", "--json"])).unwrap();
+    let id = json["profiles"][0]["id"].as_str().unwrap().to_owned();
+    let summary: serde_json::Value =
+        serde_json::from_str(&succeed(&store, &["summary", "my-run", "--output-format", "json"])).unwrap();
+    assert!(summary[&id]["slice_count"].is_number(), "{summary}");
+    assert!(succeed(&store, &["summary", &id]).lines().any(|line| line.starts_with("slice_count ")));
+    assert!(fail(&store, &["summary", "my-run", "--rank", "4"], 1).contains("no rank 4"));
+    let segment = store.join("profiles").join(&id).join("rank_0.nseg");
+    let anatomy = succeed(&store, &["inspect", segment.to_str().unwrap()]);
+    assert!(anatomy.contains("table slice:") && anatomy.contains("tile pyramids"), "{anatomy}");
+    assert!(succeed(&store, &["rm", "my-run"]).starts_with("removed my-run"));
+    assert!(fail(&store, &["rm", "my-run"], 1).contains("no profile \"my-run\""));
+}
+
+#[test]
+fn the_same_input_is_the_same_profile_and_names_can_change() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    let first = succeed(&store, &["view", &trace, "--ingest-only"]);
+    assert!(first.starts_with("Profile \"n_"), "{first}");
+    assert_eq!(succeed(&store, &["view", &trace, "--ingest-only"]), first);
+    let named = succeed(&store, &["view", &trace, "--ingest-only", "--db-bucket", "named"]);
+    assert_eq!(named, "Profile \"named\" is ready to view\n");
+    let other = dir.path().join("other.json");
+    fs::write(&other, TRACE.replace("outer", "other")).unwrap();
+    let other = other.to_str().unwrap();
+    assert!(fail(&store, &["ingest", other, "--db-bucket", "named"], 1).contains("taken"));
+    succeed(&store, &["ingest", other, "--db-bucket", "named", "--force"]);
+    assert_eq!(succeed(&store, &["list"]).lines().count(), 2, "a heading and one profile");
+}
+
+#[test]
+fn bad_input_is_one_line_and_leaves_the_store_alone() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(b"not a trace").unwrap();
+    let empty = dir.path().join("nothing");
+    fs::create_dir(&empty).unwrap();
+    let cases = [
+        write("empty.json", b""),
+        write("text.txt", b"hello"),
+        write("object.json", b"{\"a\":1}"),
+        write("version.ntff", &[4; 200]),
+        write("short.ntff", &[5, 0, 0]),
+        write("protobuf.ntff", &[0x82, 1, 2, 3]),
+        write("model.neff", &[0; 2000]),
+        write("packed.gz", &gzip.finish().unwrap()),
+        write("damaged.gz", &[0x1f, 0x8b, 8, 0, 1, 2, 3]),
+        dir.path().join("missing.json").to_str().unwrap().to_owned(),
+        empty.to_str().unwrap().to_owned(),
+    ];
+    for case in &cases {
+        let said = fail(&store, &["ingest", case], 1);
+        let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("nprof: ")).collect();
+        assert_eq!(lines.len(), 1, "{said}");
+        assert!(lines[0].contains(case.as_str()), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    assert!(fail(&store, &["ingest", &trace, &cases[1]], 1).contains("text.txt"));
+    assert!(succeed(&store, &["list"]).contains("no profiles"));
+    assert_eq!(fs::read_dir(store.join("tmp")).unwrap().count(), 0);
+    fail(&store, &["ingest"], 2);
+    fail(&store, &["view", "--output-format", "nonsense", &trace], 2);
+    fail(&store, &["nonsense"], 2);
+}
+
+#[test]
+fn several_files_are_ranks() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let session = dir.path().join("session");
+    fs::create_dir(&session).unwrap();
+    for (name, text) in [("rank-4.json", "a"), ("rank-2.json", "b"), ("x_rank-4.json", "c")] {
+        fs::write(session.join(name), TRACE.replace("outer", text)).unwrap();
+    }
+    let output = run(&store, &["view", "-d", session.to_str().unwrap(), "--ingest-only", "--db-bucket", "job"]);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && err.contains("rank 4 is taken"), "{err}");
+    let summary = succeed(&store, &["summary", "job"]);
+    let ranks: Vec<&str> = summary.lines().filter(|line| line.starts_with("rank ")).map(|line| &line[..6]).collect();
+    assert_eq!(ranks, ["rank 0", "rank 2", "rank 4"]);
+}
+
+#[test]
+fn exports_need_no_store_entry() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    let out = dir.path().join("out.json");
+    let ignored = ["--db-endpoint", "http://localhost:8086", "--db-org", "x"];
+    let args = ["view", &trace, "--output-format", "json", "--output-file", out.to_str().unwrap()];
+    succeed(&store, &[&args[..], &ignored].concat());
+    let tables: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+    let slices = tables["slice"].as_array().unwrap();
+    let starts: Vec<i64> = slices.iter().map(|row| row["timestamp"].as_i64().unwrap()).collect();
+    assert!(starts.is_sorted() && starts.len() == 5, "{starts:?}");
+    assert_eq!(tables["summary"].as_array().unwrap().len(), 1);
+    let text = succeed(&store, &["view", &trace, "--output-format", "summary-text"]);
+    assert!(text.contains("slice_count"));
+    assert!(succeed(&store, &["list"]).contains("no profiles"));
+    assert_eq!(fs::read_dir(store.join("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn neuron_json_comes_out_as_it_went_in() {
+    let Some(folder) = shared("neuron") else { return };
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    for name in ["profile_128x128x152", "profile_bucketed_128x128x2048"] {
+        let input = folder.join(format!("{name}.json"));
+        let out = dir.path().join("out.json");
+        let args = ["view", input.to_str().unwrap(), "--output-format", "json", "--output-file"];
+        succeed(&store, &[&args[..], &[out.to_str().unwrap()]].concat());
+        let read = |path: &Path| -> serde_json::Map<String, serde_json::Value> {
+            serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+        };
+        let (before, after) = (read(&input), read(&out));
+        for (table, rows) in &before {
+            // A list without rows is a table without rows: the store has nothing to keep of it.
+            let none = Vec::new();
+            let sorted = |rows: &Vec<serde_json::Value>| {
+                let mut texts: Vec<String> = rows.iter().map(canonical).collect();
+                texts.sort();
+                texts
+            };
+            let after = after.get(table).map_or(&none, |rows| rows.as_array().unwrap());
+            assert_eq!(sorted(rows.as_array().unwrap()), sorted(after), "{name}: {table}");
+        }
+    }
+}
+
+/// The row with its keys in order.
+fn canonical(row: &serde_json::Value) -> String {
+    let sorted: std::collections::BTreeMap<_, _> = row.as_object().unwrap().iter().collect();
+    serde_json::to_string(&sorted).unwrap()
+}
+
+/// A process that is ended when the test is.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn line_with(reader: &mut impl BufRead, start: &str) -> String {
+    let mut line = String::new();
+    while reader.read_line(&mut line).unwrap() > 0 {
+        if let Some(rest) = line.strip_prefix(start) {
+            return rest.trim().to_owned();
+        }
+        line.clear();
+    }
+    panic!("no line with {start:?}");
+}
+
+fn get(port: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost:{port}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn view_serves_and_prints_what_scripts_look_for() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    let mut command = nprof(&store);
+    command.args(["view", &trace, "--db-bucket", "one", "--port", "0"]).stdout(Stdio::piped());
+    let mut running = Running(command.spawn().unwrap());
+    let mut reader = BufReader::new(running.0.stdout.take().unwrap());
+    assert_eq!(line_with(&mut reader, "Profile "), "\"one\" is ready to view");
+    let profile = line_with(&mut reader, "View profile at http://localhost:");
+    let port = profile.split('/').next().unwrap();
+    assert_eq!(profile, format!("{port}/profile/one"));
+    assert_eq!(line_with(&mut reader, "View a list of profiles at "), format!("http://localhost:{port}/"));
+    assert!(get(port, "/profile/one").starts_with("HTTP/1.0 200"));
+    let other = dir.path().join("other.json");
+    fs::write(&other, TRACE.replace("outer", "other")).unwrap();
+    let other = other.to_str().unwrap();
+    // The running server is of the same store: it shows the new profile, and there is no need for another one.
+    let said = succeed(&store, &["view", other, "--db-bucket", "two", "--port", port]);
+    assert!(said.contains(&format!("View profile at http://localhost:{port}/profile/two\n")), "{said}");
+    assert!(get(port, "/api/profiles").contains("\"slug\":\"two\""));
+    let elsewhere = dir.path().join("elsewhere");
+    let busy = fail(&elsewhere, &["serve", "--port", port], 1);
+    assert!(busy.contains(&format!("port {port} is taken")) && busy.contains("--port"), "{busy}");
+    let ended = Command::new("kill").args(["-TERM", &running.0.id().to_string()]).status().unwrap();
+    assert!(ended.success());
+    assert!(running.0.wait().unwrap().success(), "SIGTERM is a normal end");
+}
+
+#[test]
+fn a_demo_needs_no_hardware() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let said = succeed(&store, &["demo", "--ingest-only", "--events", "3000"]);
+    assert!(said.starts_with("Profile \"p_"), "{said}");
+    let list: serde_json::Value = serde_json::from_str(&succeed(&store, &["list", "--json"])).unwrap();
+    assert_eq!(list["profiles"][0]["ranks"], 2);
+    assert_eq!(succeed(&store, &["demo", "--ingest-only", "--events", "3000"]), said, "equal settings, equal id");
+    assert_ne!(succeed(&store, &["demo", "--ingest-only", "--events", "3000", "--seed", "2"]), said);
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let (dir, _) = stage();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(succeed(dir.path(), &["completions", shell]).contains("nprof"), "{shell}");
+    }
+}

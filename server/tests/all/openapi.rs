@@ -1,0 +1,170 @@
+//! The description of the API against the table of routes, and against what the routes really answer.
+
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use nprof_server::router::ROUTES;
+use nprof_server::routes::openapi::DOCUMENT;
+use serde_json::Value;
+
+use crate::stage::{Stage, TRACE, request};
+
+fn document() -> Value {
+    serde_json::from_str(DOCUMENT).unwrap()
+}
+
+fn resolve<'a>(document: &'a Value, node: &'a Value) -> &'a Value {
+    match node.get("$ref").and_then(Value::as_str) {
+        Some(reference) => {
+            let pointer = reference.strip_prefix('#').unwrap();
+            resolve(document, document.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere")))
+        }
+        None => node,
+    }
+}
+
+/// Why a value does not fit a schema. Knows the keywords that the document uses, and refuses others.
+fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
+    let schema = resolve(document, schema);
+    let is = |kind: &str| match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "null" => value.is_null(),
+        other => panic!("unknown type {other}"),
+    };
+    for (keyword, wanted) in schema.as_object().unwrap() {
+        let fits = match keyword.as_str() {
+            "type" => match wanted {
+                Value::Array(kinds) => kinds.iter().any(|kind| is(kind.as_str().unwrap())),
+                kind => is(kind.as_str().unwrap()),
+            },
+            "enum" => wanted.as_array().unwrap().contains(value),
+            "const" => wanted == value,
+            "minimum" => value.as_f64().unwrap() >= wanted.as_f64().unwrap(),
+            "maximum" => value.as_f64().unwrap() <= wanted.as_f64().unwrap(),
+            "required" => wanted.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some()),
+            "oneOf" => {
+                let branches = wanted.as_array().unwrap().iter();
+                branches.filter(|branch| misfit(document, branch, value, at).is_none()).count() == 1
+            }
+            "additionalProperties" => {
+                let known = schema["properties"].as_object().unwrap();
+                value.as_object().is_none_or(|object| object.keys().all(|key| known.contains_key(key)))
+            }
+            "properties" | "items" | "description" | "pattern" | "default" => true,
+            other => panic!("{at}: this test does not know the keyword {other}"),
+        };
+        if !fits {
+            return Some(format!("{at}: {value} is not {keyword} {wanted}"));
+        }
+    }
+    let members = value.as_object().into_iter().flatten();
+    let of_members = members.filter_map(|(key, member)| {
+        let schema = schema.get("properties")?.get(key)?;
+        misfit(document, schema, member, &format!("{at}.{key}"))
+    });
+    let items = value.as_array().into_iter().flatten();
+    let of_items = items.filter_map(|item| misfit(document, schema.get("items")?, item, &format!("{at}[]")));
+    of_members.chain(of_items).next()
+}
+
+#[test]
+fn the_document_describes_exactly_the_routes() {
+    let document = document();
+    let mut described = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
+        described.extend(methods.map(|method| (method.to_uppercase(), path.clone())));
+    }
+    let routed: BTreeSet<_> =
+        ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
+    assert_eq!(described, routed);
+    assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn every_parameter_of_a_path_is_described_and_every_reference_leads_somewhere() {
+    let document = document();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let described: BTreeSet<&str> = item["parameters"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|parameter| resolve(&document, parameter)["name"].as_str().unwrap())
+            .collect();
+        let braces = path.split('{').skip(1).map(|rest| rest.split('}').next().unwrap());
+        assert_eq!(described, braces.collect(), "{path}");
+    }
+    let mut nodes = vec![&document];
+    while let Some(node) = nodes.pop() {
+        resolve(&document, node);
+        nodes.extend(node.as_object().into_iter().flatten().map(|(_, child)| child));
+        nodes.extend(node.as_array().into_iter().flatten());
+    }
+}
+
+#[tokio::test]
+async fn every_answer_fits_its_schema() {
+    let stage = Stage::new();
+    let document = document();
+    let row = stage.row("inner").await;
+    let upload = request("POST", "/api/profiles?name=t.json").body(Body::from(TRACE)).unwrap();
+    let job = stage.ask(upload).await;
+    let mut covered = BTreeSet::new();
+    let mut check = |operation: &str, status: &str, body: &Value| {
+        let path = document["paths"].as_object().unwrap().values();
+        let mut operations = path.flat_map(|item| item.as_object().unwrap().values());
+        let described = operations.find(|op| op.get("operationId").is_some_and(|id| id == operation)).unwrap();
+        let response = resolve(&document, &described["responses"][status]);
+        let schema = &response["content"]["application/json"]["schema"];
+        assert_eq!(misfit(&document, schema, body, operation), None);
+        covered.insert(operation.to_owned());
+    };
+    check("createProfile", "202", &job.json());
+    let rank = "/api/profiles/small/ranks/0";
+    let span = "start_ps=0&end_ps=100000000";
+    for (operation, path) in [
+        ("health", "/api/health".to_owned()),
+        ("openapi", "/api/openapi.json".to_owned()),
+        ("listProfiles", "/api/profiles".to_owned()),
+        ("readProfile", "/api/profiles/small".to_owned()),
+        ("readRank", rank.to_owned()),
+        ("readSlice", format!("{rank}/slices/{row}")),
+        ("stepFromSlice", format!("{rank}/slices/{row}/step?direction=up")),
+        ("listEvents", format!("{rank}/events?{span}")),
+        ("search", format!("{rank}/search?q=e")),
+        ("summariseSelection", format!("{rank}/selection?{span}")),
+        ("readSummary", format!("{rank}/summary")),
+        ("readJob", job.header("location").to_owned()),
+    ] {
+        check(operation, "200", &stage.json(&path).await);
+    }
+    let detail = stage.json(rank).await;
+    for group in detail["groups"].as_array().unwrap() {
+        let content = detail["entry"]["content"].as_str().unwrap();
+        let path = format!("{rank}/tiles/{content}/{}/10/0", group["id"]);
+        let asked = request("GET", &path).header("accept", "application/json").body(Body::empty()).unwrap();
+        check("readTile", "200", &stage.ask(asked).await.json());
+    }
+    check("readProfile", "404", &stage.get("/api/profiles/none").await.json());
+    let without_body = ["deleteProfile", "cancelJob"];
+    let operations = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let all = operations.filter_map(|operation| operation.get("operationId")?.as_str());
+    let left: Vec<&str> = all.filter(|id| !covered.contains(*id) && !without_body.contains(id)).collect();
+    assert!(left.is_empty(), "not checked: {left:?}");
+}
+
+#[test]
+fn the_check_finds_what_does_not_fit() {
+    let document = document();
+    let schema = serde_json::json!({ "$ref": "#/components/schemas/TileGroup" });
+    let fits = |text: &str| misfit(&document, &schema, &serde_json::from_str(text).unwrap(), "").is_none();
+    assert!(fits(r#"{"id":1,"tracks":[2]}"#));
+    for bad in [r#"{"id":1}"#, r#"{"id":-1,"tracks":[]}"#, r#"{"id":1,"tracks":["a"]}"#, r#"{"id":1,"tracks":[],"x":0}"#, "[]"] {
+        assert!(!fits(bad), "{bad}");
+    }
+}

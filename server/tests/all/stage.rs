@@ -1,0 +1,121 @@
+//! What the tests stand on: a store with a small trace in it, and a service to ask.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, Response, StatusCode};
+use nprof_server::access::Access;
+use nprof_server::app::App;
+use nprof_server::ingest::{Meter, Named, Settings, run};
+use nprof_server::router::router;
+use nprof_server::store::Store;
+use serde_json::Value;
+use tower::ServiceExt;
+
+/// Two threads, nesting, an instant, a counter, a flow, fields of several types.
+pub const TRACE: &str = r#"{"traceEvents":[
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"main"}},
+{"ph":"X","pid":1,"tid":1,"ts":0,"dur":100,"name":"outer","args":{"count":3,"text":"needle","half":0.5,"big":18446744073709551615,"list":[1]}},
+{"ph":"X","pid":1,"tid":1,"ts":10,"dur":20,"name":"inner"},
+{"ph":"X","pid":1,"tid":1,"ts":40,"dur":20,"name":"inner"},
+{"ph":"X","pid":1,"tid":2,"ts":50,"dur":30,"name":"worker","args":{"ok":true}},
+{"ph":"i","pid":1,"tid":2,"ts":60,"s":"t","name":"moment"},
+{"ph":"s","pid":1,"tid":1,"ts":45,"id":7,"name":"go","cat":"c"},
+{"ph":"f","pid":1,"tid":2,"ts":55,"id":7,"name":"go","cat":"c","bp":"e"},
+{"ph":"C","pid":1,"ts":0,"name":"memory","args":{"bytes":5}},
+{"ph":"C","pid":1,"ts":70,"name":"memory","args":{"bytes":9}}
+]}"#;
+
+/// A store with [`TRACE`] in it, under the name `small`.
+pub struct Stage {
+    // Its files live as long as it does.
+    _dir: tempfile::TempDir,
+    pub store: Arc<Store>,
+    pub service: Router,
+}
+
+impl Stage {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(&dir.path().join("store")).unwrap());
+        let trace = dir.path().join("small.json");
+        std::fs::write(&trace, TRACE).unwrap();
+        let named = Named { files: vec![trace], ..Named::default() };
+        let settings = Settings { slug: Some("small".parse().unwrap()), ..Settings::default() };
+        run(&store, &named, &settings, &Meter::default()).unwrap();
+        let service = router(App::new(Arc::clone(&store)), Access::Loopback);
+        Self { _dir: dir, store, service }
+    }
+
+    pub async fn ask(&self, request: Request<Body>) -> Answer {
+        let answer: Response<Body> = self.service.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap().to_vec();
+        Answer { status, headers, body }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.ask(request("GET", path).body(Body::empty()).unwrap()).await
+    }
+
+    /// The JSON of an answer that must succeed.
+    pub async fn json(&self, path: &str) -> Value {
+        let answer = self.get(path).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text());
+        answer.json()
+    }
+
+    /// The row of the slice with this name.
+    pub async fn row(&self, name: &str) -> u64 {
+        let found = self.json(&format!("/api/profiles/small/ranks/0/search?q={name}")).await;
+        found["hits"][0]["slice"]["row"].as_u64().unwrap()
+    }
+
+    /// The path of the tile of the first group that covers the whole trace.
+    pub async fn tile_path(&self) -> String {
+        let detail = self.json("/api/profiles/small/ranks/0").await;
+        let content = detail["entry"]["content"].as_str().unwrap().to_owned();
+        format!("/api/profiles/small/ranks/0/tiles/{content}/{}/10/0", detail["groups"][0]["id"])
+    }
+
+    pub fn staged(&self) -> usize {
+        std::fs::read_dir(self.store.root().join("tmp")).unwrap().count()
+    }
+}
+
+pub fn request(method: &str, path: &str) -> axum::http::request::Builder {
+    Request::builder().method(method).uri(path).header("host", "localhost:3001")
+}
+
+/// An answer, received whole.
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+}
+
+/// A folder of real traces beside the project, where there is one.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("skipped: {} is not there", path.display());
+    None
+}

@@ -1,0 +1,141 @@
+//! A device trace, exported as JSON from the store, equals what the vendor's own tool wrote for it.
+//!
+//! The real pairs lie outside of the project; where they are missing the tests say so and pass.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The pairs of trace and export, if they are there.
+fn pairs() -> Vec<(PathBuf, PathBuf)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/neuron");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("skipped: there are no real traces here");
+        return Vec::new();
+    };
+    let mut traces: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    traces.retain(|path| path.extension().is_some_and(|extension| extension == "ntff"));
+    traces.sort();
+    traces.into_iter().map(|trace| (trace.clone(), trace.with_extension("json"))).collect()
+}
+
+/// What `nprof view --output-format json` writes for a trace.
+fn exported(trace: &PathBuf) -> Value {
+    let directory = tempfile::tempdir().unwrap();
+    let output = directory.path().join("out.json");
+    let done = Command::new(env!("CARGO_BIN_EXE_nprof"))
+        .arg("--store")
+        .arg(directory.path().join("store"))
+        .args(["view", "--output-format", "json", "--output-file"])
+        .arg(&output)
+        .arg("-s")
+        .arg(trace)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}: {}", trace.display(), String::from_utf8_lossy(&done.stderr));
+    serde_json::from_slice(&std::fs::read(output).unwrap()).unwrap()
+}
+
+/// The rows of a table, cut down to some fields, sorted.
+fn rows(tables: &Value, table: &str, fields: &[&str], keep: impl Fn(&Value) -> bool) -> Vec<String> {
+    let all = tables[table].as_array().cloned().unwrap_or_default();
+    let mut rows: Vec<String> = all
+        .iter()
+        .filter(|row| keep(row))
+        .map(|row| {
+            let cut: Vec<String> = fields.iter().map(|field| format!("{field}={}", plain(field, &row[field]))).collect();
+            cut.join(" ")
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+/// A value without what the trace file does not hold: names of semaphores come from the NEFF.
+fn plain(field: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) if field == "id" => {
+            let number = text.strip_prefix("S[").and_then(|rest| rest.split(']').next());
+            number.unwrap_or(text).to_owned()
+        }
+        // 1.0 and 1 are the same number.
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        other => other.to_string(),
+    }
+}
+
+#[track_caller]
+fn check_rows(ours: &Value, theirs: &Value, table: &str, fields: &[&str], what: &str) {
+    let keep_all = |_: &Value| true;
+    let (ours, theirs) = (rows(ours, table, fields, keep_all), rows(theirs, table, fields, keep_all));
+    assert_eq!(ours.len(), theirs.len(), "{what}: rows of {table}");
+    for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        assert_eq!(ours, theirs, "{what}: {table}, row {at} in order of its fields");
+    }
+}
+
+#[test]
+fn tables_equal_the_vendors() {
+    for (trace, export) in pairs() {
+        let ours = exported(&trace);
+        let theirs: Value = serde_json::from_slice(&std::fs::read(&export).unwrap()).unwrap();
+        let what = trace.file_name().unwrap().to_string_lossy().into_owned();
+        let instruction = ["timestamp", "duration", "pc", "opcode", "label", "evt_wait_time"];
+        check_rows(&ours, &theirs, "instruction", &instruction, &what);
+        let dma = [
+            "timestamp", "duration", "transfer_size", "read_size", "write_size", "dma_engine", "dma_queue",
+            "queue_type", "transfer_rate", "aggregated", "subgroup", "packet_idx",
+        ];
+        check_rows(&ours, &theirs, "dma", &dma, &what);
+        check_rows(&ours, &theirs, "semaphore_update", &["timestamp", "value", "id"], &what);
+        check_rows(&ours, &theirs, "ham", &["timestamp", "duration", "k", "n", "type"], &what);
+        check_rows(&ours, &theirs, "nc_mem_usage", &["nd", "nc", "usage_type", "amount_bytes"], &what);
+        check_rows(&ours, &theirs, "active_time", &["engine", "start_ts", "end_ts", "duration_ns"], &what);
+        check_rows(&ours, &theirs, "pending_dma", &["timestamp", "value"], &what);
+        let throughput = ["timestamp", "transfer_rate", "total_transfer_bytes", "hbm_transfer_rate", "uses_hbm"];
+        check_rows(&ours, &theirs, "dma_throughput", &throughput, &what);
+        let queues = ["q_name", "q_type", "q_idx", "q_eng_idx", "q_event_id", "subgraph"];
+        check_rows(&ours, &theirs, "dma_queues_info", &queues, &what);
+    }
+}
+
+/// Metrics of the vendor's summary that need the NEFF: what the model asks for, sizes of its tensors, the compiler.
+const NEED_NEFF: [&str; 13] = [
+    "model_flops",
+    "transpose_flops",
+    "mm_arithmetic_intensity",
+    "mfu_estimated_percent",
+    "mfu_hlo_estimated_percent",
+    "mfu_inst_estimated_percent",
+    "mfu_max_achievable_estimated_percent",
+    "mfu_hlo_max_achievable_estimated_percent",
+    "mfu_inst_max_achievable_estimated_percent",
+    "inputs_and_weights_size_bytes",
+    "mbu_min_read_util_percent",
+    "compiler_version",
+    "profiler_version",
+];
+
+#[test]
+fn the_summary_equals_the_vendors() {
+    let mut missing: BTreeMap<String, u32> = BTreeMap::new();
+    for (trace, export) in pairs() {
+        let ours = exported(&trace);
+        let theirs: Value = serde_json::from_slice(&std::fs::read(&export).unwrap()).unwrap();
+        let (ours, theirs) = (&ours["summary"][0], theirs["summary"][0].as_object().unwrap());
+        for (name, expected) in theirs.iter().filter(|(name, _)| !NEED_NEFF.contains(&name.as_str())) {
+            let what = format!("{}: {name}", trace.file_name().unwrap().to_string_lossy());
+            match (ours[name].as_f64(), expected.as_f64()) {
+                (Some(ours), Some(expected)) => {
+                    let tolerance = expected.abs() * 1e-4 + 1e-15;
+                    assert!((ours - expected).abs() <= tolerance, "{what}: {ours}, expected {expected}");
+                }
+                (None, Some(_)) => *missing.entry(name.clone()).or_default() += 1,
+                _ => assert_eq!(&ours[name], expected, "{what}"),
+            }
+        }
+    }
+    assert!(missing.is_empty(), "metrics that we do not have: {missing:?}");
+}
