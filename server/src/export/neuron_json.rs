@@ -81,7 +81,10 @@ impl Export<'_> {
         let is_neuron = self.segment.footer().rank.source == schema::SOURCE;
         let has = |wanted: &str| tables.iter().any(|(_, name, _)| name == wanted);
         let mut separator = "";
-        for (id, name, kind) in tables.iter().filter(|(id, name, _)| name != SUMMARY || self.rows(*id) > 1) {
+        // Several rows are several cores' own summaries; one is completed by what can be computed.
+        let is_whole = |id: TableId| self.segment.footer().tables[usize::from(id.0)].rows > 1;
+        let completed = !tables.iter().any(|(id, name, _)| name == SUMMARY && is_whole(*id));
+        for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || !completed) {
             write!(self.out, "{separator}\n{}:[", Json::from(name.as_str()))?;
             match kind {
                 TableKind::Side => self.side(*id)?,
@@ -94,15 +97,10 @@ impl Export<'_> {
             self.active_time(separator)?;
             separator = ",";
         }
-        // Several rows are several cores' own; one is completed by what can be computed.
-        if !tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1) {
+        if completed {
             self.summary(rank, separator)?;
         }
         Ok(writeln!(self.out, "\n}}")?)
-    }
-
-    fn rows(&self, table: TableId) -> u32 {
-        self.segment.footer().tables[usize::from(table.0)].rows
     }
 
     fn timed(&mut self, table: TableId, name: &str) -> Result<(), Failure> {
