@@ -2,6 +2,6 @@
 
 #![warn(missing_docs)]
 
-pub mod device;
 pub mod clock;
+pub mod device;
 pub mod formats;

@@ -267,7 +267,36 @@ fn data_rate() {
 
 #[test]
 fn side_tables() {
-    let tables: [(&str, &[&str]); 4] = [
+    let tables: [(&str, &[&str]); 7] = [
+        ("neff_header", &["network_name"]),
+        (
+            "model_info",
+            &[
+                "nd_idx",
+                "nc_idx",
+                "sg_name",
+                "event_count",
+                "trace_count",
+                "dma_queue_count",
+                "tensor_engine_instruction_count",
+                "vector_engine_instruction_count",
+                "scalar_engine_instruction_count",
+                "gpsimd_engine_instruction_count",
+                "sync_engine_instruction_count",
+            ],
+        ),
+        (
+            "summary",
+            &[
+                "instance_type",
+                "runtime_version",
+                "driver_version",
+                "collectives_version",
+                "total_time",
+                "nd_idx",
+                "nc_idx",
+            ],
+        ),
         ("nc_mem_usage", &["nd", "nc", "usage_type", "amount_bytes"]),
         (
             "dma_queues_info",
@@ -376,5 +405,16 @@ fn predecessors() {
         found.sort();
         assert!(!expected.is_empty());
         assert_eq!(found, expected, "{}", path.display());
+    }
+}
+
+#[test]
+fn cycle_counts() {
+    for path in traces() {
+        let (recorder, exported) = read_both(&path);
+        let count = |row: &Map<String, Json>| row["neuroncore_cycle_count"].as_i64().unwrap();
+        let expected = count(exported["model_info"][0].as_object().unwrap());
+        let found = count(&side(&recorder, "model_info")[0]);
+        assert!((found - expected).abs() <= 1, "{}: {found}, expected {expected}", path.display());
     }
 }

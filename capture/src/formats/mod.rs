@@ -6,10 +6,10 @@
 
 pub mod detect;
 pub mod error;
+pub mod input;
 pub mod neff;
 pub mod neuron;
 pub mod ntff;
-pub mod input;
 pub mod trace_event;
 
 pub use error::Error;

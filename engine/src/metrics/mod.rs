@@ -1,6 +1,6 @@
 //! Metrics: numbers about a rank, each with unit, definition and source, one family a file.
 
-mod neuron;
+pub mod neuron;
 mod trace;
 
 use crate::base::Result;

@@ -74,6 +74,21 @@ pub struct LaneSpan {
     pub instances: Range<u32>,
 }
 
+/// Neighbouring cells that one slice fills: wide enough for its name although the lane is told in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Index of the track.
+    pub track: usize,
+    /// Its lane.
+    pub lane: u32,
+    /// Start, from the tile's.
+    pub start_ps: i64,
+    /// Length.
+    pub duration_ps: i64,
+    /// Index into the tile's texts.
+    pub name: u32,
+}
+
 /// All rectangles of a tile.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Batch {
@@ -81,7 +96,12 @@ pub struct Batch {
     pub instances: Vec<Instance>,
     /// Whose they are, in the same order.
     pub lanes: Vec<LaneSpan>,
+    /// Slices in cells that have room for a text.
+    pub runs: Vec<Run>,
 }
+
+/// Shorter runs have no room for text: cells are at most a few pixels wide.
+const LEAST_RUN_CELLS: usize = 8;
 
 /// Times are cut off this far outside of the tile, in cells: an `f32` of a long slice's end would be imprecise.
 const OUTSIDE: f64 = 64.0;
@@ -104,6 +124,19 @@ impl Batch {
             cells.add(lane, tracks[track].value_range.unwrap_or((0.0, 0.0)), &mut batch.instances);
             let instances = first as u32..batch.instances.len() as u32;
             batch.lanes.push(LaneSpan { track, lane: lane.lane, instances });
+            if let Content::Cells(cells) = &lane.content {
+                let run = |cells: &[TileCell]| Run {
+                    track,
+                    lane: lane.lane,
+                    start_ps: i64::from(cells[0].cell).saturating_mul(tile.cell_ps),
+                    duration_ps: (cells.len() as i64).saturating_mul(tile.cell_ps),
+                    // The first and last cells may be shared with neighbours that fill more of them.
+                    name: cells[cells.len() / 2].name,
+                };
+                let runs = cells
+                    .chunk_by(|a, b| a.longest_row == b.longest_row && a.cell.checked_add(1) == Some(b.cell));
+                batch.runs.extend(runs.filter(|cells| cells.len() >= LEAST_RUN_CELLS).map(run));
+            }
         }
         batch
     }
@@ -166,7 +199,7 @@ impl Cells<'_> {
         let share = (cell.busy_ps as f64 / self.ps).clamp(0.0, 1.0) as f32;
         Instance {
             start: cell.cell as f32,
-            end: (cell.cell + 1) as f32,
+            end: cell.cell as f32 + 1.0,
             low: 0.0,
             high: LEAST_CELL + (1.0 - LEAST_CELL) * share,
             lane: self.lane,
@@ -192,7 +225,7 @@ impl Cells<'_> {
     /// In each cell the range; between cells the last value of the one before.
     fn ranges(&self, ranges: &[TileRange], values: &Values, out: &mut Vec<Instance>) {
         for (at, range) in ranges.iter().enumerate() {
-            let (start, end) = (range.cell as f32, (range.cell + 1) as f32);
+            let (start, end) = (range.cell as f32, range.cell as f32 + 1.0);
             out.push(self.value(start, end, values.area(range.max), Paint::Value));
             let extent = (values.share(range.min), values.share(range.max));
             out.push(self.value(start, end, extent, Paint::Range));
@@ -305,6 +338,25 @@ Power~";
             "Value 1..2 0.00..0.75 lane 2 | Range 1..2 0.25..0.75 lane 2 | Value 2..4 0.00..0.50 lane 2 | \
              Value 4..5 0.00..0.00 lane 2 | Range 4..5 0.00..0.00 lane 2 | Value 5..512 0.00..0.00 lane 2",
         );
+    }
+
+    #[test]
+    fn a_slice_that_fills_many_cells_is_a_run() {
+        let cell = |(cell, longest_row)| TileCell {
+            cell,
+            busy_ps: 1,
+            count: 0,
+            name: 0,
+            longest_row,
+            longest_ps: 1,
+        };
+        let rows =
+            (0..4).map(|at| (at, 1)).chain((4..20).map(|at| (at, 2))).chain((30..36).map(|at| (at, 2)));
+        let lane = Lane { track: 100, lane: 1, content: Content::Cells(rows.map(cell).collect()) };
+        let tile = Tile { version: 1, start_ps: 0, cell_ps: 10, names: vec!["x".into()], lanes: vec![lane] };
+        let rank = rank_of(TRACKS);
+        let runs = Batch::new(&tile, &rank.tracks, &Shape::new(&rank)).runs;
+        assert_eq!(runs, [Run { track: 0, lane: 1, start_ps: 40, duration_ps: 160, name: 0 }]);
     }
 
     #[test]

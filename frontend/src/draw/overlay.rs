@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::palette::{Ground, TEXT_ON_BAR};
-use super::scene::{Label, Rect};
+use super::scene::{Labels, Rect};
 use crate::view::TimeScale;
 use crate::view::ticks::Ruler;
 
@@ -72,7 +72,7 @@ pub struct Arrow {
 #[derive(Debug, Default)]
 pub struct Above<'a> {
     /// Texts on slices.
-    pub labels: Vec<Label<'a>>,
+    pub labels: Labels<'a>,
     /// The slice under the pointer.
     pub hovered: Option<Rect>,
     /// The selected slice.
@@ -146,7 +146,7 @@ impl Pen {
         context.set_text_baseline("middle");
         context.set_text_align("left");
         context.set_fill_style_str(TEXT_ON_BAR);
-        for label in &above.labels {
+        for label in &above.labels.all {
             // Fails only for numbers that are no numbers.
             context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
         }

@@ -20,7 +20,7 @@ const float FADED = 0.15;
 const float AREA = 0.35;
 const float EXTENT = 0.6;
 // Thickness of a counter's line in CSS pixels.
-const float LINE = 1.5;
+const float LINE = 1.75;
 
 void main() {
     float alpha = colour.a;

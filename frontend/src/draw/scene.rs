@@ -1,12 +1,13 @@
 //! What a frame shows: which rectangles of which tiles, and which texts. A value that tests can read.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use nprof_engine::base::Interval;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::RankDetail;
-use nprof_engine::wire::tile::{Content, Tile, TileSlice};
+use nprof_engine::wire::tile::{Content, Tile};
 
 use super::batch::Batch;
 use super::shape::Shape;
@@ -56,6 +57,15 @@ pub struct Label<'a> {
     pub text: Cow<'a, str>,
 }
 
+/// The texts of a frame. No two of a lane overlap, whichever tiles they come from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Labels<'a> {
+    /// The texts.
+    pub all: Vec<Label<'a>>,
+    /// Where the last text of each lane ends, by track and lane.
+    end_px: HashMap<(usize, u32), f64>,
+}
+
 /// A rectangle on the frame, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
@@ -99,37 +109,52 @@ impl<'a> Camera<'a> {
     }
 
     /// The texts on a piece's slices. `width_px` measures a text.
-    pub fn labels(&self, piece: &'a Piece, width_px: &mut dyn FnMut(&str) -> f64, out: &mut Vec<Label<'a>>) {
+    pub fn labels(
+        &self,
+        piece: &'a Piece,
+        batch: &Batch,
+        width_px: &mut dyn FnMut(&str) -> f64,
+        out: &mut Labels<'a>,
+    ) {
         let tile: &'a Tile = &piece.tile;
         let least_ps = self.scale.ps_from_px(LABEL_PX);
         let shown = Interval::new(
             piece.clip.start.0.max(self.scale.window.start.0),
             piece.clip.end.0.min(self.scale.window.end.0),
         );
+        let mut add = |(top_px, height_px): (f64, f64), start_ps: i64, duration_ps: i64, name: u32| {
+            let (x_px, room_px) =
+                self.text_room(tile.start_ps.saturating_add(start_ps), duration_ps, shown)?;
+            let name = tile.names.get(name as usize)?;
+            let text = fitted(name, width_px(name), room_px)?;
+            out.push(Label { x_px, y_px: top_px + height_px / 2.0, text });
+            Some(())
+        };
         for lane in &tile.lanes {
             let Content::Slices(slices) = &lane.content else { continue };
             let Some(track) = self.shape.track(lane.track) else { continue };
-            let Some((top_px, height_px)) = self.band_px(track, lane.lane) else { continue };
-            for slice in slices.iter().filter(|slice| slice.duration_ps >= least_ps) {
-                let Some((x_px, room_px)) = self.text_room(tile, slice, shown) else { continue };
-                let Some(name) = tile.names.get(slice.name as usize) else { continue };
-                let Some(text) = fitted(name, width_px(name), room_px) else { continue };
-                out.push(Label { x_px, y_px: top_px + height_px / 2.0, text });
+            let Some(band) = self.band_px(track, lane.lane) else { continue };
+            for slice in
+                slices.iter().filter(|slice| slice.duration_ps >= least_ps && slice.form != hit::INSTANT)
+            {
+                add((track, lane.lane), slice.start_ps, slice.duration_ps, slice.name);
             }
+        }
+        for run in batch.runs.iter().filter(|run| run.duration_ps >= least_ps) {
+            add((run.track, run.lane), run.start_ps, run.duration_ps, run.name);
         }
     }
 
     /// Where the visible part of a slice has room for text. A slice that several pieces show gets its text from the one
     /// in which its visible part begins.
-    fn text_room(&self, tile: &Tile, slice: &TileSlice, shown: Interval) -> Option<(f64, f64)> {
-        let start = tile.start_ps.saturating_add(slice.start_ps);
-        let end = start.saturating_add(slice.duration_ps).min(self.scale.window.end.0);
-        let visible_start = start.max(self.scale.window.start.0);
-        if slice.form == hit::INSTANT || visible_start < shown.start.0 || visible_start >= shown.end.0 {
+    fn text_room(&self, start_ps: i64, duration_ps: i64, shown: Interval) -> Option<(f64, f64)> {
+        let end_ps = start_ps.saturating_add(duration_ps).min(self.scale.window.end.0);
+        let visible_ps = start_ps.max(self.scale.window.start.0);
+        if visible_ps < shown.start.0 || visible_ps >= shown.end.0 {
             return None;
         }
-        let x_px = self.scale.px_from_time(visible_start) + INSET_PX;
-        let room_px = self.scale.px_from_time(end) - INSET_PX - x_px;
+        let x_px = self.scale.px_from_time(visible_ps) + INSET_PX;
+        let room_px = self.scale.px_from_time(end_ps) - INSET_PX - x_px;
         (room_px >= LABEL_PX - 2.0 * INSET_PX).then_some((x_px, room_px))
     }
 
@@ -183,7 +208,7 @@ pub(crate) mod tests {
     use crate::view::layout::tests::tracks;
     use nprof_engine::tile::Level;
     use nprof_engine::wire::catalog::{RankEntry, TileGroup};
-    use nprof_engine::wire::tile::Lane;
+    use nprof_engine::wire::tile::{Lane, TileSlice};
 
     /// A rank with these tracks, all in one tile group.
     pub(crate) fn rank_of(text: &str) -> RankDetail {
@@ -243,13 +268,14 @@ Queue";
         let scale = TimeScale { window, width_px: window.duration_ps() as f64 / 1_000.0 };
         let camera = Camera { scale, scroll_px, height_px, rank: &rank, shape: &shape, layout: &layout };
         let piece = piece(SLICES);
-        let quads = camera.quads(&piece, &Batch::new(&piece.tile, &rank.tracks, &shape));
-        let mut labels = Vec::new();
-        camera.labels(&piece, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
+        let batch = Batch::new(&piece.tile, &rank.tracks, &shape);
+        let quads = camera.quads(&piece, &batch);
+        let mut labels = Labels::default();
+        camera.labels(&piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
         let mut lines = vec![quads.map_or("nothing".to_owned(), |quads| {
             format!("{:?} at {} clip {:?}", quads.instances, quads.offset_px, quads.clip_px)
         })];
-        lines.extend(labels.iter().map(|label| format!("{}@{},{}", label.text, label.x_px, label.y_px)));
+        lines.extend(labels.all.iter().map(|label| format!("{}@{},{}", label.text, label.x_px, label.y_px)));
         assert_eq!(lines.join(" | "), expected);
     }
 

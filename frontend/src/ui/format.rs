@@ -26,8 +26,10 @@ impl Shown {
     }
 }
 
-/// Significant digits of everything that is rounded.
+/// Significant digits of what is rounded.
 const DIGITS: i32 = 4;
+/// Significant digits of sizes, whose last ones matter to nobody.
+const SIZE_DIGITS: i32 = 3;
 const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 const SECONDS_PER_MINUTE: i64 = 60;
 const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
@@ -66,6 +68,19 @@ fn long_duration(seconds: i64) -> String {
     format!("{sign}{} h {} min", seconds / SECONDS_PER_HOUR, seconds % SECONDS_PER_HOUR / SECONDS_PER_MINUTE)
 }
 
+/// A moment: as a span of time since the origin, except that long ones keep their microseconds (`85,898.231830 s`).
+/// Traces may count from when a machine was switched on.
+#[must_use]
+pub fn moment(ps: i64) -> String {
+    let seconds = ps / PS_PER_S;
+    if seconds.abs() < SECONDS_PER_MINUTE {
+        return duration(ps);
+    }
+    let sign = if ps < 0 { "−" } else { "" };
+    let micros = (ps % PS_PER_S / PS_PER_US).unsigned_abs();
+    format!("{sign}{}.{micros:06} s", count(seconds.unsigned_abs()))
+}
+
 /// A span of time in nanoseconds, to the picosecond: `1,234,567.891 ns`.
 #[must_use]
 pub fn exact_ns(ps: i64) -> String {
@@ -77,6 +92,12 @@ pub fn exact_ns(ps: i64) -> String {
     }
     let rest = format!("{rest:03}");
     format!("{sign}{}.{} ns", count(whole), rest.trim_end_matches('0'))
+}
+
+/// A moment, short and exact.
+#[must_use]
+pub fn shown_moment(ps: i64) -> Shown {
+    Shown::new(moment(ps), exact_ns(ps))
 }
 
 /// A span of time, short and exact.
@@ -109,7 +130,7 @@ pub fn counted(number: u64, one: &str, several: &str) -> String {
 #[must_use]
 pub fn bytes(size: f64) -> String {
     let (value, unit) = scaled(size, 1024.0, &BYTE_UNITS);
-    format!("{} {unit}", significant(value))
+    format!("{} {unit}", rounded(value, SIZE_DIGITS))
 }
 
 /// A share as percent: `12.5 %`.
@@ -168,7 +189,10 @@ fn number(value: f64, exact: String, unit: &str) -> Shown {
         Shown::new(format!("{} {prefix}{symbol}", significant(scaled)), format!("{exact} {symbol}"))
     };
     match unit {
-        "" | "count" => Shown::new(plain_number(value, &exact), exact),
+        // Without a unit it may be an id, which commas would spoil.
+        "" if value.fract() == 0.0 => Shown::plain(exact.replace(',', "")),
+        "" => Shown::new(significant(value), exact),
+        "count" => Shown::new(plain_number(value, &exact), exact),
         "ratio" => Shown::new(percent(value), exact),
         "B" => Shown::new(bytes(value), format!("{exact} B")),
         "ps" => time(value, &exact, unit),
@@ -213,65 +237,109 @@ fn scaled<'a>(value: f64, step: f64, units: &[&'a str]) -> (f64, &'a str) {
     (value, units[index])
 }
 
-/// Four significant digits, without zeros at the end; whole digits are never rounded away.
 fn significant(value: f64) -> String {
+    rounded(value, DIGITS)
+}
+
+/// So many significant digits, without zeros at the end; whole digits are never rounded away.
+fn rounded(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { value.to_string() };
     }
     let magnitude = value.abs().log10().floor() as i32;
-    if magnitude < -DIGITS {
+    if magnitude < -digits {
         return format!("{value:.3e}");
     }
-    let decimals = (DIGITS - 1 - magnitude).max(0) as usize;
+    let decimals = (digits - 1 - magnitude).max(0) as usize;
     let text = format!("{:.decimals$}", value.abs());
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{}{text}", if value < 0.0 { "−" } else { "" })
 }
 
-/// Indents JSON text. Text that is no JSON comes out with the same characters in the same order.
+/// Lists and objects up to this many characters stay on one line.
+const SHORT_JSON: usize = 48;
+
+/// Indents compact JSON text. Text that is no JSON comes out with the same characters in the same order, save for
+/// white space.
 #[must_use]
 pub fn pretty_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        if in_string {
+    let mut short_until = 0;
+    let mut string = InString::default();
+    for (at, c) in text.char_indices() {
+        if string.takes(c) {
             out.push(c);
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
             continue;
         }
+        let in_short = at < short_until;
         match c {
-            '{' | '[' => {
+            '{' | '[' if !in_short => {
                 out.push(c);
-                while characters.next_if(|next| next.is_ascii_whitespace()).is_some() {}
-                if let Some(close) = characters.next_if(|next| matches!(next, '}' | ']')) {
-                    out.push(close);
-                } else {
-                    depth += 1;
-                    new_line(&mut out, depth);
+                match short_value(&text[at..]) {
+                    Some(length) => short_until = at + length,
+                    None => {
+                        depth += 1;
+                        new_line(&mut out, depth);
+                    }
                 }
             }
-            '}' | ']' => {
+            '}' | ']' if !in_short => {
                 depth = depth.saturating_sub(1);
                 new_line(&mut out, depth);
                 out.push(c);
             }
+            ',' if in_short => out.push_str(", "),
             ',' => {
                 out.push(c);
                 new_line(&mut out, depth);
             }
             ':' => out.push_str(": "),
             _ if c.is_ascii_whitespace() => {}
-            _ => {
-                in_string = c == '"';
-                out.push(c);
-            }
+            _ => out.push(c),
         }
     }
     out
+}
+
+/// The bytes of the list or object at the start of this text, if it is short.
+fn short_value(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut string = InString::default();
+    for (at, c) in text.char_indices().take(SHORT_JSON) {
+        if string.takes(c) {
+            continue;
+        }
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + c.len_utf8());
+        }
+    }
+    None
+}
+
+/// Follows JSON text into and out of its strings.
+#[derive(Default)]
+struct InString {
+    inside: bool,
+    escaped: bool,
+}
+
+impl InString {
+    /// Whether the next character belongs to a string, its quotes included.
+    fn takes(&mut self, c: char) -> bool {
+        if !self.inside {
+            self.inside = c == '"';
+            return self.inside;
+        }
+        self.inside = self.escaped || c != '"';
+        self.escaped = !self.escaped && c == '\\';
+        true
+    }
 }
 
 /// Deeper levels are not indented further, so that hostile nesting cannot blow the text up.
@@ -292,20 +360,24 @@ pub fn date(unix_ms: i64, offset_minutes: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
-/// How long ago, in the coarsest unit that fits: `just now`, `5 min ago`, `3 days ago`.
+/// How long ago, in the coarsest unit that fits: `just now`, `5 min ago`, `3 days ago`. `None` for more than
+/// [`OLD_DAYS`] days, of which a date says more.
 #[must_use]
-pub fn ago(unix_ms: i64, now_unix_ms: i64) -> String {
+pub fn ago(unix_ms: i64, now_unix_ms: i64) -> Option<String> {
     let seconds = (now_unix_ms - unix_ms) / 1000;
-    match seconds {
+    Some(match seconds {
         ..SECONDS_PER_MINUTE => "just now".to_owned(),
         ..SECONDS_PER_HOUR => format!("{} min ago", seconds / SECONDS_PER_MINUTE),
         ..SECONDS_PER_DAY => format!("{} h ago", seconds / SECONDS_PER_HOUR),
         _ => {
             let days = (seconds / SECONDS_PER_DAY).unsigned_abs();
-            format!("{} ago", counted(days, "day", "days"))
+            (days <= OLD_DAYS).then(|| format!("{} ago", counted(days, "day", "days")))?
         }
-    }
+    })
 }
+
+/// From here on people think in dates.
+const OLD_DAYS: u64 = 30;
 
 /// Year, month and day of a day counted from 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date
 /// Algorithms", `civil_from_days`).
@@ -344,6 +416,13 @@ mod tests {
         check_duration(i64::MIN, "−2562 h 2 min", "−9,223,372,036,854,775.808 ns");
     }
 
+    #[test]
+    fn long_moments_keep_their_microseconds() {
+        assert_eq!(moment(59 * PS_PER_S), "59 s");
+        assert_eq!(moment(85_898_231_830_999_999), "85,898.231830 s");
+        assert_eq!(moment(-60 * PS_PER_S), "−60.000000 s");
+    }
+
     #[track_caller]
     fn check_value(content: FieldContent, unit: &str, text: &str, exact: Option<&str>) {
         let shown = value(&content, unit);
@@ -358,7 +437,8 @@ mod tests {
         check_value(FieldContent::Int(-1), "hex", "0xffffffffffffffff", Some("-1"));
         check_value(FieldContent::Uint(u64::MAX), "hex", "0xffffffffffffffff", None);
         check_value(FieldContent::Float(0.4931), "ratio", "49.31 %", Some("0.4931"));
-        check_value(FieldContent::Int(1_234_567), "", "1,234,567", None);
+        check_value(FieldContent::Int(1_234_567), "", "1234567", None);
+        check_value(FieldContent::Int(1_234_567), "count", "1,234,567", None);
         check_value(FieldContent::Int(-12_000), "count", "−12,000", None);
         check_value(FieldContent::Float(2.5e9), "B/s", "2.5 GB/s", Some("2500000000 B/s"));
         check_value(FieldContent::Int(1_234_567), "ns", "1.235 ms", Some("1,234,567 ns"));
@@ -371,19 +451,26 @@ mod tests {
 
     #[test]
     fn small_and_large_numbers_stay_readable() {
-        check_value(FieldContent::Float(1.5e-7), "", "1.500e-7", Some("0.00000015"));
-        check_value(FieldContent::Float(1e6), "", "1,000,000", Some("1000000"));
+        check_value(FieldContent::Float(1.5e-7), "count", "1.500e-7", Some("0.00000015"));
+        check_value(FieldContent::Float(1e6), "count", "1,000,000", Some("1000000"));
+        check_value(FieldContent::Float(1037.246_8), "", "1037", Some("1037.2468"));
         check_value(FieldContent::Int(i64::MAX), "ns", "9223372037 s", Some("9,223,372,036,854,775,807 ns"));
+    }
+
+    #[track_caller]
+    fn check_json(text: &str, pretty: &str) {
+        assert_eq!(pretty_json(text), pretty);
     }
 
     #[test]
     fn json_is_indented_and_text_in_it_left_alone() {
-        let pretty = pretty_json(r#"{"a": [1,2],"b":{},"c":"x, {\"y\": 1}"}"#);
-        assert_eq!(
-            pretty,
-            "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {},\n  \"c\": \"x, {\\\"y\\\": 1}\"\n}"
+        check_json(r#"{"a":[1, 2],"b":{}}"#, r#"{"a": [1, 2], "b": {}}"#);
+        check_json(
+            r#"{"shape":[128,4096],"text":"x, {\"y\": 1} and so on","inner":{"deep":[{}]}}"#,
+            "{\n  \"shape\": [128, 4096],\n  \"text\": \"x, {\\\"y\\\": 1} and so on\",\n  \"inner\": {\"deep\": [{}]}\n}",
         );
-        assert_eq!(pretty_json("]]"), "\n]\n]");
+        check_json("]]", "\n]\n]");
+        check_json("[\"[", "[\n  \"[");
     }
 
     #[test]
@@ -401,11 +488,17 @@ mod tests {
 
     #[test]
     fn ages_use_one_unit() {
-        let now = 10 * SECONDS_PER_DAY * 1000;
-        for (seconds, text) in [(-5, "just now"), (59, "just now"), (60, "1 min ago"), (7_200, "2 h ago")] {
-            assert_eq!(ago(now - seconds * 1000, now), text);
+        let now = 40 * SECONDS_PER_DAY * 1000;
+        for (seconds, text) in [
+            (-5, "just now"),
+            (59, "just now"),
+            (60, "1 min ago"),
+            (7_200, "2 h ago"),
+            (SECONDS_PER_DAY, "1 day ago"),
+            (30 * SECONDS_PER_DAY, "30 days ago"),
+        ] {
+            assert_eq!(ago(now - seconds * 1000, now).as_deref(), Some(text));
         }
-        assert_eq!(ago(now - SECONDS_PER_DAY * 1000, now), "1 day ago");
-        assert_eq!(ago(0, now), "10 days ago");
+        assert_eq!(ago(0, now), None);
     }
 }

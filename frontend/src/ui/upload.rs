@@ -173,26 +173,28 @@ fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
             <span class="upload-name" title=name.clone()>
                 {name.clone()}
             </span>
-            <span class="muted">{format::bytes(size_bytes)}</span>
-            <Show when=ended fallback=|| view! { <span></span> }>
-                <button
-                    class="button button-icon"
-                    type="button"
-                    aria-label="Close"
-                    on:click=move |_| uploads.close(number)
-                >
-                    <Icon glyph=Glyph::Close />
-                </button>
-            </Show>
+            <div class="upload-end">
+                <span class="muted">{format::bytes(size_bytes)}</span>
+                <Show when=failed>
+                    <button class="button" type="button" on:click=again.clone()>
+                        "Try again"
+                    </button>
+                </Show>
+                <Show when=ended>
+                    <button
+                        class="button button-icon"
+                        type="button"
+                        aria-label="Close"
+                        on:click=move |_| uploads.close(number)
+                    >
+                        <Icon glyph=Glyph::Close />
+                    </button>
+                </Show>
+            </div>
             {move || progress(&stage.get())}
             <div class="upload-message" aria-live="polite">
                 {move || message(&stage.get())}
             </div>
-            <Show when=failed>
-                <button class="button" type="button" on:click=again.clone()>
-                    "Try again"
-                </button>
-            </Show>
         </div>
     }
 }

@@ -80,11 +80,10 @@ impl Export<'_> {
         write!(self.out, "{{")?;
         let is_neuron = self.segment.footer().rank.source == schema::SOURCE;
         let has = |wanted: &str| tables.iter().any(|(_, name, _)| name == wanted);
+        // Several rows are several cores' own; one is completed by what can be computed.
+        let has_summaries = tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1);
         let mut separator = "";
-        // Several rows are several cores' own summaries; one is completed by what can be computed.
-        let is_whole = |id: TableId| self.segment.footer().tables[usize::from(id.0)].rows > 1;
-        let completed = !tables.iter().any(|(id, name, _)| name == SUMMARY && is_whole(*id));
-        for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || !completed) {
+        for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || has_summaries) {
             write!(self.out, "{separator}\n{}:[", Json::from(name.as_str()))?;
             match kind {
                 TableKind::Side => self.side(*id)?,
@@ -97,10 +96,14 @@ impl Export<'_> {
             self.active_time(separator)?;
             separator = ",";
         }
-        if completed {
+        if !has_summaries {
             self.summary(rank, separator)?;
         }
         Ok(writeln!(self.out, "\n}}")?)
+    }
+
+    fn rows(&self, table: TableId) -> u32 {
+        self.segment.footer().tables[usize::from(table.0)].rows
     }
 
     fn timed(&mut self, table: TableId, name: &str) -> Result<(), Failure> {

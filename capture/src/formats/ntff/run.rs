@@ -191,7 +191,7 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
         (handles.event_count, count(counts.events)),
         (handles.trace_count, count(trace_count)),
         (handles.dma_queue_count, count(core.subgraph.queues.len() as u64)),
-        (handles.neuroncore_cycle_count, Value::Int(base_cycles(Time(counts.last_end_ps).floor_ns()))),
+        (handles.neuroncore_cycle_count, Value::Int(base_cycles(counts.last_end_ps))),
     ];
     for engine in Engine::ALL {
         let name = format!("{}_engine_instruction_count", engine.name().to_lowercase());
@@ -205,15 +205,10 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
     sink.row(handles.table, &row)
 }
 
-/// Cycles of the base clock, in single precision as the vendor's tool counts them.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "the rounding is the definition"
-)]
-fn base_cycles(ns: i64) -> i64 {
-    const CYCLES_PER_NS: f64 = 1.4;
-    ((ns as f64 * CYCLES_PER_NS) as f32).floor() as i64
+/// Cycles of the base clock. The vendor's tool may count one more or less: which edge it rounds is not known.
+fn base_cycles(ps: i64) -> i64 {
+    // 1.4 GHz: 14 cycles in 10,000 ps.
+    (i128::from(ps) * 14 / 10_000).try_into().unwrap_or(i64::MAX)
 }
 
 /// Writes side table `trace_segment` and warns of buffers that were full.

@@ -1,7 +1,7 @@
 //! Metrics of DMA and of collectives, and the time in which anything was active.
 
 use super::activity::{Activity, Classes, Classify, map_texts, sweep};
-use super::engines::{instruction_tracks, text_code};
+use super::engines::{WAIT, instruction_tracks, text_code};
 use super::run::Run;
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
@@ -40,7 +40,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     };
     let instruction = Columns::of(segment, "instruction");
     let engines = instruction.as_ref().map(|table| instruction_tracks(segment, table)).unwrap_or_default();
-    let wait = text_code(segment, &engines, "EVENT_SEMAPHORE")?;
+    let wait = text_code(segment, &engines, WAIT)?;
     let engine_classes = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
         Ok(names.iter().map(|&name| if Some(name) == wait { 0 } else { class(ANYTHING) }).collect())
     };
@@ -160,11 +160,14 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
             out.push((1, metric));
         };
         let name = |what: &str| format!("{prefix}_{what}");
-        push("count", count(&name("packet_count"), of.count, &format!("DMA packets {which}.")));
-        push("size", int(&name("size"), size, Unit::Bytes, &format!("Bytes of DMA packets {which}.")));
         let active_s = seconds(of.covered_ps);
-        let doc = format!("Time in which at least one DMA packet was on its way, of those {which}.");
-        push("time", float(&name("active_time"), active_s, Unit::Seconds, &doc));
+        // As neuron-profile has it: of packets that there are none of, only the shares.
+        if of.count > 0 {
+            push("count", count(&name("packet_count"), of.count, &format!("DMA packets {which}.")));
+            push("size", int(&name("size"), size, Unit::Bytes, &format!("Bytes of DMA packets {which}.")));
+            let doc = format!("Time in which at least one DMA packet was on its way, of those {which}.");
+            push("time", float(&name("active_time"), active_s, Unit::Seconds, &doc));
+        }
         let doc = format!("Share of the DMA packets {which}.");
         let value = share(of.count as f64, packets.count as f64);
         push("percent", float(&name("packet_percent"), value, Unit::Ratio, &doc));

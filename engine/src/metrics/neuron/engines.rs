@@ -8,7 +8,7 @@ use crate::model::{TrackId, Unit};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// Engines in the order of their headings: name of the track, prefix of the metrics, heading.
-const ENGINES: [(&str, &str, usize); 5] = [
+pub const ENGINES: [(&str, &str, usize); 5] = [
     ("Tensor", "tensor_engine", 2),
     ("Vector", "vector_engine", 3),
     ("Scalar", "scalar_engine", 4),
@@ -16,7 +16,7 @@ const ENGINES: [(&str, &str, usize); 5] = [
     ("GpSimd", "gpsimd_engine", 6),
 ];
 /// Waiting for a semaphore is no work.
-const WAIT: &str = "EVENT_SEMAPHORE";
+pub const WAIT: &str = "EVENT_SEMAPHORE";
 
 /// Fields that are summed over all instructions, with what they are.
 const BYTES: [(&str, &str); 11] = [
@@ -77,7 +77,7 @@ pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &Columns<
 }
 
 /// The engine of a track: its name up to the core that some names end with.
-fn engine_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> &str {
+pub fn engine_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> &str {
     let name = segment.footer().tracks[track.0 as usize].spec.name.as_str();
     name.split(' ').next().unwrap_or(name)
 }

@@ -119,7 +119,9 @@ pub fn ListPage() -> impl IntoView {
                     <section class="card" aria-label="Profiles">
                         {body}
                     </section>
-                    <p class="list-hint">{HINT}</p>
+                    <Show when=move || total.get() != Some(0)>
+                        <p class="list-hint">{HINT}</p>
+                    </Show>
                 </div>
             </main>
         </DropZone>
@@ -173,7 +175,9 @@ fn ListHead(total: Memo<Option<usize>>, filter: RwSignal<String>, uploads: Uploa
                     <input type="search" placeholder="Filter by name or source" bind:value=filter />
                 </label>
             </Show>
-            <ChooseFiles uploads />
+            <Show when=move || total.get() != Some(0)>
+                <ChooseFiles uploads />
+            </Show>
         </div>
     }
 }
@@ -220,7 +224,7 @@ fn NoProfiles(uploads: Uploads) -> impl IntoView {
                     <code>"nprof view -n file.neff -s profile.ntff"</code>
                 </dd>
                 <dt>"Any supported file"</dt>
-                <dd>"drop it here, or choose it:"</dd>
+                <dd>"drop it on this page, or choose it"</dd>
             </dl>
             <ChooseFiles uploads />
         </div>

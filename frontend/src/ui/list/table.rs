@@ -133,7 +133,7 @@ fn Row(
                 {warnings}
             </td>
             <td class="date" title=local_date(created)>
-                {move || format::ago(created, now_unix_ms.get())}
+                {move || format::ago(created, now_unix_ms.get()).unwrap_or_else(|| local_date(created))}
             </td>
             <td class="number">{format::count(ranks.into())}</td>
             <td class="number">{format::count(events)}</td>

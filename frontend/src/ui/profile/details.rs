@@ -47,8 +47,11 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         _ => String::new(),
     });
     let form = field::form_name(slice.form).map(|form| view! { <span class="chip">{form}</span> });
-    let groups =
-        field::grouped(&detail.fields).into_iter().map(|group| view! { <Group group /> }).collect_view();
+    let (timing, others): (Vec<_>, Vec<_>) =
+        field::grouped(&detail.fields).into_iter().partition(|group| group.title == field::TIMING);
+    let timing =
+        timing.into_iter().flat_map(|group| group.fields).map(|field| view! { <Row field /> }).collect_view();
+    let groups = others.into_iter().map(|group| view! { <Group group /> }).collect_view();
     let copied = detail.clone();
     let copy = move |_| {
         let text = opened.rank.with_untracked(|answer| match answer {
@@ -71,11 +74,12 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
             </header>
             <div class="groups">
                 <section class="group">
-                    <h3>"Time"</h3>
+                    <h3>{field::TIMING}</h3>
                     <dl class="rows">
-                        <Time name="Start" ps=slice.start_ps />
-                        <Time name="Duration" ps=slice.duration_ps />
-                        <Time name="End" ps=field::end_ps(slice) />
+                        <Time name="Start" shown=format::shown_moment(slice.start_ps) />
+                        <Time name="Duration" shown=format::shown_duration(slice.duration_ps) />
+                        <Time name="End" shown=format::shown_moment(field::end_ps(slice)) />
+                        {timing}
                     </dl>
                 </section>
                 {groups}
@@ -88,8 +92,8 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
 
 /// A moment or duration: both forms at once, for the short one alone hides digits that matter here.
 #[component]
-fn Time(name: &'static str, ps: i64) -> impl IntoView {
-    let Shown { text, exact } = format::shown_duration(ps);
+fn Time(name: &'static str, shown: Shown) -> impl IntoView {
+    let Shown { text, exact } = shown;
     let exact = exact.map(|exact| view! { <span class="muted">{exact}</span> });
     view! {
         <div>

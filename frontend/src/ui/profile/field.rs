@@ -7,6 +7,8 @@ use crate::ui::format;
 
 /// The heading for fields that have none.
 const NO_GROUP: &str = "Fields";
+/// The heading under which start, end and duration stand.
+pub const TIMING: &str = "Timing";
 
 /// Fields under one heading.
 #[derive(Debug, Clone, PartialEq)]

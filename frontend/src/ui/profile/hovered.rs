@@ -50,7 +50,7 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
     let value = |value: f64| format::value(&FieldContent::Float(value), unit).text;
     match what {
         Hovered::Slice { name, start_ps, duration_ps, form, .. } => {
-            let mut lines = vec![("Start", format::duration(*start_ps))];
+            let mut lines = vec![("Start", format::moment(*start_ps))];
             match field::form_name(*form) {
                 Some("instant") => lines.push(("Kind", "instant".to_owned())),
                 Some(form) => {
@@ -72,7 +72,7 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
             (Some(format!("mostly {name}")), lines)
         }
         Hovered::Sample { time_ps, value: sample, .. } => {
-            (None, vec![("Value", value(*sample)), ("Since", format::duration(*time_ps))])
+            (None, vec![("Value", value(*sample)), ("Since", format::moment(*time_ps))])
         }
         Hovered::Range { span, min, max, last } => {
             let range = format!("{} to {}", value(*min), value(*max));

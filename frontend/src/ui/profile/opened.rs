@@ -196,8 +196,9 @@ fn slice_resource(
             }
         }
     });
+    // Readers must not hang on the resource and on `wanted` at once: a reader that checks the resource just after
+    // `wanted` changed takes the news away from it, and nothing is fetched. A memo of its own keeps them apart.
+    let answer = Memo::new(move |_| resource.get().flatten());
     // The last answer stays until the next one: it must not pass for that of another slice.
-    Signal::derive(move || {
-        resource.get().flatten().filter(|(of, _)| *of == wanted.get()).map(|(_, answer)| answer)
-    })
+    Signal::derive(move || answer.get().filter(|(of, _)| *of == wanted.get()).map(|(_, answer)| answer))
 }

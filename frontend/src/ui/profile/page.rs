@@ -9,8 +9,10 @@ use super::panel::Panel;
 use super::ranks::{RankTabs, open_neighbour};
 use super::search::Search;
 use super::search_cursor::Walk;
+use crate::ui::address::Link;
 use crate::ui::app::is_for_page;
 use crate::ui::failure::{Failure, Loading};
+use crate::ui::place::Place;
 use crate::ui::splitter::{self, Splitter};
 use crate::ui::timeline::Timeline;
 use crate::view::{Command, Hover};
@@ -26,15 +28,35 @@ pub fn ProfilePage(
     let height_px = RwSignal::new(splitter::remembered_height_px());
     let keys = window_event_listener(leptos::ev::keydown, move |event| press(&event, opened, search));
     on_cleanup(move || keys.remove());
+    let failure = Memo::new(move |_| failure(opened));
     Effect::new(move |_| document().set_title(&format!("{} · nprof", name(opened))));
     view! {
         <div class="profile">
             <Bar opened search />
             <RankTabs opened />
-            <TimelineArea opened />
-            <Splitter height_px />
-            <Panel opened search height_px />
+            {move || match failure.get() {
+                Some((title, reason)) => view! { <Failed opened title reason /> }.into_any(),
+                None => {
+                    view! {
+                        <TimelineArea opened />
+                        <Splitter height_px />
+                        <Panel opened search height_px />
+                    }
+                        .into_any()
+                }
+            }}
         </div>
+    }
+}
+
+/// The profile or the rank is not to be had.
+#[component]
+fn Failed(opened: Opened, title: &'static str, reason: String) -> impl IntoView {
+    view! {
+        <main class="profile-failure">
+            <Failure title reason on_retry=opened.retry />
+            <Link place=Place::List>"All profiles"</Link>
+        </main>
     }
 }
 
@@ -63,8 +85,7 @@ fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search) {
 #[component]
 fn TimelineArea(opened: Opened) -> impl IntoView {
     let hover = RwSignal::new(None::<Hover>);
-    // Keyed by what kind of thing stands here, so that news of the rank reach the timeline without making it anew.
-    let failure = Memo::new(move |_| failure(opened));
+    // News of the rank reach the timeline without making it anew.
     let here = Memo::new(move |_| opened.rank.with(|answer| matches!(answer, Some(Ok(_)))));
     let rank = Signal::derive(move || opened.rank_detail());
     let selected = Signal::derive(move || opened.selected.get().and_then(Result::ok));
@@ -72,12 +93,10 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let on_hover = Callback::new(move |at| hover.set(at));
     view! {
         <main class="timeline-area">
-            {move || match (failure.get(), here.get()) {
-                (Some((title, reason)), _) => view! { <Failure title reason on_retry=opened.retry /> }.into_any(),
-                (None, false) => view! { <Loading what="Loading the timeline …" /> }.into_any(),
-                (None, true) => {
-                    view! { <Timeline view=opened.view.into() rank selected on_command on_hover /> }.into_any()
-                }
+            {move || if here.get() {
+                view! { <Timeline view=opened.view.into() rank selected on_command on_hover /> }.into_any()
+            } else {
+                view! { <Loading what="Loading the timeline …" /> }.into_any()
             }}
         </main>
         <HoverTip opened hover />

@@ -32,6 +32,8 @@ pub struct Search {
     wanted: RwSignal<String>,
     result: Signal<Answer<SearchResult>>,
     typing: StoredValue<Option<TimeoutHandle>>,
+    /// Where to go as soon as the hits are here: Enter was pressed before.
+    impatient: StoredValue<Option<Walk>>,
     input: NodeRef<html::Input>,
     retry: Callback<()>,
 }
@@ -45,18 +47,25 @@ impl Search {
         let question = Memo::new(move |_| {
             opened.rank_number.get().zip(Some(wanted.get()).filter(|text| !text.is_empty()))
         });
+        let impatient = StoredValue::new(None::<Walk>);
         let resource = LocalResource::new(move || {
             attempt.track();
             let (slug, question) = (opened.slug(), question.get());
             async move {
                 let (rank, text) = question.clone()?;
-                Some((question, Client.search(&slug, rank, &text, MOST_HITS).await.map(Arc::new)))
+                let answer = Client.search(&slug, rank, &text, MOST_HITS).await.map(Arc::new);
+                if let (Ok(found), Some(walk)) = (&answer, impatient.try_update_value(Option::take).flatten()) {
+                    go(opened, found, None, walk);
+                }
+                Some((question, answer))
             }
         });
+        // A memo of its own between the resource and its readers, as in `opened.rs`.
+        let last = Memo::new(move |_| resource.get().flatten());
         // While the next answer is on its way the last one stays; without a question there is none.
         let result = Signal::derive(move || {
             let asked = question.get()?;
-            let (of, answer) = resource.get().flatten()?;
+            let (of, answer) = last.get()?;
             // Hits of another rank would lead to slices that are not there.
             (of.map(|(rank, _)| rank) == Some(asked.0)).then_some(answer)
         });
@@ -66,6 +75,7 @@ impl Search {
             wanted,
             result,
             typing: StoredValue::new(None),
+            impatient,
             input: NodeRef::new(),
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
         }
@@ -83,7 +93,9 @@ impl Search {
     fn typed(self, text: String) {
         self.text.set(text);
         self.stop_waiting();
-        let start = move || self.start();
+        let start = move || {
+            self.start();
+        };
         self.typing.set_value(set_timeout_with_handle(start, TYPING_PAUSE).ok());
     }
 
@@ -93,15 +105,18 @@ impl Search {
         }
     }
 
-    /// Searches for what stands in the box. The page may be gone after the pause.
-    fn start(self) {
-        let Some(text) = self.text.try_with_untracked(|text| text.trim().to_owned()) else { return };
+    /// Searches for what stands in the box; tells whether that is anything new. The page may be gone after the pause.
+    fn start(self) -> bool {
+        let Some(text) = self.text.try_with_untracked(|text| text.trim().to_owned()) else { return false };
         if !text.is_empty() {
             self.opened.show(Tab::Search);
         }
-        if self.wanted.with_untracked(|wanted| *wanted != text) {
+        let is_new = self.wanted.with_untracked(|wanted| *wanted != text);
+        if is_new {
+            self.impatient.set_value(None);
             self.wanted.set(text);
         }
+        is_new
     }
 
     fn clear(self) {
@@ -122,10 +137,8 @@ impl Search {
     }
 
     fn walk(self, walk: Walk) {
-        let Some(found) = untrack(|| self.found()) else { return };
-        if let Some(at) = step(untrack(|| self.current()), found.hits.len(), walk) {
-            self.opened.show(Tab::Search);
-            self.opened.reveal(&found.hits[at].slice);
+        if let Some(found) = untrack(|| self.found()) {
+            go(self.opened, &found, untrack(|| self.current()), walk);
         }
     }
 
@@ -133,10 +146,13 @@ impl Search {
         match event.key().as_str() {
             "Enter" => {
                 let walk = if event.shift_key() { Walk::Backward } else { Walk::Forward };
-                // The first Enter may come before the pause in typing.
+                // The first Enter may come before the pause in typing is over.
                 self.stop_waiting();
-                self.start();
-                self.walk(walk);
+                if self.start() {
+                    self.impatient.set_value(Some(walk));
+                } else {
+                    self.walk(walk);
+                }
             }
             "Escape" => {
                 self.clear();
@@ -158,6 +174,14 @@ impl Search {
             (Some(at), total) => format!("{} of {}", format::count(at as u64 + 1), format::count(total)),
             (None, total) => format::counted(total, "hit", "hits"),
         })
+    }
+}
+
+/// Selects the next hit and brings it into sight.
+fn go(opened: Opened, found: &SearchResult, current: Option<usize>, walk: Walk) {
+    if let Some(at) = step(current, found.hits.len(), walk) {
+        opened.show(Tab::Search);
+        opened.reveal(&found.hits[at].slice);
     }
 }
 

@@ -32,10 +32,12 @@ pub fn Selection(
             Some((rank, Client.selection(&slug, rank, span).await.map(Arc::new)))
         }
     });
+    // A memo of its own between the resource and its readers, as in `opened.rs`.
+    let last = Memo::new(move |_| resource.get().flatten());
     // While a span is dragged, the last answer stands until the next one is here; that of another rank does not.
     let answer = move || -> Answer<SelectionSummary> {
         let (rank, _) = wanted.get()?;
-        resource.get().flatten().filter(|(of, _)| *of == rank).map(|(_, answer)| answer)
+        last.get().filter(|(of, _)| *of == rank).map(|(_, answer)| answer)
     };
     let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
     move || {
@@ -73,8 +75,8 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
         by_track.map(|total| track_row(total, whole, track_path(tracks, total.track))).collect_view();
     view! {
         <dl class="stats">
-            <Stat name="From" value=format::duration(span.start.0) exact=format::exact_ns(span.start.0) />
-            <Stat name="To" value=format::duration(span.end.0) exact=format::exact_ns(span.end.0) />
+            <Stat name="From" value=format::moment(span.start.0) exact=format::exact_ns(span.start.0) />
+            <Stat name="To" value=format::moment(span.end.0) exact=format::exact_ns(span.end.0) />
             <Stat
                 name="Duration"
                 value=format::duration(span.duration_ps())

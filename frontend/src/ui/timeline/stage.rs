@@ -19,7 +19,7 @@ use super::tiles::Tiles;
 use crate::draw::batch::Batch;
 use crate::draw::overlay::{Above, Arrow, Pen, Shade};
 use crate::draw::palette::{self, Ground};
-use crate::draw::scene::{Camera, Rect};
+use crate::draw::scene::{Camera, Labels, Rect};
 use crate::draw::shape::Shape;
 use crate::draw::webgl::{Painter, Surface};
 use crate::fetch::FetchError;
@@ -323,7 +323,9 @@ impl Stage {
         let ruler = Ruler::new(&scale);
         let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
         for piece in pieces {
-            camera.labels(piece, &mut |text| tools.above.width_px(text), &mut above.labels);
+            if let Some(batch) = self.batches.get(&piece.id) {
+                camera.labels(piece, batch, &mut |text| tools.above.width_px(text), &mut above.labels);
+            }
         }
         tools.above.draw_above(&scale, &ruler, height_px, ratio, ground, &above);
         tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &above.shades);
@@ -405,7 +407,7 @@ fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Opt
     let rect_of =
         |slice: &SliceEntry| camera.rect(slice.track, slice.lane, slice.start_ps, slice.duration_ps);
     Above {
-        labels: Vec::new(),
+        labels: Labels::default(),
         hovered: hovered.and_then(|hit| match hit.what {
             Hovered::Slice { start_ps, duration_ps, .. } => {
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)
