@@ -122,18 +122,27 @@ impl<'a> Camera<'a> {
             piece.clip.start.0.max(self.scale.window.start.0),
             piece.clip.end.0.min(self.scale.window.end.0),
         );
-        let mut add = |(top_px, height_px): (f64, f64), start_ps: i64, duration_ps: i64, name: u32| {
+        let mut add = |(track, lane): (usize, u32), start_ps: i64, duration_ps: i64, name: u32| {
+            let (top_px, height_px) = self.band_px(track, lane)?;
             let (x_px, room_px) =
                 self.text_room(tile.start_ps.saturating_add(start_ps), duration_ps, shown)?;
+            let end_px = out.end_px.entry((track, lane)).or_insert(f64::NEG_INFINITY);
+            if x_px < *end_px {
+                return None;
+            }
             let name = tile.names.get(name as usize)?;
-            let text = fitted(name, width_px(name), room_px)?;
-            out.push(Label { x_px, y_px: top_px + height_px / 2.0, text });
+            let full_px = width_px(name);
+            let text = fitted(name, full_px, room_px)?;
+            *end_px = x_px + full_px.min(room_px);
+            out.all.push(Label { x_px, y_px: top_px + height_px / 2.0, text });
             Some(())
         };
         for lane in &tile.lanes {
             let Content::Slices(slices) = &lane.content else { continue };
             let Some(track) = self.shape.track(lane.track) else { continue };
-            let Some(band) = self.band_px(track, lane.lane) else { continue };
+            if self.band_px(track, lane.lane).is_none() {
+                continue;
+            }
             for slice in
                 slices.iter().filter(|slice| slice.duration_ps >= least_ps && slice.form != hit::INSTANT)
             {
@@ -318,6 +327,25 @@ Queue";
             &[],
             "[0..4] at -10 clip (0.0, 70.0) | mat…@4,35 | copy@4,101",
         );
+    }
+
+    #[test]
+    fn texts_of_a_lane_never_overlap() {
+        let rank = rank_of("a");
+        let (layout, shape) = (Layout::new(&rank.tracks, |_| false), Shape::new(&rank));
+        let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
+        let camera =
+            Camera { scale, scroll_px: 0.0, height_px: 50.0, rank: &rank, shape: &shape, layout: &layout };
+        // Two tiles tell of the same slice: the second one only of its part in a cell of its own.
+        let pieces =
+            ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
+        let mut labels = Labels::default();
+        for piece in &pieces {
+            let batch = Batch::new(&piece.tile, &rank.tracks, &shape);
+            camera.labels(piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
+        }
+        let places: Vec<_> = labels.all.iter().map(|label| label.x_px).collect();
+        assert_eq!(places, [4.0, 54.0]);
     }
 
     #[test]
