@@ -15,7 +15,7 @@ use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortSignal, FormData, Headers, RequestInit, Response};
+use web_sys::{AbortSignal, Headers, RequestInit, Response};
 
 use super::decode;
 use super::error::FetchError;
@@ -74,17 +74,6 @@ impl Client {
         let request = RequestInit::new();
         request.set_method("DELETE");
         bytes(&profile_path(slug), &request, POSTCARD).await.map(|_| ())
-    }
-
-    /// Sends trace files to be ingested; answers with the profile that became of them.
-    ///
-    /// # Errors
-    /// As [`Client::profiles`].
-    pub async fn upload(self, files: &FormData) -> Result<ProfileInfo, FetchError> {
-        let request = RequestInit::new();
-        request.set_method("POST");
-        request.set_body(files);
-        decode::message(&bytes("/api/profiles", &request, POSTCARD).await?)
     }
 
     /// A rank's tracks, tables and warnings.

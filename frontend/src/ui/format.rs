@@ -6,6 +6,8 @@
 use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
 use nprof_engine::wire::detail::FieldContent;
 
+use super::json;
+
 /// A value as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
@@ -155,7 +157,7 @@ pub fn value(content: &FieldContent, unit: &str) -> Shown {
         FieldContent::Float(v) => number(*v, v.to_string(), unit),
         FieldContent::Bool(v) => Shown::plain(v.to_string()),
         FieldContent::Text(v) => Shown::plain(v.clone()),
-        FieldContent::Json(v) => Shown::plain(pretty_json(v)),
+        FieldContent::Json(v) => Shown::plain(json::pretty(v)),
     }
 }
 
@@ -254,100 +256,6 @@ fn rounded(value: f64, digits: i32) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{}{text}", if value < 0.0 { "−" } else { "" })
-}
-
-/// Lists and objects up to this many characters stay on one line.
-const SHORT_JSON: usize = 48;
-
-/// Indents compact JSON text. Text that is no JSON comes out with the same characters in the same order, save for
-/// white space.
-#[must_use]
-pub fn pretty_json(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() * 2);
-    let mut depth = 0_usize;
-    let mut short_until = 0;
-    let mut string = InString::default();
-    for (at, c) in text.char_indices() {
-        if string.takes(c) {
-            out.push(c);
-            continue;
-        }
-        let in_short = at < short_until;
-        match c {
-            '{' | '[' if !in_short => {
-                out.push(c);
-                match short_value(&text[at..]) {
-                    Some(length) => short_until = at + length,
-                    None => {
-                        depth += 1;
-                        new_line(&mut out, depth);
-                    }
-                }
-            }
-            '}' | ']' if !in_short => {
-                depth = depth.saturating_sub(1);
-                new_line(&mut out, depth);
-                out.push(c);
-            }
-            ',' if in_short => out.push_str(", "),
-            ',' => {
-                out.push(c);
-                new_line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            _ if c.is_ascii_whitespace() => {}
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-/// The bytes of the list or object at the start of this text, if it is short.
-fn short_value(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    let mut string = InString::default();
-    for (at, c) in text.char_indices().take(SHORT_JSON) {
-        if string.takes(c) {
-            continue;
-        }
-        match c {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at + c.len_utf8());
-        }
-    }
-    None
-}
-
-/// Follows JSON text into and out of its strings.
-#[derive(Default)]
-struct InString {
-    inside: bool,
-    escaped: bool,
-}
-
-impl InString {
-    /// Whether the next character belongs to a string, its quotes included.
-    fn takes(&mut self, c: char) -> bool {
-        if !self.inside {
-            self.inside = c == '"';
-            return self.inside;
-        }
-        self.inside = self.escaped || c != '"';
-        self.escaped = !self.escaped && c == '\\';
-        true
-    }
-}
-
-/// Deeper levels are not indented further, so that hostile nesting cannot blow the text up.
-const MAX_INDENT: usize = 32;
-
-fn new_line(out: &mut String, depth: usize) {
-    out.push('\n');
-    out.extend(std::iter::repeat_n("  ", depth.min(MAX_INDENT)));
 }
 
 /// A moment on the wall clock at an offset from UTC: `2026-11-21 01:06`.
@@ -455,22 +363,6 @@ mod tests {
         check_value(FieldContent::Float(1e6), "count", "1,000,000", Some("1000000"));
         check_value(FieldContent::Float(1037.246_8), "", "1037", Some("1037.2468"));
         check_value(FieldContent::Int(i64::MAX), "ns", "9223372037 s", Some("9,223,372,036,854,775,807 ns"));
-    }
-
-    #[track_caller]
-    fn check_json(text: &str, pretty: &str) {
-        assert_eq!(pretty_json(text), pretty);
-    }
-
-    #[test]
-    fn json_is_indented_and_text_in_it_left_alone() {
-        check_json(r#"{"a":[1, 2],"b":{}}"#, r#"{"a": [1, 2], "b": {}}"#);
-        check_json(
-            r#"{"shape":[128,4096],"text":"x, {\"y\": 1} and so on","inner":{"deep":[{}]}}"#,
-            "{\n  \"shape\": [128, 4096],\n  \"text\": \"x, {\\\"y\\\": 1} and so on\",\n  \"inner\": {\"deep\": [{}]}\n}",
-        );
-        check_json("]]", "\n]\n]");
-        check_json("[\"[", "[\n  \"[");
     }
 
     #[test]

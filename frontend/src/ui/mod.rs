@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod format;
+pub mod json;
 pub mod list;
 pub mod place;
 pub mod placement;

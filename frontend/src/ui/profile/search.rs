@@ -54,7 +54,8 @@ impl Search {
             async move {
                 let (rank, text) = question.clone()?;
                 let answer = Client.search(&slug, rank, &text, MOST_HITS).await.map(Arc::new);
-                if let (Ok(found), Some(walk)) = (&answer, impatient.try_update_value(Option::take).flatten()) {
+                if let (Ok(found), Some(walk)) = (&answer, impatient.try_update_value(Option::take).flatten())
+                {
                     go(opened, found, None, walk);
                 }
                 Some((question, answer))
