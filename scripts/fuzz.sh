@@ -36,8 +36,15 @@ for target in "${TARGETS[@]}"; do
     say "Fuzzing $target for $SECONDS_EACH s"
     mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target" "fuzz/seeds/$target"
     arguments=("fuzz/corpus/$target" "fuzz/seeds/$target" -max_total_time="$SECONDS_EACH" -timeout=20
-        -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="fuzz/artifacts/$target/" -verbosity=0)
+        -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="fuzz/artifacts/$target/" -verbosity=0
+        -print_funcs=0 -print_final_stats=1)
     [ ! -f "fuzz/$target.dict" ] || arguments+=(-dict="fuzz/$target.dict")
-    "$BUILT/$HOST/release/$target" "${arguments[@]}" || FAILED=$((FAILED + 1))
+    log="fuzz/artifacts/$target.log"
+    if "$BUILT/$HOST/release/$target" "${arguments[@]}" >"$log" 2>&1; then
+        sed -n 's/^stat::number_of_executed_units: */   inputs tried: /p' "$log"
+    else
+        tail -n 40 "$log"
+        FAILED=$((FAILED + 1))
+    fi
 done
 [ "$FAILED" = 0 ] || die "$FAILED of ${#TARGETS[@]} targets failed: see fuzz/artifacts"

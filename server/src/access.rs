@@ -69,10 +69,20 @@ mod tests {
 
     #[test]
     fn loopback_names() {
-        for host in ["localhost", "LOCALHOST:3001", "127.0.0.1:3001", "127.1.2.3", "[::1]:80", "a.localhost", "localhost."] {
+        for host in [
+            "localhost",
+            "LOCALHOST:3001",
+            "127.0.0.1:3001",
+            "127.1.2.3",
+            "[::1]:80",
+            "a.localhost",
+            "localhost.",
+        ] {
             check_host(host, true);
         }
-        for host in ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:3001", "10.0.0.1", "[::2]"] {
+        for host in
+            ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:3001", "10.0.0.1", "[::2]"]
+        {
             check_host(host, false);
         }
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nprof_engine::native::SegmentFile;
-use quick_cache::sync::Cache;
 use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 
 use crate::error::ApiError;
 use crate::jobs::Jobs;
@@ -97,7 +97,8 @@ impl App {
         let path = profile.dir.join(&file.file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
-            let bad = |error: &dyn std::fmt::Display| ApiError::BadSegment(format!("{}: {error}", key.0.display()));
+            let bad =
+                |error: &dyn std::fmt::Display| ApiError::BadSegment(format!("{}: {error}", key.0.display()));
             let segment = SegmentFile::open_file(&key.0).map_err(|error| bad(&error))?;
             segment.map(Arc::new).map_err(|error| bad(&error))
         })

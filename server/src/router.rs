@@ -52,7 +52,8 @@ pub const ROUTES: &[Route] = routes! {
 
 /// The service: the API, the page, and what holds for all requests.
 pub fn router(app: App, access: Access) -> Router {
-    let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, (route.handler)()));
+    let routes =
+        ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, (route.handler)()));
     // Tiles are packed already.
     let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(POSTCARD_ZSTD));
     let always = |name, value| SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value));

@@ -13,7 +13,9 @@ use super::StorePlace;
 use super::ingest::{NamingArgs, ready, report};
 use super::progress::watched;
 use super::serve::{PlaceArgs, runtime, serve};
-use crate::ingest::{IngestError, Ingested, Meter, RankSource, Settings, Stage, already_there, build, publish};
+use crate::ingest::{
+    IngestError, Ingested, Meter, RankSource, Settings, Stage, already_there, build, publish,
+};
 use crate::store::Store;
 
 /// Keeps the ids of simulated captures apart from those of files.

@@ -101,7 +101,8 @@ fn to(
         write(&mut file)?;
         return Ok(file.flush()?);
     }
-    let temporary = tempfile::Builder::new().prefix(".nprof-").tempfile_in(directory).with_context(refused)?;
+    let temporary =
+        tempfile::Builder::new().prefix(".nprof-").tempfile_in(directory).with_context(refused)?;
     let mut file = BufWriter::new(temporary);
     write(&mut file)?;
     let temporary = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(refused)?;

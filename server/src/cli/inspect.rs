@@ -37,7 +37,13 @@ impl InspectArgs {
 fn show(anatomy: &Anatomy, content: &str, out: &mut dyn Write) -> std::io::Result<()> {
     let rows: u64 = anatomy.tables.iter().map(|table| table.rows).sum();
     let total = anatomy.file_bytes;
-    writeln!(out, "content {content}, {} rows, {}, {} a row", size::count(rows), exact(total), each(total, rows))?;
+    writeln!(
+        out,
+        "content {content}, {} rows, {}, {} a row",
+        size::count(rows),
+        exact(total),
+        each(total, rows)
+    )?;
     for table in anatomy.tables.iter().filter(|table| table.rows > 0) {
         writeln!(out)?;
         show_table(table, out)?;
@@ -54,7 +60,12 @@ fn show(anatomy: &Anatomy, content: &str, out: &mut dyn Write) -> std::io::Resul
     let mut lines = vec![["", "ENTRIES", "BYTES", "SHARE"].map(str::to_owned).to_vec()];
     for table in anatomy.tables.iter().filter(|table| table.rows > 0) {
         let bytes = table_bytes(table);
-        lines.push(vec![format!("table {}", table.name), size::count(table.rows), size::count(bytes), share(bytes, total)]);
+        lines.push(vec![
+            format!("table {}", table.name),
+            size::count(table.rows),
+            size::count(bytes),
+            share(bytes, total),
+        ]);
     }
     for (name, entries, bytes) in rest {
         lines.push(vec![name.to_owned(), entries, size::count(bytes), share(bytes, total)]);
@@ -79,7 +90,8 @@ fn show_table(table: &TableAnatomy, out: &mut dyn Write) -> std::io::Result<()> 
 }
 
 fn column_line(column: &ColumnAnatomy, rows: u64) -> Vec<String> {
-    let codecs: Vec<String> = column.codecs.iter().map(|(name, blocks)| format!("{name} × {blocks}")).collect();
+    let codecs: Vec<String> =
+        column.codecs.iter().map(|(name, blocks)| format!("{name} × {blocks}")).collect();
     vec![
         format!("  {}", column.name),
         format!("{:?}", column.kind).to_lowercase(),

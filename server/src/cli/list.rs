@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use nprof_engine::wire::catalog::{ProfileEntry, ProfileList};
 
-use super::size::{self, Align};
 use super::StorePlace;
+use super::size::{self, Align};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -134,7 +134,6 @@ fn one_line(error: &anyhow::Error) -> String {
     line.replace('\n', " ")
 }
 
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -157,7 +156,8 @@ mod tests {
     #[test]
     fn an_error_is_one_line_that_says_nothing_twice() {
         let inner = io::Error::other("disk full");
-        let error = anyhow::Error::from(inner).context("a.json: cannot write (disk full)").context("two\nlines");
+        let error =
+            anyhow::Error::from(inner).context("a.json: cannot write (disk full)").context("two\nlines");
         assert_eq!(one_line(&error), "two lines: a.json: cannot write (disk full)");
     }
 }

@@ -21,7 +21,8 @@ pub(super) async fn health(host: Option<IpAddr>, port: u16) -> Option<Health> {
 
 async fn ask(host: IpAddr, port: u16) -> Option<Health> {
     let mut stream = TcpStream::connect((host, port)).await.ok()?;
-    let request = format!("GET /api/health HTTP/1.0\r\nHost: localhost:{port}\r\nAccept: application/json\r\n\r\n");
+    let request =
+        format!("GET /api/health HTTP/1.0\r\nHost: localhost:{port}\r\nAccept: application/json\r\n\r\n");
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = String::new();
     stream.take(MAX_ANSWER_BYTES).read_to_string(&mut answer).await.ok()?;

@@ -25,7 +25,8 @@ pub(super) enum Align {
 
 /// Writes rows in columns as wide as their widest cell; the first row is the heading.
 pub(super) fn table(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) -> std::io::Result<()> {
-    let width_of = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+    let width_of =
+        |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..align.len()).map(|at| width_of(at).unwrap_or(0)).collect();
     for row in rows {
         let mut line = String::new();

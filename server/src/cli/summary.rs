@@ -46,7 +46,8 @@ impl SummaryArgs {
         if let Some(rank) = self.rank {
             ranks.retain(|file| file.rank == rank);
             if ranks.is_empty() {
-                let known: Vec<String> = profile.manifest.ranks.iter().map(|file| file.rank.to_string()).collect();
+                let known: Vec<String> =
+                    profile.manifest.ranks.iter().map(|file| file.rank.to_string()).collect();
                 bail!("profile \"{}\" has no rank {rank}; it has {}", self.profile, known.join(", "));
             }
         }

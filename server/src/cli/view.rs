@@ -77,7 +77,10 @@ impl ViewArgs {
     pub(super) fn run(self, store: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let ignored = [("--db-endpoint", &self.db_endpoint), ("--db-org", &self.db_org)];
         for (flag, _) in ignored.into_iter().filter(|(_, value)| value.is_some()) {
-            writeln!(io::stderr(), "{flag} is ignored: nprof keeps profiles in a directory, not in a database")?;
+            writeln!(
+                io::stderr(),
+                "{flag} is ignored: nprof keeps profiles in a directory, not in a database"
+            )?;
         }
         let store = store.open()?;
         let named = Named {

@@ -52,7 +52,9 @@ pub fn for_each_busy<E: From<Error>>(
             return Ok(());
         }
         let (engine, core) = place(segment, &row);
-        if let Some((_, ended)) = open.replace((row.track, Busy { engine, core, start_ps: row.start_ps, end_ps })) {
+        if let Some((_, ended)) =
+            open.replace((row.track, Busy { engine, core, start_ps: row.start_ps, end_ps }))
+        {
             each(&ended)?;
         }
         Ok::<_, E>(())

@@ -46,7 +46,11 @@ pub fn write_json(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) ->
     let mut all = Map::new();
     for rank in ranks {
         // Ranks of the same input have the same id; both are kept apart by their number.
-        let key = if all.contains_key(&rank.id) { format!("{}_rank_{}", rank.id, rank.rank) } else { rank.id.clone() };
+        let key = if all.contains_key(&rank.id) {
+            format!("{}_rank_{}", rank.id, rank.rank)
+        } else {
+            rank.id.clone()
+        };
         all.insert(key, Json::Object(metrics(&of_rank(profile, rank)?)));
     }
     serde_json::to_writer_pretty(&mut *out, &all).map_err(std::io::Error::from)?;
@@ -91,7 +95,10 @@ mod tests {
         let summary = Summary {
             rank: 0,
             groups: vec![
-                group(vec![metric("total_time", FieldContent::Float(0.25)), metric("b", FieldContent::Int(-1))]),
+                group(vec![
+                    metric("total_time", FieldContent::Float(0.25)),
+                    metric("b", FieldContent::Int(-1)),
+                ]),
                 group(vec![
                     metric("nan", FieldContent::Float(f64::NAN)),
                     metric("list", FieldContent::Json("[1]".to_owned())),

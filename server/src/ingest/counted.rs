@@ -2,8 +2,8 @@
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{
-    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec, TrackId,
-    TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
+    TrackId, TrackSpec, Value, WarningKind,
 };
 
 use super::meter::Meter;

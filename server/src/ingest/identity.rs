@@ -69,7 +69,11 @@ fn rank_hash(input: &RankInput, meter: &Meter) -> Result<[u8; HASH_LEN]> {
         hasher.update(&size_bytes(path)?.to_le_bytes());
         let file = File::open(path).map_err(|source| IngestError::open(path, source))?;
         if let Err(source) = hasher.update_reader(Metered::new(file, meter)) {
-            return Err(if meter.is_cancelled() { IngestError::Cancelled } else { IngestError::open(path, source) });
+            return Err(if meter.is_cancelled() {
+                IngestError::Cancelled
+            } else {
+                IngestError::open(path, source)
+            });
         }
     }
     Ok(shortened(&hasher))
@@ -114,7 +118,8 @@ mod tests {
         let distinct: std::collections::HashSet<&String> = different.iter().collect();
         assert_eq!(distinct.len(), different.len());
         assert!(different[2].starts_with("p_"));
-        let several = Identity::of(&[input(one.clone(), None), input(same, None)], &Meter::default()).unwrap();
+        let several =
+            Identity::of(&[input(one.clone(), None), input(same, None)], &Meter::default()).unwrap();
         assert_eq!(several.ranks[0], several.ranks[1]);
     }
 

@@ -90,10 +90,8 @@ impl Named {
 #[must_use]
 pub fn numbered(wanted: &[Option<u32>]) -> (Vec<u32>, Vec<(usize, u32)>) {
     let mut taken = std::collections::BTreeSet::new();
-    let mut numbers: Vec<Option<u32>> = wanted
-        .iter()
-        .map(|wish| wish.filter(|&number| taken.insert(number)))
-        .collect();
+    let mut numbers: Vec<Option<u32>> =
+        wanted.iter().map(|wish| wish.filter(|&number| taken.insert(number))).collect();
     let mut moved = Vec::new();
     let mut next = 0;
     for (at, number) in numbers.iter_mut().enumerate().filter(|(_, number)| number.is_none()) {
@@ -219,7 +217,11 @@ mod tests {
     #[test]
     fn a_directory_gives_one_trace_a_rank() {
         let both = ["profile_rank_10.ntff", "profile_rank_2.ntff", "profile.ntff", "file.neff", "a.json"];
-        check_dir(&both, &[("profile_rank_2.ntff", Some(2)), ("profile_rank_10.ntff", Some(10))], Some("file.neff"));
+        check_dir(
+            &both,
+            &[("profile_rank_2.ntff", Some(2)), ("profile_rank_10.ntff", Some(10))],
+            Some("file.neff"),
+        );
         check_dir(&["b.ntff", "a.ntff", "x.json"], &[("a.ntff", None), ("b.ntff", None)], None);
         check_dir(&["t.json.gz", "notes.txt"], &[("t.json.gz", None)], None);
     }

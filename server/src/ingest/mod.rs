@@ -121,7 +121,8 @@ pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Opt
 fn renamed(store: &Store, profile: Profile, settings: &Settings) -> Result<Profile> {
     let manifest = &profile.manifest;
     let slug = settings.slug.clone().filter(|slug| manifest.name.as_ref() != Some(slug));
-    let display_name = settings.display_name.clone().filter(|name| manifest.display_name.as_ref() != Some(name));
+    let display_name =
+        settings.display_name.clone().filter(|name| manifest.display_name.as_ref() != Some(name));
     if slug.is_none() && display_name.is_none() {
         return Ok(profile);
     }

@@ -9,5 +9,6 @@ pub const DOCUMENT: &str = include_str!("openapi.json");
 
 /// `GET /api/openapi.json`
 pub async fn read() -> Response {
-    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")], DOCUMENT).into_response()
+    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")], DOCUMENT)
+        .into_response()
 }

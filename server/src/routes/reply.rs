@@ -31,8 +31,9 @@ impl Form {
         let mut response = match self {
             Self::Json => Json(message).into_response(),
             Self::Postcard => {
-                let bytes = postcard::to_allocvec(message)
-                    .map_err(|error| ApiError::Internal(format!("the answer could not be encoded: {error}")))?;
+                let bytes = postcard::to_allocvec(message).map_err(|error| {
+                    ApiError::Internal(format!("the answer could not be encoded: {error}"))
+                })?;
                 ([(header::CONTENT_TYPE, POSTCARD)], bytes).into_response()
             }
         };

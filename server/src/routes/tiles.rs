@@ -45,7 +45,11 @@ enum Packing {
 impl TilePath {
     fn id(&self) -> Result<TileId, ApiError> {
         let level = Level::new(self.level).ok_or_else(|| {
-            ApiError::NotFound(format!("there is no level {}; the coarsest is {}", self.level, Level::COARSEST.number()))
+            ApiError::NotFound(format!(
+                "there is no level {}; the coarsest is {}",
+                self.level,
+                Level::COARSEST.number()
+            ))
         })?;
         Ok(TileId { group: self.group, level, index: self.index })
     }
@@ -116,7 +120,8 @@ fn cut(rank: &OpenRank, id: TileId) -> Result<Tile, ApiError> {
 }
 
 fn frame(tile: &Tile) -> Result<Arc<[u8]>, ApiError> {
-    let failed = |error: &dyn std::fmt::Display| ApiError::Internal(format!("the tile could not be packed: {error}"));
+    let failed =
+        |error: &dyn std::fmt::Display| ApiError::Internal(format!("the tile could not be packed: {error}"));
     let bytes = postcard::to_allocvec(tile).map_err(|error| failed(&error))?;
     zstd::bulk::compress(&bytes, ZSTD_LEVEL).map(Arc::from).map_err(|error| failed(&error))
 }

@@ -60,7 +60,8 @@ pub async fn create(
         blocking(move || Ok(app.store().stage()?)).await?
     };
     let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let is_form = content_type.is_some_and(|value| value.to_ascii_lowercase().starts_with("multipart/form-data"));
+    let is_form =
+        content_type.is_some_and(|value| value.to_ascii_lowercase().starts_with("multipart/form-data"));
     let mut names = Vec::new();
     if is_form {
         let multipart = Multipart::from_request(request, &())
@@ -79,7 +80,9 @@ pub async fn create(
     let job = app.jobs().start(staging, named, names.join(", "), settings);
     if !is_form {
         let place = format!("/api/jobs/{}", job.id());
-        return Ok((StatusCode::ACCEPTED, [(header::LOCATION, place)], form.reply(&job.report())?).into_response());
+        return Ok(
+            (StatusCode::ACCEPTED, [(header::LOCATION, place)], form.reply(&job.report())?).into_response()
+        );
     }
     let mut watched = CancelOnDrop(Some(job));
     let profile = watched.outcome().await?;
@@ -107,7 +110,12 @@ impl Drop for CancelOnDrop {
 }
 
 /// Writes the body to a file.
-async fn receive(mut body: Body, staging: &Staging, name: &str, names: &mut Vec<String>) -> Result<(), ApiError> {
+async fn receive(
+    mut body: Body,
+    staging: &Staging,
+    name: &str,
+    names: &mut Vec<String>,
+) -> Result<(), ApiError> {
     let (mut file, path) = create_file(staging, name, names).await?;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| ApiError::BadRequest(format!("the upload broke off: {error}")))?;
@@ -119,7 +127,11 @@ async fn receive(mut body: Body, staging: &Staging, name: &str, names: &mut Vec<
 }
 
 /// Writes each file of a form to a file.
-async fn receive_form(mut form: Multipart, staging: &Staging, names: &mut Vec<String>) -> Result<(), ApiError> {
+async fn receive_form(
+    mut form: Multipart,
+    staging: &Staging,
+    names: &mut Vec<String>,
+) -> Result<(), ApiError> {
     let broken = |error: axum::extract::multipart::MultipartError| ApiError::BadRequest(error.body_text());
     while let Some(mut field) = form.next_field().await.map_err(broken)? {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
@@ -133,7 +145,11 @@ async fn receive_form(mut form: Multipart, staging: &Staging, names: &mut Vec<St
 }
 
 /// Each file lies in a directory of its own number, so that two of one name do not meet.
-async fn create_file(staging: &Staging, name: &str, names: &mut Vec<String>) -> Result<(File, PathBuf), ApiError> {
+async fn create_file(
+    staging: &Staging,
+    name: &str,
+    names: &mut Vec<String>,
+) -> Result<(File, PathBuf), ApiError> {
     let numbered = format!("{}/{}", names.len(), safe_name(name));
     let path = upload_path(staging, &numbered);
     if let Some(parent) = path.parent() {

@@ -68,7 +68,9 @@ pub enum StoreError {
         store: PathBuf,
     },
     /// The name belongs to another profile.
-    #[error("the name \"{name}\" is taken by the profile {id}; choose another, or --force to replace that profile")]
+    #[error(
+        "the name \"{name}\" is taken by the profile {id}; choose another, or --force to replace that profile"
+    )]
     NameTaken {
         /// The name.
         name: String,
@@ -84,6 +86,8 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// Nobody said where, and the environment does not help.
-    #[error("no place for the store: neither NPROF_STORE nor XDG_DATA_HOME nor HOME is set; give --store DIR")]
+    #[error(
+        "no place for the store: neither NPROF_STORE nor XDG_DATA_HOME nor HOME is set; give --store DIR"
+    )]
     NoHome,
 }

@@ -28,7 +28,8 @@ mod tests {
 
     #[track_caller]
     fn check(variables: &[(&str, &str)], expected: Option<&str>) {
-        let root = root_from(|name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into()));
+        let root =
+            root_from(|name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into()));
         assert_eq!(root.ok(), expected.map(PathBuf::from), "{variables:?}");
     }
 

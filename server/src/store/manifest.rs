@@ -114,9 +114,10 @@ impl Manifest {
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
         let text = std::fs::read(&path).map_err(|source| StoreError::Read { path: path.clone(), source })?;
-        let parsed = serde_json::from_slice::<Version>(&text)
-            .map(|version| version.format)
-            .and_then(|found| if found > FORMAT { Ok(Err(found)) } else { serde_json::from_slice(&text).map(Ok) });
+        let parsed =
+            serde_json::from_slice::<Version>(&text).map(|version| version.format).and_then(|found| {
+                if found > FORMAT { Ok(Err(found)) } else { serde_json::from_slice(&text).map(Ok) }
+            });
         let manifest: Self = match parsed {
             Ok(Ok(manifest)) => manifest,
             Ok(Err(found)) => return Err(StoreError::NewerManifest { path, found, newest: FORMAT }),

@@ -169,10 +169,8 @@ impl Store {
             self.discard(&other)?;
         }
         self.catalog.forget(&target);
-        self.by_id(&manifest.id)?.ok_or_else(|| StoreError::Unknown {
-            name: manifest.id.clone(),
-            store: self.root.clone(),
-        })
+        self.by_id(&manifest.id)?
+            .ok_or_else(|| StoreError::Unknown { name: manifest.id.clone(), store: self.root.clone() })
     }
 
     /// Gives a profile another name or display name; `None` leaves it as it is.
@@ -217,7 +215,8 @@ impl Store {
 
     /// The other profile that has this name, if it may be replaced.
     fn name_holder(&self, slug: &Slug, id: &str, existing: Existing) -> Result<Option<Profile>> {
-        let holder = self.list()?.into_iter().find(|p| p.manifest.slug() == slug.as_str() && p.manifest.id != id);
+        let holder =
+            self.list()?.into_iter().find(|p| p.manifest.slug() == slug.as_str() && p.manifest.id != id);
         match (holder, existing) {
             (Some(holder), Existing::Keep) => {
                 Err(StoreError::NameTaken { name: slug.to_string(), id: holder.manifest.id.clone() })

@@ -95,7 +95,10 @@ fn an_existing_profile_is_kept_or_replaced_as_told() {
     add(&store, &manifest(&id('a'), "new"), Existing::Keep).unwrap();
     assert_eq!(content(&store), b"old");
     let replaced = add(&store, &manifest(&id('a'), "new"), Existing::Replace).unwrap();
-    assert_eq!((content(&store).as_slice(), replaced.manifest.ranks[0].content.as_str()), (&b"new"[..], "new"));
+    assert_eq!(
+        (content(&store).as_slice(), replaced.manifest.ranks[0].content.as_str()),
+        (&b"new"[..], "new")
+    );
     assert_eq!((store.list().unwrap().len(), staged(&store)), (1, 0));
 }
 

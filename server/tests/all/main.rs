@@ -1,5 +1,12 @@
 //! The server from outside: its API in process, its command line as a process.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests fail like tests, and say what they skip"
+)]
+
 mod api;
 mod cli;
 mod killed;

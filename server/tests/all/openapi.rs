@@ -17,7 +17,10 @@ fn resolve<'a>(document: &'a Value, node: &'a Value) -> &'a Value {
     match node.get("$ref").and_then(Value::as_str) {
         Some(reference) => {
             let pointer = reference.strip_prefix('#').unwrap();
-            resolve(document, document.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere")))
+            resolve(
+                document,
+                document.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere")),
+            )
         }
         None => node,
     }
@@ -46,7 +49,9 @@ fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<S
             "const" => wanted == value,
             "minimum" => value.as_f64().unwrap() >= wanted.as_f64().unwrap(),
             "maximum" => value.as_f64().unwrap() <= wanted.as_f64().unwrap(),
-            "required" => wanted.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some()),
+            "required" => {
+                wanted.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some())
+            }
             "oneOf" => {
                 let branches = wanted.as_array().unwrap().iter();
                 branches.filter(|branch| misfit(document, branch, value, at).is_none()).count() == 1
@@ -118,7 +123,8 @@ async fn every_answer_fits_its_schema() {
     let mut check = |operation: &str, status: &str, body: &Value| {
         let path = document["paths"].as_object().unwrap().values();
         let mut operations = path.flat_map(|item| item.as_object().unwrap().values());
-        let described = operations.find(|op| op.get("operationId").is_some_and(|id| id == operation)).unwrap();
+        let described =
+            operations.find(|op| op.get("operationId").is_some_and(|id| id == operation)).unwrap();
         let response = resolve(&document, &described["responses"][status]);
         let schema = &response["content"]["application/json"]["schema"];
         assert_eq!(misfit(&document, schema, body, operation), None);
@@ -152,7 +158,8 @@ async fn every_answer_fits_its_schema() {
     }
     check("readProfile", "404", &stage.get("/api/profiles/none").await.json());
     let without_body = ["deleteProfile", "cancelJob"];
-    let operations = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
     let all = operations.filter_map(|operation| operation.get("operationId")?.as_str());
     let left: Vec<&str> = all.filter(|id| !covered.contains(*id) && !without_body.contains(id)).collect();
     assert!(left.is_empty(), "not checked: {left:?}");
@@ -164,7 +171,13 @@ fn the_check_finds_what_does_not_fit() {
     let schema = serde_json::json!({ "$ref": "#/components/schemas/TileGroup" });
     let fits = |text: &str| misfit(&document, &schema, &serde_json::from_str(text).unwrap(), "").is_none();
     assert!(fits(r#"{"id":1,"tracks":[2]}"#));
-    for bad in [r#"{"id":1}"#, r#"{"id":-1,"tracks":[]}"#, r#"{"id":1,"tracks":["a"]}"#, r#"{"id":1,"tracks":[],"x":0}"#, "[]"] {
+    for bad in [
+        r#"{"id":1}"#,
+        r#"{"id":-1,"tracks":[]}"#,
+        r#"{"id":1,"tracks":["a"]}"#,
+        r#"{"id":1,"tracks":[],"x":0}"#,
+        "[]",
+    ] {
         assert!(!fits(bad), "{bad}");
     }
 }

@@ -29,11 +29,15 @@ async fn send(stage: &Stage, path: &str, body: &str) -> Value {
 async fn a_raw_body_becomes_a_profile() {
     let stage = Stage::new();
     let other = TRACE.replace("outer", "other");
-    let report = send(&stage, "/api/profiles?name=..%2fx%2frank_3.json&slug=sent&display_name=Sent", &other).await;
+    let report =
+        send(&stage, "/api/profiles?name=..%2fx%2frank_3.json&slug=sent&display_name=Sent", &other).await;
     assert_eq!((&report["state"], &report["profile"]), (&"done".into(), &"sent".into()), "{report}");
     let profile = stage.json("/api/profiles/sent").await;
     assert_eq!(profile["entry"]["display_name"], "Sent");
-    assert_eq!((&profile["ranks"][0]["rank"], &profile["ranks"][0]["input"]), (&3.into(), &"rank_3.json".into()));
+    assert_eq!(
+        (&profile["ranks"][0]["rank"], &profile["ranks"][0]["input"]),
+        (&3.into(), &"rank_3.json".into())
+    );
     assert_eq!(stage.staged(), 0);
 }
 
@@ -69,7 +73,9 @@ async fn a_bad_name_is_refused_before_the_body_is_read() {
 async fn a_form_with_several_files_becomes_one_profile() {
     let stage = Stage::new();
     let part = |name: &str, text: &str| {
-        format!("--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{text}\r\n")
+        format!(
+            "--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{text}\r\n"
+        )
     };
     let form = |slug: &str, parts: &[String]| {
         let body = format!("{}--cut--\r\n", parts.concat());
@@ -96,7 +102,8 @@ async fn a_job_can_be_cancelled() {
     // The first keeps the second waiting, so that there is time to cancel it.
     let event = r#"{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"n"},"#;
     let long = format!("[{}]", event.repeat(200_000).trim_end_matches(','));
-    let start = |body: String| request("POST", "/api/profiles?name=long.json").body(Body::from(body)).unwrap();
+    let start =
+        |body: String| request("POST", "/api/profiles?name=long.json").body(Body::from(body)).unwrap();
     let first = stage.ask(start(long.clone())).await;
     let second = stage.ask(start(format!("{long} "))).await;
     let (first, second) = (first.header("location").to_owned(), second.header("location").to_owned());

@@ -45,7 +45,8 @@ fn rows(tables: &Value, table: &str, fields: &[&str], keep: impl Fn(&Value) -> b
         .iter()
         .filter(|row| keep(row))
         .map(|row| {
-            let cut: Vec<String> = fields.iter().map(|field| format!("{field}={}", plain(field, &row[field]))).collect();
+            let cut: Vec<String> =
+                fields.iter().map(|field| format!("{field}={}", plain(field, &row[field]))).collect();
             cut.join(" ")
         })
         .collect();
@@ -61,7 +62,9 @@ fn plain(field: &str, value: &Value) -> String {
             number.unwrap_or(text).to_owned()
         }
         // 1.0 and 1 are the same number.
-        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        Value::Number(number) => {
+            number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
+        }
         other => other.to_string(),
     }
 }
@@ -85,8 +88,18 @@ fn tables_equal_the_vendors() {
         let instruction = ["timestamp", "duration", "pc", "opcode", "label", "evt_wait_time"];
         check_rows(&ours, &theirs, "instruction", &instruction, &what);
         let dma = [
-            "timestamp", "duration", "transfer_size", "read_size", "write_size", "dma_engine", "dma_queue",
-            "queue_type", "transfer_rate", "aggregated", "subgroup", "packet_idx",
+            "timestamp",
+            "duration",
+            "transfer_size",
+            "read_size",
+            "write_size",
+            "dma_engine",
+            "dma_queue",
+            "queue_type",
+            "transfer_rate",
+            "aggregated",
+            "subgroup",
+            "packet_idx",
         ];
         check_rows(&ours, &theirs, "dma", &dma, &what);
         check_rows(&ours, &theirs, "semaphore_update", &["timestamp", "value", "id"], &what);
@@ -94,7 +107,8 @@ fn tables_equal_the_vendors() {
         check_rows(&ours, &theirs, "nc_mem_usage", &["nd", "nc", "usage_type", "amount_bytes"], &what);
         check_rows(&ours, &theirs, "active_time", &["engine", "start_ts", "end_ts", "duration_ns"], &what);
         check_rows(&ours, &theirs, "pending_dma", &["timestamp", "value"], &what);
-        let throughput = ["timestamp", "transfer_rate", "total_transfer_bytes", "hbm_transfer_rate", "uses_hbm"];
+        let throughput =
+            ["timestamp", "transfer_rate", "total_transfer_bytes", "hbm_transfer_rate", "uses_hbm"];
         check_rows(&ours, &theirs, "dma_throughput", &throughput, &what);
         let queues = ["q_name", "q_type", "q_idx", "q_eng_idx", "q_event_id", "subgraph"];
         check_rows(&ours, &theirs, "dma_queues_info", &queues, &what);
