@@ -25,8 +25,8 @@ impl Binder {
         TrackBinder { next, end, open: Vec::new(), waiting: Vec::new() }
     }
 
-    /// The arrows of all flows, and how many points found no slice or no partner.
-    pub fn arrows(self) -> (Vec<Arrow>, u64) {
+    /// The arrows of all flows. `unbound` hears of every point that has no slice, or no point before it to come from.
+    pub fn arrows(self, unbound: &mut impl FnMut(&'static str, &FlowPoint)) -> Vec<Arrow> {
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         let phase = |phase| match phase {
             FlowPhase::Start => 0,
@@ -38,16 +38,15 @@ impl Binder {
             (point.key, point.time_ps, phase(point.phase))
         });
         let mut arrows = Vec::new();
-        let mut unbound = 0;
         for flow in order.chunk_by(|&a, &b| self.points[a].key == self.points[b].key) {
             let mut from = None;
             for &at in flow {
                 let (point, row) = (&self.points[at], self.rows[at]);
                 match (point.phase, from, row) {
-                    (_, _, None) => unbound += 1,
+                    (_, _, None) => unbound("a flow point that lies on no slice", point),
                     (FlowPhase::Start, _, Some(row)) => from = Some(row),
                     (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
-                        unbound += 1;
+                        unbound("a flow that has no beginning", point);
                         from = (point.phase == FlowPhase::Step).then_some(row);
                     }
                     (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
@@ -60,7 +59,7 @@ impl Binder {
                 }
             }
         }
-        (arrows, unbound)
+        arrows
     }
 }
 
@@ -143,7 +142,7 @@ mod tests {
             track.row(&mut binder, start, end, row);
         }
         track.finish(&mut binder);
-        let (arrows, _) = binder.arrows();
+        let arrows = binder.arrows(&mut |_, _| ());
         assert_eq!(arrows.iter().map(|a| (a.from, a.to)).collect::<Vec<_>>(), expected);
     }
 

@@ -92,14 +92,11 @@ impl<S: Scratch> Builder<S> {
         drop(rows);
         let Pass { mut writer, tables, tracks, binder, span, row_of_arrival, .. } = pass;
         let mut warnings = self.warnings;
-        let (mut arrows, unbound) = binder.arrows();
-        for _ in 0..unbound {
-            warnings.add(
-                WarningKind::UnboundFlow,
-                "a flow point without a slice or without a partner",
-                String::new,
-            );
-        }
+        let mut arrows = binder.arrows(&mut |what, point| {
+            warnings.add(WarningKind::UnboundFlow, what, || {
+                format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
+            });
+        });
         let row = |key: SliceKey| row_of_arrival[key.0 as usize];
         arrows.extend(self.links.iter().map(|&(from, to, name)| Arrow {
             from: row(from),
