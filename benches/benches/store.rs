@@ -36,7 +36,11 @@ fn main() {
         Err(WriteError::Engine(error) | WriteError::Read(error)) => return println!("not written: {error}"),
     };
     let seconds = start.elapsed().as_secs_f64();
-    println!("simulate and ingest  {:10.0} events/s  {seconds:.2} s for {} events", built.events as f64 / seconds, built.events);
+    println!(
+        "simulate and ingest  {:10.0} events/s  {seconds:.2} s for {} events",
+        built.events as f64 / seconds,
+        built.events
+    );
     println!("at rest              {:10.2} bytes/event", built.bytes as f64 / built.events as f64);
     println!("peak memory          {:10} MiB", peak_memory_mib());
     questions(&path);
@@ -49,7 +53,8 @@ fn questions(path: &Path) {
     let (groups, _) = groups(segment.footer());
     let tracks = segment.slice_tracks(None);
     let spans = segment.footer().tracks.iter().filter(|track| track.rows > 0);
-    let (from, to) = spans.fold((i64::MAX, i64::MIN), |(from, to), t| (from.min(t.start_ps), to.max(t.end_ps)));
+    let (from, to) =
+        spans.fold((i64::MAX, i64::MIN), |(from, to), t| (from.min(t.start_ps), to.max(t.end_ps)));
     println!("tracks               {:10}             in {} groups", tracks.len(), groups.len());
 
     let view = |share: f64| {
@@ -58,12 +63,16 @@ fn questions(path: &Path) {
         let middle = from + (to - from) / 2;
         (level, Interval::new(middle - (width / 2.0) as i64, middle + (width / 2.0) as i64))
     };
-    for (name, share) in [("view, all", 1.0), ("view, 10 %", 0.1), ("view, 1 %", 0.01), ("view, 0.1 %", 0.001)] {
+    for (name, share) in
+        [("view, all", 1.0), ("view, 10 %", 0.1), ("view, 1 %", 0.01), ("view, 0.1 %", 0.001)]
+    {
         let (level, window) = view(share);
         let all_tiles = || {
             for group in 0..groups.len() as u32 {
                 for index in level.tiles_of(window) {
-                    black_box(answer::tile(&segment, TileId { group, level, index }).expect("it is readable"));
+                    black_box(
+                        answer::tile(&segment, TileId { group, level, index }).expect("it is readable"),
+                    );
                 }
             }
         };

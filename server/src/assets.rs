@@ -88,7 +88,8 @@ impl Asset {
 fn has_hash(path: &str) -> bool {
     const HASH_LEN: usize = 16;
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.split(['-', '_', '.']).any(|part| part.len() == HASH_LEN && part.bytes().all(|b| b.is_ascii_hexdigit()))
+    name.split(['-', '_', '.'])
+        .any(|part| part.len() == HASH_LEN && part.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]

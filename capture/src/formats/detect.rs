@@ -1,5 +1,7 @@
 //! Which format an input is in, by its first bytes.
 
+use nprof_engine::segment::MAGIC;
+
 use super::Error;
 use super::trace_event::first_keys;
 
@@ -25,8 +27,6 @@ pub enum Format {
 
 /// The version of NTFF that is read.
 const NTFF_VERSION: u8 = 5;
-/// The first bytes of a segment (`docs/format.md`, Header).
-const SEGMENT_MAGIC: &[u8] = b"NPROF\r\n\x1a";
 /// Where a NEFF states the length of its header, and what it is.
 const NEFF_HEADER_LEN_AT: std::ops::Range<usize> = 8..16;
 const NEFF_HEADER_LEN: u64 = 1024;
@@ -68,7 +68,7 @@ pub fn detect(head: &[u8]) -> Result<Format, Error> {
     if head.is_empty() {
         return reject("the file is empty", "capture the profile again; the capture may have failed");
     }
-    if head.starts_with(SEGMENT_MAGIC) {
+    if head.starts_with(&MAGIC) {
         return Ok(Format::Segment);
     }
     if is_neff(head) {

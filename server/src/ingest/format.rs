@@ -1,76 +1,84 @@
 //! Which reader a file is for, and reading it.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use nprof_capture::formats::detect::{Format, HEAD_LEN, detect};
+use nprof_capture::formats::input::Input;
 use nprof_capture::formats::neff::Neff;
-use nprof_capture::formats::neff::header::Header;
 use nprof_capture::formats::neuron::json;
 use nprof_capture::formats::{Error, ntff, trace_event};
-use nprof_engine::model::Sink;
+use nprof_engine::model::{Sink, WarningKind};
 
 use super::inputs::RankInput;
 use super::mapped::Mapped;
 use super::meter::{Meter, Metered};
 use super::{IngestError, Result};
 
-/// Bytes that are looked at to tell the format: a JSON file's first key is among them.
-const HEAD_LEN: u64 = 4096;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The largest NEFF that is unpacked; larger ones would not leave memory for the trace.
 const MAX_NEFF_BYTES: u64 = 4 << 30;
-
-/// The formats of traces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    /// Binary: what `neuron-profile capture` writes. Its reader tells versions and other files apart.
-    Ntff,
-    /// What `neuron-profile view --output-format json` writes.
-    NeuronJson,
-    /// Trace Event JSON.
-    TraceEvent,
-}
 
 /// Reads a rank's files into the sink.
 pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, meter: &Meter) -> Result<()> {
     let path = &input.trace;
     let open = |source| IngestError::open(path, source);
     let format = |source| IngestError::Format { path: path.clone(), source };
-    let mut file = File::open(path).map_err(open)?;
-    let mut head = Vec::new();
-    (&mut file).take(HEAD_LEN).read_to_end(&mut head).map_err(open)?;
-    let is_packed = head.starts_with(&GZIP_MAGIC);
+    let unpack = |error: io::Error| match error.kind() {
+        ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof => {
+            format(not_gzip(&error))
+        }
+        _ => open(error),
+    };
     // Bytes are counted where the file is read, before they are unpacked: the total is the file's size.
-    let whole = Metered::new(Cursor::new(head.clone()).chain(file), meter);
-    let mut reader: Box<dyn Read + '_> =
-        if is_packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
-    if is_packed {
-        head.clear();
-        (&mut reader).take(HEAD_LEN).read_to_end(&mut head).map_err(|error| format(not_gzip(&error)))?;
-        reader = Box::new(Cursor::new(head.clone()).chain(reader));
-    }
-    let found = detect(&head).map_err(format)?;
+    let mut reader = Input::new(Metered::new(File::open(path).map_err(open)?, meter)).map_err(unpack)?;
+    let head = reader.head(HEAD_LEN).map_err(unpack)?;
+    let found = detect(head).map_err(format)?;
     if let (Some(neff), Format::NeuronJson | Format::TraceEvent) = (&input.neff, found) {
         tracing::info!("{} is not needed for this kind of trace", neff.display());
     }
     let mut ignored = |_| {};
     match found {
-        Format::NeuronJson => json::read(&mut reader, sink, &mut ignored).map_err(format),
-        Format::TraceEvent => trace_event::read(&mut reader, sink, &mut ignored).map_err(format),
-        Format::Ntff if is_packed => Err(format(Error::format(
-            "this is gzip, but there is no JSON in it",
-            "byte 0",
-            "unpack it with gunzip if it is an NTFF",
-        ))),
-        Format::Ntff => read_ntff(path, input.neff.as_deref(), sink, meter),
+        Format::NeuronJson => json::read(&mut reader, sink, &mut ignored).map_err(format)?,
+        Format::TraceEvent => trace_event::read(&mut reader, sink, &mut ignored).map_err(format)?,
+        Format::Ntff => return read_ntff(path, input.neff.as_deref(), sink, meter),
+        Format::Neff => {
+            return Err(format(Error::format(
+                "this is a NEFF: the program, not its trace",
+                "byte 0",
+                "name the trace too: -n for the NEFF, -s for the trace",
+            )));
+        }
+        Format::SystemTrace => {
+            return Err(format(Error::format(
+                "this is a system trace of the Neuron runtime (ntrace.pb), not a device trace",
+                "byte 0",
+                "expected an NTFF, which neuron-profile capture writes",
+            )));
+        }
+        Format::Segment => {
+            return Err(format(Error::format(
+                "this is a segment of nprof's own store",
+                "byte 0",
+                "look at it with `nprof inspect`, or ingest the trace that it came from",
+            )));
+        }
     }
+    if let Some(damage) = reader.damage() {
+        let what = "the file is cut off or damaged; what comes before has been read";
+        sink.warn(WarningKind::TruncatedInput, what, &|| damage.to_owned());
+    }
+    Ok(())
 }
 
 fn read_ntff(path: &Path, neff: Option<&Path>, sink: &mut dyn Sink, meter: &Meter) -> Result<()> {
     let mapped = Mapped::open(path).map_err(|source| IngestError::open(path, source))?;
+    if mapped.bytes().starts_with(&GZIP_MAGIC) {
+        let hint = "unpack it with gunzip";
+        let error = Error::format("this is an NTFF in gzip, but an NTFF is read as it is", "byte 0", hint);
+        return Err(IngestError::Format { path: path.to_owned(), source: error });
+    }
     let neff = neff.map(|path| read_neff(path, meter)).transpose()?;
     let mut told = 0;
     let mut progress = |done: u64| {
@@ -94,56 +102,10 @@ fn read_neff(path: &Path, meter: &Meter) -> Result<Neff> {
     Ok(neff)
 }
 
-/// From a file's first bytes, unpacked.
-fn detect(head: &[u8]) -> Result<Format, Error> {
-    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
-    match text.first() {
-        None => Err(Error::format("the file is empty", "byte 0", "capture or export the profile again")),
-        Some(b'{') if json::recognises(head) => Ok(Format::NeuronJson),
-        Some(b'{' | b'[') => Ok(Format::TraceEvent),
-        Some(_) if Header::is_at_start(head) => Err(Error::format(
-            "this is a NEFF: the program, not its trace",
-            "byte 0",
-            "name the trace too: -n for the NEFF, -s for the trace",
-        )),
-        // An NTFF begins with its version, a small number.
-        Some(first) if !first.is_ascii_control() && first.is_ascii() => Err(Error::format(
-            "this is no trace: neither NTFF nor JSON",
-            "byte 0",
-            "expected what neuron-profile capture or a profiler's JSON export writes",
-        )),
-        Some(_) => Ok(Format::Ntff),
-    }
-}
-
 fn not_gzip(error: &io::Error) -> Error {
     Error::format(
         format!("this begins like gzip but cannot be unpacked ({error})"),
         "byte 0",
         "copy the file again from where it was captured",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(head: &[u8], expected: Option<Format>) {
-        assert_eq!(detect(head).ok(), expected, "{}", head.escape_ascii());
-    }
-
-    #[test]
-    fn formats_by_their_first_bytes() {
-        check(b"", None);
-        check(b" \n", None);
-        check(b"{\"instruction\":[", Some(Format::NeuronJson));
-        check(b"\xef\xbb\xbf { \"dma\" : [", Some(Format::NeuronJson));
-        check(b"{\"traceEvents\":[", Some(Format::TraceEvent));
-        check(b"\n[{\"ph\":", Some(Format::TraceEvent));
-        check(b"\x05\0\0\0", Some(Format::Ntff));
-        check(b"\x82\x01", Some(Format::Ntff));
-        check(b"root:x:0:0", None);
-        check(&[&2_u64.to_le_bytes()[..], &1024_u64.to_le_bytes()].concat(), None);
-    }
 }

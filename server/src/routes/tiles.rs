@@ -79,7 +79,7 @@ pub async fn read(
         let (app, slug, rank) = (app.clone(), at.slug.clone(), at.rank);
         blocking(move || app.rank(&slug, rank)).await?
     };
-    if rank.file.content != at.content {
+    if rank.file.tile_content() != at.content {
         return Err(ApiError::NotFound("the profile has been replaced: load it again".to_owned()));
     }
     let etag = at.etag(packing);

@@ -156,6 +156,13 @@ impl Manifest {
 }
 
 impl RankFile {
+    /// What the addresses of tiles name: the content that they are cut from, and the version they are written in. A
+    /// browser then never takes a tile of another version from its cache.
+    #[must_use]
+    pub fn tile_content(&self) -> String {
+        format!("{}v{}", self.content, nprof_engine::wire::VERSION)
+    }
+
     /// As the page sees it.
     #[must_use]
     pub fn entry(&self) -> RankEntry {
@@ -166,7 +173,7 @@ impl RankFile {
             events: self.events,
             start_ps: self.start_ps,
             end_ps: self.end_ps,
-            content: self.content.clone(),
+            content: self.tile_content(),
             input: self.inputs.join(" + "),
         }
     }

@@ -244,7 +244,7 @@ fn utilisation(
         let Some(flops) = flops else { continue };
         for name in names {
             ratio(2, &format!("{name}_estimated_percent"), share(flops, peak), doc_used);
-            let achievable = share(flops, hbm_bytes) / balance;
+            let achievable = (share(flops, hbm_bytes) / balance).min(1.0);
             ratio(2, &format!("{name}_max_achievable_estimated_percent"), achievable, doc_max);
         }
     }

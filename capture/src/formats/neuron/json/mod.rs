@@ -28,18 +28,6 @@ use crate::formats::Error;
 /// Progress is told about this often, in bytes.
 const PROGRESS_STEP: u64 = 1 << 20;
 
-/// Whether a file that starts like this may be neuron-profile's JSON output: an object whose first key is a table's.
-#[must_use]
-pub fn recognises(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-    let Some(key) = head.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""))
-    else {
-        return false;
-    };
-    let key = key.split(|byte| *byte == b'"').next().unwrap_or_default();
-    std::str::from_utf8(key).is_ok_and(|key| schema::table(key).is_some())
-}
-
 /// Hands the tables of a profile to the sink. `progress` is told how many bytes have been read.
 ///
 /// # Errors
