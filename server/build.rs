@@ -81,8 +81,11 @@ fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
     Err(reason.trim_start_matches("nprof: ").into())
 }
 
+/// A file's path below a folder, with forward slashes, and its bytes.
+type NamedFile = (String, Vec<u8>);
+
 /// All files below `folder` with their paths in it, sorted, so that the same page gives the same binary.
-fn files_below(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+fn files_below(folder: &Path) -> Result<Vec<NamedFile>, Box<dyn Error>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(next) = folders.pop() {

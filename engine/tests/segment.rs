@@ -1,6 +1,8 @@
 //! Laws of a whole segment: what goes in comes out, indexes find what a scan finds, tiles are aggregates of slices,
 //! damage is found.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
@@ -317,7 +319,7 @@ fn a_reader_asks_for_the_bytes_it_needs_and_no_more() {
             }
         }
     };
-    assert!(row >= 4_990 && row <= 5_000, "row {row}");
+    assert!((4_990..=5_000).contains(&row), "row {row}");
     assert!(
         requests < 20 && total < bytes.len() as u64 / 4,
         "{requests} requests, {total} of {} bytes",

@@ -157,7 +157,7 @@ fn without_tests(code: &str) -> String {
         let starts = line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test");
         let was_in_test = in_test || starts;
         in_test =
-            was_in_test && !(line.starts_with('}') || (!starts && !in_braces(line) && line.ends_with(';')));
+            was_in_test && !line.starts_with('}') && (starts || in_braces(line) || !line.ends_with(';'));
         if !was_in_test {
             out.push_str(line);
         }
