@@ -4,10 +4,12 @@
 
 use std::collections::BinaryHeap;
 
+use memchr::memmem::Finder;
 use roaring::RoaringBitmap;
 
 use crate::base::{Error, Result};
 use crate::block::{BlockValues, ColumnType};
+use crate::codec::Texts;
 use crate::index::Postings;
 use crate::model::TableKind;
 use crate::segment::{Bytes, CHUNK_TEXTS, ColumnRole, Segment};
@@ -44,13 +46,31 @@ impl Needle {
         Self { text: query.to_owned(), any_case }
     }
 
-    fn is_in(&self, text: &str, lower: &mut String) -> bool {
-        if !self.any_case {
-            return text.contains(&self.text);
+    /// Calls `found` with the position of every text that has the query in it, ascending.
+    ///
+    /// All texts are searched as one run of bytes, at the speed of memory; a match that reaches over the end of a text
+    /// is none.
+    fn for_each_match(&self, texts: &Texts, mut found: impl FnMut(usize)) {
+        if self.any_case && !self.text.is_ascii() {
+            let needle = self.text.to_lowercase();
+            let matches = texts.iter().enumerate().filter(|(_, text)| text.to_lowercase().contains(&needle));
+            return matches.for_each(|(at, _)| found(at));
         }
-        lower.clear();
-        lower.extend(text.chars().flat_map(char::to_lowercase));
-        lower.contains(&self.text)
+        // A text with letters beyond ASCII keeps them: an ASCII query does not ask for them.
+        let lower = self.any_case.then(|| texts.bytes.to_ascii_lowercase());
+        let bytes = lower.as_ref().unwrap_or(&texts.bytes).as_bytes();
+        let finder = Finder::new(self.text.as_bytes());
+        let mut from = 0;
+        while let Some(at) = finder.find(&bytes[from..]).map(|at| from + at) {
+            let text = texts.ends.partition_point(|&end| end as usize <= at);
+            let end = texts.ends.get(text).map_or(bytes.len(), |&end| end as usize);
+            if at + self.text.len() <= end {
+                found(text);
+                from = end;
+            } else {
+                from = at + 1;
+            }
+        }
     }
 }
 
@@ -90,14 +110,11 @@ impl<B: Bytes> Segment<B> {
 
     fn texts_with(&self, needle: &Needle) -> Result<RoaringBitmap> {
         let mut texts = RoaringBitmap::new();
-        let mut lower = String::new();
         for chunk in 0..self.chunk_count() {
             let first = u32::try_from(chunk * CHUNK_TEXTS).unwrap_or(u32::MAX);
-            for (id, text) in (first..).zip(self.chunk(chunk)?.iter()) {
-                if needle.is_in(text, &mut lower) {
-                    texts.insert(id);
-                }
-            }
+            needle.for_each_match(self.chunk(chunk)?, |at| {
+                texts.insert(first.saturating_add(u32::try_from(at).unwrap_or(u32::MAX)));
+            });
         }
         Ok(texts)
     }
@@ -119,17 +136,25 @@ impl<B: Bytes> Segment<B> {
             return Err(Error::Corrupt { what: "postings", offset: meta.postings.offset });
         }
         let Some(values) = self.block(column, block)? else { return Ok(()) };
+        let matches = match values.values() {
+            BlockValues::Ints(codes) => {
+                codes.iter().map(|&code| u32::try_from(code).is_ok_and(|code| texts.contains(code))).collect()
+            }
+            BlockValues::Texts(long) => {
+                let mut matches = vec![false; long.len()];
+                needle.for_each_match(long, |at| matches[at] = true);
+                matches
+            }
+            BlockValues::Floats(_) => Vec::new(),
+        };
+        if !matches.contains(&true) {
+            return Ok(());
+        }
         let starts = self.core_ints(meta.table, ColumnRole::Start, block)?;
         let first_row = self.footer().tables[usize::from(meta.table.0)].first_row + list.first_row(block);
-        let mut lower = String::new();
         for ((at, row), &start_ps) in (first_row..).enumerate().zip(&starts) {
-            let Some(slot) = values.slot(at) else { continue };
-            let matches = match values.values() {
-                BlockValues::Ints(codes) => u32::try_from(codes[slot]).is_ok_and(|code| texts.contains(code)),
-                BlockValues::Texts(long) => needle.is_in(long.get(slot), &mut lower),
-                BlockValues::Floats(_) => false,
-            };
-            if matches && rows.insert(row) {
+            let is_match = values.slot(at).is_some_and(|slot| matches[slot]);
+            if is_match && rows.insert(row) {
                 first.push(Hit { start_ps, row, role: meta.role });
                 if first.len() > limit {
                     first.pop();
@@ -137,5 +162,37 @@ impl<B: Bytes> Segment<B> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(of: &[String]) -> Texts {
+        let mut texts = Texts::default();
+        for text in of {
+            texts.bytes.push_str(text);
+            texts.ends.push(u32::try_from(texts.bytes.len()).unwrap());
+        }
+        texts
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_a_comparison_text_by_text_finds(
+            of in prop::collection::vec("[abAB\u{e4}]{0,4}", 0..40),
+            query in "[abB\u{e4}]{1,3}",
+        ) {
+            let needle = Needle::new(&query);
+            let mut found = Vec::new();
+            needle.for_each_match(&texts(&of), |at| found.push(at));
+            let fold = |text: &str| if needle.any_case { text.to_lowercase() } else { text.to_owned() };
+            let expected: Vec<usize> =
+                (0..of.len()).filter(|&at| fold(&of[at]).contains(&fold(&query))).collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 }
