@@ -63,10 +63,18 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
         Hovered::Cell { span, busy_ps, count, name, longest_ps, .. } => {
             let width = u64::try_from(span.duration_ps()).unwrap_or(0);
             let longest = i64::try_from(*longest_ps).unwrap_or(i64::MAX);
+            let longest = format::duration(longest);
+            // Nothing starts here: the cell lies within one slice.
+            if *count == 0 && *busy_ps == width {
+                return (
+                    Some(name.clone()),
+                    vec![("Duration", longest), ("Here", "a part of it".to_owned())],
+                );
+            }
             let lines = vec![
                 ("Here", format::counted(u64::from(*count), "slice starts", "slices start")),
                 ("Busy", format::percent(format::share(*busy_ps, width))),
-                ("Longest", format::duration(longest)),
+                ("Longest", longest),
                 ("Span", format::duration(span.duration_ps())),
             ];
             (Some(format!("mostly {name}")), lines)

@@ -4,6 +4,7 @@
 //! list scrolls, and draw what is in sight. The window, the selection and the open groups are the page's [`View`]; the
 //! timeline only sends [`Command`]s.
 
+mod first_picture;
 mod measure;
 mod minimap;
 mod pointer;

@@ -15,6 +15,7 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use nprof_engine::wire::tile::Tile;
 use web_sys::HtmlCanvasElement;
 
+use super::first_picture;
 use super::tiles::Tiles;
 use crate::draw::batch::Batch;
 use crate::draw::overlay::{Above, Arrow, Pen, Shade};
@@ -131,6 +132,8 @@ pub struct Stage {
     hovered: Option<Hit>,
     is_frame_requested: bool,
     are_bands_stale: bool,
+    /// Whether the rank's first slices are on the screen.
+    has_drawn: bool,
 }
 
 /// What a frame leaves to be done when the stage is free again.
@@ -252,6 +255,7 @@ impl Stage {
             (a, b) => a.is_none() && b.is_none(),
         };
         if !is_same(&self.shown.rank, &shown.rank) {
+            self.has_drawn = false;
             self.shape = shown.rank.as_deref().map(Shape::new).unwrap_or_default();
             self.tiles.open(&shown.slug, shown.rank.clone());
             self.batches.clear();
@@ -283,6 +287,9 @@ impl Stage {
         }
         let hover = self.hover();
         self.paint(&rank, &pieces, ratio);
+        if !pieces.is_empty() && !std::mem::replace(&mut self.has_drawn, true) {
+            first_picture::mark();
+        }
         let problem = self.tiles.cache().failure(&wanted.shown).map(ToString::to_string);
         Outcome { fetch, hover, problem }
     }
