@@ -66,7 +66,9 @@ impl Jobs {
                 outcome
             });
             let outcome = match outcome.await {
-                Ok(outcome) => outcome.map(|ingested| ingested.profile).map_err(Arc::new),
+                Ok(outcome) => outcome
+                    .map(|ingested| ingested.profile)
+                    .map_err(|error| Arc::new(error.with_file_names())),
                 Err(_) => Err(Arc::new(IngestError::Died)),
             };
             running.phase.send_replace(Phase::Ended(outcome));

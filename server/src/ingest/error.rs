@@ -95,8 +95,44 @@ impl IngestError {
         Self::Open { path: path.to_owned(), source }
     }
 
+    /// With names of files instead of paths: where an upload lay meanwhile tells nobody anything.
+    #[must_use]
+    pub fn with_file_names(mut self) -> Self {
+        let shorten = |path: &mut PathBuf| {
+            if let Some(name) = path.file_name() {
+                *path = PathBuf::from(name);
+            }
+        };
+        match &mut self {
+            Self::SeveralNeffs { first, second } => {
+                shorten(first);
+                shorten(second);
+            }
+            Self::EmptyDirectory { path }
+            | Self::NeffAlone { path }
+            | Self::Open { path, .. }
+            | Self::NotAFile { path }
+            | Self::Format { path, .. }
+            | Self::Segment { path, .. }
+            | Self::Write { path, .. } => shorten(path),
+            Self::NoInput | Self::Store(_) | Self::Died | Self::Cancelled => {}
+        }
+        self
+    }
+
     /// Something that is no file.
     pub(super) fn not_a_file(path: &Path) -> Self {
         Self::NotAFile { path: path.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upload_is_called_by_its_name() {
+        let error = IngestError::NotAFile { path: PathBuf::from("/store/tmp/x1/upload/0/bad.json") };
+        assert!(error.with_file_names().to_string().starts_with("bad.json: "));
     }
 }
