@@ -283,6 +283,31 @@ fn an_empty_rank_has_an_empty_timeline() {
 }
 
 #[test]
+fn the_ends_of_time_are_within_reach() {
+    let far = (1_i64 << 62) - 1;
+    let at = |start_ps: i64, duration_ps: i64| Given {
+        track: 2,
+        start_ps,
+        duration_ps,
+        name: 0,
+        size: None,
+        text: None,
+    };
+    let mut slices = vec![at(-far, 5), at(far - 7, 7), at(-far, i64::MAX), at(i64::MIN, 3), at(i64::MAX, 0)];
+    // Enough for a pyramid over all of time.
+    slices.extend((0..9_000).map(|step| at(-far + step * (far / 4_600), 1)));
+    let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
+    let all = segment.selection(&ids(&segment), Interval::new(-far, far)).unwrap();
+    assert_eq!(all.count + 1, slices.len() as u64, "all but the one that stands where the span ends");
+    for level in (0..=Level::COARSEST.number()).filter_map(Level::new) {
+        for time in [-far, -1, 0, far] {
+            let index = *level.tiles_of(Interval::new(time, time + 1)).start();
+            assert!(answer::tile(&segment, TileId { group: 0, level, index }).is_ok());
+        }
+    }
+}
+
+#[test]
 fn a_reader_asks_for_the_bytes_it_needs_and_no_more() {
     let slices: Vec<Given> = (0..20_000)
         .map(|at| Given {

@@ -1,7 +1,7 @@
 //! Time in picoseconds.
 //!
 //! Accelerator clocks tick at 0.4–1.8 ns: whole nanoseconds would round a 5 ns instruction by percents. An `i64` of
-//! picoseconds spans ±106 days around the profile's origin, whose wall clock is kept beside it in Unix nanoseconds.
+//! picoseconds spans ±106 days, of which ±53 are used so that any two may be subtracted, around the profile's origin, whose wall clock is kept beside it in Unix nanoseconds.
 
 use std::fmt;
 

@@ -19,8 +19,8 @@ use crate::segment::MAX_TRACK_DEPTH;
 const MAX_DICTIONARY_TEXT: usize = 64 << 10;
 /// Longest text of a field; the rest is cut off, with a warning.
 const MAX_TEXT: usize = 16 << 20;
-/// Times beyond this are moved to it: sums of two times, and of a time and a tile, then never overflow.
-const MAX_PS: i64 = 1 << 61;
+/// Times beyond this are moved to it: the distance of two times then always fits.
+const MAX_PS: i64 = (1 << 62) - 1;
 /// The place of a side table's rows, which stand on no track.
 pub(super) const NO_TRACK: u32 = u32::MAX;
 
@@ -131,7 +131,7 @@ impl<S: Scratch> Builder<S> {
     fn limited(&mut self, time_ps: i64) -> i64 {
         let limited = time_ps.clamp(-MAX_PS, MAX_PS);
         if limited != time_ps {
-            self.warn(WarningKind::AdjustedValue, "a time more than 26 days from the origin", &|| {
+            self.warn(WarningKind::AdjustedValue, "a time more than 53 days from the origin", &|| {
                 format!("{time_ps} ps")
             });
         }

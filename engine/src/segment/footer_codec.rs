@@ -94,12 +94,14 @@ impl Footer {
         });
         let tracks = self.tracks.iter().all(|track| {
             let parent = self.is_rooted(track);
+            // A track without rows may name any table that is there.
             let rows = match track.spec.kind {
                 TrackKind::Group => track.rows == 0,
                 TrackKind::Slices(of, _) | TrackKind::Counter(of) => {
                     self.tables.get(usize::from(of.0)).is_some_and(|t| {
                         let end = track.first_row.checked_add(track.rows);
-                        track.first_row >= t.first_row && end.is_some_and(|end| end <= t.first_row + t.rows)
+                        let inside = end.is_some_and(|end| end <= t.first_row + t.rows);
+                        track.rows == 0 || (track.first_row >= t.first_row && inside)
                     })
                 }
             };
