@@ -23,7 +23,7 @@ test("the list shows the demo, filters it, and opens it", async (t) => {
   await filter.fill("no such profile");
   await page.getByText("No profile matches “no such profile”.").waitFor();
   assert.equal(await row.count(), 0);
-  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByRole("button", { name: "Show all", exact: true }).click();
   await row.getByRole("link", { name: NAME }).click();
   await page.getByRole("heading", { name: NAME }).waitFor();
   const [{ slug }] = (await ask(url, "profiles")).profiles;

@@ -84,14 +84,21 @@ export async function middleOf(page, name, slice) {
   return { x, y: (await laneTop(page, name, slice.lane)) + LANE_PX / 2 };
 }
 
-/** What stands on the screen now: `at(x, y)` is the colour there as `[red, green, blue]`. */
-export async function picture(page, clip) {
+/**
+ * What stands on the screen now, or in a part of it: `png` has its pixels, `at(x, y)` is the colour at a place of the
+ * page as `[red, green, blue]`.
+ */
+export async function picture(page, part = null) {
+  const [left, top] = part ? [Math.floor(part.x), Math.floor(part.y)] : [0, 0];
+  const clip = part && { x: left, y: top, width: Math.floor(part.width), height: Math.floor(part.height) };
   const png = PNG.sync.read(await page.screenshot(clip ? { clip } : {}));
   return {
     png,
     at: (x, y) => {
-      assert.ok(x >= 0 && y >= 0 && x < png.width && y < png.height, `${x}, ${y} is outside of the picture`);
-      const first = (Math.floor(y) * png.width + Math.floor(x)) * 4;
+      const [column, row] = [Math.floor(x) - left, Math.floor(y) - top];
+      const isInside = column >= 0 && row >= 0 && column < png.width && row < png.height;
+      assert.ok(isInside, `${x}, ${y} is outside of the picture`);
+      const first = (row * png.width + column) * 4;
       return [...png.data.subarray(first, first + 3)];
     },
   };
@@ -102,16 +109,22 @@ export function isBar(colour) {
   return Math.max(...colour) - Math.min(...colour) >= LEAST_CHROMA;
 }
 
+/** How many pixels of a picture are those of bars. */
+export function barPixels(png) {
+  let count = 0;
+  for (let at = 0; at < png.data.length; at += 4) if (isBar(png.data.subarray(at, at + 3))) count += 1;
+  return count;
+}
+
 /**
  * Checks a whole lane, pixel by pixel: bars where these slices are, ground where none is. Edges may lie a pixel
- * beside where they are expected; returns how many pixels of bars and of ground were checked.
+ * beside where they are expected; returns how many pixels of bars and of ground were checked. `at` is a picture's.
  */
-export async function checkLane(page, name, lane, slices) {
+export async function checkLane(page, at, name, lane, slices) {
   const [scale, top] = [await scaleOf(page), await laneTop(page, name, lane)];
   const spans = slices
     .filter((slice) => slice.lane === lane)
     .map((slice) => [scale.x(slice.start_ps), scale.x(slice.start_ps + slice.duration_ps)]);
-  const { at } = await picture(page);
   // Above the letters on the bars.
   const y = Math.ceil(top) + 1;
   const seen = { bar: 0, ground: 0 };
@@ -131,10 +144,12 @@ export async function checkLane(page, name, lane, slices) {
 /** How many pixels of two pictures of the same size differ by more than `tolerance` in a colour. */
 export function difference(one, other, tolerance = 2) {
   assert.deepEqual([one.width, one.height], [other.width, other.height]);
+  if (one.data.equals(other.data)) return 0;
   let count = 0;
   for (let at = 0; at < one.data.length; at += 4) {
-    const differs = [0, 1, 2].some((part) => Math.abs(one.data[at + part] - other.data[at + part]) > tolerance);
-    if (differs) count += 1;
+    let most = 0;
+    for (let part = at; part < at + 3; part += 1) most = Math.max(most, Math.abs(one.data[part] - other.data[part]));
+    if (most > tolerance) count += 1;
   }
   return count;
 }

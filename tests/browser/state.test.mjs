@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  addressOf, ask, difference, eventually, isBar, laneTop, middleOf, picture, rowOf, scaleOf, tracksOf, viewOf,
+  addressOf, ask, barPixels, difference, eventually, isBar, laneTop, middleOf, picture, rowOf, scaleOf, tracksOf, viewOf,
 } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { isQuiet, openPage, serve } from "./stage.mjs";
 
-/** The list of tracks is there, and a picture of the timeline no longer changes. */
+/** Waits until bars are drawn, nothing is on its way and the picture of the timeline stays the same; returns that. */
 async function drawn(page) {
   await rowOf(page, "Tensor").waitFor();
   let before = null;
@@ -15,6 +15,8 @@ async function drawn(page) {
     const { png } = await picture(page, await tracksOf(page).boundingBox());
     const last = before;
     before = png;
+    assert.ok(isQuiet(page), "something is still on its way");
+    assert.ok(barPixels(png) > 500, "no bars are drawn");
     assert.ok(last && difference(last, png) === 0, "the picture still changes");
     return png;
   });
@@ -173,7 +175,10 @@ test("the view", async (t) => {
     await viewWhere(page, (view) => view.rank === 1);
     await page.locator("body").press("[");
     await viewWhere(page, (view) => view.rank === 0);
-    await eventually(async () => assert.ok(difference(first, await drawn(page)) < 50, "not the same picture"));
+    await eventually(async () => {
+      const count = difference(first, await drawn(page));
+      assert.ok(count < 20, `${count} pixels differ from the first picture`);
+    });
   });
 
   await t.test("the address brings back the same view", async (t) => {
@@ -195,6 +200,9 @@ test("the view", async (t) => {
     const before = await drawn(page);
     await page.reload();
     await detailsOf(page, "MATMUL");
+    await drawn(page);
+    // How far the rows are scrolled is no part of the address.
+    await page.locator(".timeline-rows").evaluate((rows) => rows.scrollTo(0, 0));
     await eventually(async () => {
       const count = difference(before, await drawn(page));
       assert.ok(count < 20, `${count} pixels differ`);
@@ -203,6 +211,20 @@ test("the view", async (t) => {
     assert.equal(await page.getByRole("article", { name: "Details" }).innerText(), details);
     assert.equal(await page.getByRole("button", { name: "DMA", exact: true }).getAttribute("aria-expanded"), "false");
   });
+
+  await t.test(
+    "a selected slice that is in sight anyway does not scroll the rows",
+    { todo: "the first selection scrolls before the height of the rows is known" },
+    async (t) => {
+      const page = await open(t, `&sel=${matmul.row}`);
+      for (let load = 0; load < 4; load += 1) {
+        await page.reload();
+        await detailsOf(page, "MATMUL");
+        await drawn(page);
+        assert.equal(await page.locator(".timeline-rows").evaluate((rows) => rows.scrollTop), 0);
+      }
+    },
+  );
 
   await t.test("a group closes and opens", async (t) => {
     const page = await open(t);

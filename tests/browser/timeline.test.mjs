@@ -67,10 +67,11 @@ test("the demo", async (t) => {
       const of = await slicesOf(url, slug, 0, window);
       await eventually(async () => {
         const seen = { bar: 0, ground: 0 };
+        const { at } = await picture(page);
         for (const name of ENGINES) {
           const { track, slices } = of(name);
           for (let lane = 0; lane < track.lanes; lane += 1) {
-            const { bar, ground } = await checkLane(page, name, lane, slices);
+            const { bar, ground } = await checkLane(page, at, name, lane, slices);
             seen.bar += bar;
             seen.ground += ground;
           }
@@ -130,11 +131,12 @@ test("a trace of threads, counters and flows", async (t) => {
   const loader = [us(0, 120, 10), us(0, 160, 20)];
   await t.test("slices stand at their times, one lane for each level of calls", () =>
     eventually(async () => {
+      const { at } = await picture(page);
       for (const lane of [0, 1, 2]) {
-        const { bar, ground } = await checkLane(page, "main 1", lane, main);
+        const { bar, ground } = await checkLane(page, at, "main 1", lane, main);
         assert.ok(bar > 60 && ground > 10, `lane ${lane}: ${bar} and ${ground} pixels`);
       }
-      await checkLane(page, "loader 2", 0, loader);
+      await checkLane(page, at, "loader 2", 0, loader);
     }),
   );
 
