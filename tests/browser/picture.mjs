@@ -105,14 +105,16 @@ export async function picture(page, part = null) {
 }
 
 /** Whether a colour is a bar's. */
-export function isBar(colour) {
-  return Math.max(...colour) - Math.min(...colour) >= LEAST_CHROMA;
+export function isBar([red, green, blue]) {
+  return Math.max(red, green, blue) - Math.min(red, green, blue) >= LEAST_CHROMA;
 }
 
 /** How many pixels of a picture are those of bars. */
 export function barPixels(png) {
   let count = 0;
-  for (let at = 0; at < png.data.length; at += 4) if (isBar(png.data.subarray(at, at + 3))) count += 1;
+  for (let at = 0; at < png.data.length; at += 4) {
+    if (isBar([png.data[at], png.data[at + 1], png.data[at + 2]])) count += 1;
+  }
   return count;
 }
 

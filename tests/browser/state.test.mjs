@@ -196,7 +196,9 @@ test("the view", async (t) => {
       assert.equal(page.url(), url, "the address still changes");
       return url;
     });
-    const details = await page.getByRole("article", { name: "Details" }).innerText();
+    const fields = () => page.getByRole("article", { name: "Details" }).getByRole("definition").allInnerTexts();
+    const details = await fields();
+    assert.ok(details.length >= detail.fields.length);
     const before = await drawn(page);
     await page.reload();
     await detailsOf(page, "MATMUL");
@@ -208,7 +210,7 @@ test("the view", async (t) => {
       assert.ok(count < 20, `${count} pixels differ`);
     });
     assert.equal(page.url(), address);
-    assert.equal(await page.getByRole("article", { name: "Details" }).innerText(), details);
+    assert.deepEqual(await fields(), details);
     assert.equal(await page.getByRole("button", { name: "DMA", exact: true }).getAttribute("aria-expanded"), "false");
   });
 
@@ -223,6 +225,26 @@ test("the view", async (t) => {
         await drawn(page);
         assert.equal(await page.locator(".timeline-rows").evaluate((rows) => rows.scrollTop), 0);
       }
+    },
+  );
+
+  await t.test(
+    "details tell the track also when they arrive before the rank",
+    { todo: "the track's path is not read again when the rank arrives" },
+    async (t) => {
+      const { page } = await openPage(t);
+      // The rank is held back until the details stand there.
+      let release = null;
+      const isReleased = new Promise((resolve) => (release = resolve));
+      await page.route(`**/api/profiles/${slug}/ranks/0`, async (route) => {
+        await isReleased;
+        await route.continue();
+      });
+      await page.goto(addressOf(url, slug, window, `&sel=${matmul.row}`));
+      const shown = await detailsOf(page, "MATMUL");
+      release();
+      await drawn(page);
+      assert.equal(await shown.getByText("Engines › Tensor", { exact: true }).count(), 1);
     },
   );
 
