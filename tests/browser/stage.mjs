@@ -9,6 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after } from "node:test";
 import { chromium } from "playwright-core";
 
 const START_TIMEOUT_MS = 60_000;
@@ -84,15 +85,34 @@ async function answers(url) {
   }
 }
 
+let browser = null;
+after(async () => (await browser)?.close());
+
+/** One browser for all tests of a file: starting it takes longer than most of them. */
+function openBrowser() {
+  browser ??= chromium.launch({ executablePath: required("NPROF_CHROMIUM"), args: CHROMIUM_ARGUMENTS });
+  return browser;
+}
+
+/** How many answers each page waits for. */
+const waiting = new WeakMap();
+
+/** Whether a page has all that it asked for. */
+export function isQuiet(page) {
+  return waiting.get(page) === 0;
+}
+
 /**
- * A page of `width` × `height` pixels in a browser of its own, until test `t` ends. `problems` fills with what the page
- * could not do: uncaught errors, errors on its console, requests that failed.
+ * A page of `width` × `height` pixels with cookies and storage of its own, until test `t` ends. `problems` fills with
+ * what the page could not do: uncaught errors, errors on its console, requests that failed.
  */
 export async function openPage(t, { width = 1280, height = 800, colorScheme = "light" } = {}) {
-  const browser = await chromium.launch({ executablePath: required("NPROF_CHROMIUM"), args: CHROMIUM_ARGUMENTS });
-  t.after(() => browser.close());
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const context = await (await openBrowser()).newContext({ viewport: { width, height }, colorScheme });
+  t.after(() => context.close());
   const page = await context.newPage();
+  waiting.set(page, 0);
+  const count = (step) => () => waiting.set(page, waiting.get(page) + step);
+  page.on("request", count(1)).on("requestfinished", count(-1)).on("requestfailed", count(-1));
   const problems = [];
   page.on("pageerror", (error) => problems.push(`uncaught: ${error.message}`));
   page.on("console", (message) => {

@@ -1,0 +1,85 @@
+// The list of profiles: what it tells, and how profiles come in and go out.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ask, eventually } from "./picture.mjs";
+import { openPage, serve } from "./stage.mjs";
+import { chooseFile, TRACE } from "./trace.mjs";
+
+const NAME = "Demo: 2 simulated ranks";
+
+test("the list shows the demo, filters it, and opens it", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "2000");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  const row = page.getByRole("row").filter({ hasText: NAME });
+  await row.waitFor();
+  const headings = await page.getByRole("columnheader").allInnerTexts();
+  assert.deepEqual(headings.slice(0, 6), ["Name", "Source", "Ingested", "Ranks", "Events", "Size"]);
+  const cells = (await row.getByRole("cell").allInnerTexts()).map((text) => text.trim());
+  assert.deepEqual([cells[1], cells[3], cells[4]], ["neuron", "2", "4,000"]);
+
+  const filter = page.getByRole("searchbox", { name: "Filter profiles" });
+  await filter.fill("no such profile");
+  await page.getByText("No profile matches “no such profile”.").waitFor();
+  assert.equal(await row.count(), 0);
+  await page.getByRole("button", { name: "Show all", exact: true }).click();
+  await row.getByRole("link", { name: NAME }).click();
+  await page.getByRole("heading", { name: NAME }).waitFor();
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  assert.equal(new URL(page.url()).pathname, `/profile/${slug}`);
+  await page.goBack();
+  await row.waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("a profile goes only after its deletion is confirmed", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "2000");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  const dialog = page.getByRole("dialog", { name: "Delete this profile?" });
+  const remove = page.getByRole("button", { name: `Delete ${NAME}` });
+
+  await remove.click();
+  await dialog.getByText(NAME).waitFor();
+  await dialog.getByRole("button", { name: "Keep it" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  assert.equal((await ask(url, "profiles")).profiles.length, 1);
+
+  await remove.click();
+  await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText(`${NAME} deleted`).waitFor();
+  await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
+  assert.equal((await ask(url, "profiles")).profiles.length, 0);
+  assert.deepEqual(problems, []);
+});
+
+test("a file that is no trace is refused with a reason, and the next one is taken", async (t) => {
+  const { url } = await serve(t, "serve");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  const uploads = page.getByRole("region", { name: "Uploads" });
+
+  await chooseFile(page, "broken.json", "this is no trace");
+  await uploads.getByText("broken.json: this is no trace that nprof knows").waitFor();
+  await uploads.getByRole("button", { name: "Try again" }).waitFor();
+  assert.equal((await ask(url, "profiles")).profiles.length, 0);
+  // The refusal itself is the only thing that went wrong.
+  assert.ok(problems.length > 0 && problems.every((problem) => /\b4\d\d\b/.test(problem)), problems.join("\n"));
+  problems.length = 0;
+
+  await chooseFile(page, "small.json", JSON.stringify(TRACE));
+  await uploads.getByText("Ingested 9 events.").waitFor();
+  await page.getByRole("row").filter({ hasText: "small.json" }).waitFor();
+  await eventually(async () => assert.equal((await ask(url, "profiles")).profiles.length, 1));
+  assert.deepEqual(problems, []);
+});
+
+test("a profile that is not there is said not to be there", async (t) => {
+  const { url } = await serve(t, "serve");
+  const { page } = await openPage(t);
+  await page.goto(`${url}/profile/nothing?v=1`);
+  await page.getByRole("alert").getByText("nothing").waitFor();
+  await page.getByRole("link", { name: "All profiles" }).click();
+  await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
+});
