@@ -42,10 +42,7 @@ pub fn Details(
 fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let messages = expect_context::<Messages>();
     let slice = &detail.slice;
-    let track = opened.rank.with_untracked(|answer| match answer {
-        Some(Ok(rank)) => field::track_path(&rank.tracks, slice.track),
-        _ => String::new(),
-    });
+    let track = opened.track_path(slice.track);
     let form = field::form_name(slice.form).map(|form| view! { <span class="chip">{form}</span> });
     let (timing, others): (Vec<_>, Vec<_>) =
         field::grouped(&detail.fields).into_iter().partition(|group| group.title == field::TIMING);
@@ -159,12 +156,9 @@ fn Neighbours(opened: Opened, title: &'static str, neighbours: Vec<Neighbour>) -
 #[component]
 fn Link(opened: Opened, neighbour: Neighbour) -> impl IntoView {
     let Neighbour { flow, slice } = neighbour;
-    let track = opened.rank.with_untracked(|answer| match answer {
-        Some(Ok(rank)) => field::track_path(&rank.tracks, slice.track),
-        _ => String::new(),
-    });
+    let track = opened.track_path(slice.track);
     let (name, duration) = (slice.name.clone(), format::duration(slice.duration_ps));
-    let title = if flow.is_empty() { track.clone() } else { format!("{flow} · {track}") };
+    let title = move || if flow.is_empty() { track.get() } else { format!("{flow} · {}", track.get()) };
     view! {
         <li>
             <button class="button-link" type="button" title=title on:click=move |_| opened.reveal(&slice)>

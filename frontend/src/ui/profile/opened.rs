@@ -8,6 +8,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
+use super::field;
 use crate::fetch::{Client, FetchError};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
@@ -111,6 +112,16 @@ impl Opened {
         self.rank.get().and_then(Result::ok)
     }
 
+    /// A track's name with those of its groups before it; empty until the rank is here.
+    pub fn track_path(self, track: u32) -> Signal<String> {
+        Signal::derive(move || {
+            self.rank.with(|answer| match answer {
+                Some(Ok(rank)) => field::track_path(&rank.tracks, track),
+                _ => String::new(),
+            })
+        })
+    }
+
     /// Does what the user asked for, and shows the panel that answers to it.
     pub fn act(self, command: &Command) {
         match command {
@@ -161,6 +172,9 @@ impl Opened {
     }
 }
 
+/// A rank's answer with its number.
+type NumberedRank = (u32, Result<Arc<RankDetail>, FetchError>);
+
 fn rank_resource(
     slug: StoredValue<String>,
     number: Memo<Option<u32>>,
@@ -171,12 +185,27 @@ fn rank_resource(
         let (slug, number) = (slug.get_value(), number.get());
         async move {
             match number {
-                Some(number) => Some(Client.rank(&slug, number).await.map(Arc::new)),
+                Some(number) => Some((number, Client.rank(&slug, number).await.map(Arc::new))),
                 None => None,
             }
         }
     });
-    Signal::derive(move || resource.get().flatten())
+    let answer = apart(resource);
+    // The rank before stays until the next one is here, but never in its place: there and back again must not end on the
+    // rank between.
+    let shown = Memo::new(move |before: Option<&Option<NumberedRank>>| {
+        let wanted = number.get();
+        answer.get().filter(|(of, _)| Some(*of) == wanted).or_else(|| before.cloned().flatten())
+    });
+    Signal::derive(move || shown.get().map(|(_, answer)| answer))
+}
+
+/// Readers must not hang on a resource and on what it is fetched by at once: a reader that checks the resource just after
+/// its source changed takes the news away from it, and nothing is fetched. A memo of its own keeps them apart.
+fn apart<T: Clone + PartialEq + Send + Sync + 'static>(
+    resource: LocalResource<Option<T>>,
+) -> Memo<Option<T>> {
+    Memo::new(move |_| resource.get().flatten())
 }
 
 fn slice_resource(
@@ -196,9 +225,7 @@ fn slice_resource(
             }
         }
     });
-    // Readers must not hang on the resource and on `wanted` at once: a reader that checks the resource just after
-    // `wanted` changed takes the news away from it, and nothing is fetched. A memo of its own keeps them apart.
-    let answer = Memo::new(move |_| resource.get().flatten());
+    let answer = apart(resource);
     // The last answer stays until the next one: it must not pass for that of another slice.
     Signal::derive(move || answer.get().filter(|(of, _)| *of == wanted.get()).map(|(_, answer)| answer))
 }

@@ -9,7 +9,6 @@ use leptos::prelude::*;
 use nprof_engine::wire::search::{SearchHit, SearchResult};
 
 use super::details::Details;
-use super::field::track_path;
 use super::opened::{Answer, Opened, Tab};
 use super::search_cursor::{Walk, step};
 use crate::fetch::Client;
@@ -295,10 +294,7 @@ fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl Into
     let slice = hit.slice;
     let row = slice.row;
     let is_current = Memo::new(move |_| selected.get() == Some(row));
-    let track = opened.rank.with_untracked(|answer| match answer {
-        Some(Ok(rank)) => track_path(&rank.tracks, slice.track),
-        _ => String::new(),
-    });
+    let track = opened.track_path(slice.track);
     // That the name matched can be seen.
     let field = (hit.field != "name").then(|| format!(" · in {}", hit.field));
     let node = NodeRef::<html::Button>::new();

@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, TrackTotal};
 
-use super::field::track_path;
 use super::opened::{Answer, Opened};
 use crate::fetch::Client;
 use crate::ui::failure::{Failure, Loading};
@@ -58,8 +57,6 @@ pub fn Selection(
 fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
-    let rank = untrack(|| opened.rank_detail());
-    let tracks = rank.as_ref().map_or(&[][..], |rank| &rank.tracks);
     let by_name = summary.by_name.iter().take(MOST_NAMES).cloned();
     let by_name = by_name.map(|total| view! { <NameRow opened total whole /> }).collect_view();
     let more = summary.by_name.len().saturating_sub(MOST_NAMES);
@@ -72,7 +69,7 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     });
     let by_track = summary.by_track.iter();
     let by_track =
-        by_track.map(|total| track_row(total, whole, track_path(tracks, total.track))).collect_view();
+        by_track.map(|total| track_row(total, whole, opened.track_path(total.track))).collect_view();
     view! {
         <dl class="stats">
             <Stat name="From" value=format::moment(span.start.0) exact=format::exact_ns(span.start.0) />
@@ -149,11 +146,11 @@ fn NameRow(opened: Opened, total: NameTotal, whole: u64) -> impl IntoView {
     }
 }
 
-fn track_row(total: &TrackTotal, whole: u64, name: String) -> impl IntoView + use<> {
+fn track_row(total: &TrackTotal, whole: u64, name: Signal<String>) -> impl IntoView + use<> {
     let share = format::share(total.busy_ps, whole);
     view! {
         <tr>
-            <td title=name.clone()>{name.clone()}</td>
+            <td title=name>{name}</td>
             <td class="number">{format::count(total.count)}</td>
             <td class="number">{duration(total.busy_ps)}</td>
             <td class="number">{with_bar(format::percent(share), share)}</td>

@@ -199,6 +199,10 @@ fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Ar
     });
     Effect::new(move |before: Option<Option<u32>>| {
         let (row, top_px, height_px) = place.get()?;
+        // Before the first measure nothing is in sight, and nothing would be scrolled rightly.
+        if scene.size_px.with(|(_, height_px)| *height_px <= 0.0) {
+            return None;
+        }
         // Only a new selection scrolls: opening a group above must not.
         if before.flatten() != Some(row)
             && let Some(rows) = parts.rows.get_untracked()
