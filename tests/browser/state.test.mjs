@@ -195,7 +195,6 @@ test("the view", async (t) => {
 
   await t.test(
     "the last of several quick changes of the rank is shown",
-    { todo: "after ] and [ in quick succession, rank 1 stays on the screen under the tab of rank 0" },
     async (t) => {
       const page = await open(t);
       const first = await drawn(page);
@@ -240,7 +239,6 @@ test("the view", async (t) => {
 
   await t.test(
     "a selected slice that is in sight anyway does not scroll the rows",
-    { todo: "the first selection scrolls before the height of the rows is known" },
     async (t) => {
       const page = await open(t, `&sel=${matmul.row}`);
       for (let load = 0; load < 4; load += 1) {
@@ -272,7 +270,6 @@ test("the view", async (t) => {
 
   await t.test(
     "details tell the track also when they arrive before the rank",
-    { todo: "the track's path is not read again when the rank arrives" },
     async (t) => {
       const page = await openWithLateRank(t, `&sel=${matmul.row}`, `/slices/${matmul.row}`);
       const shown = await detailsOf(page, "MATMUL");
@@ -282,7 +279,6 @@ test("the view", async (t) => {
 
   await t.test(
     "the totals of a span tell the tracks also when they arrive before the rank",
-    { todo: "the tracks' paths are not read again when the rank arrives" },
     async (t) => {
       const page = await openWithLateRank(t, `&mark=${window.join("..")}`, "/selection?");
       const totals = page.getByRole("tabpanel", { name: "Selection" });
