@@ -1,9 +1,9 @@
 //! Writing a segment to a file: under a temporary name, synced, then renamed, so that a crash at any moment leaves the
 //! old state or the new.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 
 use crate::base::{Error, Result};
@@ -96,8 +96,10 @@ pub fn write_segment<E>(
         // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
         return Err(cause.take().map_or(WriteError::Read(error), WriteError::Io));
     }
-    let temporary =
-        tempfile::Builder::new().prefix(".nseg-").tempfile_in(directory).map_err(WriteError::Io)?;
+    // Readable by whom the user's mask lets read: a store may be shared.
+    let shared = Permissions::from_mode(0o666);
+    let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
+    let temporary = temporary.map_err(WriteError::Io)?;
     let file = temporary.reopen().map_err(WriteError::Io)?;
     let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause };
     let built = builder.finish(&mut output).map_err(because)?;
