@@ -48,7 +48,12 @@ counted() {
     count "$name" "$passed" "$failed"
 }
 
-suite_format() { check format cargo fmt --all --check; }
+# A dependency added to a crate must be in both lock files: better said in the first second than after the last build.
+suite_format() {
+    check format cargo fmt --all --check
+    check locks cargo metadata --locked --format-version 1 --manifest-path Cargo.toml >/dev/null
+    check locks cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
+}
 
 # The page first: the binary that the tests build takes it in.
 suite_page() { check page "$ROOT/scripts/page.sh"; }
