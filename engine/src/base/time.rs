@@ -40,6 +40,12 @@ impl Interval {
         Self { start: Time(start_ps), end: Time(end_ps.max(start_ps)) }
     }
 
+    /// The shortest span that has both inside.
+    #[must_use]
+    pub fn cover(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
     /// Length in picoseconds.
     #[must_use]
     pub fn duration_ps(self) -> i64 {

@@ -114,8 +114,8 @@ impl<S: Scratch> Builder<S> {
     fn count(&mut self, track: TrackId, start_ps: i64, end_ps: i64) {
         let state = &mut self.tracks[track.0 as usize];
         state.rows += 1;
-        let span = state.span.unwrap_or(Interval::new(start_ps, end_ps));
-        state.span = Some(Interval::new(span.start.0.min(start_ps), span.end.0.max(end_ps)));
+        let event = Interval::new(start_ps, end_ps);
+        state.span = Some(state.span.map_or(event, |span| span.cover(event)));
     }
 
     fn arrive(&mut self) -> Result<u32> {

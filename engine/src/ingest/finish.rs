@@ -11,8 +11,8 @@ use crate::base::{Interval, Result, Time};
 use crate::block::ColumnType;
 use crate::model::{FieldId, RankInfo, SliceKey, TableId, TrackKind, WarningKind};
 use crate::segment::{
-    Arrow, ColumnRole, Footer, Output, Piece, PieceWriter, TableMeta, TrackMeta, write_dictionary,
-    write_flows,
+    Arrow, ColumnRole, Footer, Output, Piece, PieceWriter, TableMeta, TrackMeta, content_id,
+    write_dictionary, write_flows,
 };
 use crate::tile::{PyramidWriter, Range, SliceCell, SliceSummary, Summary, base_level};
 
@@ -62,7 +62,7 @@ impl<S: Scratch> Builder<S> {
     /// Those of the scratch space and the output.
     pub fn finish(self, output: &mut dyn Output) -> Result<Built> {
         let spans = self.tracks.iter().filter_map(|track| track.span);
-        let span = spans.reduce(|a, b| Interval::new(a.start.0.min(b.start.0), a.end.0.max(b.end.0)));
+        let span = spans.reduce(Interval::cover);
         let linked = if self.links.is_empty() { 0 } else { self.arrivals as usize };
         let mut pass = Pass {
             writer: PieceWriter::new(output)?,
@@ -126,7 +126,7 @@ impl<S: Scratch> Builder<S> {
             end_ps: span.end.0,
             warnings: footer.warnings.iter().map(|warning| warning.count).sum(),
             rank: footer.rank,
-            content: format!("{checksum:08x}{bytes:08x}"),
+            content: content_id(checksum, bytes),
             bytes,
         })
     }

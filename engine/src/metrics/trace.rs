@@ -13,7 +13,7 @@ const TOP_NAMES: usize = 20;
 pub fn span<B: Bytes>(segment: &Segment<B>) -> Interval {
     let filled = segment.footer().tracks.iter().filter(|track| track.rows > 0);
     let spans = filled.map(|track| Interval::new(track.start_ps, track.end_ps));
-    spans.reduce(|a, b| Interval::new(a.start.0.min(b.start.0), a.end.0.max(b.end.0))).unwrap_or_default()
+    spans.reduce(Interval::cover).unwrap_or_default()
 }
 
 /// Totals, busy shares by track, times by name.

@@ -99,6 +99,12 @@ impl Trailer {
     }
 }
 
+/// Identifies a file's content: the footer's checksum, which covers all others, and the length, in hexadecimal.
+#[must_use]
+pub fn content_id(footer_checksum: u32, file_len: u64) -> String {
+    format!("{footer_checksum:08x}{file_len:08x}")
+}
+
 /// Checks the first bytes of a file.
 pub fn check_header(bytes: &[u8]) -> Result<()> {
     let mut cursor = Cursor::new(bytes, 0, "header");

@@ -70,7 +70,7 @@ impl<B: Bytes> Segment<B> {
             (0_u32..).zip(&footer.tracks).filter(|(_, t)| t.rows > 0).map(|(id, _)| TrackId(id)).collect();
         row_order.sort_by_key(|id| footer.tracks[id.0 as usize].first_row);
         Ok(Self {
-            content: format!("{:08x}{file_len:08x}", trailer.footer.checksum),
+            content: layout::content_id(trailer.footer.checksum, file_len),
             blocks: footer.tables.iter().map(|_| OnceLock::new()).collect(),
             directories: footer.columns.iter().map(|_| OnceLock::new()).collect(),
             chunks: OnceLock::new(),
