@@ -22,8 +22,9 @@ fn golden(version: u16) -> PathBuf {
 /// A rank with something of everything: both nestings, counters, side rows, arrows, sparse fields of every type, texts
 /// in place, enough rows for several blocks and a pyramid.
 fn write_rank() -> Vec<u8> {
-    let options = BuildOptions { sort_bytes: 200_000, dictionary_bytes: 2_000 };
-    let mut sink = Builder::new(Vec::new(), options);
+    let options = BuildOptions { sort_bytes: 200_000, dictionary_bytes: 2_000, ..BuildOptions::default() };
+    let mut bytes = Vec::new();
+    let mut sink = Builder::new(Vec::new(), &mut bytes, options).unwrap();
     let table = |name: &str, kind| TableSpec {
         name: name.into(),
         kind,

@@ -155,10 +155,13 @@ fn every_trial_keeps_every_shape_it_takes() {
             let name = format!("{} of {name}", int::NAMES[CODECS.len() + 1 + id]);
             let decode = |bytes: &[u8]| {
                 let mut decoded = vec![-1; values.len()];
-                trial.decode(Cursor::new(bytes, 0, "test"), &mut decoded).map(|()| decoded)
+                trial
+                    .decode(Cursor::new(bytes, 0, "test"), &mut decoded, &mut Decoder::default())
+                    .map(|()| decoded)
             };
-            let bytes =
-                trial.attempt(&values, &Stats::of(&values)).unwrap_or_else(|| panic!("{name} is refused"));
+            let bytes = trial
+                .attempt(&values, &Stats::of(&values), &mut Encoder::default())
+                .unwrap_or_else(|| panic!("{name} is refused"));
             assert_eq!(decode(&bytes).as_deref(), Ok(values.as_slice()), "{name}");
             if values.len() <= HOSTILE_MAX {
                 check_hostile(&name, &bytes, values.len(), decode, Vec::len);

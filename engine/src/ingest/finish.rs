@@ -1,20 +1,26 @@
-//! Writing the segment: one pass over the sorted rows.
+//! Finishing a segment: the rows that had to be sorted, and what holds everything together.
 
-use super::Scratch;
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
-use super::lanes::Lanes;
-use super::row::{Packed, RowKey, values};
-use super::table_writer::TableWriter;
+use super::row::{Row, RowKey, values};
+use super::rows::Rows;
+use super::sorter::SortedRows;
+use super::track_writer::{GROUP_ROWS, TrackOutput, TrackWriter};
+use super::{Scratch, Workers};
 use crate::base::bytes::Cursor;
-use crate::base::{Interval, Result, Time};
-use crate::block::ColumnType;
-use crate::model::{FieldId, RankInfo, SliceKey, TableId, TrackKind, WarningKind};
-use crate::segment::{
-    Arrow, ColumnRole, Footer, Output, Piece, PieceWriter, TableMeta, TrackMeta, content_id,
-    write_dictionary, write_flows,
+use crate::base::{Interval, Result};
+use crate::model::{
+    FieldId, NameId, RankInfo, SliceKey, TableId, TableSpec, TrackId, TrackKind, WarningKind,
 };
-use crate::tile::{PyramidWriter, Range, SliceCell, SliceSummary, Summary, base_level};
+use crate::segment::{
+    Arrow, ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
+    write_flows,
+};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,90 +41,58 @@ pub struct Built {
     pub content: String,
 }
 
-/// What is kept of the track whose rows pass by.
-enum TrackPass {
-    Slices { lanes: Lanes, binder: TrackBinder, pyramid: Option<PyramidWriter<SliceSummary, SliceCell>> },
-    Counter { pyramid: Option<PyramidWriter<Range, Range>>, range: Option<(f64, f64)> },
-    Side,
-}
-
-/// The pass over all rows.
-struct Pass<'a> {
-    writer: PieceWriter<'a>,
-    tables: Vec<TableWriter>,
-    tracks: Vec<TrackMeta>,
-    binder: Binder,
-    span: Interval,
-    /// The number of the next row.
-    row: u32,
-    /// The row of each arrival; empty where nothing is linked.
-    row_of_arrival: Vec<u32>,
-}
-
-impl<S: Scratch> Builder<S> {
-    /// Sorts all rows and writes the segment.
+impl<S: Scratch> Builder<'_, S> {
+    /// Writes what is left, and the footer.
     ///
     /// # Errors
     /// Those of the scratch space and the output.
-    pub fn finish(self, output: &mut dyn Output) -> Result<Built> {
-        let spans = self.tracks.iter().filter_map(|track| track.span);
-        let span = spans.reduce(Interval::cover);
-        let linked = if self.links.is_empty() { 0 } else { self.arrivals as usize };
-        let mut pass = Pass {
-            writer: PieceWriter::new(output)?,
-            tables: self.tables.iter().map(|_| TableWriter::new()).collect(),
-            tracks: self.tracks.into_iter().map(TrackState::into_meta).collect(),
-            binder: Binder::new(self.points),
-            span: span.unwrap_or_default(),
-            row: 0,
-            row_of_arrival: vec![0; linked],
+    pub fn finish(mut self) -> Result<Built> {
+        let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
+        let span = span.unwrap_or_default();
+        let mut outputs: Vec<Option<TrackOutput>> = Vec::new();
+        for track in &mut self.tracks {
+            let writer = track.writer.take();
+            let finish = |writer: Box<TrackWriter>| writer.finish(span, &mut *self.workers, &mut self.writer);
+            outputs.push(writer.map(finish).transpose()?);
+        }
+        let metas = self.tracks.into_iter().map(TrackState::into_meta).collect();
+        let mut written = Written { metas, outputs, sides: BTreeMap::new() };
+        let mut binder = Binder::new(self.points);
+        let mut arrivals = Arrivals::new(&self.links, &written);
+        let mut sorted = SortedTracks {
+            rows: self.sorter.finish()?,
+            workers: &mut *self.workers,
+            writer: &mut self.writer,
+            span,
         };
-        let mut rows = self.sorter.finish()?;
-        let mut current: Option<(u64, TrackPass)> = None;
-        while let Some((key, packed)) = rows.next()? {
-            if current.as_ref().is_none_or(|(place, _)| *place != key.place) {
-                if let Some((place, track)) = current.take() {
-                    pass.end_track(place, track)?;
-                }
-                current = Some((key.place, pass.begin_track(key.place)));
-            }
-            if let Some((_, track)) = &mut current {
-                pass.row(&key, packed, track)?;
-            }
-        }
-        if let Some((place, track)) = current.take() {
-            pass.end_track(place, track)?;
-        }
-        drop(rows);
-        let Pass { mut writer, tables, tracks, binder, span, row_of_arrival, .. } = pass;
+        sorted.write(&mut written, &mut binder, &mut arrivals)?;
+        drop(sorted);
+        let (tables, columns) = written.assemble(self.tables, &mut self.writer)?;
+        let tracks = written.metas;
         let mut warnings = self.warnings;
-        let mut arrows = binder.arrows(&mut |what, point| {
+        let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
+        let mut arrows = binder.arrows(row, &mut |what, point| {
             warnings.add(WarningKind::UnboundFlow, what, || {
                 format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
             });
         });
-        let row = |key: SliceKey| row_of_arrival[key.0 as usize];
+        let row = |key: SliceKey| row(key.track, arrivals.row(key));
         arrows.extend(self.links.iter().map(|&(from, to, name)| Arrow {
             from: row(from),
             to: row(to),
             name,
         }));
-        let mut footer = Footer {
+        let mut writer = self.writer;
+        let footer = Footer {
             rank: self.rank,
+            tables,
             fields: self.fields,
+            columns,
             tracks,
             dictionary: write_dictionary(&self.names, &mut writer)?,
             flows: write_flows(arrows, &mut writer)?,
             warnings: warnings.iter().collect(),
-            ..Footer::default()
         };
-        let mut first_row = 0;
-        for ((id, spec), table) in (0_u16..).zip(self.tables).zip(tables) {
-            let written = table.finish(TableId(id), &mut writer)?;
-            footer.tables.push(TableMeta { spec, first_row, rows: written.rows, blocks: written.blocks });
-            footer.columns.extend(written.columns);
-            first_row += written.rows;
-        }
         let (bytes, checksum) = writer.finish(&footer.encode())?;
         Ok(Built {
             events: footer.tracks.iter().map(|track| u64::from(track.rows)).sum(),
@@ -130,6 +104,167 @@ impl<S: Scratch> Builder<S> {
             bytes,
         })
     }
+}
+
+/// What has been written: tracks by their numbers, side tables by theirs.
+struct Written {
+    metas: Vec<TrackMeta>,
+    outputs: Vec<Option<TrackOutput>>,
+    sides: BTreeMap<u16, TrackOutput>,
+}
+
+impl Written {
+    /// Numbers all rows, in the order of tables and tracks, and writes what tables consist of.
+    fn assemble(
+        &mut self,
+        specs: Vec<TableSpec>,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<(Vec<TableMeta>, Vec<ColumnMeta>)> {
+        let (mut tables, mut columns) = (Vec::new(), Vec::new());
+        let mut first_row = 0;
+        for (id, spec) in (0_u16..).map(TableId).zip(specs) {
+            let mut table = TableAssembler::default();
+            for (meta, output) in self.metas.iter_mut().zip(&mut self.outputs) {
+                let (TrackKind::Slices(of, _) | TrackKind::Counter(of)) = meta.spec.kind else { continue };
+                let Some(output) = output.as_mut().filter(|_| of == id) else { continue };
+                meta.first_row = first_row + table.rows();
+                meta.lanes = output.lanes;
+                meta.value_range = output.value_range;
+                (meta.pyramid, meta.pyramid_bytes) = output.pyramid;
+                (meta.program, meta.totals) = (output.program, output.totals);
+                table.add(output);
+            }
+            if let Some(side) = self.sides.get_mut(&id.0) {
+                table.add(side);
+            }
+            let written = table.finish(id, writer)?;
+            tables.push(TableMeta { spec, first_row, rows: written.rows, blocks: written.blocks });
+            columns.extend(written.columns);
+            first_row += written.rows;
+        }
+        Ok((tables, columns))
+    }
+}
+
+/// Rows of slices by their arrival, for tracks whose rows came in another order and are linked.
+struct Arrivals(FxHashMap<u32, Vec<u32>>);
+
+impl Arrivals {
+    fn new(links: &[(SliceKey, SliceKey, NameId)], written: &Written) -> Self {
+        let keys = links.iter().flat_map(|(from, to, _)| [from, to]);
+        let tracks: FxHashSet<u32> = keys.map(|key| key.track.0).collect();
+        let sorted = tracks.into_iter().filter(|&track| written.outputs[track as usize].is_none());
+        Self(sorted.map(|track| (track, vec![0; written.metas[track as usize].rows as usize])).collect())
+    }
+
+    fn row(&self, key: SliceKey) -> u32 {
+        self.0.get(&key.track.0).map_or(key.arrival, |rows| rows[key.arrival as usize])
+    }
+}
+
+/// The rows that had to be sorted, on their way to their tracks.
+struct SortedTracks<'a, 'w, S> {
+    rows: SortedRows<S>,
+    workers: &'a mut dyn Workers,
+    writer: &'a mut PieceWriter<'w>,
+    span: Interval,
+}
+
+/// The track whose rows pass by.
+struct Current {
+    place: u64,
+    writer: TrackWriter,
+    binder: Option<TrackBinder>,
+}
+
+impl<S: Scratch> SortedTracks<'_, '_, S> {
+    fn write(&mut self, written: &mut Written, binder: &mut Binder, arrivals: &mut Arrivals) -> Result<()> {
+        let mut current: Option<Current> = None;
+        while let Some((key, packed)) = self.rows.next()? {
+            if current.as_ref().is_none_or(|current| current.place != key.place) {
+                if let Some(done) = current.take() {
+                    done.finish((self.span, &mut *self.workers, &mut *self.writer), written, binder)?;
+                }
+                current = Some(Current::new(key.place, written, binder));
+            }
+            let Some(Current { writer, binder: track, .. }) = &mut current else { continue };
+            let (_, id) = parts_of(key.place);
+            let row = writer.count();
+            if let Some(rows) = arrivals.0.get_mut(&id) {
+                rows[key.arrival as usize] = row;
+            }
+            if let Some(track) = track {
+                track.row(binder, key.start_ps, key.start_ps + key.duration_ps, row);
+            }
+            let is_side = id == NO_TRACK;
+            read_row(&key, packed, is_side, track.is_some(), &mut writer.rows)?;
+            if writer.rows.len() >= GROUP_ROWS || writer.rows.bytes() > MAX_GROUP_BYTES {
+                writer.flush(&mut *self.workers, &mut *self.writer)?;
+            }
+        }
+        match current {
+            Some(done) => done.finish((self.span, &mut *self.workers, &mut *self.writer), written, binder),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Bytes of rows that are encoded together at most: with many fields or long texts a group ends early.
+const MAX_GROUP_BYTES: usize = 32 << 20;
+
+impl Current {
+    fn new(place: u64, written: &Written, binder: &Binder) -> Self {
+        let (_, track) = parts_of(place);
+        match written.metas.get(track as usize).map(|meta| meta.spec.kind) {
+            Some(kind) => {
+                let is_slices = matches!(kind, TrackKind::Slices(..));
+                let binder = is_slices.then(|| binder.track(track));
+                Self { place, writer: TrackWriter::new(kind), binder }
+            }
+            None => Self { place, writer: TrackWriter::side(), binder: None },
+        }
+    }
+
+    fn finish(
+        self,
+        (span, workers, writer): (Interval, &mut dyn Workers, &mut PieceWriter<'_>),
+        written: &mut Written,
+        binder: &mut Binder,
+    ) -> Result<()> {
+        let (table, track) = parts_of(self.place);
+        if let Some(track) = self.binder {
+            track.finish(binder);
+        }
+        let output = self.writer.finish(span, workers, writer)?;
+        match written.outputs.get_mut(track as usize) {
+            Some(slot) => *slot = Some(output),
+            None => {
+                written.sides.insert(table, output);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Unpacks a row.
+fn read_row(key: &RowKey, packed: &[u8], is_side: bool, is_slice: bool, rows: &mut Rows) -> Result<()> {
+    let mut cursor = Cursor::new(packed, 0, "row in scratch space");
+    let row = match (is_side, is_slice) {
+        (true, _) => Row::Side,
+        (false, true) => Row::Slice {
+            name: cursor.varint_u32()?,
+            form: cursor.u8()?,
+            start_ps: key.start_ps,
+            duration_ps: key.duration_ps,
+        },
+        (false, false) => Row::Sample { time_ps: key.start_ps, value: f64::from_bits(cursor.u64()?) },
+    };
+    row.begin(rows);
+    for value in values(cursor.take(cursor.remaining())?) {
+        let (field, kind, value) = value?;
+        rows.field(FieldId(field), kind, value);
+    }
+    Ok(())
 }
 
 impl TrackState {
@@ -145,115 +280,13 @@ impl TrackState {
             value_range: None,
             pyramid: Piece::default(),
             pyramid_bytes: 0,
+            program: Piece::default(),
+            totals: Piece::default(),
         }
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
-fn parts_of(place: u64) -> (usize, u32) {
-    ((place >> 32) as usize, place as u32)
-}
-
-impl Pass<'_> {
-    fn begin_track(&mut self, place: u64) -> TrackPass {
-        let (_, track) = parts_of(place);
-        if track == NO_TRACK {
-            return TrackPass::Side;
-        }
-        let meta = &mut self.tracks[track as usize];
-        meta.first_row = self.row;
-        let base = base_level(u64::from(meta.rows), Interval::new(meta.start_ps, meta.end_ps));
-        match meta.spec.kind {
-            TrackKind::Slices(_, nesting) => TrackPass::Slices {
-                lanes: Lanes::new(nesting),
-                binder: self.binder.track(track),
-                pyramid: base.map(|base| PyramidWriter::new(base, self.span)),
-            },
-            TrackKind::Counter(_) | TrackKind::Group => TrackPass::Counter {
-                pyramid: base.map(|base| PyramidWriter::new(base, self.span)),
-                range: None,
-            },
-        }
-    }
-
-    fn row(&mut self, key: &RowKey, packed: &[u8], track: &mut TrackPass) -> Result<()> {
-        let (table, _) = parts_of(key.place);
-        let end_ps = key.start_ps + key.duration_ps;
-        let table = &mut self.tables[table];
-        table.begin_row(key.start_ps, end_ps, &mut self.writer)?;
-        let mut cursor = Cursor::new(packed, 0, "row in scratch space");
-        match track {
-            TrackPass::Slices { lanes, binder, pyramid } => {
-                let name = cursor.varint_u32()?;
-                let form = cursor.u8()?;
-                let place = lanes.place(key.start_ps, end_ps);
-                binder.row(&mut self.binder, key.start_ps, end_ps, self.row);
-                for (role, value) in [
-                    (ColumnRole::Start, key.start_ps),
-                    (ColumnRole::Duration, key.duration_ps),
-                    (ColumnRole::Form, i64::from(form)),
-                    (ColumnRole::Lane, i64::from(place.lane)),
-                    (ColumnRole::LaneShift, i64::from(place.lane) - i64::from(place.depth)),
-                ] {
-                    table.value(role, ColumnType::Int, Packed::Int(value));
-                }
-                table.value(ColumnRole::Name, ColumnType::Text, Packed::Int(i64::from(name)));
-                if let Some(pyramid) = pyramid {
-                    let span = (key.start_ps, end_ps);
-                    let row = self.row;
-                    pyramid.update(place.lane, &mut self.writer, |cascade, mut out| {
-                        cascade.slice(span, (row, name), i64::MIN..=i64::MAX, &mut out);
-                    })?;
-                }
-            }
-            TrackPass::Counter { pyramid, range } => {
-                let value = f64::from_bits(cursor.u64()?);
-                table.value(ColumnRole::Start, ColumnType::Int, Packed::Int(key.start_ps));
-                table.value(ColumnRole::Value, ColumnType::Float, Packed::Float(value));
-                if !value.is_nan() {
-                    let (min, max) = range.unwrap_or((value, value));
-                    *range = Some((min.min(value), max.max(value)));
-                }
-                if let Some(pyramid) = pyramid {
-                    pyramid.update(0, &mut self.writer, |cascade, mut out| {
-                        cascade.at(Time(key.start_ps), &mut out).merge(&Range::of(value));
-                    })?;
-                }
-            }
-            TrackPass::Side => {}
-        }
-        for value in values(cursor.take(cursor.remaining())?) {
-            let (field, kind, value) = value?;
-            table.value(ColumnRole::Field(FieldId(field)), kind, value);
-        }
-        if let Some(row) = self.row_of_arrival.get_mut(key.arrival as usize) {
-            *row = self.row;
-        }
-        self.row += 1;
-        Ok(())
-    }
-
-    fn end_track(&mut self, place: u64, track: TrackPass) -> Result<()> {
-        let (table, id) = parts_of(place);
-        self.tables[table].end_block(&mut self.writer)?;
-        let meta = self.tracks.get_mut(id as usize);
-        match (track, meta) {
-            (TrackPass::Slices { lanes, binder, pyramid }, Some(meta)) => {
-                binder.finish(&mut self.binder);
-                meta.lanes = lanes.count();
-                if let Some(pyramid) = pyramid {
-                    (meta.pyramid, meta.pyramid_bytes) = pyramid.finish(&mut self.writer)?;
-                }
-            }
-            (TrackPass::Counter { pyramid, range }, Some(meta)) => {
-                meta.lanes = 1;
-                meta.value_range = range;
-                if let Some(pyramid) = pyramid {
-                    (meta.pyramid, meta.pyramid_bytes) = pyramid.finish(&mut self.writer)?;
-                }
-            }
-            (TrackPass::Side, _) | (_, None) => {}
-        }
-        Ok(())
-    }
+fn parts_of(place: u64) -> (u16, u32) {
+    ((place >> 32) as u16, place as u32)
 }

@@ -2,6 +2,7 @@
 #![cfg(feature = "native")]
 
 mod map;
+mod threads;
 mod write;
 
 pub use map::SegmentFile;

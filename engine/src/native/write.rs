@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 
+use super::threads::Threads;
 use crate::base::{Error, Result};
 use crate::ingest::{BuildOptions, Builder, Built, Scratch};
 use crate::model::Sink;
@@ -91,18 +92,18 @@ pub fn write_segment<E>(
         None => WriteError::Engine(error),
     };
     let scratch = ScratchFile { file: None, directory, len: 0, cause: &cause };
-    let mut builder = Builder::new(scratch, options);
-    if let Err(error) = fill(&mut builder) {
-        // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
-        return Err(cause.take().map_or(WriteError::Read(error), WriteError::Io));
-    }
     // Readable by whom the user's mask lets read: a store may be shared.
     let shared = Permissions::from_mode(0o666);
     let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
     let temporary = temporary.map_err(WriteError::Io)?;
     let file = temporary.reopen().map_err(WriteError::Io)?;
     let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause };
-    let built = builder.finish(&mut output).map_err(because)?;
+    let mut builder = Builder::new(scratch, &mut output, options).map_err(because)?.with_workers(Threads);
+    if let Err(error) = fill(&mut builder) {
+        // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
+        return Err(cause.take().map_or(WriteError::Read(error), WriteError::Io));
+    }
+    let built = builder.finish().map_err(because)?;
     let file = output.file.into_inner().map_err(|error| WriteError::Io(error.into_error()))?;
     file.sync_all().map_err(WriteError::Io)?;
     temporary.persist(path).map_err(|error| WriteError::Io(error.error))?;
