@@ -1,1 +1,3 @@
-//! Benches of nprof.
+//! Benches of nprof: the events they run on, and how those reach the store.
+
+pub mod generate;

@@ -1,0 +1,162 @@
+//! The generator's output: a directory of columns, each a file of little-endian numbers of one width, so that it can be
+//! read in pieces by anything. Texts are codes into a file of lines.
+
+use std::fs::File;
+use std::io::{BufWriter, Error, Read, Result, Write};
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// Bytes that a writer holds back.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// A number of one width.
+pub trait Fixed: Copy {
+    /// How wide.
+    const BYTES: usize;
+    /// From exactly [`Self::BYTES`] bytes.
+    fn from_bytes(bytes: &[u8]) -> Self;
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write(self, out: &mut impl Write) -> Result<()>;
+}
+
+macro_rules! fixed {
+    ($($number:ty),*) => {$(
+        impl Fixed for $number {
+            const BYTES: usize = size_of::<Self>();
+            fn from_bytes(bytes: &[u8]) -> Self {
+                Self::from_le_bytes(bytes.try_into().expect("the caller cuts pieces of this width"))
+            }
+            fn write(self, out: &mut impl Write) -> Result<()> {
+                out.write_all(&self.to_le_bytes())
+            }
+        }
+    )*};
+}
+fixed!(u8, u16, u32, u64);
+
+/// Writes one column.
+pub struct ColumnWriter<T> {
+    file: BufWriter<File>,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Fixed> ColumnWriter<T> {
+    /// Creates `<column>.bin`.
+    ///
+    /// # Errors
+    /// Where the directory cannot be written.
+    pub fn create(directory: &Path, column: &str) -> Result<Self> {
+        let file = File::create(directory.join(format!("{column}.bin")))?;
+        Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), numbers: PhantomData })
+    }
+
+    /// Appends a number.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn push(&mut self, number: T) -> Result<()> {
+        number.write(&mut self.file)
+    }
+
+    /// Hands the rest to the system.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn finish(mut self) -> Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Reads one column in pieces.
+pub struct ColumnReader<T> {
+    file: File,
+    bytes: Vec<u8>,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Fixed> ColumnReader<T> {
+    /// Opens `<column>.bin`.
+    ///
+    /// # Errors
+    /// Where it is missing.
+    pub fn open(directory: &Path, column: &str) -> Result<Self> {
+        let path = directory.join(format!("{column}.bin"));
+        let file = File::open(&path)
+            .map_err(|error| Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+        Ok(Self { file, bytes: Vec::new(), numbers: PhantomData })
+    }
+
+    /// Replaces `out` with the next `rows` numbers.
+    ///
+    /// # Errors
+    /// Where the file ends before.
+    pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
+        self.bytes.resize(rows * T::BYTES, 0);
+        self.file.read_exact(&mut self.bytes)?;
+        out.clear();
+        out.extend(self.bytes.chunks_exact(T::BYTES).map(T::from_bytes));
+        Ok(())
+    }
+}
+
+/// Writes a dictionary: one text a line, its code is the line's number.
+pub struct TextWriter {
+    file: BufWriter<File>,
+    texts: u32,
+}
+
+impl TextWriter {
+    /// Creates `<column>.txt`.
+    ///
+    /// # Errors
+    /// Where the directory cannot be written.
+    pub fn create(directory: &Path, column: &str) -> Result<Self> {
+        let file = File::create(directory.join(format!("{column}.txt")))?;
+        Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), texts: 0 })
+    }
+
+    /// Appends a text and says its code.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn push(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<u32> {
+        write(&mut self.file)?;
+        self.file.write_all(b"\n")?;
+        self.texts += 1;
+        Ok(self.texts - 1)
+    }
+
+    /// Hands the rest to the system; says how many texts there are.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn finish(mut self) -> Result<u32> {
+        self.file.flush()?;
+        Ok(self.texts)
+    }
+}
+
+/// Writes a whole dictionary.
+///
+/// # Errors
+/// Where the disk is full.
+pub fn write_texts(directory: &Path, column: &str, texts: &[String]) -> Result<()> {
+    let mut file = TextWriter::create(directory, column)?;
+    for text in texts {
+        file.push(|out| out.write_all(text.as_bytes()))?;
+    }
+    file.finish().map(|_| ())
+}
+
+/// Reads a whole dictionary: all texts in one, each ended by a line end.
+///
+/// # Errors
+/// Where it is missing or no text.
+pub fn read_texts(directory: &Path, column: &str) -> Result<String> {
+    let path = directory.join(format!("{column}.txt"));
+    std::fs::read_to_string(&path)
+        .map_err(|error| Error::new(error.kind(), format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,202 @@
+//! The program of a layer: which instructions each engine executes, in which order, and how long they usually take.
+
+use super::random::{Purpose, Random};
+use super::text::{ENGINES, HLO_PER_LAYER, OPCODES, PATHS_PER_LAYER, SOURCE_LINES};
+
+/// Instructions that all engines together execute in a layer.
+pub const EXECUTED_PER_LAYER: usize = 4096;
+/// What part of them each engine executes; the rest is the first engine's.
+const SHARES: [f64; 5] = [0.40, 0.22, 0.20, 0.08, 0.10];
+/// How long an instruction of each engine takes in the middle.
+const MEDIAN_NS: [f64; 5] = [75.0, 110.0, 130.0, 230.0, 90.0];
+/// How often the bodies of loops run.
+const TRIPS: [i64; 6] = [1, 2, 4, 4, 8, 16];
+
+/// One executed instruction of a layer; the same in all layers but for its addresses.
+#[derive(Debug, Clone)]
+pub struct Instruction {
+    /// Whose it is.
+    pub engine: usize,
+    /// Counted from the layer's first.
+    pub pc: u32,
+    /// Which run of its loop this is.
+    pub iteration: i64,
+    /// Position among all opcodes.
+    pub opcode: u8,
+    /// The opcode as operands write it.
+    pub mnemonic: String,
+    /// How long it usually takes.
+    pub duration_ns: i64,
+    /// How long after the one before it starts; negative where the engine overlaps them.
+    pub gap_ns: i64,
+    /// Position among the layer's HLO operations.
+    pub hlo: u16,
+    /// Position among the layer's paths.
+    pub path: u16,
+    /// Position among the source lines.
+    pub source: u16,
+    /// Address that it reads.
+    pub src: i64,
+    /// Address that it writes.
+    pub dst: i64,
+    /// Kind of number.
+    pub number: usize,
+    /// What the access pattern is drawn from.
+    pub shape: i64,
+    /// Semaphore that it waits for or raises.
+    pub semaphore: i64,
+    /// How its addresses change.
+    pub addressing: Addressing,
+}
+
+/// What an instruction's addresses depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addressing {
+    /// On nothing: the same whenever it runs.
+    Fixed,
+    /// On the layer: it reads weights.
+    Layer,
+    /// On step and layer: each run has its own.
+    Run,
+}
+
+/// What one engine executes in a layer.
+#[derive(Debug)]
+pub struct Program {
+    /// In the order of execution.
+    pub executed: Vec<Instruction>,
+    /// How many instructions it has in memory: fewer than it executes, because of loops.
+    pub instructions: u32,
+}
+
+/// The five engines' programs.
+#[must_use]
+pub fn programs(seed: u64) -> Vec<Program> {
+    let mut counts = SHARES.map(|share| (share * EXECUTED_PER_LAYER as f64) as usize);
+    counts[0] += EXECUTED_PER_LAYER - counts.iter().sum::<usize>();
+    (0..ENGINES.len())
+        .map(|engine| program(engine, counts[engine], Random::stream(seed, Purpose::Program, 0, engine)))
+        .collect()
+}
+
+fn program(engine: usize, count: usize, mut random: Random) -> Program {
+    let (order, instructions) = loops(count, &mut random);
+    let memory = instructions_in_memory(engine, instructions, &mut random);
+    let executed = order
+        .into_iter()
+        .map(|(pc, iteration)| {
+            let of = &memory[pc];
+            Instruction {
+                iteration,
+                src: of.src + iteration * 0x400,
+                dst: of.dst + iteration * 0x200,
+                ..of.clone()
+            }
+        })
+        .collect();
+    Program { executed, instructions: instructions as u32 }
+}
+
+/// Loops one after the other until `count` instructions are executed: (pc, iteration) of each, and how many there are
+/// in memory.
+fn loops(count: usize, random: &mut Random) -> (Vec<(usize, i64)>, usize) {
+    let mut order = Vec::with_capacity(count);
+    let mut base = 0;
+    while order.len() < count {
+        let body = random.between(4, 48) as usize;
+        let trips = TRIPS[random.between(0, TRIPS.len() as i64) as usize];
+        let runs = (0..trips).flat_map(|trip| (0..body).map(move |at| (base + at, trip)));
+        order.extend(runs.take(count - order.len()));
+        base += body;
+    }
+    (order, base)
+}
+
+fn instructions_in_memory(engine: usize, count: usize, random: &mut Random) -> Vec<Instruction> {
+    let opcodes = OPCODES[engine];
+    let first_opcode: usize = OPCODES[..engine].iter().map(|of| of.len()).sum();
+    // Zipf: a few opcodes are most of a program.
+    let weights: Vec<f64> = (1..=opcodes.len()).map(|rank| (rank as f64).powf(-1.3)).collect();
+    let usual: Vec<f64> = opcodes.iter().map(|_| MEDIAN_NS[engine] * random.normal(0.6).exp()).collect();
+    let hlo = sorted(count, HLO_PER_LAYER, random);
+    let mut source = sorted(count, SOURCE_LINES, random);
+    if engine == ENGINES.len() - 1 {
+        // The last engine synchronises for all kernels in turn.
+        source.iter_mut().for_each(|line| *line = random.between(0, SOURCE_LINES as i64) as u16);
+    }
+    (0..count)
+        .map(|pc| {
+            let opcode = random.weighted(&weights);
+            let duration = usual[opcode] * random.normal(0.35).exp();
+            Instruction {
+                engine,
+                pc: pc as u32,
+                iteration: 0,
+                opcode: (first_opcode + opcode) as u8,
+                mnemonic: opcodes[opcode].to_lowercase(),
+                duration_ns: duration.clamp(18.0, 2500.0) as i64,
+                gap_ns: gap(engine, random),
+                hlo: hlo[pc],
+                path: (usize::from(hlo[pc]) * PATHS_PER_LAYER / HLO_PER_LAYER) as u16,
+                source: source[pc],
+                src: random.between(0, 1 << 14) * 64,
+                dst: random.between(0, 1 << 13) * 128,
+                number: random.between(0, 4) as usize,
+                shape: random.between(0, 32),
+                semaphore: random.between(0, 24),
+                addressing: addressing(random),
+            }
+        })
+        .collect()
+}
+
+fn gap(engine: usize, random: &mut Random) -> i64 {
+    match (random.chance(0.3), engine) {
+        (true, 0) => -random.between(1, 25),
+        (true, _) => random.between(0, 4),
+        (false, _) => random.between(0, 40),
+    }
+}
+
+fn addressing(random: &mut Random) -> Addressing {
+    let layer = random.chance(0.35);
+    if random.chance(0.10) {
+        Addressing::Run
+    } else if layer {
+        Addressing::Layer
+    } else {
+        Addressing::Fixed
+    }
+}
+
+/// Ascending codes: neighbours in a program belong to the same operation.
+fn sorted(count: usize, codes: usize, random: &mut Random) -> Vec<u16> {
+    let mut values: Vec<u16> = (0..count).map(|_| random.between(0, codes as i64) as u16).collect();
+    values.sort_unstable();
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_executes_its_share_on_each_engine() {
+        let programs = programs(7);
+        let counts: Vec<usize> = programs.iter().map(|program| program.executed.len()).collect();
+        assert_eq!(counts.iter().sum::<usize>(), EXECUTED_PER_LAYER);
+        assert_eq!(counts[3], 327);
+        for program in &programs {
+            assert!((program.instructions as usize) < program.executed.len());
+            assert!(program.executed.iter().all(|of| of.pc < program.instructions));
+        }
+    }
+
+    #[test]
+    fn loops_repeat_their_body() {
+        let programs = programs(7);
+        let again = |of: &&Instruction| of.iteration > 0;
+        let repeated = programs[0].executed.iter().filter(again).count();
+        assert!(repeated * 2 > programs[0].executed.len(), "{repeated} of {}", programs[0].executed.len());
+    }
+}
