@@ -83,6 +83,7 @@ fn main() {
     for t in &a.tables { for c in &t.columns { println!("  {:12} {:12} {:8.4} B/row  {:?}", t.name, c.name, c.bytes as f64 / t.rows as f64, c.codecs); } }
     println!("  dict {:?} {:.4}/event, pyramid {:.4}, other {:.4}", a.dictionary, a.dictionary.1 as f64 / rows, a.pyramid_bytes as f64 / rows, a.other_bytes as f64 / rows);
     let f = seg.footer();
+    for c in &f.columns { if c.postings.len > 0 { println!("   postings {:?} {:?} {}", c.role, c.kind, c.postings.len); } }
     let (d, p, pr, to): (u64, u64, u64, u64) = (f.columns.iter().map(|c| c.directory.len as u64).sum(), f.columns.iter().map(|c| c.postings.len as u64).sum(), f.tracks.iter().map(|t| t.program.len as u64).sum(), f.tracks.iter().map(|t| t.totals.len as u64).sum());
     println!("  directories {:.4} postings {:.4} programs {:.4} totals {:.4} blocks {:.4}", d as f64 / rows, p as f64 / rows, pr as f64 / rows, to as f64 / rows, f.tables.iter().map(|t| t.blocks.len as u64).sum::<u64>() as f64 / rows);
 }

@@ -3,44 +3,44 @@
 //! Layout: the base (signed varint), the divisor (varint, at least 2), a whole column of quotients.
 
 use super::int::{signed_len, varint_len};
-use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
 /// The quotients of a column that has a divisor.
 pub struct Quotients {
-    pub base: i64,
-    pub divisor: u64,
+    base: i64,
+    divisor: u64,
     pub values: Vec<i64>,
-    pub stats: Stats,
 }
 
 impl Quotients {
-    /// `None` where nothing beyond 1 divides the distances. Zero stays zero where the divisor allows it: what is spread
-    /// around zero is stored better so.
-    pub fn of(values: &[i64], stats: &Stats) -> Option<Self> {
-        let exact = (stats.divisor > 1).then(|| Exact::by(stats.divisor))?;
-        let around_zero =
-            stats.min < 0 && stats.max > 0 && exact.quotient(stats.min.unsigned_abs()).is_some();
-        let base = if around_zero { 0 } else { stats.min };
+    /// `None` where nothing beyond 1 divides the distances, or dividing saves less than the divisor takes. Zero stays zero
+    /// where the divisor allows it: what is spread around zero is stored better so.
+    pub fn of(values: &[i64]) -> Option<Self> {
+        let (&first, rest) = values.split_first()?;
+        let divisor = of_distances(rest, first);
+        let exact = (divisor > 1).then(|| Exact::by(divisor))?;
+        let (min, max) = rest.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)));
+        let around_zero = min < 0 && max > 0 && exact.quotient(min.unsigned_abs()).is_some();
+        let base = if around_zero { 0 } else { min };
+        let saved_bits = divisor.ilog2() as usize * values.len();
+        if saved_bits < (2 + signed_len(base) + varint_len(divisor)) * 8 {
+            return None;
+        }
         // Distances from the first value, from the smallest and from zero have the same common divisor.
-        let quotient = |value: &i64| {
-            let distance = value.wrapping_sub(base);
-            if around_zero {
-                let size = exact.divide(distance.unsigned_abs()).cast_signed();
-                if distance < 0 { -size } else { size }
-            } else {
-                exact.divide(distance.cast_unsigned()).cast_signed()
-            }
+        let values = if around_zero {
+            let quotient = |value: &i64| {
+                let size = exact.divide(value.unsigned_abs()).cast_signed();
+                if *value < 0 { -size } else { size }
+            };
+            values.iter().map(quotient).collect()
+        } else {
+            values
+                .iter()
+                .map(|value| exact.divide(value.wrapping_sub(base).cast_unsigned()).cast_signed())
+                .collect()
         };
-        let values: Vec<i64> = values.iter().map(quotient).collect();
-        let stats = Stats::of(&values);
-        Some(Self { base, divisor: exact.divisor, values, stats })
-    }
-
-    /// Bytes before the quotients.
-    pub fn header_len(&self) -> usize {
-        signed_len(self.base) + varint_len(self.divisor)
+        Some(Self { base, divisor, values })
     }
 
     pub fn put_header(&self, out: &mut Vec<u8>) {
@@ -93,7 +93,7 @@ impl Exact {
 }
 
 /// The greatest common divisor of the distances from `first`; 0 where all are equal.
-pub fn of_distances(values: &[i64], first: i64) -> u64 {
+fn of_distances(values: &[i64], first: i64) -> u64 {
     let mut exact = None;
     for value in values {
         let distance = value.abs_diff(first);
@@ -130,5 +130,13 @@ mod tests {
             prop_assert_eq!(Exact::by(divisor).quotient(number), whole);
             prop_assert_eq!(Exact::by(divisor).quotient(number / divisor * divisor), Some(number / divisor));
         }
+    }
+
+    #[test]
+    fn the_divisor_of_the_distances() {
+        assert_eq!(of_distances(&[7 + 714, 7 + 3 * 714], 7), 714);
+        assert_eq!(of_distances(&[i64::MAX], i64::MIN), u64::MAX);
+        assert_eq!(of_distances(&[5], 5), 0);
+        assert_eq!(of_distances(&[4, 6], 0), 2);
     }
 }

@@ -5,6 +5,7 @@
 //! decode slower.
 
 use super::bits::{MAX_WIDTH, packed_len, unpack};
+use super::chains::Chains;
 use super::constant::Constant;
 use super::delta::Delta;
 use super::dictionary::Dictionary;
@@ -43,7 +44,7 @@ pub trait Trial: Sync {
 /// By id, from [`INTS`] on.
 pub const CODECS: [&dyn Codec; 7] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint, &Sparse];
 /// By id, after the codecs and the divisor.
-pub const TRIALS: [&dyn Trial; 2] = [&Shuffle, &Entropy];
+pub const TRIALS: [&dyn Trial; 3] = [&Shuffle, &Chains, &Entropy];
 const DIVISOR: u8 = INTS + CODECS.len() as u8;
 const FIRST_TRIAL: u8 = DIVISOR + 1;
 /// What [`super::codec_name`] calls them, by id.
@@ -57,6 +58,7 @@ pub const NAMES: [&str; CODECS.len() + 1 + TRIALS.len()] = [
     "sparse",
     "divisor",
     "shuffled zstd",
+    "chains",
     "pco",
 ];
 /// The same for the quotients below a divisor.
@@ -70,6 +72,7 @@ const NAMES_DIVIDED: [&str; NAMES.len()] = [
     "divisor, sparse",
     "divisor",
     "divisor, shuffled zstd",
+    "divisor, chains",
     "divisor, pco",
 ];
 
@@ -79,17 +82,13 @@ const TRIAL_MIN_VALUES: usize = 64;
 /// Appends a column: the id of the smallest codec, then what it wrote.
 pub fn encode(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
-    let stats = Stats::of(values);
-    let plain_len = smallest(&stats).1;
-    let quotients =
-        Quotients::of(values, &stats).filter(|q| q.header_len() + 1 + smallest(&q.stats).1 < plain_len);
-    match quotients {
+    match Quotients::of(values) {
         Some(quotients) => {
             out.push(DIVISOR);
             quotients.put_header(out);
-            encode_undivided(&quotients.values, &quotients.stats, encoder, out);
+            encode_undivided(&quotients.values, &Stats::of(&quotients.values), encoder, out);
         }
-        None => encode_undivided(values, &stats, encoder, out),
+        None => encode_undivided(values, &Stats::of(values), encoder, out),
     }
 }
 

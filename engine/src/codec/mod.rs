@@ -6,6 +6,7 @@
 //! layout to the bit. Offsets in errors count from the first byte of the column.
 
 mod bits;
+mod chains;
 mod compress;
 mod constant;
 mod delta;
@@ -26,6 +27,7 @@ mod varint;
 #[cfg(test)]
 mod conformance;
 
+pub use chains::bits as chains_bits;
 pub use compress::{compress, decompress};
 pub use text::Texts;
 

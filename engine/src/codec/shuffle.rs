@@ -1,8 +1,9 @@
 //! Byte planes under zstd: the lowest bytes of all numbers, then the second lowest, and so on, as one frame. Finds
 //! what the other codecs do not see: bytes that occur more often than others, and sequences that repeat.
 //! Layout: the form (0: distances from the base; 1: zigzag differences to the value before, the base before the first;
-//! 2: zigzag distances from the base), the base (signed varint), the number of planes (one byte, 1 to 8), the zstd
-//! frame of planes × rows bytes.
+//! 2: zigzag distances from the base), the base (signed varint), the number of planes (one byte, 0 to 8), the zstd
+//! frame of planes × rows bytes. 0 planes: before the frame, which is a byte a row, a length (varint) and the numbers of
+//! the rows whose byte is 255 (varints).
 
 use super::int::Trial;
 use super::stats::{Spread, Stats};
@@ -15,21 +16,33 @@ pub struct Shuffle;
 const DISTANCES: u8 = 0;
 const DIFFERENCES: u8 = 1;
 const AROUND: u8 = 2;
+/// Numbers that take a byte each, but for a few: those have this byte.
+const ESCAPE: u64 = 255;
+const ESCAPED: u8 = 0;
+/// At most one row in this many is escaped.
+const ESCAPES_SHARE: usize = 16;
 
 fn attempt_form(form: u8, base: i64, numbers: &[u64], encoder: &mut Encoder) -> Option<Vec<u8>> {
-    let bits = u64::BITS - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
-    let planes = bits.div_ceil(8).max(1) as usize;
     let Encoder { packer, planes: shuffled, frame, .. } = encoder;
+    let mut out = vec![form];
+    out.put_signed(base);
     shuffled.clear();
-    shuffled.reserve(planes * numbers.len());
-    for plane in 0..planes {
-        shuffled.extend(numbers.iter().map(|number| (number >> (8 * plane)) as u8));
+    let wide = numbers.iter().filter(|number| **number >= ESCAPE).count();
+    if (1..=numbers.len() / ESCAPES_SHARE).contains(&wide) {
+        out.push(ESCAPED);
+        shuffled.extend(numbers.iter().map(|number| (*number).min(ESCAPE) as u8));
+        let mut escaped = Vec::new();
+        numbers.iter().filter(|number| **number >= ESCAPE).for_each(|number| escaped.put_varint(*number));
+        out.put_bytes(&escaped);
+    } else {
+        let bits = u64::BITS - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
+        let planes = bits.div_ceil(8).max(1) as u8;
+        out.push(planes);
+        for plane in 0..planes {
+            shuffled.extend(numbers.iter().map(|number| (number >> (8 * plane)) as u8));
+        }
     }
     packer.pack(shuffled, frame).then(|| {
-        let mut out = Vec::with_capacity(frame.len() + 16);
-        out.push(form);
-        out.put_signed(base);
-        out.push(planes as u8);
         out.extend_from_slice(frame);
         out
     })
@@ -69,13 +82,24 @@ impl Trial for Shuffle {
         let form = cursor.u8()?;
         let base = cursor.signed()?;
         let planes = usize::from(cursor.u8()?);
-        if form > AROUND || !(1..=size_of::<i64>()).contains(&planes) {
+        if form > AROUND || planes > size_of::<i64>() {
             return Err(cursor.corrupt());
         }
+        let mut escaped = if planes == usize::from(ESCAPED) {
+            Cursor::new(cursor.bytes()?, 0, "integer column")
+        } else {
+            cursor.clone()
+        };
         let shuffled = &mut decoder.planes;
-        decoder.unpacker.unpack(cursor.take(cursor.remaining())?, planes * out.len(), shuffled)?;
+        decoder.unpacker.unpack(cursor.take(cursor.remaining())?, planes.max(1) * out.len(), shuffled)?;
         let (lowest, rest) = shuffled.split_at(out.len());
         out.iter_mut().zip(lowest).for_each(|(value, byte)| *value = i64::from(*byte));
+        if planes == usize::from(ESCAPED) {
+            for value in out.iter_mut().filter(|value| value.cast_unsigned() == ESCAPE) {
+                *value = escaped.varint()?.cast_signed();
+            }
+            escaped.finish()?;
+        }
         for (plane, bytes) in (1..planes).zip(rest.chunks_exact(out.len().max(1))) {
             out.iter_mut().zip(bytes).for_each(|(value, byte)| *value |= i64::from(*byte) << (8 * plane));
         }

@@ -7,6 +7,10 @@ use crate::base::bytes::zigzag;
 pub const DISTINCT_MAX: usize = 256;
 /// A value is common where at most one in this many differs.
 const EXCEPTIONS_SHARE: usize = 4;
+/// Longer columns have better forms than varints.
+const VARINTS_MAX: usize = 256;
+/// Rows that tell what is smaller, values or differences.
+const SPREAD_SAMPLE: usize = 256;
 /// Bits a value below which the distinct values are not looked for: a list of them would save too little.
 const DISTINCT_WORTH_BITS: u8 = 3;
 
@@ -20,16 +24,17 @@ pub struct Stats {
     /// The smallest and the largest difference to the value before, wrapping, read as signed.
     pub delta_min: i64,
     pub delta_max: i64,
-    /// Bytes of all values as signed varints.
-    pub varints_len: usize,
-    /// Bits of all values, and of all differences, as zigzag numbers of as many bits as each needs.
-    pub value_bits: usize,
-    pub delta_bits: usize,
+    /// Bytes of all values as signed varints, of a short column.
+    pub varints_len: Option<usize>,
+    /// Bits of some values, and of their differences, as zigzag numbers of as many bits as each needs; and how many.
+    value_bits: usize,
+    delta_bits: usize,
+    sampled: usize,
+    /// Values that are one more than the one before.
+    pub successions: usize,
     /// Runs of equal values.
     pub runs: usize,
     pub longest_run: usize,
-    /// The greatest common divisor of the distances from the first value; 0 where all are equal.
-    pub divisor: u64,
     /// All values in ascending order, once each, where there are at most [`DISTINCT_MAX`] and they lie far apart.
     pub distinct: Option<Vec<i64>>,
     /// Where most values are the same.
@@ -66,7 +71,6 @@ impl Stats {
             return stats;
         }
         stats.measure(values);
-        stats.divisor = super::divisor::of_distances(values, first);
         stats.exceptions = exceptions_of(values);
         if stats.range_width() > DISTINCT_WORTH_BITS {
             stats.distinct = distinct_of(values);
@@ -76,7 +80,6 @@ impl Stats {
 
     /// Of a column that is one value, `count` times.
     fn constant(value: i64, count: usize) -> Self {
-        let width = usize::from(width_of(zigzag(value)));
         Self {
             count,
             first: value,
@@ -84,12 +87,13 @@ impl Stats {
             max: value,
             delta_min: 0,
             delta_max: 0,
-            varints_len: count * varint_len_of_width(width),
-            value_bits: count * width,
+            varints_len: Some(count * varint_len_of_width(width(value))),
+            value_bits: 0,
+            sampled: 0,
             delta_bits: 0,
+            successions: 0,
             runs: count.min(1),
             longest_run: count,
-            divisor: 0,
             distinct: None,
             exceptions: (count > 0).then_some(Exceptions {
                 common: value,
@@ -102,35 +106,42 @@ impl Stats {
     }
 
     fn measure(&mut self, values: &[i64]) {
+        (self.min, self.max) =
+            values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
         (self.delta_min, self.delta_max) = (i64::MAX, i64::MIN);
-        (self.varints_len, self.value_bits, self.runs, self.longest_run) = (0, 0, 1, 0);
-        let (mut before, mut run_start) = (self.first, 0);
-        for (row, &value) in values.iter().enumerate() {
-            let width = usize::from(width_of(zigzag(value)));
-            self.varints_len += varint_len_of_width(width);
-            self.value_bits += width;
-            self.min = self.min.min(value);
-            self.max = self.max.max(value);
-            if row == 0 {
-                continue;
-            }
-            let delta = value.wrapping_sub(before);
+        for (before, value) in values.iter().zip(&values[1..]) {
+            let delta = value.wrapping_sub(*before);
             self.delta_min = self.delta_min.min(delta);
             self.delta_max = self.delta_max.max(delta);
-            self.delta_bits += usize::from(width_of(zigzag(delta)));
-            if delta != 0 {
+            self.successions += usize::from(delta == 1);
+        }
+        self.measure_runs(values);
+        self.varints_len = (values.len() <= VARINTS_MAX)
+            .then(|| values.iter().map(|value| varint_len_of_width(width(*value))).sum());
+        // A few rows say which numbers are smaller; all of them would say it no better.
+        let step = values.len().div_ceil(SPREAD_SAMPLE);
+        let sample = || (1..values.len()).step_by(step);
+        self.sampled = sample().count();
+        self.value_bits = sample().map(|row| width(values[row])).sum();
+        self.delta_bits = sample().map(|row| width(values[row].wrapping_sub(values[row - 1]))).sum();
+    }
+
+    fn measure_runs(&mut self, values: &[i64]) {
+        (self.runs, self.longest_run) = (1, 0);
+        let mut run_start = 0;
+        for (row, (before, value)) in (1..).zip(values.iter().zip(&values[1..])) {
+            if value != before {
                 self.runs += 1;
                 self.longest_run = self.longest_run.max(row - run_start);
                 run_start = row;
             }
-            before = value;
         }
         self.longest_run = self.longest_run.max(values.len() - run_start);
     }
 
     /// Which numbers an entropy coder gets along with best.
     pub fn spread(&self) -> Spread {
-        let distances = usize::from(self.range_width()) * self.count;
+        let distances = usize::from(self.range_width()) * self.sampled;
         let least = self.value_bits.min(self.delta_bits).min(distances);
         if least == self.delta_bits {
             Spread::Differences
@@ -150,6 +161,11 @@ impl Stats {
     pub fn delta_width(&self) -> u8 {
         width_of(self.delta_max.abs_diff(self.delta_min))
     }
+}
+
+/// Bits of a number with its sign.
+fn width(value: i64) -> usize {
+    usize::from(width_of(zigzag(value)))
 }
 
 fn varint_len_of_width(width: usize) -> usize {
@@ -210,15 +226,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn the_divisor_of_the_distances() {
-        assert_eq!(Stats::of(&[7, 7 + 714, 7 + 3 * 714]).divisor, 714);
-        assert_eq!(Stats::of(&[i64::MIN, i64::MAX]).divisor, u64::MAX);
-        assert_eq!(Stats::of(&[5, 5]).divisor, 0);
-        assert_eq!(Stats::of(&[]).divisor, 0);
-        assert_eq!(Stats::of(&[0, 4, 6]).divisor, 2);
-    }
 
     #[test]
     fn the_257th_distinct_value_ends_the_list() {

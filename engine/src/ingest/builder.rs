@@ -70,6 +70,8 @@ pub struct Builder<'a, S> {
     pub(super) workers: Box<dyn Workers + 'a>,
     /// Bytes of rows that wait for their blocks, about.
     waiting_bytes: usize,
+    /// Memory of columns for the next group.
+    pool: Vec<Vec<i64>>,
     /// Slices, samples and rows so far.
     rows: u32,
     pub(super) links: Vec<(SliceKey, SliceKey, NameId)>,
@@ -95,6 +97,7 @@ impl<'a, S: Scratch> Builder<'a, S> {
             writer: PieceWriter::new(output)?,
             workers: Box::new(Alone::default()),
             waiting_bytes: 0,
+            pool: Vec::new(),
             rows: 0,
             links: Vec::new(),
             points: Vec::new(),
@@ -211,6 +214,9 @@ impl<'a, S: Scratch> Builder<'a, S> {
             return Err(Error::Invalid { what: "a row out of the order that was promised for its track" });
         }
         *last = (start_ps, duration_ps);
+        if writer.rows.len() == 0 {
+            writer.rows.take(&mut self.pool);
+        }
         row.begin(&mut writer.rows);
         for &(id, value) in fields {
             let (kind, value) = packed(value, names, limit);
@@ -231,6 +237,7 @@ impl<'a, S: Scratch> Builder<'a, S> {
         let writers = self.tracks.iter_mut().filter_map(|track| track.writer.as_mut());
         if let Some(largest) = writers.max_by_key(|writer| writer.rows.bytes()) {
             largest.flush(&mut *self.workers, &mut self.writer)?;
+            largest.rows.give(&mut self.pool);
         }
         let writers = self.tracks.iter().filter_map(|track| track.writer.as_ref());
         self.waiting_bytes = writers.map(|writer| writer.rows.bytes()).sum();

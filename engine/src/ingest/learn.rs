@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::rows::Rows;
+use super::track_writer::GROUP_ROWS;
 use crate::block::ColumnType;
+use crate::codec;
 use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
 
 /// Rows that a choice is made by: enough to see a loop many times.
@@ -18,9 +20,11 @@ const MIN_ROWS: usize = 1024;
 /// Columns that are tried as the key, those with the most distinct values first.
 const CANDIDATES: usize = 3;
 /// A key must repeat itself this often in the sample.
-const MIN_REPEATS: usize = 3;
-/// Bits that an entry of a program costs, beside what later rows share of it.
-const ENTRY_BITS: usize = 4;
+const MIN_REPEATS: usize = 2;
+/// A track that does not end with its first group goes on: later rows share the entries of its program.
+const SHARING: u32 = 4;
+/// Bits that say where a value changes.
+const STEP_BITS: usize = 4;
 /// What a stored column of differences costs a row at least, in sixteenths of a bit: even zeros have a frame.
 const SIXTEENTHS: usize = 16;
 
@@ -79,8 +83,13 @@ impl Learner {
         let plain = columns.iter().map(|column| plain_bits(column, sample)).collect::<Vec<_>>();
         let mut best: Option<(usize, Learned)> = None;
         if sample >= MIN_ROWS {
+            let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
             for key in candidates(&columns, sample) {
-                let Some((bits, learned)) = Learned::try_key(&columns, key, &plain, sample) else { continue };
+                // Entries become fewer with the rows: all that wait say more than the sample.
+                let Some(distinct) = distinct_keys(rows, columns[key].of) else { continue };
+                let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
+                let tried = Learned::try_key(&columns, key, &plain, (sample, share));
+                let Some((bits, learned)) = tried else { continue };
                 if best.as_ref().is_none_or(|(least, _)| bits < *least) {
                     best = Some((bits, learned));
                 }
@@ -119,6 +128,13 @@ impl Learner {
     pub fn program(&self) -> Option<&Program> {
         self.program.as_ref().map(|learned| &learned.program)
     }
+}
+
+/// How many distinct values a column has that every row has; `None` where it is no such column.
+fn distinct_keys(rows: &Rows, of: Foretold) -> Option<usize> {
+    let Foretold::Column(role, kind) = of else { return None };
+    let keys = key_values(rows, role, kind)?;
+    Some(keys.iter().collect::<rustc_hash::FxHashSet<_>>().len())
 }
 
 fn bits_of(columns: &[Column<'_>], of: Foretold, bits: &[usize]) -> usize {
@@ -168,7 +184,8 @@ fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
     let mut before = None;
     let (mut deltas, mut count, mut min, mut max) = (0, 0_usize, i64::MAX, i64::MIN);
     for value in (0..sample).filter_map(|row| column.at(row)) {
-        deltas += width(value.wrapping_sub(before.unwrap_or(value)));
+        let delta = value.wrapping_sub(before.unwrap_or(value));
+        deltas += if delta == 0 { 0 } else { width(delta) + STEP_BITS };
         before = Some(value);
         count += 1;
         (min, max) = (min.min(value), max.max(value));
@@ -176,7 +193,13 @@ fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
     // A column of which rows lack a value has a mask too.
     let mask = if count == sample { 0 } else { sample };
     let distances = count * (u64::BITS - max.wrapping_sub(min).cast_unsigned().leading_zeros()) as usize;
-    deltas.min(distances) + mask
+    let chains = match column.of {
+        Foretold::Column(_, ColumnType::Text) => {
+            codec::chains_bits((0..sample).filter_map(|row| column.at(row)))
+        }
+        _ => usize::MAX,
+    };
+    deltas.min(distances).min(chains) + mask
 }
 
 /// Bits of a number with its sign; of zero none.
@@ -206,7 +229,12 @@ fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
 
 impl Learned {
     /// A program with this key, and about the bits that all columns take with it.
-    fn try_key(columns: &[Column<'_>], key: usize, plain: &[usize], sample: usize) -> Option<(usize, Self)> {
+    fn try_key(
+        columns: &[Column<'_>],
+        key: usize,
+        plain: &[usize],
+        (sample, share): (usize, f64),
+    ) -> Option<(usize, Self)> {
         let Foretold::Column(role, kind) = columns[key].of else { return None };
         let empty = |column: &Column<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
         let program = Program {
@@ -220,7 +248,8 @@ impl Learned {
         let entries = learned.program.successors.len();
         let mut bits: Vec<usize> = (0..columns.len())
             .map(|at| {
-                learned.foretold_bits(&columns[at], at, &codes) + entries * ENTRY_BITS + sample / SIXTEENTHS
+                let program = learned.entry_bits(at) * share * sample as f64;
+                learned.foretold_bits(&columns[at], at, &codes) + program as usize + sample / SIXTEENTHS
             })
             .collect();
         // Starts are stored once: as gaps or as steps.
@@ -336,6 +365,13 @@ impl Learned {
                 learned.values.push(if present { median(&mut scratch) } else { 0 });
             }
         }
+    }
+
+    /// About the bits that an entry of a column of the program takes.
+    fn entry_bits(&self, at: usize) -> f64 {
+        let values = &self.program.columns[at].values;
+        let bits = values.windows(2).map(|pair| width(pair[1].wrapping_sub(pair[0]))).sum::<usize>();
+        bits as f64 / values.len().max(1) as f64
     }
 
     /// About the bits of what differs from the program, in column `at` of it. A column whose presence is foretold wrong

@@ -55,6 +55,26 @@ impl Rows {
         self.count * columns * size_of::<i64>() + self.text_bytes
     }
 
+    /// Puts the memory of an empty group's columns into the pool, for the group of another track.
+    pub fn give(&mut self, pool: &mut Vec<Vec<i64>>) {
+        pool.extend(self.int_columns().map(std::mem::take).filter(|column| column.capacity() > 0));
+    }
+
+    /// Takes memory for the columns of an empty group.
+    pub fn take(&mut self, pool: &mut Vec<Vec<i64>>) {
+        for column in self.int_columns().filter(|column| column.capacity() == 0) {
+            *column = pool.pop().unwrap_or_default();
+        }
+    }
+
+    fn int_columns(&mut self) -> impl Iterator<Item = &mut Vec<i64>> {
+        let fields = self.fields.iter_mut().filter_map(|column| match &mut column.values {
+            BlockValues::Ints(values) => Some(values),
+            BlockValues::Floats(_) | BlockValues::Texts(_) => None,
+        });
+        [&mut self.starts, &mut self.durations, &mut self.names, &mut self.forms].into_iter().chain(fields)
+    }
+
     /// Bytes of texts in place that some rows have.
     pub fn text_bytes(&self, rows: &Range<usize>) -> usize {
         if self.text_bytes == 0 {
@@ -110,10 +130,15 @@ impl Rows {
         self.expected = at + 1;
     }
 
-    /// Takes the rows out; what fields they had stays known.
-    pub fn take(&mut self) -> Self {
-        let fields = self.fields.iter().map(|column| FieldColumn::new(column.field, column.kind)).collect();
-        std::mem::replace(self, Self { fields, ..Self::default() })
+    /// Forgets the rows; memory stays, and which fields they had.
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.durations.clear();
+        self.names.clear();
+        self.forms.clear();
+        self.values.clear();
+        self.fields.iter_mut().for_each(FieldColumn::clear);
+        (self.count, self.expected, self.text_bytes) = (0, 0, 0);
     }
 }
 
@@ -127,6 +152,18 @@ impl FieldColumn {
             }
         };
         Self { field, kind, values, rows: None }
+    }
+
+    fn clear(&mut self) {
+        match &mut self.values {
+            BlockValues::Ints(values) => values.clear(),
+            BlockValues::Floats(values) => values.clear(),
+            BlockValues::Texts(texts) => {
+                texts.bytes.clear();
+                texts.ends.clear();
+            }
+        }
+        self.rows = None;
     }
 
     fn len(&self) -> usize {

@@ -44,6 +44,8 @@ enum Shape {
 struct Slices {
     lanes: Lanes,
     pyramid: Option<PyramidWriter<SliceCell>>,
+    /// Whether depths are stored.
+    nests: bool,
     rows: u32,
 }
 
@@ -127,21 +129,25 @@ impl TrackWriter {
     /// # Errors
     /// Those of the output.
     pub fn flush(&mut self, workers: &mut dyn Workers, writer: &mut PieceWriter<'_>) -> Result<()> {
-        let rows = self.rows.take();
-        if rows.len() == 0 {
-            return Ok(());
-        }
-        let learner = self.learner.get_or_insert_with(|| Learner::new(&rows));
-        let codes = learner.codes(&rows);
+        let mut rows = std::mem::take(&mut self.rows);
+        let written = if rows.len() == 0 { Ok(()) } else { self.write(&rows, workers, writer) };
+        rows.clear();
+        self.rows = rows;
+        written
+    }
+
+    fn write(&mut self, rows: &Rows, workers: &mut dyn Workers, writer: &mut PieceWriter<'_>) -> Result<()> {
+        let learner = self.learner.get_or_insert_with(|| Learner::new(rows));
+        let codes = learner.codes(rows);
         let group = Group {
-            rows: &rows,
+            rows,
             starts: match self.shape {
                 Shape::Slices(_) => learner.starts,
                 Shape::Counter(_) | Shape::Side => Starts::Plain,
             },
             program: learner.program().zip(codes.as_deref()),
         };
-        let ranges = block_ranges(&rows);
+        let ranges = block_ranges(rows);
         let slots: Vec<OnceLock<EncodedBlock>> = ranges.iter().map(|_| OnceLock::new()).collect();
         // Lanes and pyramid need the rows in order: one task of its own, beside those of the blocks.
         let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
@@ -154,7 +160,7 @@ impl TrackWriter {
             None => {
                 if let Ok(mut in_order) = in_order.lock() {
                     let (shape, lanes, shifts) = &mut *in_order;
-                    shape.pass(&rows, lanes, shifts);
+                    shape.pass(rows, lanes, shifts);
                 }
             }
         });
@@ -163,9 +169,10 @@ impl TrackWriter {
         for (slot, range) in slots.into_iter().zip(ranges) {
             let mut block = slot.into_inner().unwrap_or_default();
             if !lanes.is_empty() {
-                let (lanes, shifts) = (&lanes[range.clone()], &shifts[range]);
-                block.plain(ColumnRole::Lane, ValuesRef::Ints(lanes), &mut encoder);
-                block.plain(ColumnRole::LaneShift, ValuesRef::Ints(shifts), &mut encoder);
+                block.plain(ColumnRole::Lane, ValuesRef::Ints(&lanes[range.clone()]), &mut encoder);
+            }
+            if !shifts.is_empty() {
+                block.plain(ColumnRole::LaneShift, ValuesRef::Ints(&shifts[range]), &mut encoder);
             }
             match (&mut self.totals, block.totals.take()) {
                 (Some(totals), Some(block)) => totals.push(block),
@@ -240,29 +247,51 @@ fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
 
 impl Slices {
     fn new(nesting: Nesting) -> Self {
-        Self { lanes: Lanes::new(nesting), pyramid: None, rows: 0 }
+        Self { lanes: Lanes::new(nesting), pyramid: None, nests: nesting == Nesting::Calls, rows: 0 }
     }
 }
 
+/// How many rows a row's lane has, on average over the rows: what the cells of a pyramid, which are a lane's, hold.
+fn rows_of_a_lane(lanes: &[i64]) -> u64 {
+    let mut counts: Vec<u64> = Vec::new();
+    for &lane in lanes {
+        let lane = usize::try_from(lane).unwrap_or_default();
+        counts.resize(counts.len().max(lane + 1), 0);
+        counts[lane] += 1;
+    }
+    counts.iter().map(|count| count * count).sum::<u64>() / (lanes.len() as u64).max(1)
+}
+
 impl Shape {
-    /// What must see the rows in order: lanes, which go to `lanes` and, minus the depth, to `shifts`; and the pyramid.
+    /// What must see the rows in order: lanes, which go to `lanes` and, where slices nest, minus the depth to `shifts`; and
+    /// the pyramid.
     fn pass(&mut self, rows: &Rows, lanes: &mut Vec<i64>, shifts: &mut Vec<i64>) {
         let count = rows.len() as u64;
         match self {
             Self::Slices(slices) => {
                 let ends = rows.starts.iter().zip(&rows.durations).map(|(start, duration)| start + duration);
-                if slices.pyramid.is_none() {
-                    let span = Interval::new(rows.starts[0], ends.clone().max().unwrap_or_default());
-                    slices.pyramid = base_level(count, span).map(PyramidWriter::new);
-                }
-                for ((&start, end), &name) in rows.starts.iter().zip(ends).zip(&rows.names) {
+                lanes.reserve(rows.len());
+                for (&start, end) in rows.starts.iter().zip(ends.clone()) {
                     let place = slices.lanes.place(start, end);
                     lanes.push(i64::from(place.lane));
-                    shifts.push(i64::from(place.lane) - i64::from(place.depth));
-                    if let Some(pyramid) = &mut slices.pyramid {
-                        let name = u32::try_from(name).unwrap_or_default();
-                        pyramid.slice(place.lane, (start, end), (slices.rows, name));
+                    if slices.nests {
+                        shifts.push(i64::from(place.lane) - i64::from(place.depth));
                     }
+                }
+                if slices.pyramid.is_none() {
+                    let span = Interval::new(rows.starts[0], ends.clone().max().unwrap_or_default());
+                    slices.pyramid = base_level(rows_of_a_lane(lanes), span).map(PyramidWriter::new);
+                }
+                let Some(pyramid) = &mut slices.pyramid else { return };
+                for (((&start, end), &name), &lane) in
+                    rows.starts.iter().zip(ends).zip(&rows.names).zip(lanes.iter())
+                {
+                    let (lane, name) = (u32::try_from(lane), u32::try_from(name));
+                    pyramid.slice(
+                        lane.unwrap_or_default(),
+                        (start, end),
+                        (slices.rows, name.unwrap_or_default()),
+                    );
                     slices.rows += 1;
                 }
             }

@@ -98,7 +98,8 @@ pub fn write_segment<E>(
     let temporary = temporary.map_err(WriteError::Io)?;
     let file = temporary.reopen().map_err(WriteError::Io)?;
     let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause };
-    let mut builder = Builder::new(scratch, &mut output, options).map_err(because)?.with_workers(Threads);
+    let mut builder =
+        Builder::new(scratch, &mut output, options).map_err(because)?.with_workers(Threads::default());
     if let Err(error) = fill(&mut builder) {
         // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
         return Err(cause.take().map_or(WriteError::Read(error), WriteError::Io));

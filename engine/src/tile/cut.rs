@@ -252,7 +252,13 @@ impl<B: Bytes> Segment<B> {
         let names = reader.core_ints(ColumnRole::Name)?;
         let forms = reader.core_ints(ColumnRole::Form)?;
         let lanes = reader.core_ints(ColumnRole::Lane)?;
-        let shifts = reader.core_ints(ColumnRole::LaneShift)?;
+        let shifts = match self.column(table, ColumnRole::LaneShift) {
+            Some(column) => reader.column(column)?.map(|shifts| shifts.into_full_ints(0)).transpose()?,
+            None => None,
+        };
+        // Without shifts slices do not nest.
+        let depth =
+            |at: usize| u32::try_from(shifts.as_ref().map_or(0, |shifts| lanes[at].wrapping_sub(shifts[at])));
         let damaged = || crate::base::Error::Corrupt { what: "core column", offset: 0 };
         for at in 0..starts.len() {
             each(LaneSlice {
@@ -262,7 +268,7 @@ impl<B: Bytes> Segment<B> {
                 name: u32::try_from(names[at]).map_err(|_| damaged())?,
                 form: u8::try_from(forms[at]).map_err(|_| damaged())?,
                 lane: u32::try_from(lanes[at]).map_err(|_| damaged())?,
-                depth: u32::try_from(lanes[at].wrapping_sub(shifts[at])).map_err(|_| damaged())?,
+                depth: depth(at).map_err(|_| damaged())?,
             });
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::segment::{Bytes, Piece, PieceWriter, Segment, TrackMeta};
 
 /// A level is stored where its cells hold this many rows on average: finer ones cost more bytes than the rows
 /// themselves, and are computed from at most this many times [`super::CELLS`] rows a tile.
-const ROWS_PER_CELL: i64 = 64;
+const ROWS_PER_CELL: i64 = 128;
 /// A track with no more rows than this has no pyramid: all of them are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
 /// Fewest rows whose density is taken for that of the whole track.
