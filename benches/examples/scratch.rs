@@ -25,7 +25,7 @@ fn main() {
         let n_tensor = intern(sink, "dma.tensor"); let n_src = intern(sink, "dma.src"); let n_dst = intern(sink, "dma.dst");
         let t0 = Instant::now();
         let n_ops = intern(sink, "instruction.operands");
-        eprintln!("interned {} in {:?}", n_ops.len(), t0.elapsed());
+        eprintln!("rss {} hwm {}", rss(), hwm()); eprintln!("interned {} in {:?}", n_ops.len(), t0.elapsed());
         macro_rules! col { ($t:ty, $n:expr) => { (ColumnReader::<$t>::open(&dir, $n).unwrap(), Vec::<$t>::new()) } }
         let mut st = col!(u64, "instruction.start"); let mut du = col!(u32, "instruction.duration"); let mut p = col!(u32, "instruction.pc"); let mut op = col!(u8, "instruction.opcode"); let mut oo = col!(u32, "instruction.operands"); let mut hh = col!(u16, "instruction.hlo_name"); let mut ll = col!(u16, "instruction.layer_path"); let mut nn = col!(u16, "instruction.nki_source_location");
         for (e, rows) in meta.instructions.iter().enumerate() {
@@ -42,6 +42,7 @@ fn main() {
                 }
             }
         }
+        eprintln!("after instr rss {} hwm {}", rss(), hwm());
         let (size, src, dst, id) = (f(sink, dma, "size")?, f(sink, dma, "src")?, f(sink, dma, "dst")?, f(sink, dma, "dma_id")?);
         let mut st = col!(u64, "dma.start"); let mut du = col!(u32, "dma.duration"); let mut sz = col!(u32, "dma.size"); let mut sr = col!(u8, "dma.src"); let mut ds = col!(u8, "dma.dst"); let mut tn = col!(u16, "dma.tensor"); let mut di = col!(u32, "dma.dma_id");
         for (q, rows) in meta.dmas.iter().enumerate() {
@@ -58,6 +59,7 @@ fn main() {
                 }
             }
         }
+        eprintln!("after dma rss {} hwm {}", rss(), hwm());
         for name in ["pending_dma", "dma_throughput"] {
             let track = sink.track(TrackSpec::counter(name, None, ctr, Unit::Count, 0))?;
             sink.in_order(track)?;
@@ -72,6 +74,7 @@ fn main() {
                 for i in 0..k { sink.sample(track, st.1[i] as i64 * 1000, vals[i], &[])?; }
             }
         }
+        eprintln!("end rss {} hwm {}", rss(), hwm());
         Ok(())
     });
     let built = match built { Ok(b) => b, Err(e) => panic!("{e:?}") };
@@ -88,4 +91,5 @@ fn main() {
     println!("  directories {:.4} postings {:.4} programs {:.4} totals {:.4} blocks {:.4}", d as f64 / rows, p as f64 / rows, pr as f64 / rows, to as f64 / rows, f.tables.iter().map(|t| t.blocks.len as u64).sum::<u64>() as f64 / rows);
 }
 fn cpu() -> f64 { let s = std::fs::read_to_string("/proc/self/stat").unwrap(); let v: Vec<&str> = s.rsplit(')').next().unwrap().split_whitespace().collect(); (v[11].parse::<f64>().unwrap() + v[12].parse::<f64>().unwrap()) / 100.0 }
+fn rss() -> u64 { std::fs::read_to_string("/proc/self/status").unwrap().lines().find_map(|l| l.strip_prefix("VmRSS:")).and_then(|l| l.trim().split(' ').next().unwrap().parse::<u64>().ok()).unwrap_or(0) / 1024 }
 fn hwm() -> u64 { std::fs::read_to_string("/proc/self/status").unwrap().lines().find_map(|l| l.strip_prefix("VmHWM:")).and_then(|l| l.trim().split(' ').next().unwrap().parse::<u64>().ok()).unwrap_or(0) / 1024 }

@@ -2,10 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
 use super::row::{Packed, Row, RowKey, put_value};
+use super::rows::Rows;
 use super::sorter::Sorter;
-use super::track_writer::{GROUP_ROWS, TrackWriter};
-use super::{Alone, Scratch, Workers};
+use super::track_writer::GROUP_ROWS;
+use super::{Alone, Scratch};
 use crate::base::{Error, Interval, Result};
 use crate::block::ColumnType;
 use crate::model::{
@@ -50,8 +52,8 @@ pub(super) struct TrackState {
     pub spec: TrackSpec,
     pub rows: u32,
     pub span: Option<Interval>,
-    /// Writes the rows of a track that come in order, as they come.
-    pub writer: Option<Box<TrackWriter>>,
+    /// Rows that wait, of a track whose rows come in order.
+    pub waiting: Option<Box<Rows>>,
     /// Start and duration of the last row, where the next must not be before it.
     last: (i64, i64),
 }
@@ -66,8 +68,7 @@ pub struct Builder<'a, S> {
     fields_by_name: FxHashMap<(TableId, String), FieldId>,
     pub(super) tracks: Vec<TrackState>,
     pub(super) sorter: Sorter<S>,
-    pub(super) writer: PieceWriter<'a>,
-    pub(super) workers: Box<dyn Workers + 'a>,
+    pub(super) line: Box<dyn Line<'a> + 'a>,
     /// Bytes of rows that wait for their blocks, about.
     waiting_bytes: usize,
     /// Memory of columns for the next group.
@@ -85,8 +86,14 @@ impl<'a, S: Scratch> Builder<'a, S> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn new(scratch: S, output: &'a mut dyn Output, options: BuildOptions) -> Result<Self> {
-        Ok(Self {
+    pub fn new(scratch: S, output: &'a mut (dyn Output + Send), options: BuildOptions) -> Result<Self> {
+        let back = Back::new(PieceWriter::new(output)?, Alone::default());
+        Ok(Self::with_line(scratch, Direct(back), options))
+    }
+
+    /// An empty rank, which is written by what is at the end of the line.
+    pub fn with_line(scratch: S, line: impl Line<'a> + 'a, options: BuildOptions) -> Self {
+        Self {
             options,
             names: Names::default(),
             tables: Vec::new(),
@@ -94,8 +101,7 @@ impl<'a, S: Scratch> Builder<'a, S> {
             fields_by_name: FxHashMap::default(),
             tracks: Vec::new(),
             sorter: Sorter::new(scratch, options.sort_bytes),
-            writer: PieceWriter::new(output)?,
-            workers: Box::new(Alone::default()),
+            line: Box::new(line),
             waiting_bytes: 0,
             pool: Vec::new(),
             rows: 0,
@@ -103,14 +109,7 @@ impl<'a, S: Scratch> Builder<'a, S> {
             points: Vec::new(),
             rank: RankInfo::default(),
             warnings: Warnings::default(),
-        })
-    }
-
-    /// Lets others share the work of encoding.
-    #[must_use]
-    pub fn with_workers(mut self, workers: impl Workers + 'a) -> Self {
-        self.workers = Box::new(workers);
-        self
+        }
     }
 
     /// Slices, samples and side rows taken so far.
@@ -199,7 +198,7 @@ impl<'a, S: Scratch> Builder<'a, S> {
         let (start_ps, duration_ps) = row.span();
         let (names, limit) = (&mut self.names, self.options.dictionary_bytes);
         let state = self.tracks.get_mut(track as usize);
-        let Some(TrackState { writer: Some(writer), last, .. }) = state else {
+        let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
             let place = u64::from(table.0) << 32 | u64::from(track);
             let key = RowKey { place, start_ps, duration_ps, arrival: number };
             return self.sorter.push(key, |out| {
@@ -214,33 +213,43 @@ impl<'a, S: Scratch> Builder<'a, S> {
             return Err(Error::Invalid { what: "a row out of the order that was promised for its track" });
         }
         *last = (start_ps, duration_ps);
-        if writer.rows.len() == 0 {
-            writer.rows.take(&mut self.pool);
+        if rows.len() == 0 {
+            rows.take(&mut self.pool);
         }
-        row.begin(&mut writer.rows);
+        row.begin(rows);
         for &(id, value) in fields {
             let (kind, value) = packed(value, names, limit);
             if let Packed::Text(text) = value {
                 self.waiting_bytes += text.len();
             }
-            writer.rows.field(id, kind, value);
+            rows.field(id, kind, value);
         }
         self.waiting_bytes += (ROW_COLUMNS + fields.len()) * size_of::<i64>();
-        if writer.rows.len() >= GROUP_ROWS || self.waiting_bytes > self.options.group_bytes {
-            self.flush_largest()?;
+        if rows.len() >= GROUP_ROWS {
+            self.hand_over(track as usize)
+        } else if self.waiting_bytes > self.options.group_bytes {
+            let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
+            let most = (0..self.tracks.len()).max_by_key(waiting);
+            most.map_or(Ok(()), |track| self.hand_over(track))
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 
-    /// Writes the rows that wait on the track with the most of them.
-    fn flush_largest(&mut self) -> Result<()> {
-        let writers = self.tracks.iter_mut().filter_map(|track| track.writer.as_mut());
-        if let Some(largest) = writers.max_by_key(|writer| writer.rows.bytes()) {
-            largest.flush(&mut *self.workers, &mut self.writer)?;
-            largest.rows.give(&mut self.pool);
-        }
-        let writers = self.tracks.iter().filter_map(|track| track.writer.as_ref());
-        self.waiting_bytes = writers.map(|writer| writer.rows.bytes()).sum();
+    /// Hands the rows that wait on a track to the back.
+    pub(super) fn hand_over(&mut self, track: usize) -> Result<()> {
+        let state = &mut self.tracks[track];
+        let (TrackKind::Slices(table, _) | TrackKind::Counter(table)) = state.spec.kind else {
+            return Ok(());
+        };
+        let Some(waiting) = state.waiting.as_mut().filter(|rows| rows.len() > 0) else { return Ok(()) };
+        let track = u32::try_from(track).ok().map(TrackId);
+        let empty = waiting.like();
+        let rows = std::mem::replace(&mut **waiting, empty);
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(rows.bytes());
+        let group = TrackGroup { place: Place { table, track }, kind: Some(state.spec.kind), rows };
+        let Emptied(mut rows) = self.line.send(group)?;
+        rows.give(&mut self.pool);
         Ok(())
     }
 }
@@ -325,7 +334,7 @@ impl<S: Scratch> Sink for Builder<'_, S> {
         self.check_track(&spec)?;
         let id = u32::try_from(self.tracks.len()).ok().filter(|&id| id != NO_TRACK);
         let id = id.ok_or(Error::Invalid { what: "too many tracks" })?;
-        self.tracks.push(TrackState { spec, rows: 0, span: None, writer: None, last: (0, 0) });
+        self.tracks.push(TrackState { spec, rows: 0, span: None, waiting: None, last: (0, 0) });
         Ok(TrackId(id))
     }
 
@@ -352,7 +361,7 @@ impl<S: Scratch> Sink for Builder<'_, S> {
     fn in_order(&mut self, track: TrackId) -> Result<()> {
         let state = self.tracks.get_mut(track.0 as usize).filter(|state| state.rows == 0);
         let state = state.ok_or(Error::Invalid { what: "order is promised before a track's first row" })?;
-        state.writer = Some(Box::new(TrackWriter::new(state.spec.kind)));
+        state.waiting = Some(Box::default());
         Ok(())
     }
 
@@ -417,7 +426,7 @@ impl<S: Scratch> Sink for Builder<'_, S> {
 
     fn flow_point(&mut self, mut point: FlowPoint) -> Result<()> {
         let track = self.tracks.get(point.track.0 as usize);
-        if track.is_none_or(|track| track.writer.is_some()) || point.name.0 as usize >= self.names.len() {
+        if track.is_none_or(|track| track.waiting.is_some()) || point.name.0 as usize >= self.names.len() {
             return Err(Error::Invalid {
                 what: "a flow point on a track that is unknown or written in order",
             });

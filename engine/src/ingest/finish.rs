@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Scratch;
 use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
+use super::line::{Emptied, Line, Place, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
 use super::sorter::SortedRows;
-use super::track_writer::{GROUP_ROWS, TrackOutput, TrackWriter};
-use super::{Scratch, Workers};
+use super::track_writer::{GROUP_ROWS, TrackOutput};
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::model::{
@@ -49,25 +50,18 @@ impl<S: Scratch> Builder<'_, S> {
     pub fn finish(mut self) -> Result<Built> {
         let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
         let span = span.unwrap_or_default();
-        let mut outputs: Vec<Option<TrackOutput>> = Vec::new();
-        for track in &mut self.tracks {
-            let writer = track.writer.take();
-            let finish = |writer: Box<TrackWriter>| writer.finish(span, &mut *self.workers, &mut self.writer);
-            outputs.push(writer.map(finish).transpose()?);
+        let ordered: Vec<bool> = self.tracks.iter().map(TrackState::is_in_order).collect();
+        for track in 0..self.tracks.len() {
+            self.hand_over(track)?;
         }
-        let metas = self.tracks.into_iter().map(TrackState::into_meta).collect();
-        let mut written = Written { metas, outputs, sides: BTreeMap::new() };
+        let metas: Vec<TrackMeta> = self.tracks.into_iter().map(TrackState::into_meta).collect();
         let mut binder = Binder::new(self.points);
-        let mut arrivals = Arrivals::new(&self.links, &written);
-        let mut sorted = SortedTracks {
-            rows: self.sorter.finish()?,
-            workers: &mut *self.workers,
-            writer: &mut self.writer,
-            span,
-        };
-        sorted.write(&mut written, &mut binder, &mut arrivals)?;
-        drop(sorted);
-        let (tables, columns) = written.assemble(self.tables, &mut self.writer)?;
+        let mut arrivals = Arrivals::new(&self.links, &metas, &ordered);
+        let sorted = SortedTracks { rows: self.sorter.finish()?, line: &mut *self.line, metas: &metas };
+        sorted.send(&mut binder, &mut arrivals)?;
+        let (mut writer, outputs) = self.line.end()?.finish(span)?;
+        let mut written = Written { metas, outputs };
+        let (tables, columns) = written.assemble(self.tables, &mut writer)?;
         let tracks = written.metas;
         let mut warnings = self.warnings;
         let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
@@ -82,7 +76,6 @@ impl<S: Scratch> Builder<'_, S> {
             to: row(to),
             name,
         }));
-        let mut writer = self.writer;
         let footer = Footer {
             rank: self.rank,
             tables,
@@ -106,11 +99,10 @@ impl<S: Scratch> Builder<'_, S> {
     }
 }
 
-/// What has been written: tracks by their numbers, side tables by theirs.
+/// What has been written.
 struct Written {
     metas: Vec<TrackMeta>,
-    outputs: Vec<Option<TrackOutput>>,
-    sides: BTreeMap<u16, TrackOutput>,
+    outputs: BTreeMap<Place, TrackOutput>,
 }
 
 impl Written {
@@ -124,18 +116,15 @@ impl Written {
         let mut first_row = 0;
         for (id, spec) in (0_u16..).map(TableId).zip(specs) {
             let mut table = TableAssembler::default();
-            for (meta, output) in self.metas.iter_mut().zip(&mut self.outputs) {
-                let (TrackKind::Slices(of, _) | TrackKind::Counter(of)) = meta.spec.kind else { continue };
-                let Some(output) = output.as_mut().filter(|_| of == id) else { continue };
-                meta.first_row = first_row + table.rows();
-                meta.lanes = output.lanes;
-                meta.value_range = output.value_range;
-                (meta.pyramid, meta.pyramid_bytes) = output.pyramid;
-                (meta.program, meta.totals) = (output.program, output.totals);
+            for (place, output) in self.outputs.iter_mut().filter(|(place, _)| place.table == id) {
+                if let Some(meta) = place.track.and_then(|track| self.metas.get_mut(track.0 as usize)) {
+                    meta.first_row = first_row + table.rows();
+                    meta.lanes = output.lanes;
+                    meta.value_range = output.value_range;
+                    (meta.pyramid, meta.pyramid_bytes) = output.pyramid;
+                    (meta.program, meta.totals) = (output.program, output.totals);
+                }
                 table.add(output);
-            }
-            if let Some(side) = self.sides.get_mut(&id.0) {
-                table.add(side);
             }
             let written = table.finish(id, writer)?;
             tables.push(TableMeta { spec, first_row, rows: written.rows, blocks: written.blocks });
@@ -150,11 +139,11 @@ impl Written {
 struct Arrivals(FxHashMap<u32, Vec<u32>>);
 
 impl Arrivals {
-    fn new(links: &[(SliceKey, SliceKey, NameId)], written: &Written) -> Self {
+    fn new(links: &[(SliceKey, SliceKey, NameId)], metas: &[TrackMeta], ordered: &[bool]) -> Self {
         let keys = links.iter().flat_map(|(from, to, _)| [from, to]);
         let tracks: FxHashSet<u32> = keys.map(|key| key.track.0).collect();
-        let sorted = tracks.into_iter().filter(|&track| written.outputs[track as usize].is_none());
-        Self(sorted.map(|track| (track, vec![0; written.metas[track as usize].rows as usize])).collect())
+        let sorted = tracks.into_iter().filter(|&track| !ordered[track as usize]);
+        Self(sorted.map(|track| (track, vec![0; metas[track as usize].rows as usize])).collect())
     }
 
     fn row(&self, key: SliceKey) -> u32 {
@@ -162,102 +151,97 @@ impl Arrivals {
     }
 }
 
-/// The rows that had to be sorted, on their way to their tracks.
-struct SortedTracks<'a, 'w, S> {
+/// The rows that had to be sorted, on their way to the back.
+struct SortedTracks<'s, 'a, S> {
     rows: SortedRows<S>,
-    workers: &'a mut dyn Workers,
-    writer: &'a mut PieceWriter<'w>,
-    span: Interval,
+    line: &'s mut (dyn Line<'a> + 'a),
+    metas: &'s [TrackMeta],
 }
 
 /// The track whose rows pass by.
 struct Current {
-    place: u64,
-    writer: TrackWriter,
+    key: u64,
+    place: Place,
+    kind: Option<TrackKind>,
+    /// Rows that wait, and how many were handed over before.
+    rows: Rows,
+    before: u32,
     binder: Option<TrackBinder>,
-}
-
-impl<S: Scratch> SortedTracks<'_, '_, S> {
-    fn write(&mut self, written: &mut Written, binder: &mut Binder, arrivals: &mut Arrivals) -> Result<()> {
-        let mut current: Option<Current> = None;
-        while let Some((key, packed)) = self.rows.next()? {
-            if current.as_ref().is_none_or(|current| current.place != key.place) {
-                if let Some(done) = current.take() {
-                    done.finish((self.span, &mut *self.workers, &mut *self.writer), written, binder)?;
-                }
-                current = Some(Current::new(key.place, written, binder));
-            }
-            let Some(Current { writer, binder: track, .. }) = &mut current else { continue };
-            let (_, id) = parts_of(key.place);
-            let row = writer.count();
-            if let Some(rows) = arrivals.0.get_mut(&id) {
-                rows[key.arrival as usize] = row;
-            }
-            if let Some(track) = track {
-                track.row(binder, key.start_ps, key.start_ps + key.duration_ps, row);
-            }
-            let is_side = id == NO_TRACK;
-            read_row(&key, packed, is_side, track.is_some(), &mut writer.rows)?;
-            if writer.rows.len() >= GROUP_ROWS || writer.rows.bytes() > MAX_GROUP_BYTES {
-                writer.flush(&mut *self.workers, &mut *self.writer)?;
-            }
-        }
-        match current {
-            Some(done) => done.finish((self.span, &mut *self.workers, &mut *self.writer), written, binder),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Bytes of rows that are encoded together at most: with many fields or long texts a group ends early.
 const MAX_GROUP_BYTES: usize = 32 << 20;
 
-impl Current {
-    fn new(place: u64, written: &Written, binder: &Binder) -> Self {
-        let (_, track) = parts_of(place);
-        match written.metas.get(track as usize).map(|meta| meta.spec.kind) {
-            Some(kind) => {
-                let is_slices = matches!(kind, TrackKind::Slices(..));
-                let binder = is_slices.then(|| binder.track(track));
-                Self { place, writer: TrackWriter::new(kind), binder }
+impl<S: Scratch> SortedTracks<'_, '_, S> {
+    fn send(mut self, binder: &mut Binder, arrivals: &mut Arrivals) -> Result<()> {
+        let mut current: Option<Current> = None;
+        while let Some((key, packed)) = self.rows.next()? {
+            if current.as_ref().is_none_or(|current| current.key != key.place) {
+                if let Some(mut done) = current.take() {
+                    done.hand_over(self.line)?;
+                    done.binder.map(|track| track.finish(binder));
+                }
+                current = Some(Current::new(key.place, self.metas, binder));
             }
-            None => Self { place, writer: TrackWriter::side(), binder: None },
-        }
-    }
-
-    fn finish(
-        self,
-        (span, workers, writer): (Interval, &mut dyn Workers, &mut PieceWriter<'_>),
-        written: &mut Written,
-        binder: &mut Binder,
-    ) -> Result<()> {
-        let (table, track) = parts_of(self.place);
-        if let Some(track) = self.binder {
-            track.finish(binder);
-        }
-        let output = self.writer.finish(span, workers, writer)?;
-        match written.outputs.get_mut(track as usize) {
-            Some(slot) => *slot = Some(output),
-            None => {
-                written.sides.insert(table, output);
+            let Some(current) = &mut current else { continue };
+            let row = current.before + u32::try_from(current.rows.len()).unwrap_or(u32::MAX);
+            if let Some(rows) = current.place.track.and_then(|track| arrivals.0.get_mut(&track.0)) {
+                rows[key.arrival as usize] = row;
             }
+            if let Some(track) = &mut current.binder {
+                track.row(binder, key.start_ps, key.start_ps + key.duration_ps, row);
+            }
+            read_row(&key, packed, current.kind, &mut current.rows)?;
+            if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {
+                current.hand_over(self.line)?;
+            }
+        }
+        if let Some(mut done) = current {
+            done.hand_over(self.line)?;
+            done.binder.map(|track| track.finish(binder));
         }
         Ok(())
     }
 }
 
+impl Current {
+    fn new(key: u64, metas: &[TrackMeta], binder: &Binder) -> Self {
+        let (table, track) = parts_of(key);
+        let kind = metas.get(track as usize).map(|meta| meta.spec.kind);
+        let is_slices = matches!(kind, Some(TrackKind::Slices(..)));
+        Self {
+            key,
+            place: Place { table: TableId(table), track: (track != NO_TRACK).then_some(TrackId(track)) },
+            kind,
+            rows: Rows::default(),
+            before: 0,
+            binder: is_slices.then(|| binder.track(track)),
+        }
+    }
+
+    fn hand_over(&mut self, line: &mut dyn Line<'_>) -> Result<()> {
+        self.before += u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let rows = std::mem::take(&mut self.rows);
+        let Emptied(rows) = line.send(TrackGroup { place: self.place, kind: self.kind, rows })?;
+        self.rows = rows;
+        Ok(())
+    }
+}
+
 /// Unpacks a row.
-fn read_row(key: &RowKey, packed: &[u8], is_side: bool, is_slice: bool, rows: &mut Rows) -> Result<()> {
+fn read_row(key: &RowKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut Rows) -> Result<()> {
     let mut cursor = Cursor::new(packed, 0, "row in scratch space");
-    let row = match (is_side, is_slice) {
-        (true, _) => Row::Side,
-        (false, true) => Row::Slice {
+    let row = match kind {
+        None | Some(TrackKind::Group) => Row::Side,
+        Some(TrackKind::Slices(..)) => Row::Slice {
             name: cursor.varint_u32()?,
             form: cursor.u8()?,
             start_ps: key.start_ps,
             duration_ps: key.duration_ps,
         },
-        (false, false) => Row::Sample { time_ps: key.start_ps, value: f64::from_bits(cursor.u64()?) },
+        Some(TrackKind::Counter(_)) => {
+            Row::Sample { time_ps: key.start_ps, value: f64::from_bits(cursor.u64()?) }
+        }
     };
     row.begin(rows);
     for value in values(cursor.take(cursor.remaining())?) {
@@ -268,6 +252,10 @@ fn read_row(key: &RowKey, packed: &[u8], is_side: bool, is_slice: bool, rows: &m
 }
 
 impl TrackState {
+    fn is_in_order(&self) -> bool {
+        self.waiting.is_some()
+    }
+
     fn into_meta(self) -> TrackMeta {
         let span = self.span.unwrap_or_default();
         TrackMeta {

@@ -12,6 +12,7 @@ mod encode;
 mod finish;
 mod lanes;
 mod learn;
+mod line;
 mod row;
 mod rows;
 mod scratch;
@@ -21,5 +22,6 @@ mod workers;
 
 pub use builder::{BuildOptions, Builder};
 pub use finish::Built;
+pub use line::{Back, Emptied, Line, Place, TrackGroup};
 pub use scratch::Scratch;
 pub use workers::{Alone, Workers};

@@ -130,6 +130,12 @@ impl Rows {
         self.expected = at + 1;
     }
 
+    /// No rows, of the same fields.
+    pub fn like(&self) -> Self {
+        let fields = self.fields.iter().map(|column| FieldColumn::new(column.field, column.kind)).collect();
+        Self { fields, ..Self::default() }
+    }
+
     /// Forgets the rows; memory stays, and which fields they had.
     pub fn clear(&mut self) {
         self.starts.clear();

@@ -24,8 +24,6 @@ const MAX_PAIRS: usize = 4 << 20;
 /// Takes the rows of a track in order and writes their blocks.
 #[derive(Debug)]
 pub struct TrackWriter {
-    /// Rows that are not written yet.
-    pub rows: Rows,
     shape: Shape,
     learner: Option<Learner>,
     out: TrackOutput,
@@ -94,49 +92,29 @@ pub struct ColumnOutput {
 const ABSENT: BlockEntry = BlockEntry { place: Place::Absent, zone: crate::block::ZoneMap::None };
 
 impl TrackWriter {
-    /// For a track.
-    pub fn new(kind: TrackKind) -> Self {
+    /// For a track, or for the rows of a side table.
+    pub fn new(kind: Option<TrackKind>) -> Self {
         let shape = match kind {
-            TrackKind::Slices(_, nesting) => Shape::Slices(Slices::new(nesting)),
-            TrackKind::Counter(_) => Shape::Counter(Counter { pyramid: None, range: None }),
-            TrackKind::Group => Shape::Side,
+            Some(TrackKind::Slices(_, nesting)) => Shape::Slices(Slices::new(nesting)),
+            Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
+            Some(TrackKind::Group) | None => Shape::Side,
         };
-        Self::with(shape)
+        Self { shape, learner: None, out: TrackOutput::default(), totals: Some(Vec::new()) }
     }
 
-    /// For the rows of a side table.
-    pub fn side() -> Self {
-        Self::with(Shape::Side)
-    }
-
-    fn with(shape: Shape) -> Self {
-        Self {
-            rows: Rows::default(),
-            shape,
-            learner: None,
-            out: TrackOutput::default(),
-            totals: Some(Vec::new()),
-        }
-    }
-
-    /// Rows so far, those that are not written yet included.
-    pub fn count(&self) -> u32 {
-        self.out.rows.saturating_add(u32::try_from(self.rows.len()).unwrap_or(u32::MAX))
-    }
-
-    /// Writes all rows that wait.
+    /// Writes the next rows.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn flush(&mut self, workers: &mut dyn Workers, writer: &mut PieceWriter<'_>) -> Result<()> {
-        let mut rows = std::mem::take(&mut self.rows);
-        let written = if rows.len() == 0 { Ok(()) } else { self.write(&rows, workers, writer) };
-        rows.clear();
-        self.rows = rows;
-        written
-    }
-
-    fn write(&mut self, rows: &Rows, workers: &mut dyn Workers, writer: &mut PieceWriter<'_>) -> Result<()> {
+    pub fn write(
+        &mut self,
+        rows: &Rows,
+        workers: &mut dyn Workers,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<()> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
         let learner = self.learner.get_or_insert_with(|| Learner::new(rows));
         let codes = learner.codes(rows);
         let group = Group {
@@ -187,17 +165,11 @@ impl TrackWriter {
         }
     }
 
-    /// Writes what is left: the last rows, pyramid, program, totals. `span` is that of the whole trace.
+    /// Writes what belongs to the whole track: program, pyramid, totals. `span` is that of the whole trace.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn finish(
-        mut self,
-        span: Interval,
-        workers: &mut dyn Workers,
-        writer: &mut PieceWriter<'_>,
-    ) -> Result<TrackOutput> {
-        self.flush(workers, writer)?;
+    pub fn finish(mut self, span: Interval, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
         let mut bytes = Vec::new();
         if let Some(program) = self.learner.as_ref().and_then(Learner::program) {
             program.encode(&mut bytes);

@@ -3,7 +3,7 @@
 use crate::codec::Encoder;
 
 /// Runs tasks, at the same time where it can.
-pub trait Workers {
+pub trait Workers: Send {
     /// Runs `task` for every number below `count`, each with working memory that nobody else uses meanwhile, and returns
     /// when all are done.
     fn run(&mut self, count: usize, task: &(dyn Fn(usize, &mut Encoder) + Sync));
