@@ -9,16 +9,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use nprof_benches::figure::{Answer, Content, Figure};
 use nprof_benches::generate::{Jitter, Meta, Settings, cache, generate};
+use nprof_benches::process::{self, COLD_RUNS, Step, figures_of};
 use nprof_benches::questions::{Questions, questions};
-use nprof_benches::{reference, report, store};
+use nprof_benches::{reference, report};
 
-/// Starts from nothing that is in memory.
-const COLD_RUNS: usize = 5;
 /// What is asked of the peers: a script each.
 const PEERS: [&str; 4] = ["duckdb_store", "parquet_store", "chdb_store", "influxdb_store"];
 
@@ -26,29 +25,20 @@ struct Arguments {
     settings: Settings,
     peers: Vec<String>,
     json: Option<PathBuf>,
-    /// In a process that measures: which step, and which run of it.
-    step: Option<(String, usize)>,
+    /// In a process that measures.
+    step: Option<Step>,
 }
 
 fn main() -> Result<()> {
     let arguments = arguments()?;
+    if let Some(step) = &arguments.step {
+        return process::run(&arguments.settings, step);
+    }
     let events = cache(&arguments.settings);
     let meta = generate(&events, &arguments.settings)?;
     let questions = questions(&meta);
-    let segment = events.join("rank_0.nseg");
-    if let Some((step, run)) = &arguments.step {
-        let figures = match step.as_str() {
-            "ingest" => store::ingest(&events, &segment)?,
-            "query" => store::query(&segment, &questions)?,
-            _ => store::cold(&segment, &questions, *run)?,
-        };
-        for figure in figures {
-            println!("{}", serde_json::to_string(&figure)?);
-        }
-        return Ok(());
-    }
     let answers = reference::answers(&events, &meta, &questions)?;
-    let mut figures = nprof(&arguments, &segment)?;
+    let mut figures = process::nprof(&arguments.settings)?;
     if !arguments.peers.is_empty() {
         figures.extend(peers(&arguments.peers, &events, &questions)?);
     }
@@ -71,48 +61,13 @@ fn arguments() -> Result<Arguments> {
             "--peers" => parsed.peers = PEERS.map(str::to_owned).to_vec(),
             "--peer" => parsed.peers.push(format!("{}_store", value()?)),
             "--json" => parsed.json = Some(value()?.into()),
-            "--step" => parsed.step = Some((value()?, value()?.parse()?)),
+            "--step" => parsed.step = Some(Step { name: value()?, run: value()?.parse()? }),
             // Cargo's own.
             "--bench" => {}
             _ => bail!("unknown argument {word}: --events N, --wide, --peers, --peer NAME, --json FILE"),
         }
     }
     Ok(parsed)
-}
-
-/// Runs a process that measures and reads its lines.
-fn figures_of(command: &mut Command) -> Result<Vec<Figure>> {
-    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{command:?}"))?;
-    let text = String::from_utf8(output.stdout)?;
-    let figures = text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned()));
-    let figures = figures.collect::<Result<Vec<_>>>()?;
-    if output.status.success() { Ok(figures) } else { bail!("{command:?}: {}", output.status) }
-}
-
-fn nprof(arguments: &Arguments, segment: &Path) -> Result<Vec<Figure>> {
-    let run = |step: &str, run: usize| {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--events", &arguments.settings.events.to_string()]);
-        if arguments.settings.jitter == Jitter::Wide {
-            command.arg("--wide");
-        }
-        figures_of(command.args(["--step", step, &run.to_string()]))
-    };
-    let mut figures = run("ingest", 0)?;
-    figures.extend(run("query", 0)?);
-    for at in 0..COLD_RUNS {
-        evict(segment)?;
-        figures.extend(run("cold", at)?);
-    }
-    Ok(figures)
-}
-
-/// Has the system forget a file's pages, so that the next reader waits for the disk.
-fn evict(path: &Path) -> Result<()> {
-    let file = std::fs::File::open(path)?;
-    file.sync_all()?;
-    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
-    Ok(())
 }
 
 fn peers(scripts: &[String], events: &Path, questions: &Questions) -> Result<Vec<Figure>> {

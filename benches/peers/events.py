@@ -128,7 +128,9 @@ def row_sum(table):
 
 
 def size_of(path):
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    """Bytes on disk: of files with holes only what is not a hole."""
+    files = [file.stat() for file in path.rglob("*") if file.is_file()]
+    return sum(min(file.st_size, file.st_blocks * 512) for file in files)
 
 
 def evict(path):

@@ -70,7 +70,8 @@ class Server:
         return self.request("GET", f"/query?{form}")[1]
 
     def series(self, answer):
-        result = json.loads(answer)["results"][0]
+        answer = json.loads(answer)
+        result = answer.get("results", [answer])[0]
         if "error" in result:
             sys.exit(result["error"])
         return result.get("series", [])
@@ -151,7 +152,7 @@ def ingest():
 
 def window(server, engine, earliest, start, end):
     return server.query(
-        "SELECT duration, opcode, pc, operands, hlo_name, layer_path, nki_source_location FROM instruction"
+        'SELECT "duration", opcode, pc, operands, hlo_name, layer_path, nki_source_location FROM instruction'
         f" WHERE engine = '{engine}' AND time >= {max(earliest, 0)} AND time < {end} AND ends > {start}"
     )
 
@@ -171,7 +172,7 @@ def query():
             values = [row for series in server.series(answer) for row in series["values"]]
             return sum(row[1] for row in values), sum(row[2] for row in values)
 
-        select = "SELECT COUNT(duration), SUM(duration), MAX(duration) FROM instruction"
+        select = 'SELECT COUNT("duration"), SUM("duration"), MAX("duration") FROM instruction'
         job.ask("W1", job.all_windows(), lambda w: window(server, w[0], w[1], w[3], w[4]), row_sum)
         job.ask("W2", job.all_windows(), lambda w: window(server, w[0], w[2], w[3], w[4]), row_sum)
         last = job.end_ns + job.longest_ns
@@ -195,7 +196,7 @@ def query():
         def search(needle):
             pattern = re.escape(needle).replace("/", r"\/")
             return server.query(
-                f"SELECT COUNT(duration), SUM(duration) FROM instruction WHERE operands =~ /{pattern}/ OR hlo_name =~ /{pattern}/"
+                f"{select} WHERE operands =~ /{pattern}/ OR hlo_name =~ /{pattern}/"
             )
 
         job.ask("S1", job.needles, search, lambda answer: (totals(answer)[0], 0), warm=1, budget=120)

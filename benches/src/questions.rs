@@ -20,7 +20,7 @@ const CELLS: u64 = 1000;
 /// Texts to search: in operands of one engine or another, in names of operations, in neither.
 const NEEDLES: [&str; 8] = [
     "0x5600",
-    "dst=0x2041b00",
+    "dst=0x2045180",
     "row_grp=q3",
     "custom-call.44",
     "%fusion.120 ",
