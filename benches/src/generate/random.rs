@@ -14,6 +14,8 @@ pub enum Purpose {
     TransferPlan,
     /// When the transfers of one queue ran in one layer.
     Transfers,
+    /// What the stores are asked.
+    Questions,
 }
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).

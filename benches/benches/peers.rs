@@ -1,0 +1,139 @@
+//! nprof and what could be used in its place, on the same events, with the same questions, in one run.
+//!
+//! `cargo bench -p nprof-benches --bench peers -- [--events 10000000] [--wide] [--peers] [--json FILE]`
+//!
+//! Each store is filled and asked in processes of its own, so that peak memory is its own, and its answers are compared
+//! with those that looking at every row gives. `--peers` brings in those that are installed: `influxd` where it is on
+//! PATH; DuckDB, ClickHouse (chdb) and Parquet (pyarrow) from PyPI, in an environment that is made under `target/`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints its figures")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use nprof_benches::figure::{Answer, Content, Figure};
+use nprof_benches::generate::{Jitter, Meta, Settings, cache, generate};
+use nprof_benches::process::{self, COLD_RUNS, Step, figures_of};
+use nprof_benches::questions::{Questions, questions};
+use nprof_benches::{reference, report};
+
+/// What is asked of the peers: a script each.
+const PEERS: [&str; 4] = ["duckdb_store", "parquet_store", "chdb_store", "influxdb_store"];
+
+struct Arguments {
+    settings: Settings,
+    peers: Vec<String>,
+    json: Option<PathBuf>,
+    /// In a process that measures.
+    step: Option<Step>,
+}
+
+fn main() -> Result<()> {
+    let arguments = arguments()?;
+    if let Some(step) = &arguments.step {
+        return process::run(&arguments.settings, step);
+    }
+    let events = cache(&arguments.settings);
+    let meta = generate(&events, &arguments.settings)?;
+    let questions = questions(&meta);
+    let answers = reference::answers(&events, &meta, &questions)?;
+    let mut figures = process::nprof(&arguments.settings)?;
+    if !arguments.peers.is_empty() {
+        figures.extend(peers(&arguments.peers, &events, &questions)?);
+    }
+    print!("{}", report::text(&meta, &figures, &answers));
+    if let Some(path) = &arguments.json {
+        write_json(path, &meta, &figures, &answers)?;
+    }
+    Ok(())
+}
+
+fn arguments() -> Result<Arguments> {
+    let mut parsed =
+        Arguments { settings: Settings::standard(1_000_000), peers: Vec::new(), json: None, step: None };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().with_context(|| format!("{word} needs a value"));
+        match word.as_str() {
+            "--events" => parsed.settings.events = value()?.parse().context("--events needs a number")?,
+            "--wide" => parsed.settings.jitter = Jitter::Wide,
+            "--peers" => parsed.peers = PEERS.map(str::to_owned).to_vec(),
+            "--peer" => parsed.peers.push(format!("{}_store", value()?)),
+            "--json" => parsed.json = Some(value()?.into()),
+            "--step" => parsed.step = Some(Step { name: value()?, run: value()?.parse()? }),
+            // Cargo's own.
+            "--bench" => {}
+            _ => bail!("unknown argument {word}: --events N, --wide, --peers, --peer NAME, --json FILE"),
+        }
+    }
+    Ok(parsed)
+}
+
+fn peers(scripts: &[String], events: &Path, questions: &Questions) -> Result<Vec<Figure>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+    let asked = events.join("questions.json");
+    std::fs::write(&asked, serde_json::to_vec(questions)?)?;
+    let python = match environment(&folder, events) {
+        Ok(python) => python,
+        Err(error) => {
+            eprintln!("no peers: {error:#}");
+            return Ok(Vec::new());
+        }
+    };
+    let run = |script: &str, step: &str, run: usize| {
+        let mut command = Command::new(&python);
+        command.arg(folder.join(format!("{script}.py"))).args([step, &run.to_string()]).arg(events);
+        eprintln!("{script} {step}");
+        figures_of(&mut command)
+    };
+    run("events", "prepare", 0)?;
+    let mut figures = Vec::new();
+    for script in scripts {
+        let steps = [("ingest", 0), ("query", 0)].into_iter().chain((0..COLD_RUNS).map(|at| ("cold", at)));
+        for (step, at) in steps {
+            match run(script, step, at) {
+                Ok(more) => figures.extend(more),
+                Err(error) => {
+                    let why = format!("{step}: {error:#}");
+                    figures.push(Figure { store: script.clone(), content: Content::Missing { why } });
+                    break;
+                }
+            }
+        }
+    }
+    Ok(figures)
+}
+
+/// The interpreter with the peers' packages; they are installed where they are missing.
+fn environment(folder: &Path, events: &Path) -> Result<PathBuf> {
+    let target = events.ancestors().nth(2).context("the events are two folders below the target folder")?;
+    let home = target.join("bench-peers");
+    let python = home.join("bin/python");
+    let check = |command: &mut Command| match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("{command:?}: {status}"),
+        Err(error) => bail!("{command:?}: {error}"),
+    };
+    if !home.join("complete").exists() {
+        check(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+        let mut install = Command::new(&python);
+        install
+            .args(["-m", "pip", "install", "--quiet", "--requirement"])
+            .arg(folder.join("requirements.txt"));
+        check(&mut install)?;
+        std::fs::write(home.join("complete"), "")?;
+    }
+    Ok(python)
+}
+
+fn write_json(
+    path: &Path,
+    meta: &Meta,
+    figures: &[Figure],
+    answers: &BTreeMap<String, Answer>,
+) -> Result<()> {
+    let whole =
+        serde_json::json!({ "events": meta, "rows": meta.rows(), "answers": answers, "figures": figures });
+    std::fs::write(path, serde_json::to_vec_pretty(&whole)?).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,297 @@
+//! Hands the events to the store as any reader of traces does: through [`Sink`].
+//!
+//! The columns are read in pieces, so that reading takes a few nanoseconds an event and next to no memory: what is
+//! measured around [`write`] is the store.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::ingest::{BuildOptions, Built};
+use nprof_engine::model::{
+    FieldId, FieldSpec, Form, NameId, Nesting, RankInfo, Sink, SliceRecord, TableId, TableKind, TableSpec,
+    TrackId, TrackSpec, Unit, Value,
+};
+use nprof_engine::native::{WriteError, write_segment};
+
+use crate::generate::Meta;
+use crate::generate::files::{ColumnReader, Fixed, read_texts};
+use crate::generate::text::ENGINES;
+
+/// Rows that are read at once.
+const PIECE_ROWS: usize = 1 << 14;
+
+/// Writes the events in `directory` to the segment `path`.
+///
+/// # Errors
+/// Where the events cannot be read or the segment cannot be written.
+pub fn write(directory: &Path, path: &Path) -> Result<Built> {
+    write_segment(path, BuildOptions::default(), |sink| fill(directory, sink)).map_err(|error| match error {
+        WriteError::Io(error) => anyhow::Error::from(error).context(format!("writing {}", path.display())),
+        WriteError::Engine(error) => {
+            anyhow::Error::from(error).context(format!("writing {}", path.display()))
+        }
+        WriteError::Read(error) => error,
+    })
+}
+
+fn fill(directory: &Path, sink: &mut dyn Sink) -> Result<()> {
+    let meta = Meta::read(directory).with_context(|| format!("no events in {}", directory.display()))?;
+    sink.rank(RankInfo { source: "bench".to_owned(), ..RankInfo::default() });
+    instructions(directory, &meta, sink)?;
+    transfers(directory, &meta, sink)?;
+    samples(directory, &meta, sink)
+}
+
+/// A column of numbers, read in pieces.
+struct Column<T> {
+    file: ColumnReader<T>,
+    values: Vec<T>,
+}
+
+impl<T: Fixed> Column<T> {
+    fn open(directory: &Path, name: &str) -> Result<Self> {
+        Ok(Self { file: ColumnReader::open(directory, name)?, values: Vec::new() })
+    }
+
+    fn read(&mut self, rows: usize) -> Result<()> {
+        Ok(self.file.read(rows, &mut self.values)?)
+    }
+}
+
+/// A column of codes into a dictionary whose texts are numbered where they first occur, so that each is read when its
+/// first row is.
+struct TextColumn<T> {
+    codes: Column<T>,
+    lines: BufReader<File>,
+    line: String,
+    texts: String,
+    ends: Vec<usize>,
+}
+
+impl<T: Fixed + Into<u32>> TextColumn<T> {
+    fn open(directory: &Path, name: &str) -> Result<Self> {
+        Ok(Self {
+            codes: Column::open(directory, name)?,
+            lines: BufReader::new(File::open(directory.join(format!("{name}.txt")))?),
+            line: String::new(),
+            texts: String::new(),
+            ends: vec![0],
+        })
+    }
+
+    fn value(&mut self, at: usize) -> Result<Value<'_>> {
+        let code: u32 = self.codes.values[at].into();
+        let code = code as usize;
+        while self.ends.len() <= code + 1 {
+            self.line.clear();
+            self.lines.read_line(&mut self.line)?;
+            self.texts.push_str(self.line.strip_suffix('\n').context("a dictionary ends before its codes")?);
+            self.ends.push(self.texts.len());
+        }
+        Ok(Value::Text(&self.texts[self.ends[code]..self.ends[code + 1]]))
+    }
+}
+
+/// The names of slices: a dictionary, each text of which the sink has numbered.
+struct NameColumn<T> {
+    codes: Column<T>,
+    names: Vec<NameId>,
+}
+
+impl<T: Fixed + Into<u32>> NameColumn<T> {
+    fn open(directory: &Path, name: &str, sink: &mut dyn Sink) -> Result<Self> {
+        let names =
+            read_texts(directory, name)?.lines().map(|text| Ok(sink.name(text)?)).collect::<Result<_>>()?;
+        Ok(Self { codes: Column::open(directory, name)?, names })
+    }
+
+    fn name(&self, at: usize) -> Result<NameId> {
+        let code: u32 = self.codes.values[at].into();
+        self.names.get(code as usize).copied().context("a code is beyond its dictionary")
+    }
+}
+
+/// Calls `piece` until all rows of each track are read: the track's number, then how many rows.
+fn pieces(rows: &[u64], mut piece: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+    for (track, &rows) in rows.iter().enumerate() {
+        let mut left = usize::try_from(rows)?;
+        while left > 0 {
+            let count = left.min(PIECE_ROWS);
+            piece(track, count)?;
+            left -= count;
+        }
+    }
+    Ok(())
+}
+
+fn table(sink: &mut dyn Sink, name: &str, kind: TableKind, name_key: &str, doc: &str) -> Result<TableId> {
+    let spec = TableSpec { name: name.to_owned(), kind, name_key: name_key.to_owned(), doc: doc.to_owned() };
+    Ok(sink.table(spec)?)
+}
+
+fn field(sink: &mut dyn Sink, table: TableId, name: &str, unit: Unit) -> Result<FieldId> {
+    Ok(sink.field(table, FieldSpec::new(name, unit, "", ""))?)
+}
+
+fn slice_tracks(
+    sink: &mut dyn Sink,
+    group: &str,
+    sort: i64,
+    names: impl Iterator<Item = String>,
+    table: TableId,
+) -> Result<Vec<TrackId>> {
+    let parent = sink.track(TrackSpec::group(group, None, sort))?;
+    let track = |(sort, name): (i64, String)| {
+        Ok(sink.track(TrackSpec::slices(&name, Some(parent), table, Nesting::Concurrent, sort))?)
+    };
+    (0..).zip(names).map(track).collect()
+}
+
+fn ps_from_ns(ns: u64) -> Result<i64> {
+    Ok(i64::try_from(ns)? * PS_PER_NS)
+}
+
+fn instructions(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+    let of = table(sink, "instruction", TableKind::Slices, "opcode", "What the engines executed.")?;
+    let engines = slice_tracks(sink, "Engines", 0, ENGINES.iter().map(|&name| name.to_owned()), of)?;
+    let fields = ["operands", "hlo_name", "layer_path", "nki_source_location"]
+        .iter()
+        .map(|name| field(sink, of, name, Unit::None))
+        .collect::<Result<Vec<_>>>()?;
+    let pc_field = field(sink, of, "pc", Unit::Hexadecimal)?;
+    let mut start = Column::<u64>::open(directory, "instruction.start")?;
+    let mut duration = Column::<u32>::open(directory, "instruction.duration")?;
+    let mut pc = Column::<u32>::open(directory, "instruction.pc")?;
+    let mut opcode = NameColumn::<u8>::open(directory, "instruction.opcode", sink)?;
+    let mut operands = TextColumn::<u32>::open(directory, "instruction.operands")?;
+    let mut hlo = TextColumn::<u16>::open(directory, "instruction.hlo_name")?;
+    let mut layer = TextColumn::<u16>::open(directory, "instruction.layer_path")?;
+    let mut source = TextColumn::<u16>::open(directory, "instruction.nki_source_location")?;
+    pieces(&meta.instructions, |engine, rows| {
+        start.read(rows)?;
+        duration.read(rows)?;
+        pc.read(rows)?;
+        opcode.codes.read(rows)?;
+        operands.codes.read(rows)?;
+        hlo.codes.read(rows)?;
+        layer.codes.read(rows)?;
+        source.codes.read(rows)?;
+        for at in 0..rows {
+            sink.slice(&SliceRecord {
+                track: engines[engine],
+                start_ps: ps_from_ns(start.values[at])?,
+                duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
+                name: opcode.name(at)?,
+                form: Form::Complete,
+                fields: &[
+                    (fields[0], operands.value(at)?),
+                    (fields[1], hlo.value(at)?),
+                    (fields[2], layer.value(at)?),
+                    (fields[3], source.value(at)?),
+                    (pc_field, Value::Int(i64::from(pc.values[at]))),
+                ],
+            })?;
+        }
+        Ok(())
+    })
+}
+
+fn transfers(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+    let of = table(sink, "dma", TableKind::Slices, "tensor", "What the queues moved.")?;
+    let queues = slice_tracks(sink, "Queues", 1, (0..meta.dmas.len()).map(|queue| format!("q{queue}")), of)?;
+    let size_field = field(sink, of, "size", Unit::Bytes)?;
+    let src_field = field(sink, of, "src", Unit::None)?;
+    let dst_field = field(sink, of, "dst", Unit::None)?;
+    let id_field = field(sink, of, "dma_id", Unit::None)?;
+    let mut start = Column::<u64>::open(directory, "dma.start")?;
+    let mut duration = Column::<u32>::open(directory, "dma.duration")?;
+    let mut size = Column::<u32>::open(directory, "dma.size")?;
+    let mut src = TextColumn::<u8>::open(directory, "dma.src")?;
+    let mut dst = TextColumn::<u8>::open(directory, "dma.dst")?;
+    let mut tensor = NameColumn::<u16>::open(directory, "dma.tensor", sink)?;
+    let mut id = Column::<u32>::open(directory, "dma.dma_id")?;
+    pieces(&meta.dmas, |queue, rows| {
+        start.read(rows)?;
+        duration.read(rows)?;
+        size.read(rows)?;
+        src.codes.read(rows)?;
+        dst.codes.read(rows)?;
+        tensor.codes.read(rows)?;
+        id.read(rows)?;
+        for at in 0..rows {
+            sink.slice(&SliceRecord {
+                track: queues[queue],
+                start_ps: ps_from_ns(start.values[at])?,
+                duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
+                name: tensor.name(at)?,
+                form: Form::Complete,
+                fields: &[
+                    (size_field, Value::Int(i64::from(size.values[at]))),
+                    (src_field, src.value(at)?),
+                    (dst_field, dst.value(at)?),
+                    (id_field, Value::Int(i64::from(id.values[at]))),
+                ],
+            })?;
+        }
+        Ok(())
+    })
+}
+
+fn samples(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+    let of = table(sink, "counter", TableKind::Samples, "", "What followed from the transfers.")?;
+    let group = sink.track(TrackSpec::group("Counters", None, 2))?;
+    let pending = TrackSpec::counter("pending_dma", Some(group), of, Unit::Count, 0);
+    let throughput = TrackSpec::counter("dma_throughput", Some(group), of, Unit::Bytes, 1);
+    // One counter after the other: each is sorted by time on its own.
+    counter::<u16>(directory, meta, pending, sink)?;
+    counter::<u32>(directory, meta, throughput, sink)
+}
+
+fn counter<T: Fixed + Into<u32>>(
+    directory: &Path,
+    meta: &Meta,
+    spec: TrackSpec,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let mut start = Column::<u64>::open(directory, "counter.start")?;
+    let mut value = Column::<T>::open(directory, &format!("counter.{}", spec.name))?;
+    let track = sink.track(spec)?;
+    pieces(&[meta.samples], |_, rows| {
+        start.read(rows)?;
+        value.read(rows)?;
+        for (&start, &value) in start.values.iter().zip(&value.values) {
+            sink.sample(track, ps_from_ns(start)?, f64::from(value.into()), &[])?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::base::Interval;
+    use nprof_engine::native::SegmentFile;
+
+    use super::*;
+    use crate::generate::{Settings, generate};
+
+    #[test]
+    fn every_row_arrives_with_its_texts() {
+        let directory = tempfile::tempdir().unwrap();
+        let meta = generate(directory.path(), &Settings::standard(50_000)).unwrap();
+        let path = directory.path().join("rank_0.nseg");
+        let built = write(directory.path(), &path).unwrap();
+        assert_eq!(built.events, meta.rows() + meta.samples, "a microsecond has two samples");
+        assert_eq!(built.warnings, 0);
+        let segment = SegmentFile::open_file(&path).unwrap().unwrap();
+        let tracks = segment.slice_tracks(None);
+        assert_eq!(tracks.len(), ENGINES.len() + meta.dmas.len());
+        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX)).unwrap();
+        assert_eq!(all.count, meta.instructions[0]);
+        let texts = read_texts(directory.path(), "instruction.operands").unwrap();
+        let rows = segment.search(texts.lines().next().unwrap(), 1).unwrap().rows;
+        assert!(!rows.is_empty());
+    }
+}

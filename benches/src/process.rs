@@ -1,0 +1,90 @@
+//! Steps that run in processes of their own, so that the memory of each is its own: a bench starts itself again with
+//! `--step`.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::figure::Figure;
+use crate::generate::{Jitter, Settings, cache, generate};
+use crate::questions::questions;
+use crate::store;
+
+/// Starts from nothing that is in memory.
+pub const COLD_RUNS: usize = 5;
+const SEGMENT: &str = "rank_0.nseg";
+
+/// Which step of which profile a process is to run.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// `ingest`, `query` or `cold`.
+    pub name: String,
+    /// How often it ran before.
+    pub run: usize,
+}
+
+/// Runs a step here and prints its figures.
+///
+/// # Errors
+/// Where the events or the segment are missing, or the step is none.
+#[expect(clippy::print_stdout, reason = "the process that waits reads the lines")]
+pub fn run(settings: &Settings, step: &Step) -> Result<()> {
+    let events = cache(settings);
+    let meta = generate(&events, settings)?;
+    let questions = questions(&meta);
+    let segment = events.join(SEGMENT);
+    let figures = match step.name.as_str() {
+        "ingest" => store::ingest(&events, &segment)?,
+        "query" => store::query(&segment, &questions)?,
+        "cold" => store::cold(&segment, &questions, step.run)?,
+        other => bail!("there is no step {other}: ingest, query, cold"),
+    };
+    for figure in figures {
+        println!("{}", serde_json::to_string(&figure)?);
+    }
+    Ok(())
+}
+
+/// Runs all steps of nprof on the events of `settings`, each in a process.
+///
+/// # Errors
+/// Where one of them fails.
+pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
+    let mut figures = start(settings, "ingest", 0)?;
+    figures.extend(start(settings, "query", 0)?);
+    for at in 0..COLD_RUNS {
+        evict(&cache(settings).join(SEGMENT))?;
+        figures.extend(start(settings, "cold", at)?);
+    }
+    Ok(figures)
+}
+
+fn start(settings: &Settings, step: &str, run: usize) -> Result<Vec<Figure>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--events", &settings.events.to_string()]);
+    if settings.jitter == Jitter::Wide {
+        command.arg("--wide");
+    }
+    figures_of(command.args(["--step", step, &run.to_string()]))
+}
+
+/// Runs a process that measures, and reads its lines.
+///
+/// # Errors
+/// Where it cannot be started, fails, or prints something else.
+pub fn figures_of(command: &mut Command) -> Result<Vec<Figure>> {
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{command:?}"))?;
+    let text = String::from_utf8(output.stdout)?;
+    let figures = text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned()));
+    let figures = figures.collect::<Result<Vec<_>>>()?;
+    if output.status.success() { Ok(figures) } else { bail!("{command:?}: {}", output.status) }
+}
+
+/// Has the system forget a file's pages, so that the next reader waits for the disk.
+fn evict(path: &Path) -> Result<()> {
+    let file = std::fs::File::open(path)?;
+    file.sync_all()?;
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! The right answers, by looking at every row: what the stores' answers are compared with.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::figure::Answer;
+use crate::generate::Meta;
+use crate::generate::files::{ColumnReader, Fixed, read_texts};
+use crate::questions::Questions;
+
+/// The instructions of one engine, as far as the questions look at them.
+struct Rows {
+    start: Vec<u64>,
+    duration: Vec<u32>,
+    pc: Vec<u32>,
+    operands: Vec<u32>,
+    hlo: Vec<u16>,
+    /// Bytes of the row's texts.
+    text_bytes: Vec<u32>,
+}
+
+/// The lengths and the matches of a dictionary's texts.
+struct Texts {
+    text: String,
+}
+
+impl Texts {
+    fn lengths(&self) -> Vec<u32> {
+        self.text.lines().map(|line| line.len() as u32).collect()
+    }
+
+    fn matches(&self, needle: &str) -> Vec<bool> {
+        self.text.lines().map(|line| line.contains(needle)).collect()
+    }
+}
+
+struct Reader {
+    start: ColumnReader<u64>,
+    duration: ColumnReader<u32>,
+    pc: ColumnReader<u32>,
+    opcode: (ColumnReader<u8>, Vec<u32>),
+    operands: (ColumnReader<u32>, Vec<u32>),
+    hlo: (ColumnReader<u16>, Vec<u32>),
+    layer: (ColumnReader<u16>, Vec<u32>),
+    source: (ColumnReader<u16>, Vec<u32>),
+}
+
+fn texts(directory: &Path, column: &str) -> Result<Texts> {
+    Ok(Texts { text: read_texts(directory, column)? })
+}
+
+fn text_column<T: Fixed>(directory: &Path, column: &str) -> Result<(ColumnReader<T>, Vec<u32>)> {
+    Ok((ColumnReader::open(directory, column)?, texts(directory, column)?.lengths()))
+}
+
+/// Reads codes and adds the lengths of their texts.
+fn add_lengths<T: Fixed + Into<u32>>(
+    column: &mut (ColumnReader<T>, Vec<u32>),
+    text_bytes: &mut [u32],
+) -> Result<Vec<T>> {
+    let mut codes = Vec::new();
+    column.0.read(text_bytes.len(), &mut codes)?;
+    for (bytes, &code) in text_bytes.iter_mut().zip(&codes) {
+        let code: u32 = code.into();
+        *bytes += column.1[code as usize];
+    }
+    Ok(codes)
+}
+
+impl Reader {
+    fn open(directory: &Path) -> Result<Self> {
+        Ok(Self {
+            start: ColumnReader::open(directory, "instruction.start")?,
+            duration: ColumnReader::open(directory, "instruction.duration")?,
+            pc: ColumnReader::open(directory, "instruction.pc")?,
+            opcode: text_column(directory, "instruction.opcode")?,
+            operands: text_column(directory, "instruction.operands")?,
+            hlo: text_column(directory, "instruction.hlo_name")?,
+            layer: text_column(directory, "instruction.layer_path")?,
+            source: text_column(directory, "instruction.nki_source_location")?,
+        })
+    }
+
+    fn engine(&mut self, count: usize) -> Result<Rows> {
+        let (mut start, mut duration, mut pc) = (Vec::new(), Vec::new(), Vec::new());
+        self.start.read(count, &mut start)?;
+        self.duration.read(count, &mut duration)?;
+        self.pc.read(count, &mut pc)?;
+        let mut text_bytes = vec![0; count];
+        add_lengths(&mut self.opcode, &mut text_bytes)?;
+        let operands = add_lengths(&mut self.operands, &mut text_bytes)?;
+        let hlo = add_lengths(&mut self.hlo, &mut text_bytes)?;
+        add_lengths(&mut self.layer, &mut text_bytes)?;
+        add_lengths(&mut self.source, &mut text_bytes)?;
+        Ok(Rows { start, duration, pc, operands, hlo, text_bytes })
+    }
+}
+
+impl Rows {
+    fn end(&self, at: usize) -> u64 {
+        self.start[at] + u64::from(self.duration[at])
+    }
+
+    /// Rows that overlap `[start, end)` and start no earlier than `from`.
+    fn window(&self, from: u64, start: u64, end: u64) -> Answer {
+        let mut answer = Answer::default();
+        for at in self.overlapping(from, start, end) {
+            let sum = u64::from(self.duration[at]) + u64::from(self.pc[at]) + u64::from(self.text_bytes[at]);
+            answer.add(Answer { rows: 1, sum });
+        }
+        answer
+    }
+
+    fn overlapping(&self, from: u64, start: u64, end: u64) -> impl Iterator<Item = usize> + '_ {
+        let first = self.start.partition_point(|&at| at < from);
+        let last = self.start.partition_point(|&at| at < end).max(first);
+        (first..last).filter(move |&at| self.end(at) > start)
+    }
+
+    /// Number of rows that overlap a span, and their time in it.
+    fn span(&self, start: u64, end: u64) -> Answer {
+        let inside = |at: usize| self.end(at).min(end) - self.start[at].max(start);
+        let rows = self.overlapping(0, start, end);
+        rows.fold(Answer::default(), |sum, at| Answer { rows: sum.rows + 1, sum: sum.sum + inside(at) })
+    }
+
+    /// Number and full time of the rows that start in a span.
+    fn started(&self, start: u64, end: u64) -> Answer {
+        let first = self.start.partition_point(|&at| at < start);
+        let last = self.start.partition_point(|&at| at < end);
+        let sum = self.duration[first..last].iter().map(|&duration| u64::from(duration)).sum();
+        Answer { rows: (last - first) as u64, sum }
+    }
+}
+
+/// The right answers by question: W1, W2, Z1, G1 (overlapping, clipped), G1-starts (by start, as stores without an
+/// interval are asked), S1.
+///
+/// # Errors
+/// Where the events cannot be read.
+pub fn answers(directory: &Path, meta: &Meta, questions: &Questions) -> Result<BTreeMap<String, Answer>> {
+    let mut answers: BTreeMap<String, Answer> = BTreeMap::new();
+    let mut add = |name: &str, answer| answers.entry(name.to_owned()).or_default().add(answer);
+    let operands = texts(directory, "instruction.operands")?;
+    let operations = texts(directory, "instruction.hlo_name")?;
+    let matches: Vec<_> =
+        questions.needles.iter().map(|n| (operands.matches(n), operations.matches(n))).collect();
+    let mut reader = Reader::open(directory)?;
+    for (engine, &count) in meta.instructions.iter().enumerate() {
+        let rows = reader.engine(count as usize)?;
+        for window in questions.windows.iter().filter(|window| window.engine_index == engine) {
+            let (start, end) = (window.start_ns, window.end_ns);
+            add("W1", rows.window(start.saturating_sub(questions.lookback_ns), start, end));
+            add("W2", rows.window(0, start, end));
+        }
+        add("Z1", rows.started(0, u64::MAX));
+        for &(start, end) in &questions.spans {
+            add("G1", rows.span(start, end));
+            add("G1-starts", rows.started(start, end));
+        }
+        for (operands, operations) in &matches {
+            let pairs = rows.operands.iter().zip(&rows.hlo);
+            let found = pairs
+                .filter(|&(&text, &name)| operands[text as usize] || operations[usize::from(name)])
+                .count();
+            add("S1", Answer { rows: found as u64, sum: 0 });
+        }
+    }
+    Ok(answers)
+}

@@ -1,0 +1,237 @@
+//! Asks nprof: one segment, the questions of [`crate::questions`].
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use nprof_engine::base::Interval;
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::model::{OwnedValue, TrackId};
+use nprof_engine::native::SegmentFile;
+use nprof_engine::query::{RowFields, SliceAt};
+use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
+use nprof_engine::wire::answer;
+
+use crate::figure::{Answer, Content, Figure, peak_mib, time};
+use crate::generate::random::{Purpose, Random};
+use crate::ingest;
+use crate::questions::{Questions, Window};
+
+/// The store's name in tables.
+pub const NAME: &str = "nprof";
+/// Runs of a question that has no argument.
+const RUNS: usize = 50;
+/// Tiles that are fetched at random.
+const TILES: usize = 400;
+
+fn figure(content: Content) -> Figure {
+    Figure { store: NAME.to_owned(), content }
+}
+
+/// Takes the events in `directory` into the segment `path`, and says where its bytes are.
+///
+/// # Errors
+/// Where reading or writing fails.
+pub fn ingest(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
+    let start = Instant::now();
+    let built = ingest::write(directory, path)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let peak_mib = peak_mib();
+    let anatomy = open(path)?.anatomy()?;
+    let mut figures = vec![figure(Content::Ingest { seconds, bytes: built.bytes, peak_mib })];
+    figures.extend(anatomy.tables.into_iter().map(|table| {
+        let columns = table.columns.into_iter();
+        let bytes = columns.map(|column| (column.name, column.bytes)).collect();
+        figure(Content::Columns { table: table.name, rows: table.rows, bytes })
+    }));
+    let whole = [
+        ("dictionary", anatomy.dictionary.1),
+        ("pyramid", anatomy.pyramid_bytes),
+        ("other", anatomy.other_bytes),
+    ];
+    let bytes = whole.map(|(name, bytes)| (name.to_owned(), bytes)).into();
+    figures.push(figure(Content::Columns { table: "segment".to_owned(), rows: built.events, bytes }));
+    Ok(figures)
+}
+
+fn open(path: &Path) -> Result<SegmentFile> {
+    let file = SegmentFile::open_file(path).with_context(|| path.display().to_string())?;
+    file.with_context(|| path.display().to_string())
+}
+
+/// A row with everything that is known of it.
+struct Row {
+    start_ps: i64,
+    duration_ps: i64,
+    name: String,
+    fields: Vec<OwnedValue>,
+}
+
+/// Opens the segment and answers one window: what a page waits for after a restart.
+///
+/// # Errors
+/// Where the segment is damaged.
+pub fn cold(path: &Path, questions: &Questions, run: usize) -> Result<Vec<Figure>> {
+    let window = &questions.windows[run % questions.windows.len()];
+    let start = Instant::now();
+    let segment = open(path)?;
+    let engines = engines(&segment);
+    window_rows(&segment, engines[window.engine_index], window, questions.lookback_ns)?;
+    let times_ms = vec![start.elapsed().as_secs_f64() * 1e3];
+    Ok(vec![figure(Content::Question { name: "cold".to_owned(), times_ms, answer: None })])
+}
+
+/// Answers all questions from memory that is warm.
+///
+/// # Errors
+/// Where the segment is damaged.
+pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
+    let segment = open(path)?;
+    let engines = engines(&segment);
+    let whole = Interval::new(ps(questions.start_ns), ps(questions.end_ns + questions.longest_ns));
+    let level = Level::for_cell_ps(ps(questions.cell_ns) as f64);
+    Ok(vec![
+        time(
+            NAME,
+            "W1",
+            &questions.windows,
+            |window| window_rows(&segment, engines[window.engine_index], window, questions.lookback_ns),
+            |_, rows| sum_of_rows(rows),
+        )?,
+        time(
+            NAME,
+            "W2",
+            &questions.windows,
+            |window| window_rows(&segment, engines[window.engine_index], window, u64::MAX),
+            |_, rows| sum_of_rows(rows),
+        )?,
+        time(
+            NAME,
+            "Z1",
+            &std::array::from_fn::<usize, RUNS, _>(|run| run),
+            |_| cells(&segment, &engines, level, whole),
+            // The same each time.
+            |&run, sum| if run == 0 { *sum } else { Answer::default() },
+        )?,
+        time(
+            NAME,
+            "G1",
+            &questions.spans,
+            |&(start, end)| Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)))?),
+            |_, selection| {
+                let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
+                Answer { rows: selection.count, sum: ps / PS_PER_NS.unsigned_abs() }
+            },
+        )?,
+        time(
+            NAME,
+            "S1",
+            &questions.needles,
+            |needle| Ok(segment.search(needle, 0)?.rows),
+            |_, rows| Answer { rows: rows.len(), sum: 0 },
+        )?,
+        tiles(&segment, questions, whole)?,
+        figure(Content::Memory { peak_mib: peak_mib() }),
+    ])
+}
+
+fn ps(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX / PS_PER_NS) * PS_PER_NS
+}
+
+/// The engines' tracks are the first ones.
+fn engines(segment: &SegmentFile) -> Vec<TrackId> {
+    segment.slice_tracks(None).into_iter().take(crate::generate::text::ENGINES.len()).collect()
+}
+
+/// The slices of a window with all their fields as values; those that start at most `lookback_ns` before it.
+fn window_rows(segment: &SegmentFile, track: TrackId, window: &Window, lookback_ns: u64) -> Result<Vec<Row>> {
+    let interval = Interval::new(ps(window.start_ns), ps(window.end_ns));
+    let from = ps(window.start_ns.saturating_sub(lookback_ns));
+    let (mut slices, _) = segment.window(&[track], interval, usize::MAX)?;
+    slices.retain(|at| at.slice.start_ps >= from);
+    let mut fields: Option<(usize, RowFields)> = None;
+    let row = |at: &SliceAt| {
+        let place = segment.place(at.slice.row)?;
+        let of_block = match fields.take() {
+            Some(known) if known.0 == place.block => known,
+            _ => (place.block, RowFields::decode(segment, place.table, place.block)?),
+        };
+        let values = of_block.1.row(segment, place.at)?;
+        fields = Some(of_block);
+        Ok(Row {
+            start_ps: at.slice.start_ps,
+            duration_ps: at.slice.duration_ps,
+            name: segment.text(at.name())?.to_owned(),
+            fields: values.into_iter().map(|(_, value)| value).collect(),
+        })
+    };
+    slices.iter().map(row).collect()
+}
+
+fn sum_of_rows(rows: &[Row]) -> Answer {
+    let of_row = |row: &Row| {
+        let fields = row.fields.iter().map(|value| match value {
+            OwnedValue::Int(number) => number.unsigned_abs(),
+            OwnedValue::Text(text) => text.len() as u64,
+            _ => 0,
+        });
+        debug_assert!(row.start_ps >= 0);
+        fields.sum::<u64>() + (row.duration_ps / PS_PER_NS).unsigned_abs() + row.name.len() as u64
+    };
+    Answer { rows: rows.len() as u64, sum: rows.iter().map(of_row).sum() }
+}
+
+/// Time and number of slices in all cells of a level.
+fn cells(segment: &SegmentFile, engines: &[TrackId], level: Level, whole: Interval) -> Result<Answer> {
+    let mut sum = Answer::default();
+    let mut ps = 0;
+    for &track in engines {
+        for index in level.tiles_of(whole) {
+            let tile = TileId { group: 0, level, index };
+            for lane in cut(segment, track, tile)? {
+                match lane.content {
+                    LaneContent::SliceCells(cells) => {
+                        sum.rows += cells.iter().map(|cell| u64::from(cell.content.count)).sum::<u64>();
+                        ps += cells.iter().map(|cell| cell.content.busy_ps).sum::<u64>();
+                    }
+                    LaneContent::Slices(slices) => {
+                        let span = tile.interval();
+                        let starts = slices.iter().filter(|slice| slice.start_ps >= span.start.0);
+                        sum.rows += starts.count() as u64;
+                        let inside =
+                            slices.iter().map(|s| span.overlap_ps(s.start_ps, s.start_ps + s.duration_ps));
+                        ps += inside.sum::<i64>().unsigned_abs();
+                    }
+                    LaneContent::Samples(_) | LaneContent::Ranges(_) => {}
+                }
+            }
+        }
+    }
+    Ok(Answer { sum: ps / PS_PER_NS.unsigned_abs(), ..sum })
+}
+
+/// Tiles of all groups and of levels from a thousand slices wide to everything, as the server answers them before it
+/// packs them.
+fn tiles(segment: &SegmentFile, questions: &Questions, whole: Interval) -> Result<Figure> {
+    let (groups, _) = groups(segment.footer());
+    let coarsest = Level::for_cell_ps(ps(questions.cell_ns) as f64).number();
+    let finest = Level::for_cell_ps(1e5).number().min(coarsest);
+    let mut random = Random::stream(0, Purpose::Questions, 1, 0);
+    let ids: Vec<TileId> = (0..TILES)
+        .map(|at| {
+            let number = random.between(i64::from(finest), i64::from(coarsest) + 1);
+            let level = Level::new(number as u8).unwrap_or(Level::COARSEST);
+            let of = level.tiles_of(whole);
+            let index = random.between(*of.start(), *of.end() + 1);
+            TileId { group: (at % groups.len()) as u32, level, index }
+        })
+        .collect();
+    time(
+        NAME,
+        "tile",
+        &ids,
+        |&id| Ok(answer::tile(segment, id)?),
+        |_, tile| Answer { rows: tile.lanes.len() as u64, sum: 0 },
+    )
+}
