@@ -270,8 +270,12 @@ fn every_truncation_is_an_error() {
 #[test]
 fn a_newer_version_says_upgrade() {
     let mut bytes = build(&[], BuildOptions::default());
-    bytes[8] = 2;
-    assert!(matches!(Segment::open(bytes), Err(Error::UnsupportedVersion { found: 2, newest: 1 })));
+    bytes[8] = 3;
+    let refused = Segment::open(bytes.clone()).unwrap_err();
+    assert!(matches!(refused, Error::UnsupportedVersion { found: 3, newest: 2 }));
+    assert!(refused.to_string().contains("upgrade"));
+    bytes[8] = 1;
+    assert!(Segment::open(bytes).unwrap_err().to_string().contains("ingest the trace again"));
 }
 
 #[test]

@@ -18,6 +18,11 @@ impl Quotients {
     /// where the divisor allows it: what is spread around zero is stored better so.
     pub fn of(values: &[i64]) -> Option<Self> {
         let (&first, rest) = values.split_first()?;
+        let step = rest.first()?.wrapping_sub(first);
+        if values.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step) {
+            // Differences store it in a few bytes as it is.
+            return None;
+        }
         let divisor = of_distances(rest, first);
         let exact = (divisor > 1).then(|| Exact::by(divisor))?;
         let (min, max) = rest.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)));

@@ -15,6 +15,8 @@ const LISTED: usize = 8;
 const LIST: u8 = 0;
 const BITMAP: u8 = 1;
 const BITS: u8 = 2;
+/// A bit for each block that 32-bit row numbers can have.
+const MAX_BITS_LEN: usize = (u32::MAX / 8) as usize;
 
 /// Encodes pairs of a text's number and a block's. Sorts them; equal ones count once.
 pub fn encode_postings(mut pairs: Vec<(u32, u32)>, out: &mut Vec<u8>) {
@@ -115,6 +117,9 @@ impl<'a> Postings<'a> {
             }
             BITS => {
                 let bytes = cursor.take(cursor.remaining())?;
+                if bytes.len() > MAX_BITS_LEN {
+                    return Err(cursor.corrupt());
+                }
                 *blocks |= RoaringBitmap::from_lsb0_bytes(0, bytes);
             }
             BITMAP => {

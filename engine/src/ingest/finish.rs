@@ -177,9 +177,8 @@ impl<S: Scratch> SortedTracks<'_, '_, S> {
         let mut current: Option<Current> = None;
         while let Some((key, packed)) = self.rows.next()? {
             if current.as_ref().is_none_or(|current| current.key != key.place) {
-                if let Some(mut done) = current.take() {
-                    done.hand_over(self.line)?;
-                    done.binder.map(|track| track.finish(binder));
+                if let Some(done) = current.take() {
+                    done.end(self.line, binder)?;
                 }
                 current = Some(Current::new(key.place, self.metas, binder));
             }
@@ -196,11 +195,7 @@ impl<S: Scratch> SortedTracks<'_, '_, S> {
                 current.hand_over(self.line)?;
             }
         }
-        if let Some(mut done) = current {
-            done.hand_over(self.line)?;
-            done.binder.map(|track| track.finish(binder));
-        }
-        Ok(())
+        current.map_or(Ok(()), |done| done.end(self.line, binder))
     }
 }
 
@@ -217,6 +212,15 @@ impl Current {
             before: 0,
             binder: is_slices.then(|| binder.track(track)),
         }
+    }
+
+    /// Ends the track: no more rows come.
+    fn end(mut self, line: &mut dyn Line<'_>, binder: &mut Binder) -> Result<()> {
+        self.hand_over(line)?;
+        if let Some(track) = self.binder {
+            track.finish(binder);
+        }
+        Ok(())
     }
 
     fn hand_over(&mut self, line: &mut dyn Line<'_>) -> Result<()> {

@@ -234,7 +234,6 @@ impl FieldColumn {
     }
 
     /// For each row the position of its value plus one, 0 where it has none.
-    #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
     pub fn slot_of_row(&self, rows: usize) -> Vec<u32> {
         let mut slots = vec![0; rows];
         match &self.rows {

@@ -28,7 +28,7 @@ pub use directory::{BlockEntry, Directory, MAX_INLINE, Place};
 pub use flows::{Arrow, FlowsMeta, write_flows};
 pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
 pub use footer_codec::MAX_TRACK_DEPTH;
-pub use layout::{MAGIC, Piece, VERSION, content_id};
+pub use layout::{MAGIC, OLDEST_VERSION, Piece, VERSION, content_id};
 pub use output::{Output, PieceWriter};
 pub use pieces::{put_pieces, read_pieces};
 pub use program::{Foretold, MAX_CODES, Program, ProgramColumn};

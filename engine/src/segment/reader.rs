@@ -49,6 +49,12 @@ pub struct RowPlace {
 }
 
 impl<B> Segment<B> {
+    /// The bytes it was opened over.
+    #[must_use]
+    pub fn into_bytes(self) -> B {
+        self.bytes
+    }
+
     /// Takes back what [`Segment::take_decoder`] gave.
     pub(super) fn give_back(&self, decoder: Decoder) {
         if let Ok(mut free) = self.decoders.lock() {

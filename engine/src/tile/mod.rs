@@ -12,6 +12,7 @@ mod group;
 mod pyramid;
 mod summary;
 
+pub use cascade::Cascade;
 pub use cut::{LaneContent, LaneSlice, LaneTile, Sample, cut};
 pub use grid::{CELLS, Level, TileId};
 pub use group::{Group, groups};
