@@ -1,7 +1,7 @@
 //! Real traces: what the store holds of each track equals an independent count over the file's own JSON, made in Python
 //! by `tests/oracle/count_trace.py`.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test and its helpers")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test and its helpers")]
 
 use std::collections::BTreeMap;
 use std::fs::File;

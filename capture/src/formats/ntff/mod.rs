@@ -16,6 +16,8 @@ pub mod disassemble;
 pub mod dma;
 pub mod effect;
 pub mod engine;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod instruction;
 pub mod landmark;
 pub mod memory;
