@@ -1,1 +1,4 @@
-//! Benches of nprof.
+//! What the benches share.
+
+pub mod generate;
+pub mod tally;
