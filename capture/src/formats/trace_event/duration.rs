@@ -95,7 +95,7 @@ impl Durations {
                 out.add_event(Of::Slices, seen)?;
                 out.add(
                     Of::Slices,
-                    (super::field::Level::Event, "dur"),
+                    (super::field::Level::Event, b"dur"),
                     (seen.bytes, seen.event.dur),
                     seen.offset,
                 )?;

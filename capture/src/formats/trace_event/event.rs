@@ -83,8 +83,7 @@ impl Event {
 
     fn member(&mut self, key: Raw, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
         let bytes = tokens.bytes();
-        let decoded = text_of(bytes, key);
-        let slot = match decoded.as_bytes() {
+        let slot = match &*bytes_of(bytes, key) {
             b"name" => &mut self.name,
             b"cat" => &mut self.cat,
             b"ph" => &mut self.ph,
@@ -133,7 +132,7 @@ impl Event {
 
     /// The argument with this key; the last one where there are several.
     pub(super) fn argument(&self, bytes: &[u8], key: &str) -> Raw {
-        let found = self.members.iter().rev().find(|member| text_of(bytes, member.key) == key);
+        let found = self.members.iter().rev().find(|member| *bytes_of(bytes, member.key) == *key.as_bytes());
         found.map_or_else(Raw::default, |member| member.value)
     }
 
@@ -144,7 +143,7 @@ impl Event {
 
     /// Whether there is an extra key of this name.
     pub(super) fn has_extra(&self, bytes: &[u8], key: &str) -> bool {
-        self.extras.iter().any(|member| text_of(bytes, member.key) == key)
+        self.extras.iter().any(|member| *bytes_of(bytes, member.key) == *key.as_bytes())
     }
 }
 
@@ -163,6 +162,14 @@ impl<'a> Seen<'a> {
     /// A value as text: strings without escapes, other values as they are written.
     pub(super) fn text(&self, raw: Raw) -> Cow<'a, str> {
         text_of(self.bytes, raw)
+    }
+
+    /// The categories as bytes, to compare.
+    pub(super) fn cat_bytes(&self) -> Cow<'a, [u8]> {
+        match self.event.cat.kind {
+            Kind::Absent | Kind::Null => Cow::Borrowed(&[]),
+            _ => bytes_of(self.bytes, self.event.cat),
+        }
     }
 
     /// The phase.
@@ -200,7 +207,16 @@ pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
         text::decode(inside, &mut decoded);
         return Cow::Owned(decoded);
     }
-    String::from_utf8_lossy(inside)
+    // Looks at a word of ASCII at a time; the lossy one goes byte by byte.
+    std::str::from_utf8(inside).map_or_else(|_| String::from_utf8_lossy(inside), Cow::Borrowed)
+}
+
+/// A value as the bytes of its text, which need not be UTF-8.
+pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
+    match raw.kind {
+        Kind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
+        _ => Cow::Borrowed(raw.of(bytes)),
+    }
 }
 
 #[cfg(test)]

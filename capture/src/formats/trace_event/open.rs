@@ -106,7 +106,7 @@ pub(super) fn emit_unfinished(
     out.start_row();
     out.add_event(of, seen)?;
     if seen.event.dur.is_present() {
-        out.add(of, (super::field::Level::Event, "dur"), (seen.bytes, seen.event.dur), seen.offset)?;
+        out.add(of, (super::field::Level::Event, b"dur"), (seen.bytes, seen.event.dur), seen.offset)?;
     }
     let last_ps = out.tracks.last_ps(track).max(start_ps);
     let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);
