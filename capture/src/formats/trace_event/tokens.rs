@@ -63,6 +63,16 @@ impl Raw {
         Self { kind, ..Self::default() }
     }
 
+    /// The same, of bytes that have `by` more before them.
+    pub(super) fn moved(self, by: usize) -> Self {
+        Self::new(self.kind, self.start as usize + by, self.end as usize + by)
+    }
+
+    /// The same, of bytes that have `by` fewer before them.
+    pub(super) fn moved_back(self, by: usize) -> Self {
+        Self::new(self.kind, (self.start as usize).saturating_sub(by), (self.end as usize).saturating_sub(by))
+    }
+
     /// Its bytes, of those that the tokenizer was given.
     pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
@@ -107,9 +117,19 @@ impl<'a> Tokens<'a> {
         self.at
     }
 
+    /// What has not been read.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
     /// Reads one byte that has been peeked at.
     pub(super) fn advance(&mut self) {
         self.at += 1;
+    }
+
+    /// Reads bytes whose tokens are known.
+    pub(super) fn skip(&mut self, len: usize) {
+        self.at += len;
     }
 
     /// Skips white space and comments; the next byte, which stays unread. `Incomplete` at the end.
