@@ -1,10 +1,11 @@
 //! Instructions: a start and an end of the same instruction make a row.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, SliceKey, SliceRecord, TrackId, Unit, Value, WarningKind,
 };
+use rustc_hash::FxHashMap;
 
 use super::core::{Core, Output};
 use super::decoded::{Decoded, Decoder};
@@ -17,6 +18,7 @@ use super::unknown::UnknownRecords;
 use super::word::Opcode;
 use crate::formats::Error;
 use crate::formats::neuron::schema::Instruction;
+use crate::formats::room::emptied;
 
 /// Waits are counted in cycles of 1.4 GHz, on every engine: `cycles * 10 / 14` ns.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
@@ -69,9 +71,9 @@ pub struct InstructionReader<'c, 'a> {
     /// Starts without an end yet, of each instruction of each program.
     started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
     /// The same behind the programs.
-    started_behind: HashMap<(Engine, u32), VecDeque<Start>>,
+    started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
     /// Transfers by what set them off.
-    transfers: HashMap<TriggerStart, Transfer>,
+    transfers: FxHashMap<TriggerStart, Transfer>,
     result: InstructionResult,
 }
 
@@ -99,7 +101,7 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             tracks: Default::default(),
             started: Engine::ALL
                 .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
-            started_behind: HashMap::new(),
+            started_behind: FxHashMap::default(),
             transfers: transfers.iter().filter_map(|t| Some((t.trigger?, *t))).collect(),
             result: InstructionResult::default(),
         })
@@ -196,7 +198,7 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         let trigger = TriggerStart { start_ps: start_ps.saturating_add(origin_ps), engine, pc };
         let may_trigger = decoded.is_some_and(|d| d.opcode == Opcode::Write && d.compiler_pc.is_some());
         let transfer = if may_trigger { self.transfers.get(&trigger).copied() } else { None };
-        let mut fields: Vec<(FieldId, Value<'_>)> = Vec::with_capacity(24);
+        let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
         self.common_fields(shape, pc, decoded, &mut fields);
         if let Some(decoded) = decoded {
             self.decoded_fields(decoded, &mut fields);
@@ -211,7 +213,9 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             name: decoded.map_or(self.outside, |decoded| decoded.name),
             form,
             fields: &fields,
-        })?;
+        });
+        out.room = emptied(fields);
+        let key = key?;
         self.result.rows[engine.index()] += 1;
         self.result.last_end_ps = self.result.last_end_ps.max(end_ps);
         if let Some(transfer) = transfer {

@@ -47,6 +47,13 @@ impl<T: Clone> Regions<T> {
         if range.is_empty() {
             return;
         }
+        // Programs write the same places again and again.
+        if let Some((end, old)) = self.pieces.get_mut(&range.start)
+            && *end == range.end
+        {
+            *old = value;
+            return;
+        }
         self.take(&range);
         self.pieces.insert(range.start, (range.end, value));
     }

@@ -11,6 +11,7 @@ use super::json;
 use super::number::Number;
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
+use crate::formats::room::Room;
 
 /// More fields than this in a table are no schema but data in the place of keys.
 const MAX_FIELDS: usize = 4096;
@@ -221,7 +222,7 @@ impl Row {
     }
 
     /// The fields, in `room`, whose storage is used again.
-    pub(super) fn values<'a>(&'a self, room: Vec<(FieldId, Value<'static>)>) -> Vec<(FieldId, Value<'a>)> {
+    pub(super) fn values<'a>(&'a self, room: Room) -> Vec<(FieldId, Value<'a>)> {
         let mut values: Vec<(FieldId, Value<'a>)> = room;
         values.clear();
         values.extend(self.entries.iter().map(|&(id, value)| {
@@ -237,10 +238,4 @@ impl Row {
         }));
         values
     }
-}
-
-/// An emptied vector of values, for the next row: collecting in place keeps the storage.
-pub(super) fn emptied(mut values: Vec<(FieldId, Value<'_>)>) -> Vec<(FieldId, Value<'static>)> {
-    values.clear();
-    values.into_iter().map(|(id, _)| (id, Value::Bool(false))).collect()
 }

@@ -10,10 +10,11 @@ use nprof_engine::model::{
 
 use super::clock::{Clock, NoTime};
 use super::event::{Seen, bytes_of};
-use super::field::{Fields, Kept, Level, Row, emptied};
+use super::field::{Fields, Kept, Level, Row};
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
 use super::track::{Id, Tables, TrackIndex, Tracks};
+use crate::formats::room::{Room, emptied};
 
 /// Which table a row is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub(super) struct Output<'s> {
     samples: Fields,
     unread: SideTable,
     row: Row,
-    room: Vec<(FieldId, Value<'static>)>,
+    room: Room,
 }
 
 /// Most bytes of an unreadable event that are kept.
@@ -79,7 +80,7 @@ impl<'s> Output<'s> {
             samples: Fields::new(counter),
             unread,
             row: Row::default(),
-            room: Vec::new(),
+            room: Room::new(),
         })
     }
 
