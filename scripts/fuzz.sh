@@ -15,9 +15,9 @@ if [ "${#TARGETS[@]}" = 0 ]; then
     mapfile -t TARGETS < <(sed -n 's/^path = "targets\/\(.*\)\.rs"/\1/p' fuzz/Cargo.toml)
 fi
 
-need_rust
+need_writable
 # libFuzzer is C++.
-need_command c++ g++
+need_rust c++
 
 HOST="$(rustc -vV | sed -n 's/^host: //p')"
 BUILT="${NPROF_FUZZ_TARGET:-$ROOT/target-fuzz}"
