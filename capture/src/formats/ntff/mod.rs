@@ -44,7 +44,7 @@ use self::container::{Container, RecordSegment};
 use self::core::{Core, Output};
 use self::decoded::Decoder;
 use self::disassemble::SemaphoreNames;
-use self::dma::{DmaReader, DmaResult};
+use self::dma::{DmaReader, DmaResult, Transfer};
 use self::instruction::{InstructionReader, InstructionResult};
 use self::landmark::{Landmarks, TriggerStart};
 use self::record::{SegmentKind, records};
@@ -142,7 +142,9 @@ fn read_core(
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
     // Transfers come first: the rows of the instructions that set them off show their size.
-    let dma = read_dma(core, segments, triggers, &mut unknown, out)?;
+    let mut dma = read_dma(core, segments, triggers, &mut unknown, out)?;
+    // Before the instructions are read: packets and instructions are then not in memory at the same time.
+    throughput::write(core, std::mem::take(&mut dma.flights), out)?;
     let (instructions, decoder) = read_instructions(core, segments, &dma, names, &mut unknown, out)?;
     let mut events = EventReader::new(core, names, out)?;
     for bytes in of_kind(segments, SegmentKind::Event) {
@@ -164,7 +166,7 @@ fn read_core(
         events: events.records,
         last_end_ps: instructions.last_end_ps,
     };
-    derive(core, instructions, &decoder, dma, out)?;
+    derive(core, instructions, &decoder, &dma.transfers, out)?;
     Ok(counts)
 }
 
@@ -205,12 +207,11 @@ fn derive(
     core: &Core<'_>,
     instructions: InstructionResult,
     decoder: &Decoder,
-    dma: DmaResult,
+    transfers: &[Transfer],
     out: &mut Output<'_>,
 ) -> Result<(), Error> {
     dma::link_triggers(&instructions.triggered, out)?;
     dependency::write(&instructions.executed, decoder, out)?;
-    usage::write(core, &instructions.executed, decoder, &dma.transfers, out)?;
-    pending::write(core, &instructions.executed, decoder, &dma.transfers, out)?;
-    throughput::write(core, dma.flights, out)
+    usage::write(core, &instructions.executed, decoder, transfers, out)?;
+    pending::write(core, &instructions.executed, decoder, transfers, out)
 }
