@@ -1,5 +1,8 @@
 //! Device clocks: ticks to picoseconds, in integers.
 
+/// Two numbers up to here have a product of 64 bits.
+const NARROW: u64 = u32::MAX as u64;
+
 /// A device clock whose rate was measured against another: `actual` ticks of it took `expected` picoseconds' worth of
 /// the common axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,22 +29,16 @@ impl Clock {
     /// which needs no 128-bit division where the rates have 32 bits, as real ones do.
     #[must_use]
     pub fn ps_from_ticks(self, ticks: u64) -> Option<i64> {
-        let since_origin = i128::from(ticks) - i128::from(self.origin_ticks);
-        let narrow = (i64::try_from(since_origin), u32::try_from(self.actual), u32::try_from(self.expected));
-        if let (Ok(since_origin), Ok(actual), Ok(expected)) = narrow {
-            let (whole, rest) = match u64::try_from(since_origin) {
-                Ok(since_origin) => {
-                    let (whole, rest) = self.divided(since_origin);
-                    (i64::try_from(whole).ok()?, rest)
-                }
-                Err(_) => {
-                    let rest = since_origin.rem_euclid(i64::from(actual));
-                    (since_origin.div_euclid(i64::from(actual)), u64::try_from(rest).ok()?)
-                }
-            };
-            let (rest, _) = self.divided(rest * u64::from(expected));
-            return whole.checked_mul(i64::from(expected))?.checked_add_unsigned(rest);
+        if let Some(since_origin) = ticks.checked_sub(self.origin_ticks)
+            && self.actual <= NARROW
+            && self.expected <= NARROW
+        {
+            let (whole, rest) = self.divided(since_origin);
+            let (rest, _) = self.divided(rest * self.expected);
+            let ps = whole.checked_mul(self.expected)?.checked_add(rest)?;
+            return i64::try_from(ps).ok();
         }
+        let since_origin = i128::from(ticks) - i128::from(self.origin_ticks);
         // 65 signed bits times 64 bits can pass 127 bits: such a moment is out of range anyway.
         let scaled = since_origin.checked_mul(i128::from(self.expected))?;
         i64::try_from(scaled.div_euclid(i128::from(self.actual))).ok()

@@ -128,24 +128,27 @@ impl<'c, 'a> DmaReader<'c, 'a> {
                 unknown.keep(out.sink, segment, number, &record)?;
                 continue;
             }
+            if code == kind::FINISHED {
+                // Says that the queue's tail moved on; the row ends where the data was written.
+                continue;
+            }
             let engine = record.kind();
             let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
                 out.damaged("a DMA record of an engine without a clock, or out of time", segment, number);
                 continue;
             };
             let ring = usize::from(engine) * QUEUES + usize::from(queue);
-            match code {
-                kind::START => self.rings[ring].waiting.push_back(ps),
-                kind::WRITTEN => match self.rings[ring].waiting.pop_front() {
-                    Some(start) => self.packet(Span { start, end: ps }, engine, queue, &record, out)?,
-                    None => out.sink.warn(
-                        WarningKind::Unpaired,
-                        "a DMA packet was written that never started",
-                        &|| format!("record {number} of the {segment} segment"),
-                    ),
-                },
-                // Says that the queue's tail moved on; the row ends where the data was written.
-                _ => {}
+            if code == kind::START {
+                self.rings[ring].waiting.push_back(ps);
+                continue;
+            }
+            match self.rings[ring].waiting.pop_front() {
+                Some(start) => self.packet(Span { start, end: ps }, engine, queue, &record, out)?,
+                None => out.sink.warn(
+                    WarningKind::Unpaired,
+                    "a DMA packet was written that never started",
+                    &|| format!("record {number} of the {segment} segment"),
+                ),
             }
         }
         out.segment_done();

@@ -72,8 +72,9 @@ pub struct InstructionReader<'c, 'a> {
     started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
     /// The same behind the programs.
     started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
-    /// Transfers by what set them off.
-    transfers: FxHashMap<TriggerStart, Transfer>,
+    transfers: &'c [Transfer],
+    /// Positions of transfers by what set them off.
+    triggered_by: FxHashMap<TriggerStart, usize>,
     result: InstructionResult,
 }
 
@@ -85,7 +86,7 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
     pub fn new(
         core: &'c Core<'a>,
         decoder: Decoder,
-        transfers: &[Transfer],
+        transfers: &'c [Transfer],
         out: &mut Output<'_>,
     ) -> Result<Self, Error> {
         let handles = Instruction::define(out.sink)?;
@@ -102,7 +103,8 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             started: Engine::ALL
                 .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
             started_behind: FxHashMap::default(),
-            transfers: transfers.iter().filter_map(|t| Some((t.trigger?, *t))).collect(),
+            transfers,
+            triggered_by: (0..).zip(transfers).filter_map(|(at, t)| Some((t.trigger?, at))).collect(),
             result: InstructionResult::default(),
         })
     }
@@ -197,7 +199,8 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         let origin_ps = self.core.origin_ps;
         let trigger = TriggerStart { start_ps: start_ps.saturating_add(origin_ps), engine, pc };
         let may_trigger = decoded.is_some_and(|d| d.opcode == Opcode::Write && d.compiler_pc.is_some());
-        let transfer = if may_trigger { self.transfers.get(&trigger).copied() } else { None };
+        let transfer = if may_trigger { self.triggered_by.get(&trigger) } else { None };
+        let transfer = transfer.map(|&at| self.transfers[at]);
         let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
         self.common_fields(shape, pc, decoded, &mut fields);
         if let Some(decoded) = decoded {
