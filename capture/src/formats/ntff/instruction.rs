@@ -18,7 +18,7 @@ use super::unknown::UnknownRecords;
 use super::word::Opcode;
 use crate::formats::Error;
 use crate::formats::neuron::schema::Instruction;
-use crate::formats::room::emptied;
+use crate::formats::room::{Room, emptied};
 
 /// Waits are counted in cycles of 1.4 GHz, on every engine: `cycles * 10 / 14` ns.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
@@ -186,7 +186,9 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             Place::Before => return Ok(()),
         };
         if is_inside {
-            self.decoder.decode(self.core, engine, pc, out.sink)?;
+            let handles = &self.handles;
+            let fixed = |decoded: &Decoded| fixed_fields(handles, engine, pc, Some(decoded));
+            self.decoder.decode(self.core, (engine, pc), fixed, out.sink)?;
         }
         let decoded = self.decoder.known(engine, pc);
         let track = match self.tracks[engine.index()] {
@@ -202,9 +204,14 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         let transfer = if may_trigger { self.triggered_by.get(&trigger) } else { None };
         let transfer = transfer.map(|&at| self.transfers[at]);
         let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
-        self.common_fields(shape, pc, decoded, &mut fields);
-        if let Some(decoded) = decoded {
-            self.decoded_fields(decoded, &mut fields);
+        self.run_fields(shape, &mut fields);
+        match decoded {
+            Some(decoded) => {
+                fields.push((self.handles.operands, Value::Text(&decoded.operands)));
+                fields.extend(decoded.raw.as_ref().map(|raw| (self.raw_field, Value::Text(raw))));
+                fields.extend_from_slice(&decoded.fields);
+            }
+            None => fields.extend(fixed_fields(&self.handles, engine, pc, None)),
         }
         if let Some(transfer) = transfer {
             self.trigger_fields(&transfer, &mut fields);
@@ -230,53 +237,16 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         Ok(())
     }
 
-    fn common_fields<'f>(
-        &'f self,
-        shape: &Shape,
-        pc: u32,
-        decoded: Option<&Decoded>,
-        fields: &mut Vec<(FieldId, Value<'f>)>,
-    ) {
+    fn run_fields<'f>(&'f self, shape: &Shape, fields: &mut Vec<(FieldId, Value<'f>)>) {
         let handles = &self.handles;
-        let engine = shape.engine.name();
-        let label = if decoded.is_some_and(|d| d.opcode == Opcode::MatMul) { "TensorMatrix" } else { engine };
         let (multiplier, divisor) = WAIT_NS_PER_CYCLE;
         fields.extend([
             (handles.evt_wait_time, Value::Int(i64::from(shape.wait_cycles) * multiplier / divisor)),
-            (handles.label, Value::Text(label)),
-            (handles.subgroup, Value::Text(engine)),
-            (handles.pc, Value::Int(i64::from(pc))),
             (handles.fully_qualified_subgraph, Value::Text(&self.subgraph)),
         ]);
         if let Some((crc_in, crc_out)) = shape.crc {
             fields.push((handles.crc_in, Value::Int(i64::from(crc_in))));
             fields.push((handles.crc_out, Value::Int(i64::from(crc_out))));
-        }
-    }
-
-    fn decoded_fields<'f>(&self, decoded: &'f Decoded, fields: &mut Vec<(FieldId, Value<'f>)>) {
-        let handles = &self.handles;
-        fields.push((handles.operands, Value::Text(&decoded.operands)));
-        if let Some(pc) = decoded.compiler_pc {
-            fields.push((handles.compiler_pc, Value::Int(pc)));
-        }
-        if let Some(raw) = &decoded.raw {
-            fields.push((self.raw_field, Value::Text(raw)));
-        }
-        let traffic = &decoded.effect.traffic;
-        let columns = [
-            (handles.elements, traffic.elements),
-            (handles.hbm_read_bytes, traffic.hbm_read),
-            (handles.hbm_write_bytes, traffic.hbm_write),
-            (handles.sbuf_read_bytes, traffic.sbuf_read),
-            (handles.sbuf_write_bytes, traffic.sbuf_write),
-            (handles.psum_read_bytes, traffic.psum_read),
-            (handles.psum_write_bytes, traffic.psum_write),
-            (handles.psum_read_sbuf_write_bytes, traffic.psum_read_sbuf_write),
-        ];
-        fields.extend(columns.into_iter().filter_map(|(field, value)| Some((field, unsigned(value?)))));
-        if traffic.psum_read_sbuf_write.is_some() {
-            fields.push((handles.is_psum_read_sbuf_write, Value::Bool(true)));
         }
     }
 
@@ -335,6 +305,35 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         let program = &self.core.programs[engine.index()];
         program.compiler_pc(pc).is_none() && start_ps >= self.result.last_end_ps
     }
+}
+
+/// What all rows of an instruction have.
+fn fixed_fields(handles: &Instruction, engine: Engine, pc: u32, decoded: Option<&Decoded>) -> Room {
+    let is_product = decoded.is_some_and(|decoded| decoded.opcode == Opcode::MatMul);
+    let engine = engine.name();
+    let mut fields = vec![
+        (handles.label, Value::Text(if is_product { "TensorMatrix" } else { engine })),
+        (handles.subgroup, Value::Text(engine)),
+        (handles.pc, Value::Int(i64::from(pc))),
+    ];
+    let Some(decoded) = decoded else { return fields };
+    fields.extend(decoded.compiler_pc.map(|pc| (handles.compiler_pc, Value::Int(pc))));
+    let traffic = &decoded.effect.traffic;
+    let columns = [
+        (handles.elements, traffic.elements),
+        (handles.hbm_read_bytes, traffic.hbm_read),
+        (handles.hbm_write_bytes, traffic.hbm_write),
+        (handles.sbuf_read_bytes, traffic.sbuf_read),
+        (handles.sbuf_write_bytes, traffic.sbuf_write),
+        (handles.psum_read_bytes, traffic.psum_read),
+        (handles.psum_write_bytes, traffic.psum_write),
+        (handles.psum_read_sbuf_write_bytes, traffic.psum_read_sbuf_write),
+    ];
+    fields.extend(columns.into_iter().filter_map(|(field, value)| Some((field, unsigned(value?)))));
+    if traffic.psum_read_sbuf_write.is_some() {
+        fields.push((handles.is_psum_read_sbuf_write, Value::Bool(true)));
+    }
+    fields
 }
 
 /// The end record of an instruction.
