@@ -1,7 +1,7 @@
 //! The readers alone: traces into a sink that only counts.
 //!
 //! `cargo bench -p nprof-benches --bench readers -- [MEGABYTES] [json] [ntff]` (256 and both unless told otherwise).
-//! With `write PATH` the Trace Event JSON is written there instead, for measuring a whole ingest.
+//! With `write PATH` the Trace Event JSON is written there instead; `store PATH` reads such a file into a segment.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fs::File;
@@ -11,6 +11,8 @@ use std::time::Instant;
 use nprof_benches::generate;
 use nprof_benches::tally::Tally;
 use nprof_capture::formats::{ntff, trace_event};
+use nprof_engine::ingest::BuildOptions;
+use nprof_engine::native::{WriteError, write_segment};
 
 fn main() {
     let arguments: Vec<String> =
@@ -25,6 +27,9 @@ fn main() {
         file.flush().expect("the disk has room");
         return println!("{events} events in {path}");
     }
+    if let ["store", path] = rest[..] {
+        return store(path);
+    }
     let is_wanted = |name: &str| rest.is_empty() || rest.contains(&name);
     if is_wanted("json") {
         let mut json = Vec::new();
@@ -38,6 +43,31 @@ fn main() {
         measure("NTFF", trace.len(), |tally| {
             ntff::read(&trace, None, tally, &mut |_| {}).expect("it was just made");
         });
+    }
+}
+
+/// A file into a segment, as an ingest does it, without identifying the file first.
+fn store(path: &str) {
+    let directory = tempfile::tempdir().expect("the temporary directory is writable");
+    let mut file = File::open(path).expect("the path can be read");
+    let size_bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    let start = Instant::now();
+    let built = write_segment(&directory.path().join("rank_0.nseg"), BuildOptions::default(), |sink| {
+        trace_event::read(&mut file, sink, &mut |_| {})
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    match built {
+        Ok(built) => println!(
+            "into a segment     {:8.0} MB/s {:12.0} events/s {:10} events, {:.2} bytes/event, peak {} MiB",
+            size_bytes as f64 / 1e6 / seconds,
+            built.events as f64 / seconds,
+            built.events,
+            built.bytes as f64 / built.events as f64,
+            peak_memory_mib()
+        ),
+        Err(WriteError::Io(error)) => println!("not written: {error}"),
+        Err(WriteError::Engine(error)) => println!("not written: {error}"),
+        Err(WriteError::Read(error)) => println!("not read: {error}"),
     }
 }
 

@@ -1,8 +1,11 @@
 //! NTFF, version 5: the device trace that `neuron-profile capture` writes.
 //!
 //! A header, a protobuf part that describes what ran, and segments of 16-byte records. The readers take the file's
-//! bytes as a slice, so that a mapped file is read page by page; what they keep is proportionate to the program, to the
-//! packets (24 bytes each, of 48 in the file) and to the instructions that touch memory (32 of 32).
+//! bytes as a slice, so that a mapped file is read page by page. What they keep grows with the trace, since counters and
+//! arrows follow the order of time and the records do not: 24 bytes for each packet (48 in the file) while packets are
+//! read, then 56 for each static transfer, 32 for each instruction that touches memory (32 in the file), and 16 to 24 for
+//! each change of what memories hold. A trace of nothing but such records takes about its own size (measured: 244 MiB for
+//! 256 MB, `benches/benches/readers.rs`): several GB need as much free memory.
 //!
 //! The format is not documented by its vendor. What is read here was learned from traces and their exports; what is
 //! not understood is kept as it is (`unknown_record`, `raw_instruction`) and never ends the reading.
