@@ -284,6 +284,8 @@ pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::tokens::Tail;
     use super::*;
 
@@ -337,6 +339,45 @@ mod tests {
         let own = [event.name, event.ts].map(|raw| text_of(bytes, raw));
         format!("{own:?} {:?} {members:?}", event.args)
     }
+
+    proptest! {
+        /// The law of [`Shape`]: with and without memory of other events the same is read, damage included.
+        #[test]
+        fn an_event_reads_the_same_whatever_came_before(
+            parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
+            cut in 0_usize..24,
+        ) {
+            let mut event = Event::default();
+            for text in [parts.concat(), parts[cut.min(parts.len())..].concat(), parts.concat()] {
+                let bytes = format!("{{{text}");
+                let mut fresh = Event::default();
+                let [mut again, mut first] = [(); 2].map(|()| Tokens::new(bytes.as_bytes(), Tail::Closed));
+                prop_assert_eq!(event.parse(&mut again), fresh.parse(&mut first));
+                prop_assert_eq!(again.position(), first.position());
+                prop_assert_eq!(shown(&event, bytes.as_bytes()), shown(&fresh, bytes.as_bytes()));
+            }
+        }
+    }
+
+    /// What events are made of, whole keys so that they repeat.
+    const PARTS: [&str; 16] = [
+        "\"name\":",
+        ",\n  \"ts\": ",
+        "\"args\":{",
+        ",\"x\":",
+        "x:",
+        "\"q\"",
+        "1",
+        ",",
+        " ",
+        "}",
+        "/*c*/",
+        "'",
+        "\\",
+        "[",
+        "]",
+        "null",
+    ];
 
     #[test]
     fn unknown_keys_are_kept() {
