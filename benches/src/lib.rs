@@ -10,3 +10,5 @@ pub mod questions;
 pub mod reference;
 pub mod report;
 pub mod store;
+pub mod tally;
+pub mod traces;
