@@ -6,6 +6,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::job::JobReport;
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
@@ -74,6 +75,24 @@ impl Client {
         let request = RequestInit::new();
         request.set_method("DELETE");
         bytes(&profile_path(slug), &request, POSTCARD).await.map(|_| ())
+    }
+
+    /// How far an ingest is.
+    ///
+    /// # Errors
+    /// As [`Client::profiles`].
+    pub async fn job(self, id: u64) -> Result<JobReport, FetchError> {
+        message(&format!("/api/jobs/{id}")).await
+    }
+
+    /// Asks an ingest to stop.
+    ///
+    /// # Errors
+    /// As [`Client::profiles`].
+    pub async fn cancel_job(self, id: u64) -> Result<(), FetchError> {
+        let request = RequestInit::new();
+        request.set_method("DELETE");
+        bytes(&format!("/api/jobs/{id}"), &request, POSTCARD).await.map(|_| ())
     }
 
     /// A rank's tracks, tables and warnings.

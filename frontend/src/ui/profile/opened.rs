@@ -12,6 +12,7 @@ use super::field;
 use crate::fetch::{Client, FetchError};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
+use crate::view::opening::close_large_groups;
 use crate::view::{Command, View};
 
 /// What the panel below the timeline shows.
@@ -185,7 +186,13 @@ fn rank_resource(
         let (slug, number) = (slug.get_value(), number.get());
         async move {
             match number {
-                Some(number) => Some((number, Client.rank(&slug, number).await.map(Arc::new))),
+                Some(number) => Some((
+                    number,
+                    Client.rank(&slug, number).await.map(|mut rank| {
+                        close_large_groups(&mut rank.tracks);
+                        Arc::new(rank)
+                    }),
+                )),
                 None => None,
             }
         }

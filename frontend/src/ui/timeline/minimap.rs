@@ -96,7 +96,7 @@ fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
         for column in 0..density.columns() {
             let busy = density.busy(column, row);
             // The root lifts what is rarely busy out of the ground.
-            let alpha = if busy > 0.0 { 0.12 + 0.88 * busy.sqrt() } else { 0.0 };
+            let alpha = if busy > 0.0 { 0.2 + 0.8 * busy.sqrt() } else { 0.0 };
             pixels.extend_from_slice(&[colour[0], colour[1], colour[2], (alpha * 255.0) as u8]);
         }
     }

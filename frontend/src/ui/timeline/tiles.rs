@@ -14,8 +14,8 @@ use web_sys::{AbortController, AbortSignal};
 use crate::fetch::cache::TileCache;
 use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{Client, FetchError};
-use crate::view::TimeScale;
 use crate::view::layout::Row;
+use crate::view::{Layout, TimeScale};
 
 /// Decoded tiles that are kept.
 const CACHE_BYTES: usize = 192 << 20;
@@ -111,15 +111,21 @@ impl Tiles {
         self.overview.iter().filter_map(|id| self.cache.tile(*id))
     }
 
+    /// Whether all tiles of the whole rank are here, or will not come soon.
+    #[must_use]
+    pub fn is_overview_settled(&self) -> bool {
+        self.overview.iter().all(|id| self.cache.tile(*id).is_some() || self.cache.failure(&[*id]).is_some())
+    }
+
     /// Tiles that were dropped since the last call.
     pub fn take_dropped(&mut self) -> Vec<TileId> {
         self.cache.take_dropped()
     }
 
     /// What a frame needs, and what to send for it.
-    pub fn plan(&mut self, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
+    pub fn plan(&mut self, layout: &Layout, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
         let Some(source) = self.source.clone() else { return (Wanted::default(), Orders::default()) };
-        let wanted = Wanted::new(&source.rank, rows, scale, ratio);
+        let wanted = Wanted::new(&source.rank, layout, rows, scale, ratio);
         // The overview of what is in sight stands in until the rest is here, so it comes first; what lies ahead
         // waits for all of it.
         let is_in_sight = |id: &TileId| wanted.shown.iter().any(|shown| shown.group == id.group);

@@ -1,0 +1,57 @@
+//! Which groups start closed, beyond those that the trace itself wants closed.
+
+use nprof_engine::wire::catalog::{Track, TrackKind};
+
+/// A group with more tracks of slices than this starts closed. Its band still tells how busy it is, while its tracks
+/// would push all that comes below out of sight: a DMA queue has one for each of sixteen engines.
+const MOST_TRACKS: usize = 8;
+
+/// Lets large groups start closed. The tracks that hold most of the slices stay open: what a trace is mostly about is
+/// never hidden.
+pub fn close_large_groups(tracks: &mut [Track]) {
+    let mut of_group = std::collections::BTreeMap::<u32, (usize, u64)>::new();
+    for track in tracks.iter().filter(|track| track.kind == TrackKind::Slices) {
+        let (count, rows) = of_group.entry(track.parent.unwrap_or(u32::MAX)).or_default();
+        (*count, *rows) = (*count + 1, rows.saturating_add(track.rows));
+    }
+    let Some(most) = of_group.values().map(|(_, rows)| *rows).max() else { return };
+    for track in tracks.iter_mut().filter(|track| track.kind == TrackKind::Group) {
+        let Some((count, rows)) = of_group.get(&track.id) else { continue };
+        track.initially_closed |= *count > MOST_TRACKS && *rows < most;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::layout::tests::tracks;
+
+    /// `rows` slices in each track of the group `large`, one in all others.
+    #[track_caller]
+    fn check(text: &str, rows: u64, expected: &[&str]) {
+        let mut tracks = tracks(text);
+        let large = tracks.iter().find(|track| track.name == "large").map(|track| track.id);
+        for track in tracks.iter_mut().filter(|track| track.parent == large) {
+            track.rows = rows;
+        }
+        close_large_groups(&mut tracks);
+        let closed: Vec<_> =
+            tracks.iter().filter(|track| track.initially_closed).map(|track| track.name.as_str()).collect();
+        assert_eq!(closed, expected, "{text}");
+    }
+
+    #[test]
+    fn large_groups_start_closed_unless_they_hold_the_most() {
+        let large = format!("Engines/\n  a*2\n  b\nlarge/\n{}Power~", "  q\n".repeat(9));
+        check(&large, 0, &["large"]);
+        check(&large, 100, &[]);
+        check(&large.replace("large/\n  q\n", "large/\n"), 0, &[]);
+        check("Counters/\n  a~\n  b~\nSemaphores/-\n  c", 1, &["Semaphores"]);
+    }
+
+    #[test]
+    fn groups_in_groups_count_for_themselves() {
+        let text = format!("Engines/\n  a\n  b\nDMA/\n  large/\n{}  q2/\n    x", "    e\n".repeat(17));
+        check(&text, 0, &["large"]);
+    }
+}
