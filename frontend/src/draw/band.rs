@@ -12,6 +12,8 @@ use super::shape::Shape;
 
 /// The faintest of a band: what is there at all must be seen.
 const LEAST_ALPHA: f32 = 36.0;
+/// What has events in it but next to no time, such as instants, counts as so much of a lane.
+const LEAST_SHARE: f32 = 0.02;
 /// Shares are told apart in so many steps: neighbours of one step are one rectangle.
 const STEPS: f32 = 24.0;
 
@@ -49,7 +51,7 @@ fn shares(lane: &Lane, cell_ps: i64) -> Vec<f32> {
         Content::Cells(cells) => {
             for cell in cells {
                 if let Some(share) = shares.get_mut(cell.cell as usize) {
-                    *share = (cell.busy_ps as f64 / cell_ps).clamp(0.0, 1.0) as f32;
+                    *share = ((cell.busy_ps as f64 / cell_ps) as f32).clamp(LEAST_SHARE, 1.0);
                 }
             }
         }
@@ -58,10 +60,14 @@ fn shares(lane: &Lane, cell_ps: i64) -> Vec<f32> {
                 let cells = |ps: i64| (ps as f64 / cell_ps).clamp(0.0, CELLS as f64);
                 let (from, to) =
                     (cells(slice.start_ps), cells(slice.start_ps.saturating_add(slice.duration_ps)));
-                for cell in from as usize..(to.ceil() as usize).min(shares.len()) {
-                    let inside = to.min((cell + 1) as f64) - from.max(cell as f64);
+                let is_before = slice.start_ps < 0 && to <= 0.0;
+                if is_before || from >= CELLS as f64 {
+                    continue;
+                }
+                for cell in from as usize..(to.ceil() as usize).max(from as usize + 1) {
+                    let inside = (to.min((cell + 1) as f64) - from.max(cell as f64)) as f32;
                     // Slices of a lane do not overlap, rounding aside.
-                    shares[cell] = (shares[cell] + inside.max(0.0) as f32).min(1.0);
+                    shares[cell] = (shares[cell] + inside.max(LEAST_SHARE)).min(1.0);
                 }
             }
         }
@@ -127,7 +133,17 @@ mod tests {
     fn a_group_is_as_busy_as_its_lanes_together() {
         let a = Lane { track: 102, lane: 0, content: Content::Slices(vec![slice(-50, 250)]) };
         let b = Lane { track: 103, lane: 0, content: Content::Cells(vec![cell(1, 100), cell(9, 1)]) };
-        check(vec![a, b], "Q: 0..1@191 1..2@255 9..10@54 | DMA: 0..1@191 1..2@255 9..10@54");
+        check(vec![a, b], "Q: 0..1@191 1..2@255 9..10@63 | DMA: 0..1@191 1..2@255 9..10@63");
+    }
+
+    #[test]
+    fn instants_are_seen() {
+        let a = Lane {
+            track: 102,
+            lane: 0,
+            content: Content::Slices(vec![slice(0, 0), slice(250, 0), slice(51_200, 0)]),
+        };
+        check(vec![a], "Q: 0..1@63 2..3@63 | DMA: 0..1@63 2..3@63");
     }
 
     #[test]

@@ -110,7 +110,7 @@ const OUTSIDE: f64 = 64.0;
 /// The least height of a cell, as a share of its lane: one short slice must be seen.
 const LEAST_CELL: f32 = 0.3;
 /// The least alpha of a cell.
-const LEAST_ALPHA: f32 = 140.0;
+const LEAST_ALPHA: f32 = 200.0;
 
 impl Batch {
     /// The rectangles of a tile. Lanes of unknown tracks are left out.

@@ -28,7 +28,9 @@ pub fn label(name: &str) -> String {
         return name.to_owned();
     }
     let mut text = String::with_capacity(name.len() + 8);
-    for word in name.split('_').filter(|word| !word.is_empty()) {
+    // The value itself comes with its unit.
+    let words = name.strip_suffix("_ns").unwrap_or(name).split('_');
+    for word in words.filter(|word| !word.is_empty()) {
         if !text.is_empty() {
             text.push(' ');
         }
@@ -76,6 +78,7 @@ mod tests {
         check("dma_active_time_percent", "DMA active time %");
         check("throttle_avg_util_limit_nc0_percent", "Throttle average utilization limit NC0 %");
         check("activation_fn", "Activation function");
+        check("throttle_active_nc0_time_ns", "Throttle active NC0 time");
         check("layer", "Layer");
         check("q0_x__y", "Q0 x y");
     }

@@ -1,6 +1,8 @@
-//! Which groups start closed, beyond those that the trace itself wants closed.
+//! Which groups start closed, beyond those that the trace itself wants closed, and which ones hide a track.
 
 use nprof_engine::wire::catalog::{Track, TrackKind};
+
+use super::state::View;
 
 /// A group with more tracks of slices than this starts closed. Its band still tells how busy it is, while its tracks
 /// would push all that comes below out of sight: a DMA queue has one for each of sixteen engines.
@@ -19,6 +21,15 @@ pub fn close_large_groups(tracks: &mut [Track]) {
         let Some((count, rows)) = of_group.get(&track.id) else { continue };
         track.initially_closed |= *count > MOST_TRACKS && *rows < most;
     }
+}
+
+/// The closed groups above a track, by number.
+#[must_use]
+pub fn hidden_by(tracks: &[Track], view: &View, track: u32) -> Vec<u32> {
+    let find = |id: u32| tracks.iter().find(|track| track.id == id);
+    let above = std::iter::successors(find(track).and_then(|track| track.parent), |id| find(*id)?.parent);
+    // A damaged list could go in circles: no path is longer than the list.
+    above.take(tracks.len()).filter(|id| find(*id).is_some_and(|group| view.is_closed(group))).collect()
 }
 
 #[cfg(test)]
@@ -53,5 +64,17 @@ mod tests {
     fn groups_in_groups_count_for_themselves() {
         let text = format!("Engines/\n  a\n  b\nDMA/\n  large/\n{}  q2/\n    x", "    e\n".repeat(17));
         check(&text, 0, &["large"]);
+    }
+
+    #[test]
+    fn closed_groups_hide_all_below() {
+        let tracks = tracks("DMA/\n  Q/-\n    a\nlone");
+        let mut view = View::of_profile("p");
+        assert_eq!(hidden_by(&tracks, &view, 102), [101]);
+        view.toggled = [100].into();
+        assert_eq!(hidden_by(&tracks, &view, 102), [101, 100]);
+        view.toggled = [101].into();
+        assert_eq!(hidden_by(&tracks, &view, 102), [0_u32; 0]);
+        assert_eq!(hidden_by(&tracks, &view, 103), [0_u32; 0]);
     }
 }
