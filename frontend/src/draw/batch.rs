@@ -116,7 +116,7 @@ impl Batch {
     /// The rectangles of a tile. Lanes of unknown tracks are left out.
     #[must_use]
     pub fn new(tile: &Tile, tracks: &[Track], shape: &Shape, names: &mut Names) -> Self {
-        let colours: Vec<u16> = tile.names.iter().map(|name| names.number(name)).collect();
+        let colours = names.of_tile(tile, shape);
         let mut batch = Self::default();
         for (group, band) in band::bands(tile, shape) {
             let first = batch.instances.len() as u32;

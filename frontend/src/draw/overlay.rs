@@ -90,14 +90,12 @@ pub struct Pen {
     widths: HashMap<String, f64>,
 }
 
-/// Arrows that lead less far to the right turn round: two slices that overlap in time.
-const FORWARD_PX: f64 = 16.0;
-/// Such arrows leave and arrive straight for so long.
+/// Arrows leave and arrive straight for so long, about.
 const STRAIGHT_PX: f64 = 8.0;
-/// Their corners.
+/// The corners of arrows that turn round.
 const CORNER_PX: f64 = 5.0;
 
-/// A line that leaves to the right, runs back between the two lanes and arrives from the left.
+/// To a slice that starts before the other one ends: a line that leaves to the right, runs back between the two lanes and arrives from the left.
 fn back_to(context: &CanvasRenderingContext2d, (x0, y0): (f64, f64), (x1, y1): (f64, f64)) {
     // Within one lane it runs below it.
     let between = if (y1 - y0).abs() < 1.0 { y0 + 11.0 } else { f64::midpoint(y0, y1) };
@@ -242,8 +240,10 @@ impl Pen {
         context.set_line_width(1.5);
         context.begin_path();
         context.move_to(x0, y0);
-        if x1 - x0 >= FORWARD_PX {
-            let bend = ((x1 - x0) / 2.0).min(120.0);
+        if x1 >= x0 {
+            // Slices of one lane that touch leave no room for a bend; others need a little.
+            let least = if (y1 - y0).abs() < 1.0 { 0.0 } else { STRAIGHT_PX };
+            let bend = ((x1 - x0) / 2.0).clamp(least, 120.0);
             context.bezier_curve_to(x0 + bend, y0, x1 - bend, y1, x1, y1);
         } else {
             back_to(context, (x0, y0), (x1, y1));

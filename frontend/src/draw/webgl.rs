@@ -14,7 +14,7 @@ use web_sys::{
 
 use super::batch::{Batch, INSTANCE_WORDS};
 use super::names::{MOST_NAMES, Names};
-use super::palette::{self, Ground};
+use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;
 
@@ -177,11 +177,11 @@ impl Painter {
             return;
         }
         let gl = &self.gl;
-        let rows = MOST_NAMES.div_ceil(PALETTE_WIDTH);
+        let rows = (COLOURS + MOST_NAMES).div_ceil(PALETTE_WIDTH);
         let colours = palette::colours(ground).map(|colour| colour.map(|part| (part * 255.0).round() as u8));
         let mut values = vec![0_u8; rows * PALETTE_WIDTH * 4];
         for (texel, number) in values.chunks_exact_mut(4).zip(names.colours()) {
-            texel[..3].copy_from_slice(&colours[usize::from(*number)]);
+            texel[..3].copy_from_slice(&colours[usize::from(number)]);
         }
         if self.palette.is_none() {
             self.palette = gl.create_texture();

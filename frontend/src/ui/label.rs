@@ -49,9 +49,13 @@ pub fn label(name: &str) -> String {
     text
 }
 
-/// As [`label`], below a heading: words that the heading says already are left out.
+/// As [`label`], below a heading: words that the heading says already are left out. Below "Time by name" and its like
+/// stand names that the trace itself brings, which stay as they are.
 #[must_use]
 pub fn label_below(heading: &str, name: &str) -> String {
+    if heading.contains(" by ") {
+        return name.to_owned();
+    }
     let prefix = heading.to_lowercase().replace(' ', "_") + "_";
     label(name.strip_prefix(&prefix).filter(|rest| !rest.starts_with("percent")).unwrap_or(name))
 }
@@ -95,6 +99,7 @@ mod tests {
         assert_eq!(label_below("Tensor engine", "tensor_engine_active_time"), "Active time");
         assert_eq!(label_below("Throttle", "throttle_percent"), "Throttle %");
         assert_eq!(label_below("", "layer"), "Layer");
+        assert_eq!(label_below("Time by name", "all_reduce"), "all_reduce");
         assert_eq!(explanation("pc", "Where."), "pc\nWhere.");
     }
 }

@@ -8,18 +8,22 @@ use super::state::View;
 /// would push all that comes below out of sight: a DMA queue has one for each of sixteen engines.
 const MOST_TRACKS: usize = 8;
 
-/// Lets large groups start closed. The tracks that hold most of the slices stay open: what a trace is mostly about is
-/// never hidden.
+/// Lets large groups start closed. The group with the most slices stays open: what a trace is mostly about is never
+/// hidden.
 pub fn close_large_groups(tracks: &mut [Track]) {
     let mut of_group = std::collections::BTreeMap::<u32, (usize, u64)>::new();
     for track in tracks.iter().filter(|track| track.kind == TrackKind::Slices) {
         let (count, rows) = of_group.entry(track.parent.unwrap_or(u32::MAX)).or_default();
         (*count, *rows) = (*count + 1, rows.saturating_add(track.rows));
     }
-    let Some(most) = of_group.values().map(|(_, rows)| *rows).max() else { return };
-    for track in tracks.iter_mut().filter(|track| track.kind == TrackKind::Group) {
-        let Some((count, rows)) = of_group.get(&track.id) else { continue };
-        track.initially_closed |= *count > MOST_TRACKS && *rows < most;
+    let rows = |group: &u32| of_group.get(group).map_or(0, |(_, rows)| *rows);
+    // Of several that hold as many, the first.
+    let Some(largest) = of_group.keys().copied().reduce(|a, b| if rows(&b) > rows(&a) { b } else { a })
+    else {
+        return;
+    };
+    for track in tracks.iter_mut().filter(|track| track.kind == TrackKind::Group && track.id != largest) {
+        track.initially_closed |= of_group.get(&track.id).is_some_and(|(count, _)| *count > MOST_TRACKS);
     }
 }
 
@@ -57,6 +61,8 @@ mod tests {
         check(&large, 0, &["large"]);
         check(&large, 100, &[]);
         check(&large.replace("large/\n  q\n", "large/\n"), 0, &[]);
+        let two = format!("Worker 0/\n{0}large/\n{0}", "  t\n".repeat(9));
+        check(&two, 1, &["large"]);
         check("Counters/\n  a~\n  b~\nSemaphores/-\n  c", 1, &["Semaphores"]);
     }
 

@@ -251,7 +251,14 @@ fn Rows(parts: Parts, scene: Scene, stage: StageHandle, on_command: Callback<Com
         format!("width: {width_px}px; height: {height_px}px")
     };
     view! {
-        <div class="timeline-rows" node_ref=parts.rows tabindex="0" aria-label="Tracks over time" on:scroll=scroll>
+        <div
+            class="timeline-rows"
+            node_ref=parts.rows
+            role="group"
+            tabindex="0"
+            aria-label="Tracks over time"
+            on:scroll=scroll
+        >
             <div class="timeline-sight" node_ref=parts.sight>
                 <canvas
                     node_ref=parts.quads
