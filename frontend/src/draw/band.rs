@@ -64,10 +64,11 @@ fn shares(lane: &Lane, cell_ps: i64) -> Vec<f32> {
                 if is_before || from >= CELLS as f64 {
                     continue;
                 }
-                for cell in from as usize..(to.ceil() as usize).max(from as usize + 1) {
+                let (first, end) = (from as usize, (to.ceil() as usize).max(from as usize + 1));
+                for (cell, share) in shares.iter_mut().enumerate().take(end).skip(first) {
                     let inside = (to.min((cell + 1) as f64) - from.max(cell as f64)) as f32;
                     // Slices of a lane do not overlap, rounding aside.
-                    shares[cell] = (shares[cell] + inside.max(LEAST_SHARE)).min(1.0);
+                    *share = (*share + inside.max(LEAST_SHARE)).min(1.0);
                 }
             }
         }

@@ -10,7 +10,6 @@ use nprof_engine::wire::job::JobReport;
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
-use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::window::WindowEvents;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use serde::de::DeserializeOwned;
@@ -103,7 +102,7 @@ impl Client {
         message(&rank_path(slug, rank)).await
     }
 
-    /// A tile of the segment with this content.
+    /// A tile of the segment with this content, as it came: [`super::decode::tile`] unpacks it.
     ///
     /// # Errors
     /// As [`Client::profiles`]; [`FetchError::Cancelled`] after the signal.
@@ -114,13 +113,13 @@ impl Client {
         content: &str,
         id: TileId,
         cancel: &AbortSignal,
-    ) -> Result<Tile, FetchError> {
+    ) -> Result<Vec<u8>, FetchError> {
         let request = RequestInit::new();
         request.set_signal(Some(cancel));
         let content = percent_encoded(content);
         let (group, level, index) = (id.group, id.level.number(), id.index);
         let path = format!("{}/tiles/{content}/{group}/{level}/{index}", rank_path(slug, rank));
-        decode::tile(&bytes(&path, &request, POSTCARD_ZSTD).await?)
+        bytes(&path, &request, POSTCARD_ZSTD).await
     }
 
     /// All about a slice.

@@ -12,7 +12,6 @@ use nprof_engine::base::Interval;
 use nprof_engine::tile::{CELLS, TileId};
 use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
-use nprof_engine::wire::tile::Tile;
 use web_sys::HtmlCanvasElement;
 
 use super::first_picture;
@@ -36,6 +35,8 @@ pub const RULER_PX: f64 = 24.0;
 const SLOP_PX: f64 = 3.0;
 /// Slices that come before the rank in coarse wait at most so long for their colours.
 const COLOURS_WAIT: Duration = Duration::from_millis(500);
+/// A frame unpacks tiles for at most so long; what is made of them takes about as long again.
+const UNPACK_MS: f64 = 2.5;
 /// Arrows that are drawn; a slice with more has them in the details.
 const MOST_ARROWS: usize = 64;
 
@@ -156,6 +157,8 @@ enum Colours {
 /// What a frame leaves to be done when the stage is free again.
 #[derive(Debug, Default)]
 struct Outcome {
+    /// Whether there is more for another frame.
+    is_unfinished: bool,
     fetch: super::tiles::Orders,
     hover: Option<Option<Hover>>,
     problem: Option<String>,
@@ -199,6 +202,9 @@ impl StageHandle {
         if let Some(wait_ms) = outcome.fetch.retry_in_ms {
             set_timeout(move || self.invalidate(), Duration::from_millis(wait_ms));
         }
+        if outcome.is_unfinished {
+            self.invalidate();
+        }
         if let Some(hover) = outcome.hover {
             self.on_hover.run(hover);
         }
@@ -207,7 +213,7 @@ impl StageHandle {
         }
     }
 
-    fn arrived(self, id: TileId, generation: u64, answer: Result<Tile, FetchError>) {
+    fn arrived(self, id: TileId, generation: u64, answer: Result<Vec<u8>, FetchError>) {
         if self.with(|stage| stage.tiles.arrived(id, generation, answer)) == Some(true) {
             self.invalidate();
         }
@@ -311,6 +317,8 @@ impl Stage {
         if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
             return Outcome::default();
         }
+        // The first picture is not held up.
+        let is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
         let ratio = window().device_pixel_ratio().max(0.5);
         let scale = self.shown.scale();
         let top_px = self.shown.scroll_px;
@@ -330,7 +338,7 @@ impl Stage {
             first_picture::mark();
         }
         let problem = self.tiles.cache().failure(&wanted.shown).map(ToString::to_string);
-        Outcome { fetch, hover, problem }
+        Outcome { is_unfinished, fetch, hover, problem }
     }
 
     fn paint(&mut self, rank: &RankDetail, pieces: &[Piece], ratio: f64) {

@@ -1,6 +1,6 @@
 //! The tiles of the shown rank: plans what to fetch, sends it, takes the answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use nprof_engine::wire::tile::Tile;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::cache::TileCache;
+use crate::fetch::decode;
 use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{Client, FetchError};
 use crate::view::layout::Row;
@@ -25,6 +26,8 @@ const CACHE_BYTES: usize = 192 << 20;
 pub struct Tiles {
     cache: TileCache,
     under_way: HashMap<TileId, AbortController>,
+    /// Answers that were not unpacked yet.
+    inbox: VecDeque<(TileId, Result<Vec<u8>, FetchError>)>,
     source: Option<Source>,
     overview: Vec<TileId>,
     /// Counts ranks: answers for one that is no longer shown are dropped.
@@ -60,7 +63,7 @@ pub struct Order {
 
 impl Order {
     /// Sends it; `arrived` takes the answer.
-    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<Tile, FetchError>) + 'static) {
+    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<Vec<u8>, FetchError>) + 'static) {
         spawn_local(async move {
             let Source { slug, rank } = self.source;
             let answer =
@@ -75,6 +78,7 @@ impl Default for Tiles {
         Self {
             cache: TileCache::new(CACHE_BYTES),
             under_way: HashMap::new(),
+            inbox: VecDeque::new(),
             source: None,
             overview: Vec::new(),
             generation: 0,
@@ -157,14 +161,27 @@ impl Tiles {
         (wanted, orders)
     }
 
-    /// Takes an answer. Whether it is one for the shown rank.
-    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<Tile, FetchError>) -> bool {
+    /// Takes an answer, to be unpacked by a frame. Whether it is one for the shown rank.
+    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<Vec<u8>, FetchError>) -> bool {
         if generation != self.generation || answer == Err(FetchError::Cancelled) {
             return false;
         }
         self.under_way.remove(&id);
-        self.cache.provide(id, answer, now_ms());
+        self.inbox.push_back((id, answer));
         true
+    }
+
+    /// Unpacks answers for about so long, one at least. Whether some are left: many may arrive during one slow frame,
+    /// and the next one must not be slower for that.
+    pub fn unpack(&mut self, at_most_ms: f64) -> bool {
+        let start_ms = now_ms();
+        while let Some((id, answer)) = self.inbox.pop_front() {
+            self.cache.provide(id, answer.and_then(|frame| decode::tile(&frame)), now_ms());
+            if now_ms() - start_ms >= at_most_ms {
+                break;
+            }
+        }
+        !self.inbox.is_empty()
     }
 
     /// Lets failed requests be sent again at once.
