@@ -1,8 +1,8 @@
 //! Which name has which colour.
 //!
 //! Names are numbered as they come; a number's colour is looked up when drawing, so that nothing is uploaded again when
-//! it changes. Colours are given once the whole rank is known in coarse: the names with the most time differ most from
-//! each other. All others get the colour that is the rarest where they stand. What was given stays, also when another
+//! it changes. Colours are given once the rank's first tracks are known in coarse: the names with the most time differ
+//! most from each other. All others get the colour that is the rarest where they stand. What was given stays, also when another
 //! rank is looked at.
 
 use std::cmp::Reverse;
@@ -41,7 +41,7 @@ pub struct Names {
     numbers: HashMap<String, u16>,
     /// By number, from the first that is no colour's.
     kinds: Vec<Kind>,
-    /// Whether the rank is known in coarse: from then on, new names get a colour at once.
+    /// Whether colours were given: from then on, new names get one at once.
     is_known: bool,
     /// Changes whenever a colour does.
     version: u64,
@@ -142,8 +142,8 @@ impl Names {
         }
     }
 
-    /// Gives a name the colour that is the rarest on its tracks, then in their groups, then at all; of those the one
-    /// that its hash likes, so that it is the same in most ranks and on most days.
+    /// Gives a name the colour that is the rarest on its tracks, then in their groups; of those the one that its hash
+    /// likes, so that it is the same in most ranks and whichever tile comes first.
     fn give_one(&mut self, at: usize) {
         let kind = &self.kinds[at];
         if kind.is_given {
@@ -152,13 +152,12 @@ impl Names {
         let given = self.kinds.iter().filter(|kind| kind.is_given).count();
         // The first names take the colours that differ most.
         let choice = if given < FIRST_COLOURS { FIRST_COLOURS } else { NAME_COLOURS };
-        let mut uses = [(0_u32, 0_u32, 0_u32); NAME_COLOURS];
+        let mut uses = [(0_u32, 0_u32); NAME_COLOURS];
         let groups: BTreeSet<_> = kind.places.iter().map(|place| place.group).collect();
         for other in self.kinds.iter().filter(|other| other.is_given) {
-            let (on_track, in_group, all) = &mut uses[usize::from(other.colour)];
+            let (on_track, in_group) = &mut uses[usize::from(other.colour)];
             *on_track += u32::from(other.places.iter().any(|place| kind.places.contains(place)));
             *in_group += u32::from(other.places.iter().any(|place| groups.contains(&place.group)));
-            *all += 1;
         }
         let hash = kind.hash;
         let rarest = (0..choice).map(|step| (liked(hash, step) as usize) % choice).min_by_key(|at| uses[*at]);

@@ -324,8 +324,10 @@ impl Stage {
         let top_px = self.shown.scroll_px;
         let rows = self.shown.layout.visible(top_px, top_px + height_px);
         let (wanted, fetch) = self.tiles.plan(&self.shown.layout, rows, &scale, ratio);
-        if self.colours != Colours::Given && self.tiles.is_overview_settled() {
-            self.names.give(self.tiles.overview().map(Rc::as_ref), &self.shape);
+        if self.colours != Colours::Given
+            && let Some(leading) = self.tiles.leading()
+        {
+            self.names.give(leading.iter().map(Rc::as_ref), &self.shape);
             self.colours = Colours::Given;
         }
         let mut pieces = Vec::new();
