@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use nprof_engine::base::ProfileId;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
-use nprof_engine::native::{WriteError, write_segment};
+use nprof_engine::native::{WriteError, write_segment_while};
 
 use super::counted::Counted;
 use super::inputs::numbered;
@@ -157,10 +157,13 @@ fn build_one(
     meter: &Meter,
 ) -> Result<Built> {
     let path = staging.profile_dir().join(part_name(at));
-    let built = write_segment(&path, options, |sink| (source.fill)(&mut Counted::new(sink, meter)));
+    let goes_on = || !meter.is_cancelled();
+    let fill = |sink: &mut dyn Sink| (source.fill)(&mut Counted::new(sink, meter));
+    let built = write_segment_while(&path, options, &goes_on, fill);
     let place = || source.place.clone();
     match built {
-        Ok(_) | Err(WriteError::Read(_)) if meter.is_cancelled() => Err(IngestError::Cancelled),
+        // However it ended: what it complains of is that nobody wanted it to go on.
+        _ if meter.is_cancelled() => Err(IngestError::Cancelled),
         Ok(built) => Ok(built),
         Err(WriteError::Read(error)) => Err(error),
         Err(WriteError::Io(source)) => Err(IngestError::Write { path: place(), source }),
