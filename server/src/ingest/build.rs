@@ -1,5 +1,6 @@
 //! Building the segments of a profile, two ranks at a time.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -89,9 +90,17 @@ pub fn build(
         created: Timestamp::now(),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         source: built.first().map(|built| built.rank.source.clone()).unwrap_or_default(),
+        warnings: kinds_of_warnings(&built, &ranks),
         ranks,
     };
     Ok(Staged { staging, manifest })
+}
+
+/// How many different things went wrong: a kind that comes a thousand times, or in each rank, is one.
+fn kinds_of_warnings(built: &[Built], ranks: &[RankFile]) -> u64 {
+    let of_segments = built.iter().flat_map(|built| &built.warnings).map(|w| (Some(w.kind), w.what.as_str()));
+    let of_ranks = ranks.iter().flat_map(|rank| &rank.notes).map(|note| (None, note.as_str()));
+    of_segments.chain(of_ranks).collect::<HashSet<_>>().len() as u64
 }
 
 fn part_name(at: usize) -> String {
@@ -114,7 +123,6 @@ fn rank_file(rank: u32, taken: Option<u32>, source: &RankSource<'_>, built: &Bui
         start_ps: built.start_ps,
         end_ps: built.end_ps,
         origin_unix_ns: built.rank.origin_unix_ns,
-        warnings: built.warnings + notes.len() as u64,
         notes,
     }
 }
