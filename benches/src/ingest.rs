@@ -37,7 +37,11 @@ pub fn write(directory: &Path, path: &Path) -> Result<Built> {
     })
 }
 
-fn fill(directory: &Path, sink: &mut dyn Sink) -> Result<()> {
+/// Hands all events in `directory` to a sink.
+///
+/// # Errors
+/// Where they cannot be read, and those of the sink.
+pub fn fill(directory: &Path, sink: &mut dyn Sink) -> Result<()> {
     let meta = Meta::read(directory).with_context(|| format!("no events in {}", directory.display()))?;
     sink.rank(RankInfo { source: "bench".to_owned(), ..RankInfo::default() });
     instructions(directory, &meta, sink)?;
