@@ -100,10 +100,14 @@ impl Sink for Nothing {
         Ok(())
     }
 
+    fn in_order(&mut self, _: TrackId) -> Taken<()> {
+        Ok(())
+    }
+
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Taken<SliceKey> {
         black_box(slice);
         self.slices += 1;
-        Ok(SliceKey(self.slices))
+        Ok(SliceKey { track: slice.track, arrival: self.slices })
     }
 
     fn sample(&mut self, _: TrackId, _: i64, value: f64, _: &[(FieldId, Value<'_>)]) -> Taken<()> {

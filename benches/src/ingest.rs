@@ -65,14 +65,13 @@ impl<T: Fixed> Column<T> {
     }
 }
 
-/// A column of codes into a dictionary whose texts are numbered where they first occur, so that each is read when its
-/// first row is.
+/// A column of codes into a dictionary whose texts are numbered where they first occur, so that each is read and named
+/// when its first row is.
 struct TextColumn<T> {
     codes: Column<T>,
     lines: BufReader<File>,
     line: String,
-    texts: String,
-    ends: Vec<usize>,
+    names: Vec<NameId>,
 }
 
 impl<T: Fixed + Into<u32>> TextColumn<T> {
@@ -81,21 +80,20 @@ impl<T: Fixed + Into<u32>> TextColumn<T> {
             codes: Column::open(directory, name)?,
             lines: BufReader::new(File::open(directory.join(format!("{name}.txt")))?),
             line: String::new(),
-            texts: String::new(),
-            ends: vec![0],
+            names: Vec::new(),
         })
     }
 
-    fn value(&mut self, at: usize) -> Result<Value<'_>> {
+    fn value(&mut self, at: usize, sink: &mut dyn Sink) -> Result<Value<'static>> {
         let code: u32 = self.codes.values[at].into();
         let code = code as usize;
-        while self.ends.len() <= code + 1 {
+        while self.names.len() <= code {
             self.line.clear();
             self.lines.read_line(&mut self.line)?;
-            self.texts.push_str(self.line.strip_suffix('\n').context("a dictionary ends before its codes")?);
-            self.ends.push(self.texts.len());
+            let text = self.line.strip_suffix('\n').context("a dictionary ends before its codes")?;
+            self.names.push(sink.name(text)?);
         }
-        Ok(Value::Text(&self.texts[self.ends[code]..self.ends[code + 1]]))
+        Ok(Value::Name(self.names[code]))
     }
 }
 
@@ -149,7 +147,9 @@ fn slice_tracks(
 ) -> Result<Vec<TrackId>> {
     let parent = sink.track(TrackSpec::group(group, None, sort))?;
     let track = |(sort, name): (i64, String)| {
-        Ok(sink.track(TrackSpec::slices(&name, Some(parent), table, Nesting::Concurrent, sort))?)
+        let track = sink.track(TrackSpec::slices(&name, Some(parent), table, Nesting::Concurrent, sort))?;
+        sink.in_order(track)?;
+        Ok(track)
     };
     (0..).zip(names).map(track).collect()
 }
@@ -184,19 +184,20 @@ fn instructions(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()
         layer.codes.read(rows)?;
         source.codes.read(rows)?;
         for at in 0..rows {
+            let values = [
+                (fields[0], operands.value(at, sink)?),
+                (fields[1], hlo.value(at, sink)?),
+                (fields[2], layer.value(at, sink)?),
+                (fields[3], source.value(at, sink)?),
+                (pc_field, Value::Int(i64::from(pc.values[at]))),
+            ];
             sink.slice(&SliceRecord {
                 track: engines[engine],
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
                 name: opcode.name(at)?,
                 form: Form::Complete,
-                fields: &[
-                    (fields[0], operands.value(at)?),
-                    (fields[1], hlo.value(at)?),
-                    (fields[2], layer.value(at)?),
-                    (fields[3], source.value(at)?),
-                    (pc_field, Value::Int(i64::from(pc.values[at]))),
-                ],
+                fields: &values,
             })?;
         }
         Ok(())
@@ -226,18 +227,19 @@ fn transfers(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
         tensor.codes.read(rows)?;
         id.read(rows)?;
         for at in 0..rows {
+            let fields = [
+                (size_field, Value::Int(i64::from(size.values[at]))),
+                (src_field, src.value(at, sink)?),
+                (dst_field, dst.value(at, sink)?),
+                (id_field, Value::Int(i64::from(id.values[at]))),
+            ];
             sink.slice(&SliceRecord {
                 track: queues[queue],
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
                 name: tensor.name(at)?,
                 form: Form::Complete,
-                fields: &[
-                    (size_field, Value::Int(i64::from(size.values[at]))),
-                    (src_field, src.value(at)?),
-                    (dst_field, dst.value(at)?),
-                    (id_field, Value::Int(i64::from(id.values[at]))),
-                ],
+                fields: &fields,
             })?;
         }
         Ok(())
@@ -263,6 +265,7 @@ fn counter<T: Fixed + Into<u32>>(
     let mut start = Column::<u64>::open(directory, "counter.start")?;
     let mut value = Column::<T>::open(directory, &format!("counter.{}", spec.name))?;
     let track = sink.track(spec)?;
+    sink.in_order(track)?;
     pieces(&[meta.samples], |_, rows| {
         start.read(rows)?;
         value.read(rows)?;

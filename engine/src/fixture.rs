@@ -97,13 +97,25 @@ impl Recorder {
             .map(|(_, row)| row)
     }
 
+    fn owned(&self, value: Value<'_>) -> OwnedValue {
+        match value {
+            Value::Int(v) => OwnedValue::Int(v),
+            Value::Uint(v) => OwnedValue::Uint(v),
+            Value::Float(v) => OwnedValue::Float(v),
+            Value::Bool(v) => OwnedValue::Bool(v),
+            Value::Text(v) => OwnedValue::Text(v.to_owned()),
+            Value::Name(v) => OwnedValue::Text(self.text(v).to_owned()),
+            Value::Json(v) => OwnedValue::Json(v.to_owned()),
+        }
+    }
+
     fn named(&self, fields: &[(FieldId, Value<'_>)]) -> Result<Vec<(String, OwnedValue)>> {
         fields
             .iter()
             .map(|(id, value)| {
                 let (_, spec) =
                     self.fields.get(id.0 as usize).ok_or(Error::Invalid { what: "unknown field" })?;
-                Ok((spec.name.clone(), value.to_owned_value()))
+                Ok((spec.name.clone(), self.owned(*value)))
             })
             .collect()
     }
@@ -144,6 +156,10 @@ impl Sink for Recorder {
         Ok(())
     }
 
+    fn in_order(&mut self, _track: TrackId) -> Result<()> {
+        Ok(())
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "fixtures are small")]
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         let recorded = RecordedSlice {
@@ -155,7 +171,7 @@ impl Sink for Recorder {
             fields: self.named(slice.fields)?,
         };
         self.slices.push(recorded);
-        Ok(SliceKey(self.slices.len() as u32 - 1))
+        Ok(SliceKey { track: slice.track, arrival: self.slices.len() as u32 - 1 })
     }
 
     fn sample(

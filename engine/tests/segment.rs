@@ -50,7 +50,8 @@ fn table(name: &str, kind: TableKind) -> TableSpec {
 /// Builds a segment: three slice tracks, a counter with the starts of the first, a side table; each slice is linked to
 /// the one given before it.
 fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
-    let mut builder = Builder::new(Vec::new(), options);
+    let mut bytes = Vec::new();
+    let mut builder = Builder::new(Vec::new(), &mut bytes, options).unwrap();
     let instruction = builder.table(table("instruction", TableKind::Slices)).unwrap();
     let counter = builder.table(table("counter", TableKind::Samples)).unwrap();
     let side = builder.table(table("queue", TableKind::Side)).unwrap();
@@ -90,13 +91,12 @@ fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
         }
     }
     builder.row(side, &[(queue, Value::Text("qSyncIO0"))]).unwrap();
-    let mut bytes = Vec::new();
-    builder.finish(&mut bytes).unwrap();
+    builder.finish().unwrap();
     bytes
 }
 
 /// Spills at every few rows and stores most texts in place: the paths that large traces take.
-const TIGHT: BuildOptions = BuildOptions { sort_bytes: 4_000, dictionary_bytes: 60 };
+const TIGHT: BuildOptions = BuildOptions { sort_bytes: 4_000, dictionary_bytes: 60, group_bytes: 2_000 };
 
 fn key(track: usize, start_ps: i64, duration_ps: i64, name: &str) -> (usize, i64, i64, String) {
     (track, start_ps, duration_ps, name.to_owned())
@@ -270,8 +270,12 @@ fn every_truncation_is_an_error() {
 #[test]
 fn a_newer_version_says_upgrade() {
     let mut bytes = build(&[], BuildOptions::default());
-    bytes[8] = 2;
-    assert!(matches!(Segment::open(bytes), Err(Error::UnsupportedVersion { found: 2, newest: 1 })));
+    bytes[8] = 3;
+    let refused = Segment::open(bytes.clone()).unwrap_err();
+    assert!(matches!(refused, Error::UnsupportedVersion { found: 3, newest: 2 }));
+    assert!(refused.to_string().contains("upgrade"));
+    bytes[8] = 1;
+    assert!(Segment::open(bytes).unwrap_err().to_string().contains("ingest the trace again"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Segments of every version are read for ever: `golden/` holds one of each, written by the nprof of its time.
+//! Segments of every released version are read for ever: `golden/` holds one of each, written by the nprof of its time.
 //!
 //! A new version adds a file (`NPROF_WRITE_GOLDEN=1 cargo test -p nprof-tests --test format_compat`); no file changes.
 
@@ -12,7 +12,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, RankInfo, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Unit, Value,
     WarningKind,
 };
-use nprof_engine::segment::{Segment, VERSION};
+use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::wire::answer;
 
 fn golden(version: u16) -> PathBuf {
@@ -22,8 +22,9 @@ fn golden(version: u16) -> PathBuf {
 /// A rank with something of everything: both nestings, counters, side rows, arrows, sparse fields of every type, texts
 /// in place, enough rows for several blocks and a pyramid.
 fn write_rank() -> Vec<u8> {
-    let options = BuildOptions { sort_bytes: 200_000, dictionary_bytes: 2_000 };
-    let mut sink = Builder::new(Vec::new(), options);
+    let options = BuildOptions { sort_bytes: 200_000, dictionary_bytes: 2_000, ..BuildOptions::default() };
+    let mut bytes = Vec::new();
+    let mut sink = Builder::new(Vec::new(), &mut bytes, options).unwrap();
     let table = |name: &str, kind| TableSpec {
         name: name.into(),
         kind,
@@ -43,7 +44,7 @@ fn write_rank() -> Vec<u8> {
     let host = sink.track(TrackSpec::slices("Host", None, instruction, Nesting::Calls, 1)).unwrap();
     let pending = sink.track(TrackSpec::counter("Pending", None, counter, Unit::Count, 2)).unwrap();
     let mut last = None;
-    for at in 0..6_000_i64 {
+    for at in 0..9_000_i64 {
         let name = sink.name(["MATMUL", "LDWEIGHTS", "ACTIVATE"][at as usize % 3]).unwrap();
         let text = format!("operand {}", at % 500);
         let value = match at % 5 {
@@ -80,8 +81,7 @@ fn write_rank() -> Vec<u8> {
         ..RankInfo::default()
     });
     sink.warn(WarningKind::UnknownRecord, "a record of kind 9", &|| "record 4".to_owned());
-    let mut bytes = Vec::new();
-    sink.finish(&mut bytes).unwrap();
+    sink.finish().unwrap();
     bytes
 }
 
@@ -90,7 +90,7 @@ fn every_version_is_read() {
     if std::env::var_os("NPROF_WRITE_GOLDEN").is_some() && !golden(VERSION).exists() {
         std::fs::write(golden(VERSION), write_rank()).unwrap();
     }
-    for version in 1..=VERSION {
+    for version in OLDEST_VERSION..=VERSION {
         check(Segment::open(std::fs::read(golden(version)).unwrap()).unwrap());
     }
 }
@@ -105,17 +105,17 @@ fn check(segment: Segment<Vec<u8>>) {
     let footer = segment.footer();
     assert_eq!((footer.rank.rank, footer.rank.source.as_str()), (Some(3), "golden"));
     assert_eq!(footer.warnings.len(), 1);
-    assert_eq!(footer.flows.arrows, 5_999);
+    assert_eq!(footer.flows.arrows, 8_999);
     let tracks = segment.slice_tracks(None);
     let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4)).unwrap();
-    assert_eq!(all.count, 6_000);
+    assert_eq!(all.count, 9_000);
     let (found, _) = segment.window(&tracks, Interval::new(100_000_000, 101_000_000), 100).unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();
     assert_eq!(names, ["ACTIVATE", "MATMUL"]);
     let detail = answer::slice(&segment, found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    assert_eq!(segment.search("operand 499", 10).unwrap().rows.len(), 4);
+    assert_eq!(segment.search("operand 499", 10).unwrap().rows.len(), 6);
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();
     assert_eq!(counters[0].value_range, Some((0.0, 16.0)));
-    assert!(counters[0].pyramid.len > 0, "6,000 samples have a pyramid");
+    assert!(counters[0].pyramid.len > 0, "9,000 samples have a pyramid");
 }

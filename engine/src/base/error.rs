@@ -22,7 +22,7 @@ pub enum Error {
         /// Bytes that are there.
         available: u64,
     },
-    /// Written by a newer nprof: upgrade.
+    /// Written by a newer nprof: upgrade. Or by one from before the first release: ingest the trace again.
     UnsupportedVersion {
         /// The version in the file.
         found: u16,
@@ -58,6 +58,12 @@ impl fmt::Display for Error {
             }
             Self::Truncated { needed, available } => {
                 write!(f, "cut off: {needed} bytes expected, {available} there; ingest the trace again")
+            }
+            Self::UnsupportedVersion { found, newest } if found < newest => {
+                write!(
+                    f,
+                    "format version {found} is from before the first release; ingest the trace again with --force"
+                )
             }
             Self::UnsupportedVersion { found, newest } => {
                 write!(f, "format version {found}, this nprof reads up to {newest}: upgrade nprof")

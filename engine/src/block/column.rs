@@ -1,9 +1,9 @@
 //! One column's values in one block: who is present, and the values of those.
 
-use super::{ROWS, ZoneMap};
+use super::ROWS;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::codec::{self, Texts};
+use crate::codec::{self, Decoder, Encoder, Texts};
 
 /// How a column's values are stored. A field has one column for each type that occurs in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,56 +80,109 @@ pub struct BlockColumn {
     values: BlockValues,
 }
 
-/// Presence codes, as in `docs/format.md`.
-const PRESENT_ALL: u8 = 0;
-const PRESENT_MASK: u8 = 1;
+/// How a block is coded, by its first byte (`docs/format.md`, Column block).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coding {
+    /// The values of all rows.
+    All,
+    /// A presence mask, and the values of the rows that have one.
+    Masked,
+    /// Differences from what the track's program foretells for each row's code.
+    Foretold,
+    /// Codes of the track's program: the first, and differences from the usual successor.
+    Codes,
+    /// Starts: differences from the end of the row before and the gap that the program foretells, if there is one.
+    AfterEnd,
+    /// Starts: differences from the start of the row before and the step that the program foretells.
+    AfterStart,
+}
 
-/// Encodes a block: `values` of the rows that are set in `present` (one entry a row).
+impl Coding {
+    /// All codings; the position is the code.
+    pub const ALL: [Self; 6] =
+        [Self::All, Self::Masked, Self::Foretold, Self::Codes, Self::AfterEnd, Self::AfterStart];
+
+    /// Its code.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        Self::ALL.iter().position(|&one| one == self).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
+    }
+}
+
+/// The values of a part of a column, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub enum ValuesRef<'a> {
+    /// Integers, codes, booleans.
+    Ints(&'a [i64]),
+    /// Floats.
+    Floats(&'a [f64]),
+    /// Some of these texts.
+    Texts(&'a Texts, usize, usize),
+}
+
+/// Encodes a block by itself: the values of the rows that are set in `present`, an entry a row, or of all rows.
 ///
-/// Returns the zone map. The block of a column in which no row has a value is not written at all.
-pub fn encode_block(present: &[bool], values: &BlockValues, kind: ColumnType, out: &mut Vec<u8>) -> ZoneMap {
-    if present.iter().all(|&p| p) {
-        out.push(PRESENT_ALL);
-    } else {
-        out.push(PRESENT_MASK);
-        let mut mask = Vec::new();
-        codec::encode_mask(present, &mut mask);
-        out.put_bytes(&mask);
+/// The block of a column in which no row has a value is not written at all.
+pub fn encode_block(
+    present: Option<&[bool]>,
+    values: ValuesRef<'_>,
+    encoder: &mut Encoder,
+    out: &mut Vec<u8>,
+) {
+    match present {
+        None => out.push(Coding::All.code()),
+        Some(present) => {
+            out.push(Coding::Masked.code());
+            let mut mask = Vec::new();
+            codec::encode_mask(present, &mut mask);
+            out.put_bytes(&mask);
+        }
     }
     match values {
-        BlockValues::Ints(values) => {
-            codec::encode_ints(values, out);
-            if matches!(kind, ColumnType::Int) { ZoneMap::of_ints(values) } else { ZoneMap::None }
-        }
-        BlockValues::Floats(values) => {
-            codec::encode_floats(values, out);
-            ZoneMap::of_floats(values)
-        }
-        BlockValues::Texts(texts) => {
-            codec::encode_texts(texts.iter(), out);
-            ZoneMap::None
-        }
+        ValuesRef::Ints(values) => encoder.ints(values, out),
+        ValuesRef::Floats(values) => encoder.floats(values, out),
+        ValuesRef::Texts(texts, from, to) => codec::encode_texts((from..to).map(|at| texts.get(at)), out),
     }
 }
 
 impl BlockColumn {
-    /// Decodes a block of `rows` rows that lies at `offset` of the file.
+    /// Of rows that all have a value.
+    #[must_use]
+    pub fn full(values: BlockValues) -> Self {
+        Self { slots: None, values }
+    }
+
+    /// Of the rows that are set in `present`; as many values as those.
+    #[must_use]
+    pub fn sparse(present: &[bool], values: BlockValues) -> Self {
+        Self { slots: Some(slots_of(present)), values }
+    }
+
+    /// Decodes a block of `rows` rows that is coded by itself and lies at `offset` of the file.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
-    pub fn decode(bytes: &[u8], rows: usize, kind: ColumnType, offset: u64) -> Result<Self> {
+    /// Where the bytes are damaged, or the block is coded by something else.
+    pub fn decode(
+        bytes: &[u8],
+        rows: usize,
+        kind: ColumnType,
+        offset: u64,
+        decoder: &mut Decoder,
+    ) -> Result<Self> {
         if rows > ROWS {
             return Err(Error::Corrupt { what: "block with too many rows", offset });
         }
         let mut cursor = Cursor::new(bytes, offset, "column block");
-        let slots = match cursor.u8()? {
-            PRESENT_ALL => None,
-            PRESENT_MASK => {
+        let slots = match coding(&mut cursor)? {
+            Coding::All => None,
+            Coding::Masked => {
                 let mut present = Vec::new();
                 codec::decode_mask(cursor.bytes()?, rows, &mut present)?;
                 Some(slots_of(&present))
             }
-            _ => return Err(cursor.corrupt()),
+            Coding::Foretold | Coding::Codes | Coding::AfterEnd | Coding::AfterStart => {
+                return Err(cursor.corrupt());
+            }
         };
         let count =
             slots.as_ref().map_or(rows, |slots| slots.iter().max().map_or(0, |&last| usize::from(last)));
@@ -137,7 +190,7 @@ impl BlockColumn {
         let values = match kind {
             ColumnType::Int | ColumnType::Uint | ColumnType::Bool | ColumnType::Text | ColumnType::Json => {
                 let mut values = Vec::new();
-                codec::decode_ints(rest, count, &mut values)?;
+                decoder.ints(rest, count, &mut values)?;
                 BlockValues::Ints(values)
             }
             ColumnType::Float => {
@@ -194,16 +247,31 @@ impl BlockColumn {
     }
 }
 
-/// The encoded values of a block, behind the presence mask.
+/// Reads how a block is coded.
 ///
 /// # Errors
 /// Where the bytes are damaged.
-pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<&[u8]> {
+pub fn coding(cursor: &mut Cursor<'_>) -> Result<Coding> {
+    Coding::ALL.get(usize::from(cursor.u8()?)).copied().ok_or_else(|| cursor.corrupt())
+}
+
+/// How a block is coded, and its encoded values, behind a presence mask or a first code.
+///
+/// # Errors
+/// Where the bytes are damaged.
+pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<(Coding, &[u8])> {
     let mut cursor = Cursor::new(bytes, offset, "column block");
-    if cursor.u8()? == PRESENT_MASK {
-        cursor.bytes()?;
+    let coding = coding(&mut cursor)?;
+    match coding {
+        Coding::Masked => {
+            cursor.bytes()?;
+        }
+        Coding::Codes => {
+            cursor.varint()?;
+        }
+        Coding::All | Coding::Foretold | Coding::AfterEnd | Coding::AfterStart => {}
     }
-    cursor.take(cursor.remaining())
+    Ok((coding, cursor.take(cursor.remaining())?))
 }
 
 /// [`ROWS`] fits 16 bits, so a slot does.
@@ -232,8 +300,11 @@ mod tests {
             let present: Vec<bool> = rows.iter().map(Option::is_some).collect();
             let values = BlockValues::Ints(rows.iter().flatten().copied().collect());
             let mut bytes = Vec::new();
-            encode_block(&present, &values, ColumnType::Int, &mut bytes);
-            let block = BlockColumn::decode(&bytes, rows.len(), ColumnType::Int, 0).unwrap();
+            let BlockValues::Ints(given) = &values else { panic!("integers go in") };
+            let mask = present.contains(&false).then_some(present.as_slice());
+            encode_block(mask, ValuesRef::Ints(given), &mut Encoder::default(), &mut bytes);
+            let block =
+                BlockColumn::decode(&bytes, rows.len(), ColumnType::Int, 0, &mut Decoder::default()).unwrap();
             let BlockValues::Ints(values) = block.values() else { panic!("integers went in") };
             let read: Vec<Option<i64>> = (0..rows.len()).map(|row| block.slot(row).map(|at| values[at])).collect();
             prop_assert_eq!(read, rows);
@@ -242,7 +313,7 @@ mod tests {
         #[test]
         fn hostile_bytes_end_in_an_error_or_a_block(bytes in prop::collection::vec(any::<u8>(), 0..100), kind in 0..8_usize) {
             let kind = ColumnType::ALL[kind];
-            if let Ok(block) = BlockColumn::decode(&bytes, 50, kind, 0) {
+            if let Ok(block) = BlockColumn::decode(&bytes, 50, kind, 0, &mut Decoder::default()) {
                 for row in 0..50 {
                     let slot = block.slot(row);
                     let len = match block.values() {

@@ -6,7 +6,9 @@ mod column;
 pub mod list;
 mod zone;
 
-pub use column::{BlockColumn, BlockValues, ColumnType, encode_block, encoded_values};
+pub use column::{
+    BlockColumn, BlockValues, Coding, ColumnType, ValuesRef, coding, encode_block, encoded_values,
+};
 pub use zone::ZoneMap;
 
 /// Most rows of a block. Two blocks answer a window of 2,000 rows; 16 KiB of `i64` stay in the first-level cache.

@@ -3,32 +3,49 @@
 //! Layout: the base (signed varint), the divisor (varint, at least 2), a whole column of quotients.
 
 use super::int::{signed_len, varint_len};
-use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
 /// The quotients of a column that has a divisor.
 pub struct Quotients {
-    pub base: i64,
-    pub divisor: u64,
+    base: i64,
+    divisor: u64,
     pub values: Vec<i64>,
-    pub stats: Stats,
 }
 
 impl Quotients {
-    /// `None` where nothing beyond 1 divides the distances.
-    pub fn of(values: &[i64], stats: &Stats) -> Option<Self> {
-        let (base, divisor) = (stats.min, stats.divisor);
-        // Distances from the first value and from the smallest have the same common divisor.
-        let quotients = |value: &i64| (value.abs_diff(base) / divisor).cast_signed();
-        let values: Vec<i64> = (divisor > 1).then(|| values.iter().map(quotients).collect())?;
-        let stats = Stats::of(&values);
-        Some(Self { base, divisor, values, stats })
-    }
-
-    /// Bytes before the quotients.
-    pub fn header_len(&self) -> usize {
-        signed_len(self.base) + varint_len(self.divisor)
+    /// `None` where nothing beyond 1 divides the distances, or dividing saves less than the divisor takes. Zero stays zero
+    /// where the divisor allows it: what is spread around zero is stored better so.
+    pub fn of(values: &[i64]) -> Option<Self> {
+        let (&first, rest) = values.split_first()?;
+        let step = rest.first()?.wrapping_sub(first);
+        if values.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step) {
+            // Differences store it in a few bytes as it is.
+            return None;
+        }
+        let divisor = of_distances(rest, first);
+        let exact = (divisor > 1).then(|| Exact::by(divisor))?;
+        let (min, max) = rest.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)));
+        let around_zero = min < 0 && max > 0 && exact.quotient(min.unsigned_abs()).is_some();
+        let base = if around_zero { 0 } else { min };
+        let saved_bits = divisor.ilog2() as usize * values.len();
+        if saved_bits < (2 + signed_len(base) + varint_len(divisor)) * 8 {
+            return None;
+        }
+        // Distances from the first value, from the smallest and from zero have the same common divisor.
+        let values = if around_zero {
+            let quotient = |value: &i64| {
+                let size = exact.divide(value.unsigned_abs()).cast_signed();
+                if *value < 0 { -size } else { size }
+            };
+            values.iter().map(quotient).collect()
+        } else {
+            values
+                .iter()
+                .map(|value| exact.divide(value.wrapping_sub(base).cast_unsigned()).cast_signed())
+                .collect()
+        };
+        Some(Self { base, divisor, values })
     }
 
     pub fn put_header(&self, out: &mut Vec<u8>) {
@@ -48,4 +65,83 @@ pub fn header(cursor: &mut Cursor<'_>) -> Result<(i64, u64)> {
 pub fn multiply(base: i64, divisor: u64, values: &mut [i64]) {
     let divisor = divisor.cast_signed();
     values.iter_mut().for_each(|value| *value = value.wrapping_mul(divisor).wrapping_add(base));
+}
+
+/// Division that leaves no remainder, by a multiplication: the odd part of a divisor has an inverse modulo 2^64.
+#[derive(Debug, Clone, Copy)]
+struct Exact {
+    divisor: u64,
+    inverse: u64,
+    twos: u32,
+}
+
+impl Exact {
+    fn by(divisor: u64) -> Self {
+        let twos = divisor.trailing_zeros();
+        let odd = divisor >> twos;
+        // Newton's iteration doubles the bits that are right; `odd` is its own inverse in the lowest three.
+        let inverse = (0..5).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
+        Self { divisor, inverse, twos }
+    }
+
+    /// The quotient of a multiple; of any other number something else.
+    fn divide(self, multiple: u64) -> u64 {
+        (multiple >> self.twos).wrapping_mul(self.inverse)
+    }
+
+    /// The quotient, if the divisor divides this.
+    fn quotient(self, number: u64) -> Option<u64> {
+        let quotient = self.divide(number);
+        // A number that is no multiple has a quotient beyond all that multiples have.
+        (quotient.checked_mul(self.divisor) == Some(number)).then_some(quotient)
+    }
+}
+
+/// The greatest common divisor of the distances from `first`; 0 where all are equal.
+fn of_distances(values: &[i64], first: i64) -> u64 {
+    let mut exact = None;
+    for value in values {
+        let distance = value.abs_diff(first);
+        let divides = |exact: Exact| exact.quotient(distance).is_some();
+        if distance == 0 || exact.is_some_and(divides) {
+            continue;
+        }
+        let divisor = gcd(exact.map_or(0, |exact: Exact| exact.divisor), distance);
+        if divisor == 1 {
+            return 1;
+        }
+        exact = Some(Exact::by(divisor));
+    }
+    exact.map_or(0, |exact| exact.divisor)
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn multiplying_divides(divisor in 1_u64.., number in any::<u64>()) {
+            let whole = number.is_multiple_of(divisor).then(|| number / divisor);
+            prop_assert_eq!(Exact::by(divisor).quotient(number), whole);
+            prop_assert_eq!(Exact::by(divisor).quotient(number / divisor * divisor), Some(number / divisor));
+        }
+    }
+
+    #[test]
+    fn the_divisor_of_the_distances() {
+        assert_eq!(of_distances(&[7 + 714, 7 + 3 * 714], 7), 714);
+        assert_eq!(of_distances(&[i64::MAX], i64::MIN), u64::MAX);
+        assert_eq!(of_distances(&[5], 5), 0);
+        assert_eq!(of_distances(&[4, 6], 0), 2);
+    }
 }

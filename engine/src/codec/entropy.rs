@@ -10,7 +10,8 @@ use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DeltaSpec, PagingSpec};
 
 use super::int::Trial;
-use super::stats::Stats;
+use super::stats::{Spread, Stats};
+use super::{Decoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 
@@ -37,11 +38,11 @@ impl Trial for Entropy {
         6
     }
 
-    fn attempt(&self, values: &[i64], stats: &Stats) -> Option<Vec<u8>> {
+    fn attempt(&self, values: &[i64], stats: &Stats, _encoder: &mut Encoder) -> Option<Vec<u8>> {
         compress(values, stats)
     }
 
-    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         decompress(cursor, out)
     }
 }
@@ -85,7 +86,7 @@ fn in_subset<T: Stored>(chunk: &[u8]) -> bool {
 /// The values, whose (ordered bits') statistics are `stats`; `None` where pco cannot or leaves the subset.
 pub fn compress<T: Stored>(values: &[T], stats: &Stats) -> Option<Vec<u8>> {
     // Differences where they are narrower: the sampling by which pco would choose costs more than it gains.
-    let narrower = stats.delta_width() < stats.range_width();
+    let narrower = stats.spread() == Spread::Differences;
     let delta_spec = if narrower { DeltaSpec::TryConsecutive(1) } else { DeltaSpec::NoOp };
     let config = ChunkConfig::default().with_compression_level(LEVEL).with_delta_spec(delta_spec);
     let config = config.with_paging_spec(PagingSpec::Exact(vec![values.len()]));

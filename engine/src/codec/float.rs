@@ -6,7 +6,7 @@
 
 use super::int::wins;
 use super::stats::Stats;
-use super::{FLOATS, MAX_VALUES, check_count, entropy, int};
+use super::{Encoder, FLOATS, MAX_VALUES, check_count, entropy};
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 
@@ -54,18 +54,16 @@ fn decimals(values: &[f64]) -> Option<(u8, Vec<i64>)> {
     Some((digits as u8, integers?))
 }
 
-pub fn encode(values: &[f64], out: &mut Vec<u8>) {
+pub fn encode(values: &[f64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
+    // Integers of few digits are shorter than the bits of their floats, but for special columns that pay a little more.
+    if let Some((digits, integers)) = decimals(values) {
+        out.extend([DECIMALS, digits]);
+        return encoder.ints(&integers, out);
+    }
     let bits: Vec<i64> = values.iter().map(|value| ordered(*value)).collect();
     let mut best = vec![ORDERED];
-    int::encode(&bits, &mut best);
-    if let Some((digits, integers)) = decimals(values) {
-        let mut column = vec![DECIMALS, digits];
-        int::encode(&integers, &mut column);
-        if column.len() <= best.len() {
-            best = column;
-        }
-    }
+    encoder.ints(&bits, &mut best);
     if values.len() >= PCO_MIN_VALUES && best.len() * 8 > PCO_ABOVE_BITS * values.len() {
         let attempt = entropy::compress(values, &Stats::of(&bits));
         if let Some(attempt) = attempt.filter(|bytes| wins(bytes.len(), best.len()) && is_exact(bytes, &bits))
@@ -99,7 +97,7 @@ pub fn decode(bytes: &[u8], count: usize, out: &mut Vec<f64>) -> Result<()> {
         _ => return Err(cursor.corrupt()),
     };
     let mut integers = Vec::new();
-    int::decode(cursor.take(cursor.remaining())?, count, &mut integers)?;
+    super::decode_ints(cursor.take(cursor.remaining())?, count, &mut integers)?;
     match power {
         Some(power) => out.extend(integers.iter().map(|digits| *digits as f64 / power)),
         None => out.extend(integers.iter().map(|bits| f64::from_bits(reorder(*bits).cast_unsigned()))),

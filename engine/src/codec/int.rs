@@ -5,6 +5,7 @@
 //! decode slower.
 
 use super::bits::{MAX_WIDTH, packed_len, unpack};
+use super::chains::Chains;
 use super::constant::Constant;
 use super::delta::Delta;
 use super::dictionary::Dictionary;
@@ -13,9 +14,10 @@ use super::entropy::Entropy;
 use super::frame::Frame;
 use super::run::Run;
 use super::shuffle::Shuffle;
+use super::sparse::Sparse;
 use super::stats::Stats;
 use super::varint::Varint;
-use super::{INTS, MAX_VALUES, check_count};
+use super::{Decoder, Encoder, INTS, MAX_VALUES, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, zigzag};
 
@@ -34,15 +36,15 @@ pub trait Trial: Sync {
     /// It is tried only where the best [`Codec`] takes more than this many bits a value.
     fn worth_above_bits(&self) -> usize;
     /// The values, whose statistics are `stats`, or `None` where they do not fit.
-    fn attempt(&self, values: &[i64], stats: &Stats) -> Option<Vec<u8>>;
+    fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>>;
     /// As [`Codec::decode`].
-    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()>;
+    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()>;
 }
 
 /// By id, from [`INTS`] on.
-pub const CODECS: [&dyn Codec; 6] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint];
+pub const CODECS: [&dyn Codec; 7] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint, &Sparse];
 /// By id, after the codecs and the divisor.
-pub const TRIALS: [&dyn Trial; 2] = [&Shuffle, &Entropy];
+pub const TRIALS: [&dyn Trial; 3] = [&Shuffle, &Chains, &Entropy];
 const DIVISOR: u8 = INTS + CODECS.len() as u8;
 const FIRST_TRIAL: u8 = DIVISOR + 1;
 /// What [`super::codec_name`] calls them, by id.
@@ -53,8 +55,10 @@ pub const NAMES: [&str; CODECS.len() + 1 + TRIALS.len()] = [
     "run length",
     "dictionary",
     "varint",
+    "sparse",
     "divisor",
     "shuffled zstd",
+    "chains",
     "pco",
 ];
 /// The same for the quotients below a divisor.
@@ -65,8 +69,10 @@ const NAMES_DIVIDED: [&str; NAMES.len()] = [
     "divisor, run length",
     "divisor, dictionary",
     "divisor, varint",
+    "divisor, sparse",
     "divisor",
     "divisor, shuffled zstd",
+    "divisor, chains",
     "divisor, pco",
 ];
 
@@ -74,19 +80,15 @@ const NAMES_DIVIDED: [&str; NAMES.len()] = [
 const TRIAL_MIN_VALUES: usize = 64;
 
 /// Appends a column: the id of the smallest codec, then what it wrote.
-pub fn encode(values: &[i64], out: &mut Vec<u8>) {
+pub fn encode(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
-    let stats = Stats::of(values);
-    let plain_len = smallest(&stats).1;
-    let quotients =
-        Quotients::of(values, &stats).filter(|q| q.header_len() + 1 + smallest(&q.stats).1 < plain_len);
-    match quotients {
+    match Quotients::of(values) {
         Some(quotients) => {
             out.push(DIVISOR);
             quotients.put_header(out);
-            encode_undivided(&quotients.values, &quotients.stats, out);
+            encode_undivided(&quotients.values, &Stats::of(&quotients.values), encoder, out);
         }
-        None => encode_undivided(values, &stats, out),
+        None => encode_undivided(values, &Stats::of(values), encoder, out),
     }
 }
 
@@ -96,14 +98,18 @@ fn smallest(stats: &Stats) -> (u8, usize) {
     sizes.min_by_key(|(_, len)| *len).expect("the frame of reference fits every column")
 }
 
-fn encode_undivided(values: &[i64], stats: &Stats, out: &mut Vec<u8>) {
+fn encode_undivided(values: &[i64], stats: &Stats, encoder: &mut Encoder, out: &mut Vec<u8>) {
     let (id, len) = smallest(stats);
-    let worth = |trial: &dyn Trial| {
-        values.len() >= TRIAL_MIN_VALUES && len * 8 > trial.worth_above_bits() * values.len()
-    };
-    let attempts = (FIRST_TRIAL..).zip(TRIALS).filter(|(_, trial)| worth(*trial));
-    let attempts = attempts.filter_map(|(id, trial)| Some((id, trial.attempt(values, stats)?)));
-    match attempts.min_by_key(|(_, bytes)| bytes.len()).filter(|(_, bytes)| wins(bytes.len(), len)) {
+    let mut best: Option<(u8, Vec<u8>)> = None;
+    for (id, trial) in (FIRST_TRIAL..).zip(TRIALS) {
+        let best_len = best.as_ref().map_or(len, |(_, bytes)| bytes.len());
+        if values.len() < TRIAL_MIN_VALUES || best_len * 8 <= trial.worth_above_bits() * values.len() {
+            continue;
+        }
+        let attempt = trial.attempt(values, stats, encoder).filter(|bytes| wins(bytes.len(), best_len));
+        best = attempt.map(|bytes| (id, bytes)).or(best);
+    }
+    match best {
         Some((id, bytes)) => {
             out.push(id);
             out.extend_from_slice(&bytes);
@@ -121,7 +127,7 @@ pub fn wins(attempt_len: usize, len: usize) -> bool {
 }
 
 /// Reads what [`encode`] wrote.
-pub fn decode(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
+pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder, out: &mut Vec<i64>) -> Result<()> {
     check_count(count)?;
     out.clear();
     let mut cursor = Cursor::new(bytes, 0, "integer column");
@@ -129,20 +135,20 @@ pub fn decode(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
     // At most MAX_VALUES: a constant column of two bytes may rightly be that long.
     out.resize(count, 0);
     if id != DIVISOR {
-        return decode_undivided(id, cursor, out);
+        return decode_undivided(id, cursor, decoder, out);
     }
     let (base, divisor) = divisor::header(&mut cursor)?;
     let id = cursor.u8()?;
-    decode_undivided(id, cursor, out)?;
+    decode_undivided(id, cursor, decoder, out)?;
     divisor::multiply(base, divisor, out);
     Ok(())
 }
 
-fn decode_undivided(id: u8, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+fn decode_undivided(id: u8, cursor: Cursor<'_>, decoder: &mut Decoder, out: &mut [i64]) -> Result<()> {
     if let Some(codec) = id.checked_sub(INTS).and_then(|index| CODECS.get(usize::from(index))) {
         codec.decode(cursor, out)
     } else if let Some(trial) = id.checked_sub(FIRST_TRIAL).and_then(|index| TRIALS.get(usize::from(index))) {
-        trial.decode(cursor, out)
+        trial.decode(cursor, out, decoder)
     } else {
         Err(cursor.corrupt())
     }

@@ -4,7 +4,7 @@
 //! byte), the number of runs (varint), a column of integers of the runs' lengths, which alternate.
 
 use super::bits::{pack, packed_len};
-use super::{MASKS, MAX_VALUES, check_count, int};
+use super::{MASKS, MAX_VALUES, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -24,7 +24,7 @@ pub fn encode(present: &[bool], out: &mut Vec<u8>) {
     }
     let mut runs = vec![RUNS, u8::from(first)];
     runs.put_varint(lengths.len() as u64);
-    int::encode(&lengths, &mut runs);
+    super::encode_ints(&lengths, &mut runs);
     if runs.len() <= packed_len(present.len(), 1) {
         out.extend_from_slice(&runs);
     } else {
@@ -68,7 +68,7 @@ fn decode_runs(mut cursor: Cursor<'_>, count: usize, out: &mut Vec<bool>) -> Res
     let runs = runs.ok_or_else(|| cursor.corrupt())?;
     let mut lengths = Vec::new();
     let corrupt = cursor.corrupt();
-    int::decode(cursor.take(cursor.remaining())?, runs, &mut lengths)?;
+    super::decode_ints(cursor.take(cursor.remaining())?, runs, &mut lengths)?;
     for length in lengths {
         let end = usize::try_from(length).ok().and_then(|length| out.len().checked_add(length));
         out.resize(end.filter(|end| *end <= count).ok_or(corrupt)?, mark);

@@ -6,6 +6,7 @@
 //! layout to the bit. Offsets in errors count from the first byte of the column.
 
 mod bits;
+mod chains;
 mod compress;
 mod constant;
 mod delta;
@@ -18,6 +19,7 @@ mod int;
 mod mask;
 mod run;
 mod shuffle;
+mod sparse;
 mod stats;
 mod text;
 mod varint;
@@ -25,6 +27,7 @@ mod varint;
 #[cfg(test)]
 mod conformance;
 
+pub use chains::bits as chains_bits;
 pub use compress::{compress, decompress};
 pub use text::Texts;
 
@@ -41,12 +44,68 @@ const FLOATS: u8 = 0x20;
 const TEXTS: u8 = 0x30;
 const MASKS: u8 = 0x40;
 
+/// Working memory for encoding many columns one after the other.
+#[derive(Default)]
+pub struct Encoder {
+    packer: compress::Packer,
+    numbers: Vec<u64>,
+    planes: Vec<u8>,
+    frame: Vec<u8>,
+}
+
+impl std::fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder").finish_non_exhaustive()
+    }
+}
+
+impl Encoder {
+    /// As [`encode_ints`].
+    ///
+    /// # Panics
+    /// As [`encode_ints`].
+    pub fn ints(&mut self, values: &[i64], out: &mut Vec<u8>) {
+        int::encode(values, self, out);
+    }
+
+    /// As [`encode_floats`].
+    ///
+    /// # Panics
+    /// As [`encode_floats`].
+    pub fn floats(&mut self, values: &[f64], out: &mut Vec<u8>) {
+        float::encode(values, self, out);
+    }
+}
+
+/// Working memory for decoding many columns one after the other.
+#[derive(Default)]
+pub struct Decoder {
+    unpacker: compress::Unpacker,
+    planes: Vec<u8>,
+}
+
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}
+
+impl Decoder {
+    /// As [`decode_ints`].
+    ///
+    /// # Errors
+    /// As [`decode_ints`].
+    pub fn ints(&mut self, bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
+        int::decode(bytes, count, self, out)
+    }
+}
+
 /// Appends a column of integers, in the smallest form.
 ///
 /// # Panics
 /// Where there are more than [`MAX_VALUES`].
 pub fn encode_ints(values: &[i64], out: &mut Vec<u8>) {
-    int::encode(values, out);
+    Encoder::default().ints(values, out);
 }
 
 /// Replaces the content of `out` by the `count` integers that `bytes` hold.
@@ -55,7 +114,7 @@ pub fn encode_ints(values: &[i64], out: &mut Vec<u8>) {
 /// `Corrupt` or `Truncated` where `bytes` are no such column; `out` is then of no use. `Invalid` where `count` is above
 /// [`MAX_VALUES`].
 pub fn decode_ints(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
-    int::decode(bytes, count, out)
+    Decoder::default().ints(bytes, count, out)
 }
 
 /// Appends a column of floats, in the smallest form; every bit is kept, those of NaNs and the sign of zero too.
@@ -63,7 +122,7 @@ pub fn decode_ints(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()>
 /// # Panics
 /// Where there are more than [`MAX_VALUES`].
 pub fn encode_floats(values: &[f64], out: &mut Vec<u8>) {
-    float::encode(values, out);
+    Encoder::default().floats(values, out);
 }
 
 /// Replaces the content of `out` by the `count` floats that `bytes` hold.

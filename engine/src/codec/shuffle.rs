@@ -1,11 +1,13 @@
 //! Byte planes under zstd: the lowest bytes of all numbers, then the second lowest, and so on, as one frame. Finds
-//! what the other codecs do not see: sequences that repeat.
-//! Layout: the form (0: distances from the base, 1: zigzag differences to the value before, the base before the first),
-//! the base (signed varint), the number of planes (one byte, 1 to 8), the zstd frame of planes × rows bytes.
+//! what the other codecs do not see: bytes that occur more often than others, and sequences that repeat.
+//! Layout: the form (0: distances from the base; 1: zigzag differences to the value before, the base before the first;
+//! 2: zigzag distances from the base), the base (signed varint), the number of planes (one byte, 0 to 8), the zstd
+//! frame of planes × rows bytes. 0 planes: before the frame, which is a byte a row, a length (varint) and the numbers of
+//! the rows whose byte is 255 (varints).
 
-use super::compress::{compress, decompress};
 use super::int::Trial;
-use super::stats::Stats;
+use super::stats::{Spread, Stats};
+use super::{Decoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put, unzigzag, zigzag};
 
@@ -13,19 +15,37 @@ pub struct Shuffle;
 
 const DISTANCES: u8 = 0;
 const DIFFERENCES: u8 = 1;
+const AROUND: u8 = 2;
+/// Numbers that take a byte each, but for a few: those have this byte.
+const ESCAPE: u64 = 255;
+const ESCAPED: u8 = 0;
+/// At most one row in this many is escaped.
+const ESCAPES_SHARE: usize = 16;
 
-fn attempt_form(form: u8, base: i64, numbers: &[u64]) -> Vec<u8> {
-    let bits = u64::BITS - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
-    let planes = bits.div_ceil(8).max(1) as usize;
-    let mut shuffled = Vec::with_capacity(planes * numbers.len());
-    for plane in 0..planes {
-        shuffled.extend(numbers.iter().map(|number| number.to_le_bytes()[plane]));
-    }
+fn attempt_form(form: u8, base: i64, numbers: &[u64], encoder: &mut Encoder) -> Option<Vec<u8>> {
+    let Encoder { packer, planes: shuffled, frame, .. } = encoder;
     let mut out = vec![form];
     out.put_signed(base);
-    out.push(planes as u8);
-    compress(&shuffled, &mut out);
-    out
+    shuffled.clear();
+    let wide = numbers.iter().filter(|number| **number >= ESCAPE).count();
+    if (1..=numbers.len() / ESCAPES_SHARE).contains(&wide) {
+        out.push(ESCAPED);
+        shuffled.extend(numbers.iter().map(|number| (*number).min(ESCAPE) as u8));
+        let mut escaped = Vec::new();
+        numbers.iter().filter(|number| **number >= ESCAPE).for_each(|number| escaped.put_varint(*number));
+        out.put_bytes(&escaped);
+    } else {
+        let bits = u64::BITS - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
+        let planes = bits.div_ceil(8).max(1) as u8;
+        out.push(planes);
+        for plane in 0..planes {
+            shuffled.extend(numbers.iter().map(|number| (number >> (8 * plane)) as u8));
+        }
+    }
+    packer.pack(shuffled, frame).then(|| {
+        out.extend_from_slice(frame);
+        out
+    })
 }
 
 impl Trial for Shuffle {
@@ -34,40 +54,66 @@ impl Trial for Shuffle {
         1
     }
 
-    fn attempt(&self, values: &[i64], stats: &Stats) -> Option<Vec<u8>> {
-        let distances: Vec<u64> = values.iter().map(|value| value.abs_diff(stats.min)).collect();
-        let by_distance = attempt_form(DISTANCES, stats.min, &distances);
-        let mut before = stats.first;
-        let step = |value: &i64| zigzag(value.wrapping_sub(std::mem::replace(&mut before, *value)));
-        let differences: Vec<u64> = values.iter().map(step).collect();
-        let by_difference = attempt_form(DIFFERENCES, stats.first, &differences);
-        Some(if by_difference.len() < by_distance.len() { by_difference } else { by_distance })
+    fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>> {
+        let mut numbers = std::mem::take(&mut encoder.numbers);
+        numbers.clear();
+        let (form, base) = match stats.spread() {
+            Spread::Differences => {
+                let mut before = stats.first;
+                let step = |value: &i64| zigzag(value.wrapping_sub(std::mem::replace(&mut before, *value)));
+                numbers.extend(values.iter().map(step));
+                (DIFFERENCES, stats.first)
+            }
+            Spread::AroundZero => {
+                numbers.extend(values.iter().map(|value| zigzag(*value)));
+                (AROUND, 0)
+            }
+            Spread::Distances => {
+                numbers.extend(values.iter().map(|value| value.abs_diff(stats.min)));
+                (DISTANCES, stats.min)
+            }
+        };
+        let attempt = attempt_form(form, base, &numbers, encoder);
+        encoder.numbers = numbers;
+        attempt
     }
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()> {
         let form = cursor.u8()?;
         let base = cursor.signed()?;
         let planes = usize::from(cursor.u8()?);
-        if form > DIFFERENCES || !(1..=size_of::<i64>()).contains(&planes) {
+        if form > AROUND || planes > size_of::<i64>() {
             return Err(cursor.corrupt());
         }
-        let len = planes * out.len();
-        let shuffled = decompress(cursor.take(cursor.remaining())?, len)?;
-        if shuffled.len() != len {
-            return Err(cursor.corrupt());
+        let mut escaped = if planes == usize::from(ESCAPED) {
+            Cursor::new(cursor.bytes()?, 0, "integer column")
+        } else {
+            cursor.clone()
+        };
+        let shuffled = &mut decoder.planes;
+        decoder.unpacker.unpack(cursor.take(cursor.remaining())?, planes.max(1) * out.len(), shuffled)?;
+        let (lowest, rest) = shuffled.split_at(out.len());
+        out.iter_mut().zip(lowest).for_each(|(value, byte)| *value = i64::from(*byte));
+        if planes == usize::from(ESCAPED) {
+            for value in out.iter_mut().filter(|value| value.cast_unsigned() == ESCAPE) {
+                *value = escaped.varint()?.cast_signed();
+            }
+            escaped.finish()?;
         }
-        out.fill(0);
-        for plane in 0..planes {
-            let bytes = &shuffled[plane * out.len()..][..out.len()];
+        for (plane, bytes) in (1..planes).zip(rest.chunks_exact(out.len().max(1))) {
             out.iter_mut().zip(bytes).for_each(|(value, byte)| *value |= i64::from(*byte) << (8 * plane));
         }
-        if form == DISTANCES {
-            out.iter_mut().for_each(|value| *value = value.wrapping_add(base));
-        } else {
-            let mut value = base;
-            for slot in out {
-                value = value.wrapping_add(unzigzag(slot.cast_unsigned()));
-                *slot = value;
+        match form {
+            DISTANCES => out.iter_mut().for_each(|value| *value = value.wrapping_add(base)),
+            AROUND => {
+                out.iter_mut().for_each(|value| *value = unzigzag(value.cast_unsigned()).wrapping_add(base));
+            }
+            _ => {
+                let mut value = base;
+                for slot in out {
+                    value = value.wrapping_add(unzigzag(slot.cast_unsigned()));
+                    *slot = value;
+                }
             }
         }
         Ok(())

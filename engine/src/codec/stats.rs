@@ -1,10 +1,18 @@
 //! What one pass over the values finds out, so that each codec can state its size without encoding.
 
 use super::bits::width_of;
-use super::int::signed_len;
+use crate::base::bytes::zigzag;
 
 /// Most distinct values that are listed: their codes then fit a byte.
 pub const DISTINCT_MAX: usize = 256;
+/// A value is common where at most one in this many differs.
+const EXCEPTIONS_SHARE: usize = 4;
+/// Longer columns have better forms than varints.
+const VARINTS_MAX: usize = 256;
+/// Rows that tell what is smaller, values or differences.
+const SPREAD_SAMPLE: usize = 256;
+/// Bits a value below which the distinct values are not looked for: a list of them would save too little.
+const DISTINCT_WORTH_BITS: u8 = 3;
 
 /// What the codecs need to know of a column. An empty column has zeros throughout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,51 +24,131 @@ pub struct Stats {
     /// The smallest and the largest difference to the value before, wrapping, read as signed.
     pub delta_min: i64,
     pub delta_max: i64,
-    /// Bytes of all values as signed varints.
-    pub varints_len: usize,
+    /// Bytes of all values as signed varints, of a short column.
+    pub varints_len: Option<usize>,
+    /// Bits of some values, and of their differences, as zigzag numbers of as many bits as each needs; and how many.
+    value_bits: usize,
+    delta_bits: usize,
+    sampled: usize,
+    /// Values that are one more than the one before.
+    pub successions: usize,
     /// Runs of equal values.
     pub runs: usize,
     pub longest_run: usize,
-    /// The greatest common divisor of the distances from the first value; 0 where all are equal.
-    pub divisor: u64,
-    /// All values in ascending order, once each, where there are at most [`DISTINCT_MAX`].
+    /// All values in ascending order, once each, where there are at most [`DISTINCT_MAX`] and they lie far apart.
     pub distinct: Option<Vec<i64>>,
+    /// Where most values are the same.
+    pub exceptions: Option<Exceptions>,
+}
+
+/// What of a column is smallest, counted in the bits that each number needs by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// Differences between neighbours.
+    Differences,
+    /// The values themselves, with their signs.
+    AroundZero,
+    /// Distances from the smallest.
+    Distances,
+}
+
+/// A common value, and the values that differ from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exceptions {
+    pub common: i64,
+    pub count: usize,
+    pub min: i64,
+    pub max: i64,
+    /// Most rows between two of them, or before the first.
+    pub longest_step: u64,
 }
 
 impl Stats {
     pub fn of(values: &[i64]) -> Self {
         let first = values.first().copied().unwrap_or(0);
-        let mut stats = Self {
-            count: values.len(),
-            first,
-            min: values.iter().copied().min().unwrap_or(0),
-            max: values.iter().copied().max().unwrap_or(0),
-            delta_min: 0,
-            delta_max: 0,
-            varints_len: values.iter().map(|value| signed_len(*value)).sum(),
-            runs: 0,
-            longest_run: 0,
-            divisor: 0,
-            distinct: distinct_of(values),
-        };
-        stats.measure_deltas(values);
-        stats.measure_runs(values);
-        stats.divisor = divisor_of(values, first);
+        let mut stats = Self::constant(first, values.len());
+        if values.iter().all(|value| *value == first) {
+            return stats;
+        }
+        stats.measure(values);
+        stats.exceptions = exceptions_of(values);
+        if stats.range_width() > DISTINCT_WORTH_BITS {
+            stats.distinct = distinct_of(values);
+        }
         stats
     }
 
-    fn measure_deltas(&mut self, values: &[i64]) {
-        let deltas =
-            || values.iter().zip(values.iter().skip(1)).map(|(before, value)| value.wrapping_sub(*before));
-        (self.delta_min, self.delta_max) = deltas().next().map_or((0, 0), |first| {
-            deltas().fold((first, first), |(min, max), delta| (min.min(delta), max.max(delta)))
-        });
+    /// Of a column that is one value, `count` times.
+    fn constant(value: i64, count: usize) -> Self {
+        Self {
+            count,
+            first: value,
+            min: value,
+            max: value,
+            delta_min: 0,
+            delta_max: 0,
+            varints_len: Some(count * varint_len_of_width(width(value))),
+            value_bits: 0,
+            sampled: 0,
+            delta_bits: 0,
+            successions: 0,
+            runs: count.min(1),
+            longest_run: count,
+            distinct: None,
+            exceptions: (count > 0).then_some(Exceptions {
+                common: value,
+                count: 0,
+                min: 0,
+                max: 0,
+                longest_step: 0,
+            }),
+        }
+    }
+
+    fn measure(&mut self, values: &[i64]) {
+        (self.min, self.max) =
+            values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
+        (self.delta_min, self.delta_max) = (i64::MAX, i64::MIN);
+        for (before, value) in values.iter().zip(&values[1..]) {
+            let delta = value.wrapping_sub(*before);
+            self.delta_min = self.delta_min.min(delta);
+            self.delta_max = self.delta_max.max(delta);
+            self.successions += usize::from(delta == 1);
+        }
+        self.measure_runs(values);
+        self.varints_len = (values.len() <= VARINTS_MAX)
+            .then(|| values.iter().map(|value| varint_len_of_width(width(*value))).sum());
+        // A few rows say which numbers are smaller; all of them would say it no better.
+        let step = values.len().div_ceil(SPREAD_SAMPLE);
+        let sample = || (1..values.len()).step_by(step);
+        self.sampled = sample().count();
+        self.value_bits = sample().map(|row| width(values[row])).sum();
+        self.delta_bits = sample().map(|row| width(values[row].wrapping_sub(values[row - 1]))).sum();
     }
 
     fn measure_runs(&mut self, values: &[i64]) {
-        for run in values.chunk_by(|a, b| a == b) {
-            self.runs += 1;
-            self.longest_run = self.longest_run.max(run.len());
+        (self.runs, self.longest_run) = (1, 0);
+        let mut run_start = 0;
+        for (row, (before, value)) in (1..).zip(values.iter().zip(&values[1..])) {
+            if value != before {
+                self.runs += 1;
+                self.longest_run = self.longest_run.max(row - run_start);
+                run_start = row;
+            }
+        }
+        self.longest_run = self.longest_run.max(values.len() - run_start);
+    }
+
+    /// Which numbers an entropy coder gets along with best.
+    pub fn spread(&self) -> Spread {
+        let distances = usize::from(self.range_width()) * self.sampled;
+        let least = self.value_bits.min(self.delta_bits).min(distances);
+        if least == self.delta_bits {
+            Spread::Differences
+        } else if least == self.value_bits {
+            Spread::AroundZero
+        } else {
+            Spread::Distances
         }
     }
 
@@ -75,26 +163,35 @@ impl Stats {
     }
 }
 
-fn divisor_of(values: &[i64], first: i64) -> u64 {
-    let mut divisor = 0;
-    for value in values {
-        let distance = value.abs_diff(first);
-        // Once found, the divisor divides nearly every distance: one remainder each. It is never zero here.
-        if divisor == 0 || distance % divisor != 0 {
-            divisor = gcd(divisor, distance);
-            if divisor == 1 {
-                break;
-            }
-        }
-    }
-    divisor
+/// Bits of a number with its sign.
+fn width(value: i64) -> usize {
+    usize::from(width_of(zigzag(value)))
 }
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
+fn varint_len_of_width(width: usize) -> usize {
+    width.max(1).div_ceil(7)
+}
+
+/// `None` where no value is common. The candidate is what most of five rows hold.
+fn exceptions_of(values: &[i64]) -> Option<Exceptions> {
+    const PROBES: usize = 5;
+    let probe = |at: usize| values[(values.len() - 1) * at / (PROBES - 1)];
+    let votes = |value: i64| (0..PROBES).filter(|at| probe(*at) == value).count();
+    let common =
+        (0..PROBES).map(probe).max_by_key(|value| votes(*value)).filter(|value| votes(*value) > 1)?;
+    let count = values.iter().filter(|value| **value != common).count();
+    if count * EXCEPTIONS_SHARE > values.len() {
+        return None;
     }
-    a
+    let mut exceptions = Exceptions { common, count, min: i64::MAX, max: i64::MIN, longest_step: 0 };
+    let mut next = 0;
+    for (row, &value) in values.iter().enumerate().filter(|(_, value)| **value != common) {
+        exceptions.min = exceptions.min.min(value);
+        exceptions.max = exceptions.max.max(value);
+        exceptions.longest_step = exceptions.longest_step.max((row - next) as u64);
+        next = row + 1;
+    }
+    Some(exceptions)
 }
 
 /// Four times as many slots as values: chains stay short.
@@ -129,15 +226,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn the_divisor_of_the_distances() {
-        assert_eq!(Stats::of(&[7, 7 + 714, 7 + 3 * 714]).divisor, 714);
-        assert_eq!(Stats::of(&[i64::MIN, i64::MAX]).divisor, u64::MAX);
-        assert_eq!(Stats::of(&[5, 5]).divisor, 0);
-        assert_eq!(Stats::of(&[]).divisor, 0);
-        assert_eq!(Stats::of(&[0, 4, 6]).divisor, 2);
-    }
 
     #[test]
     fn the_257th_distinct_value_ends_the_list() {

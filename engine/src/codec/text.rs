@@ -5,7 +5,7 @@
 //! rest; then the rests one after the other, as they are or as one zstd frame.
 
 use super::compress::{compress, decompress};
-use super::{MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count, int};
+use super::{MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -91,7 +91,7 @@ fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64]) -> Vec
     let mut column = Vec::new();
     for integers in (id == FRONT).then_some(shared).into_iter().chain([lengths.as_slice()]) {
         column.clear();
-        int::encode(integers, &mut column);
+        super::encode_ints(integers, &mut column);
         out.put_bytes(&column);
     }
     let mut frame = Vec::new();
@@ -107,7 +107,7 @@ fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64]) -> Vec
 /// A column of lengths, each of which fits the bytes a block may hold.
 fn lengths(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<usize>> {
     let mut integers = Vec::new();
-    int::decode(cursor.bytes()?, count, &mut integers)?;
+    super::decode_ints(cursor.bytes()?, count, &mut integers)?;
     let lengths = integers
         .iter()
         .map(|length| usize::try_from(*length).ok().filter(|length| *length <= MAX_TEXT_BYTES));

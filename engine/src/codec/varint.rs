@@ -10,7 +10,7 @@ pub struct Varint;
 
 impl Codec for Varint {
     fn encoded_len(&self, stats: &Stats) -> Option<usize> {
-        Some(stats.varints_len)
+        stats.varints_len
     }
 
     fn encode(&self, values: &[i64], _stats: &Stats, out: &mut Vec<u8>) {

@@ -1,7 +1,7 @@
 //! Postings: for each text of a column the blocks that hold it.
 //!
-//! A frequent text has a roaring bitmap of blocks; a rare one, and most operands are rare, a few numbers, because a
-//! bitmap would cost it more than its rows do.
+//! A frequent text has a roaring bitmap of blocks, one that is nearly everywhere a bit for each block; a rare one a few
+//! numbers, because a bitmap would cost it more than its rows do.
 
 use roaring::RoaringBitmap;
 
@@ -11,9 +11,12 @@ use crate::block::list;
 
 /// Up to this many blocks are listed; a roaring bitmap with one container is larger.
 const LISTED: usize = 8;
-/// Codes of the two forms, as in `docs/format.md`.
+/// Codes of the forms, as in `docs/format.md`.
 const LIST: u8 = 0;
 const BITMAP: u8 = 1;
+const BITS: u8 = 2;
+/// A bit for each block that 32-bit row numbers can have.
+const MAX_BITS_LEN: usize = (u32::MAX / 8) as usize;
 
 /// Encodes pairs of a text's number and a block's. Sorts them; equal ones count once.
 pub fn encode_postings(mut pairs: Vec<(u32, u32)>, out: &mut Vec<u8>) {
@@ -41,8 +44,18 @@ fn encode_blocks(group: &[(u32, u32)], body: &mut Vec<u8>) {
         }
         return;
     }
+    // A bitmap of few blocks lists them; where a text is in every other block, a bit for each is smaller.
+    let bits_len = group[group.len() - 1].1 as usize / 8 + 1;
+    let mut bitmap: RoaringBitmap = group.iter().map(|&(_, block)| block).collect();
+    bitmap.optimize();
+    if bits_len <= bitmap.serialized_size() {
+        body.push(BITS);
+        let start = body.len();
+        body.resize(start + bits_len, 0);
+        group.iter().for_each(|&(_, block)| body[start + block as usize / 8] |= 1 << (block % 8));
+        return;
+    }
     body.push(BITMAP);
-    let bitmap: RoaringBitmap = group.iter().map(|&(_, block)| block).collect();
     // Writing to a vector cannot fail.
     let written = bitmap.serialize_into(&mut *body);
     debug_assert!(written.is_ok(), "a vector takes all bytes");
@@ -101,6 +114,13 @@ impl<'a> Postings<'a> {
                     block = block.checked_add(cursor.varint_u32()?).ok_or_else(|| cursor.corrupt())?;
                     blocks.insert(block);
                 }
+            }
+            BITS => {
+                let bytes = cursor.take(cursor.remaining())?;
+                if bytes.len() > MAX_BITS_LEN {
+                    return Err(cursor.corrupt());
+                }
+                *blocks |= RoaringBitmap::from_lsb0_bytes(0, bytes);
             }
             BITMAP => {
                 let bytes = cursor.take(cursor.remaining())?;

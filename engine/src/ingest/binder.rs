@@ -1,13 +1,13 @@
 //! Binding flow points to slices while the rows of a track pass by, and drawing the arrows at the end.
 
-use crate::model::{Bind, FlowPhase, FlowPoint};
+use crate::model::{Bind, FlowPhase, FlowPoint, TrackId};
 use crate::segment::Arrow;
 
 /// All flow points of a segment.
 #[derive(Debug, Default)]
 pub struct Binder {
     points: Vec<FlowPoint>,
-    /// The row that each point belongs to.
+    /// The row of its track that each point belongs to.
     rows: Vec<Option<u32>>,
 }
 
@@ -25,8 +25,13 @@ impl Binder {
         TrackBinder { next, end, open: Vec::new(), waiting: Vec::new() }
     }
 
-    /// The arrows of all flows. `unbound` hears of every point that has no slice, or no point before it to come from.
-    pub fn arrows(self, unbound: &mut impl FnMut(&'static str, &FlowPoint)) -> Vec<Arrow> {
+    /// The arrows of all flows. `row` numbers the rows of tracks through; `unbound` hears of every point that has no
+    /// slice, or no point before it to come from.
+    pub fn arrows(
+        self,
+        row: impl Fn(TrackId, u32) -> u32,
+        unbound: &mut impl FnMut(&'static str, &FlowPoint),
+    ) -> Vec<Arrow> {
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         let phase = |phase| match phase {
             FlowPhase::Start => 0,
@@ -41,7 +46,8 @@ impl Binder {
         for flow in order.chunk_by(|&a, &b| self.points[a].key == self.points[b].key) {
             let mut from = None;
             for &at in flow {
-                let (point, row) = (&self.points[at], self.rows[at]);
+                let point = &self.points[at];
+                let row = self.rows[at].map(|at| row(point.track, at));
                 match (point.phase, from, row) {
                     (_, _, None) => unbound("a flow point that lies on no slice", point),
                     (FlowPhase::Start, _, Some(row)) => from = Some(row),
@@ -123,7 +129,7 @@ impl TrackBinder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{NameId, TrackId};
+    use crate::model::NameId;
 
     /// Rows as (start, end); points as (time, phase, bind) of one flow; arrows as (from, to).
     #[track_caller]
@@ -142,7 +148,7 @@ mod tests {
             track.row(&mut binder, start, end, row);
         }
         track.finish(&mut binder);
-        let arrows = binder.arrows(&mut |_, _| ());
+        let arrows = binder.arrows(|_, row| row, &mut |_, _| ());
         assert_eq!(arrows.iter().map(|a| (a.from, a.to)).collect::<Vec<_>>(), expected);
     }
 

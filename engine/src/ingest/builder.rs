@@ -2,17 +2,19 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Scratch;
-use super::row::{Packed, RowKey, put_value};
+use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
+use super::row::{Packed, Row, RowKey, put_value};
+use super::rows::Rows;
 use super::sorter::Sorter;
-use crate::base::bytes::Put;
+use super::track_writer::GROUP_ROWS;
+use super::{Alone, Scratch};
 use crate::base::{Error, Interval, Result};
 use crate::block::ColumnType;
 use crate::model::{
     FieldId, FieldSpec, FlowPoint, Form, NameId, Names, RankInfo, Sink, SliceKey, SliceRecord, TableId,
     TableKind, TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
-use crate::segment::MAX_TRACK_DEPTH;
+use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
 
 /// Longest text of the dictionary; longer ones are stored in place. A chunk of the dictionary stays small enough for
 /// the codec, whatever its texts.
@@ -21,6 +23,8 @@ const MAX_DICTIONARY_TEXT: usize = 64 << 10;
 const MAX_TEXT: usize = 16 << 20;
 /// Times beyond this are moved to it: the distance of two times then always fits.
 const MAX_PS: i64 = (1 << 62) - 1;
+/// Columns of a row besides its fields.
+const ROW_COLUMNS: usize = 4;
 /// The place of a side table's rows, which stand on no track.
 pub(super) const NO_TRACK: u32 = u32::MAX;
 
@@ -31,26 +35,32 @@ pub struct BuildOptions {
     pub sort_bytes: usize,
     /// Bytes of texts that are kept in the dictionary; new texts beyond are stored in place.
     pub dictionary_bytes: usize,
+    /// Bytes of rows of tracks in order that wait until they are enough to learn from.
+    pub group_bytes: usize,
 }
 
 /// Together with the texts' numbers and the arrival numbers of rows this stays below 512 MiB at 20 M events.
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { sort_bytes: 128 << 20, dictionary_bytes: 96 << 20 }
+        Self { sort_bytes: 128 << 20, dictionary_bytes: 96 << 20, group_bytes: 64 << 20 }
     }
 }
 
-/// What is known of a track before its rows are written.
+/// What is known of a track before all its rows are written.
 #[derive(Debug)]
 pub(super) struct TrackState {
     pub spec: TrackSpec,
     pub rows: u32,
     pub span: Option<Interval>,
+    /// Rows that wait, of a track whose rows come in order.
+    pub waiting: Option<Box<Rows>>,
+    /// Start and duration of the last row, where the next must not be before it.
+    last: (i64, i64),
 }
 
-/// Takes events; [`Builder::finish`] writes the segment.
-#[derive(Debug)]
-pub struct Builder<S> {
+/// Takes events and writes the segment: the rows of tracks that come in order at once, all others, sorted, at
+/// [`Builder::finish`].
+pub struct Builder<'a, S> {
     pub(super) options: BuildOptions,
     pub(super) names: Names,
     pub(super) tables: Vec<TableSpec>,
@@ -58,17 +68,31 @@ pub struct Builder<S> {
     fields_by_name: FxHashMap<(TableId, String), FieldId>,
     pub(super) tracks: Vec<TrackState>,
     pub(super) sorter: Sorter<S>,
-    /// Slices, samples and rows so far; the next one's number by arrival.
-    pub(super) arrivals: u32,
+    pub(super) line: Box<dyn Line<'a> + 'a>,
+    /// Bytes of rows that wait for their blocks, about.
+    waiting_bytes: usize,
+    /// Memory of columns for the next group.
+    pool: Vec<Vec<i64>>,
+    /// Slices, samples and rows so far.
+    rows: u32,
     pub(super) links: Vec<(SliceKey, SliceKey, NameId)>,
     pub(super) points: Vec<FlowPoint>,
     pub(super) rank: RankInfo,
     pub(super) warnings: Warnings,
 }
 
-impl<S: Scratch> Builder<S> {
-    /// An empty rank.
-    pub fn new(scratch: S, options: BuildOptions) -> Self {
+impl<'a, S: Scratch> Builder<'a, S> {
+    /// An empty rank, which is written to `output`.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn new(scratch: S, output: &'a mut (dyn Output + Send), options: BuildOptions) -> Result<Self> {
+        let back = Back::new(PieceWriter::new(output)?, Alone::default());
+        Ok(Self::with_line(scratch, Direct(back), options))
+    }
+
+    /// An empty rank, which is written by what is at the end of the line.
+    pub fn with_line(scratch: S, line: impl Line<'a> + 'a, options: BuildOptions) -> Self {
         Self {
             options,
             names: Names::default(),
@@ -77,7 +101,10 @@ impl<S: Scratch> Builder<S> {
             fields_by_name: FxHashMap::default(),
             tracks: Vec::new(),
             sorter: Sorter::new(scratch, options.sort_bytes),
-            arrivals: 0,
+            line: Box::new(line),
+            waiting_bytes: 0,
+            pool: Vec::new(),
+            rows: 0,
             links: Vec::new(),
             points: Vec::new(),
             rank: RankInfo::default(),
@@ -88,7 +115,7 @@ impl<S: Scratch> Builder<S> {
     /// Slices, samples and side rows taken so far.
     #[must_use]
     pub fn rows(&self) -> u32 {
-        self.arrivals
+        self.rows
     }
 
     fn check_track(&self, spec: &TrackSpec) -> Result<()> {
@@ -110,21 +137,23 @@ impl<S: Scratch> Builder<S> {
         self.tables.get(usize::from(id.0)).map(|table| table.kind)
     }
 
-    /// Counts an event on a track; the times are within limits already.
-    fn count(&mut self, track: TrackId, start_ps: i64, end_ps: i64) {
+    /// Counts an event on a track; the times are within limits already. Returns its number there.
+    fn count(&mut self, track: TrackId, start_ps: i64, end_ps: i64) -> u32 {
         let state = &mut self.tracks[track.0 as usize];
+        let arrival = state.rows;
         state.rows += 1;
         let event = Interval::new(start_ps, end_ps);
         state.span = Some(state.span.map_or(event, |span| span.cover(event)));
+        arrival
     }
 
     fn arrive(&mut self) -> Result<u32> {
-        let arrival = self.arrivals;
+        let arrival = self.rows;
         // The last number is kept free: row numbers plus one fit 32 bits.
         if arrival == u32::MAX - 1 {
             return Err(Error::Invalid { what: "more than 4,294,967,294 events in one rank" });
         }
-        self.arrivals += 1;
+        self.rows += 1;
         Ok(arrival)
     }
 
@@ -138,40 +167,90 @@ impl<S: Scratch> Builder<S> {
         limited
     }
 
+    fn check_fields(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+        for &(id, value) in fields {
+            if self.fields.get(id.0 as usize).is_none_or(|(of, _)| *of != table) {
+                return Err(Error::Invalid { what: "a field of another table" });
+            }
+            match value {
+                Value::Text(text) | Value::Json(text) if text.len() > MAX_TEXT => {
+                    let what = "a text of more than 16 MiB, which was cut";
+                    self.warn(WarningKind::AdjustedValue, what, &|| start_of(text));
+                }
+                Value::Name(name) if name.0 as usize >= self.names.len() => {
+                    return Err(Error::Invalid { what: "a name that is not there" });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a row of a track for sorting, or hands it to the track's writer. `number` is the row's by arrival on its
+    /// track, or in its side table.
     fn push(
         &mut self,
-        table: TableId,
-        track: u32,
-        (start_ps, duration_ps): (i64, i64),
-        head: impl FnOnce(&mut Vec<u8>),
+        (table, track): (TableId, u32),
+        number: u32,
+        row: Row,
         fields: &[(FieldId, Value<'_>)],
-    ) -> Result<u32> {
-        let known = |&(id, _): &(FieldId, Value<'_>)| {
-            self.fields.get(id.0 as usize).is_some_and(|(of, _)| *of == table)
-        };
-        if !fields.iter().all(known) {
-            return Err(Error::Invalid { what: "a field of another table" });
-        }
-        for &(_, value) in fields {
-            if let Value::Text(text) | Value::Json(text) = value
-                && text.len() > MAX_TEXT
-            {
-                self.warn(WarningKind::AdjustedValue, "a text of more than 16 MiB, which was cut", &|| {
-                    start_of(text)
-                });
-            }
-        }
-        let arrival = self.arrive()?;
-        let place = u64::from(table.0) << 32 | u64::from(track);
-        let key = RowKey { place, start_ps, duration_ps, arrival };
+    ) -> Result<()> {
+        let (start_ps, duration_ps) = row.span();
         let (names, limit) = (&mut self.names, self.options.dictionary_bytes);
-        self.sorter.push(key, |out| {
-            head(out);
-            for &(id, value) in fields {
-                put_field(id.0, value, names, limit, out);
+        let state = self.tracks.get_mut(track as usize);
+        let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
+            let place = u64::from(table.0) << 32 | u64::from(track);
+            let key = RowKey { place, start_ps, duration_ps, arrival: number };
+            return self.sorter.push(key, |out| {
+                row.put_head(out);
+                for &(id, value) in fields {
+                    let (kind, value) = packed(value, names, limit);
+                    put_value(id.0, kind, value, out);
+                }
+            });
+        };
+        if number > 0 && (start_ps, -duration_ps) < (last.0, -last.1) {
+            return Err(Error::Invalid { what: "a row out of the order that was promised for its track" });
+        }
+        *last = (start_ps, duration_ps);
+        if rows.len() == 0 {
+            rows.take(&mut self.pool);
+        }
+        row.begin(rows);
+        for &(id, value) in fields {
+            let (kind, value) = packed(value, names, limit);
+            if let Packed::Text(text) = value {
+                self.waiting_bytes += text.len();
             }
-        })?;
-        Ok(arrival)
+            rows.field(id, kind, value);
+        }
+        self.waiting_bytes += (ROW_COLUMNS + fields.len()) * size_of::<i64>();
+        if rows.len() >= GROUP_ROWS {
+            self.hand_over(track as usize)
+        } else if self.waiting_bytes > self.options.group_bytes {
+            let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
+            let most = (0..self.tracks.len()).max_by_key(waiting);
+            most.map_or(Ok(()), |track| self.hand_over(track))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Hands the rows that wait on a track to the back.
+    pub(super) fn hand_over(&mut self, track: usize) -> Result<()> {
+        let state = &mut self.tracks[track];
+        let (TrackKind::Slices(table, _) | TrackKind::Counter(table)) = state.spec.kind else {
+            return Ok(());
+        };
+        let Some(waiting) = state.waiting.as_mut().filter(|rows| rows.len() > 0) else { return Ok(()) };
+        let track = u32::try_from(track).ok().map(TrackId);
+        let empty = waiting.like();
+        let rows = std::mem::replace(&mut **waiting, empty);
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(rows.bytes());
+        let group = TrackGroup { place: Place { table, track }, kind: Some(state.spec.kind), rows };
+        let Emptied(mut rows) = self.line.send(group)?;
+        rows.give(&mut self.pool);
+        Ok(())
     }
 }
 
@@ -185,26 +264,25 @@ fn start_of(text: &str) -> String {
     format!("the one that begins with {:?}", cut_off(text, 40))
 }
 
-fn put_field(field: u32, value: Value<'_>, names: &mut Names, limit: usize, out: &mut Vec<u8>) {
+fn packed<'v>(value: Value<'v>, names: &mut Names, limit: usize) -> (ColumnType, Packed<'v>) {
     match value {
-        Value::Int(v) => put_value(field, ColumnType::Int, Packed::Int(v), out),
-        Value::Uint(v) => put_value(field, ColumnType::Uint, Packed::Int(v.cast_signed()), out),
-        Value::Bool(v) => put_value(field, ColumnType::Bool, Packed::Int(i64::from(v)), out),
-        Value::Float(v) => put_value(field, ColumnType::Float, Packed::Float(v), out),
-        Value::Text(v) => put_text(field, v, (ColumnType::Text, ColumnType::LongText), names, limit, out),
-        Value::Json(v) => put_text(field, v, (ColumnType::Json, ColumnType::LongJson), names, limit, out),
+        Value::Int(v) => (ColumnType::Int, Packed::Int(v)),
+        Value::Uint(v) => (ColumnType::Uint, Packed::Int(v.cast_signed())),
+        Value::Bool(v) => (ColumnType::Bool, Packed::Int(i64::from(v))),
+        Value::Float(v) => (ColumnType::Float, Packed::Float(v)),
+        Value::Name(v) => (ColumnType::Text, Packed::Int(i64::from(v.0))),
+        Value::Text(v) => packed_text(v, (ColumnType::Text, ColumnType::LongText), names, limit),
+        Value::Json(v) => packed_text(v, (ColumnType::Json, ColumnType::LongJson), names, limit),
     }
 }
 
 /// In the dictionary while it has room, else in place.
-fn put_text(
-    field: u32,
-    text: &str,
+fn packed_text<'v>(
+    text: &'v str,
     (coded, in_place): (ColumnType, ColumnType),
     names: &mut Names,
     limit: usize,
-    out: &mut Vec<u8>,
-) {
+) -> (ColumnType, Packed<'v>) {
     let room = names.text_bytes() + text.len() <= limit;
     let known = match text.len() {
         0..=MAX_DICTIONARY_TEXT if room => names.intern(text),
@@ -212,12 +290,12 @@ fn put_text(
         _ => None,
     };
     match known {
-        Some(id) => put_value(field, coded, Packed::Int(i64::from(id.0)), out),
-        None => put_value(field, in_place, Packed::Text(cut_off(text, MAX_TEXT)), out),
+        Some(id) => (coded, Packed::Int(i64::from(id.0))),
+        None => (in_place, Packed::Text(cut_off(text, MAX_TEXT))),
     }
 }
 
-impl<S: Scratch> Sink for Builder<S> {
+impl<S: Scratch> Sink for Builder<'_, S> {
     fn name(&mut self, text: &str) -> Result<NameId> {
         if text.len() > MAX_DICTIONARY_TEXT {
             self.warn(WarningKind::AdjustedValue, "a name of more than 64 KiB, which was cut", &|| {
@@ -256,7 +334,7 @@ impl<S: Scratch> Sink for Builder<S> {
         self.check_track(&spec)?;
         let id = u32::try_from(self.tracks.len()).ok().filter(|&id| id != NO_TRACK);
         let id = id.ok_or(Error::Invalid { what: "too many tracks" })?;
-        self.tracks.push(TrackState { spec, rows: 0, span: None });
+        self.tracks.push(TrackState { spec, rows: 0, span: None, waiting: None, last: (0, 0) });
         Ok(TrackId(id))
     }
 
@@ -280,8 +358,16 @@ impl<S: Scratch> Sink for Builder<S> {
         Ok(())
     }
 
+    fn in_order(&mut self, track: TrackId) -> Result<()> {
+        let state = self.tracks.get_mut(track.0 as usize).filter(|state| state.rows == 0);
+        let state = state.ok_or(Error::Invalid { what: "order is promised before a track's first row" })?;
+        state.waiting = Some(Box::default());
+        Ok(())
+    }
+
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        let kind = self.tracks.get(slice.track.0 as usize).map(|track| track.spec.kind);
+        let track = slice.track;
+        let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
         let Some(TrackKind::Slices(table, _)) = kind else {
             return Err(Error::Invalid { what: "a slice needs a track for slices" });
         };
@@ -290,14 +376,14 @@ impl<S: Scratch> Sink for Builder<S> {
         }
         let start_ps = self.limited(slice.start_ps);
         let end_ps = self.limited(slice.start_ps.saturating_add(slice.duration_ps));
-        let head = |out: &mut Vec<u8>| {
-            out.put_varint(u64::from(slice.name.0));
-            let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
-            out.push(u8::try_from(form).unwrap_or_default());
-        };
-        let arrival = self.push(table, slice.track.0, (start_ps, end_ps - start_ps), head, slice.fields)?;
-        self.count(slice.track, start_ps, end_ps);
-        Ok(SliceKey(arrival))
+        self.check_fields(table, slice.fields)?;
+        self.arrive()?;
+        let arrival = self.count(track, start_ps, end_ps);
+        let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
+        let form = u8::try_from(form).unwrap_or_default();
+        let row = Row::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
+        self.push((table, track.0), arrival, row, slice.fields)?;
+        Ok(SliceKey { track, arrival })
     }
 
     fn sample(
@@ -312,21 +398,26 @@ impl<S: Scratch> Sink for Builder<S> {
             return Err(Error::Invalid { what: "a sample needs a counter" });
         };
         let time_ps = self.limited(time_ps);
-        self.push(table, track.0, (time_ps, 0), |out| out.extend_from_slice(&value.to_le_bytes()), fields)?;
-        self.count(track, time_ps, time_ps);
-        Ok(())
+        self.check_fields(table, fields)?;
+        self.arrive()?;
+        let arrival = self.count(track, time_ps, time_ps);
+        self.push((table, track.0), arrival, Row::Sample { time_ps, value }, fields)
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
         if self.table_kind(table) != Some(TableKind::Side) {
             return Err(Error::Invalid { what: "a row needs a side table" });
         }
-        self.push(table, NO_TRACK, (0, 0), |_| (), fields)?;
-        Ok(())
+        self.check_fields(table, fields)?;
+        let arrival = self.arrive()?;
+        self.push((table, NO_TRACK), arrival, Row::Side, fields)
     }
 
     fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
-        if from.0 >= self.arrivals || to.0 >= self.arrivals || name.0 as usize >= self.names.len() {
+        let is_there = |key: SliceKey| {
+            self.tracks.get(key.track.0 as usize).is_some_and(|track| key.arrival < track.rows)
+        };
+        if !is_there(from) || !is_there(to) || name.0 as usize >= self.names.len() {
             return Err(Error::Invalid { what: "a link between slices that are not there" });
         }
         self.links.push((from, to, name));
@@ -334,8 +425,11 @@ impl<S: Scratch> Sink for Builder<S> {
     }
 
     fn flow_point(&mut self, mut point: FlowPoint) -> Result<()> {
-        if point.track.0 as usize >= self.tracks.len() || point.name.0 as usize >= self.names.len() {
-            return Err(Error::Invalid { what: "a flow point on an unknown track" });
+        let track = self.tracks.get(point.track.0 as usize);
+        if track.is_none_or(|track| track.waiting.is_some()) || point.name.0 as usize >= self.names.len() {
+            return Err(Error::Invalid {
+                what: "a flow point on a track that is unknown or written in order",
+            });
         }
         point.time_ps = self.limited(point.time_ps);
         self.points.push(point);

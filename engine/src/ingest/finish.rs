@@ -1,20 +1,27 @@
-//! Writing the segment: one pass over the sorted rows.
+//! Finishing a segment: the rows that had to be sorted, and what holds everything together.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Scratch;
+use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
-use super::lanes::Lanes;
-use super::row::{Packed, RowKey, values};
-use super::table_writer::TableWriter;
+use super::line::{Emptied, Line, Place, TrackGroup};
+use super::row::{Row, RowKey, values};
+use super::rows::Rows;
+use super::sorter::SortedRows;
+use super::track_writer::{GROUP_ROWS, TrackOutput};
 use crate::base::bytes::Cursor;
-use crate::base::{Interval, Result, Time};
-use crate::block::ColumnType;
-use crate::model::{FieldId, RankInfo, SliceKey, TableId, TrackKind, WarningKind};
-use crate::segment::{
-    Arrow, ColumnRole, Footer, Output, Piece, PieceWriter, TableMeta, TrackMeta, content_id,
-    write_dictionary, write_flows,
+use crate::base::{Interval, Result};
+use crate::model::{
+    FieldId, NameId, RankInfo, SliceKey, TableId, TableSpec, TrackId, TrackKind, WarningKind,
 };
-use crate::tile::{PyramidWriter, Range, SliceCell, SliceSummary, Summary, base_level};
+use crate::segment::{
+    Arrow, ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
+    write_flows,
+};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,90 +42,50 @@ pub struct Built {
     pub content: String,
 }
 
-/// What is kept of the track whose rows pass by.
-enum TrackPass {
-    Slices { lanes: Lanes, binder: TrackBinder, pyramid: Option<PyramidWriter<SliceSummary, SliceCell>> },
-    Counter { pyramid: Option<PyramidWriter<Range, Range>>, range: Option<(f64, f64)> },
-    Side,
-}
-
-/// The pass over all rows.
-struct Pass<'a> {
-    writer: PieceWriter<'a>,
-    tables: Vec<TableWriter>,
-    tracks: Vec<TrackMeta>,
-    binder: Binder,
-    span: Interval,
-    /// The number of the next row.
-    row: u32,
-    /// The row of each arrival; empty where nothing is linked.
-    row_of_arrival: Vec<u32>,
-}
-
-impl<S: Scratch> Builder<S> {
-    /// Sorts all rows and writes the segment.
+impl<S: Scratch> Builder<'_, S> {
+    /// Writes what is left, and the footer.
     ///
     /// # Errors
     /// Those of the scratch space and the output.
-    pub fn finish(self, output: &mut dyn Output) -> Result<Built> {
-        let spans = self.tracks.iter().filter_map(|track| track.span);
-        let span = spans.reduce(Interval::cover);
-        let linked = if self.links.is_empty() { 0 } else { self.arrivals as usize };
-        let mut pass = Pass {
-            writer: PieceWriter::new(output)?,
-            tables: self.tables.iter().map(|_| TableWriter::new()).collect(),
-            tracks: self.tracks.into_iter().map(TrackState::into_meta).collect(),
-            binder: Binder::new(self.points),
-            span: span.unwrap_or_default(),
-            row: 0,
-            row_of_arrival: vec![0; linked],
-        };
-        let mut rows = self.sorter.finish()?;
-        let mut current: Option<(u64, TrackPass)> = None;
-        while let Some((key, packed)) = rows.next()? {
-            if current.as_ref().is_none_or(|(place, _)| *place != key.place) {
-                if let Some((place, track)) = current.take() {
-                    pass.end_track(place, track)?;
-                }
-                current = Some((key.place, pass.begin_track(key.place)));
-            }
-            if let Some((_, track)) = &mut current {
-                pass.row(&key, packed, track)?;
-            }
+    pub fn finish(mut self) -> Result<Built> {
+        let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
+        let span = span.unwrap_or_default();
+        let ordered: Vec<bool> = self.tracks.iter().map(TrackState::is_in_order).collect();
+        for track in 0..self.tracks.len() {
+            self.hand_over(track)?;
         }
-        if let Some((place, track)) = current.take() {
-            pass.end_track(place, track)?;
-        }
-        drop(rows);
-        let Pass { mut writer, tables, tracks, binder, span, row_of_arrival, .. } = pass;
+        let metas: Vec<TrackMeta> = self.tracks.into_iter().map(TrackState::into_meta).collect();
+        let mut binder = Binder::new(self.points);
+        let mut arrivals = Arrivals::new(&self.links, &metas, &ordered);
+        let sorted = SortedTracks { rows: self.sorter.finish()?, line: &mut *self.line, metas: &metas };
+        sorted.send(&mut binder, &mut arrivals)?;
+        let (mut writer, outputs) = self.line.end()?.finish(span)?;
+        let mut written = Written { metas, outputs };
+        let (tables, columns) = written.assemble(self.tables, &mut writer)?;
+        let tracks = written.metas;
         let mut warnings = self.warnings;
-        let mut arrows = binder.arrows(&mut |what, point| {
+        let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
+        let mut arrows = binder.arrows(row, &mut |what, point| {
             warnings.add(WarningKind::UnboundFlow, what, || {
                 format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
             });
         });
-        let row = |key: SliceKey| row_of_arrival[key.0 as usize];
+        let row = |key: SliceKey| row(key.track, arrivals.row(key));
         arrows.extend(self.links.iter().map(|&(from, to, name)| Arrow {
             from: row(from),
             to: row(to),
             name,
         }));
-        let mut footer = Footer {
+        let footer = Footer {
             rank: self.rank,
+            tables,
             fields: self.fields,
+            columns,
             tracks,
             dictionary: write_dictionary(&self.names, &mut writer)?,
             flows: write_flows(arrows, &mut writer)?,
             warnings: warnings.iter().collect(),
-            ..Footer::default()
         };
-        let mut first_row = 0;
-        for ((id, spec), table) in (0_u16..).zip(self.tables).zip(tables) {
-            let written = table.finish(TableId(id), &mut writer)?;
-            footer.tables.push(TableMeta { spec, first_row, rows: written.rows, blocks: written.blocks });
-            footer.columns.extend(written.columns);
-            first_row += written.rows;
-        }
         let (bytes, checksum) = writer.finish(&footer.encode())?;
         Ok(Built {
             events: footer.tracks.iter().map(|track| u64::from(track.rows)).sum(),
@@ -132,7 +99,167 @@ impl<S: Scratch> Builder<S> {
     }
 }
 
+/// What has been written.
+struct Written {
+    metas: Vec<TrackMeta>,
+    outputs: BTreeMap<Place, TrackOutput>,
+}
+
+impl Written {
+    /// Numbers all rows, in the order of tables and tracks, and writes what tables consist of.
+    fn assemble(
+        &mut self,
+        specs: Vec<TableSpec>,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<(Vec<TableMeta>, Vec<ColumnMeta>)> {
+        let (mut tables, mut columns) = (Vec::new(), Vec::new());
+        let mut first_row = 0;
+        for (id, spec) in (0_u16..).map(TableId).zip(specs) {
+            let mut table = TableAssembler::default();
+            for (place, output) in self.outputs.iter_mut().filter(|(place, _)| place.table == id) {
+                if let Some(meta) = place.track.and_then(|track| self.metas.get_mut(track.0 as usize)) {
+                    meta.first_row = first_row + table.rows();
+                    meta.lanes = output.lanes;
+                    meta.value_range = output.value_range;
+                    (meta.pyramid, meta.pyramid_bytes) = output.pyramid;
+                    (meta.program, meta.totals) = (output.program, output.totals);
+                }
+                table.add(output);
+            }
+            let written = table.finish(id, writer)?;
+            tables.push(TableMeta { spec, first_row, rows: written.rows, blocks: written.blocks });
+            columns.extend(written.columns);
+            first_row += written.rows;
+        }
+        Ok((tables, columns))
+    }
+}
+
+/// Rows of slices by their arrival, for tracks whose rows came in another order and are linked.
+struct Arrivals(FxHashMap<u32, Vec<u32>>);
+
+impl Arrivals {
+    fn new(links: &[(SliceKey, SliceKey, NameId)], metas: &[TrackMeta], ordered: &[bool]) -> Self {
+        let keys = links.iter().flat_map(|(from, to, _)| [from, to]);
+        let tracks: FxHashSet<u32> = keys.map(|key| key.track.0).collect();
+        let sorted = tracks.into_iter().filter(|&track| !ordered[track as usize]);
+        Self(sorted.map(|track| (track, vec![0; metas[track as usize].rows as usize])).collect())
+    }
+
+    fn row(&self, key: SliceKey) -> u32 {
+        self.0.get(&key.track.0).map_or(key.arrival, |rows| rows[key.arrival as usize])
+    }
+}
+
+/// The rows that had to be sorted, on their way to the back.
+struct SortedTracks<'s, 'a, S> {
+    rows: SortedRows<S>,
+    line: &'s mut (dyn Line<'a> + 'a),
+    metas: &'s [TrackMeta],
+}
+
+/// The track whose rows pass by.
+struct Current {
+    key: u64,
+    place: Place,
+    kind: Option<TrackKind>,
+    /// Rows that wait, and how many were handed over before.
+    rows: Rows,
+    before: u32,
+    binder: Option<TrackBinder>,
+}
+
+/// Bytes of rows that are encoded together at most: with many fields or long texts a group ends early.
+const MAX_GROUP_BYTES: usize = 32 << 20;
+
+impl<S: Scratch> SortedTracks<'_, '_, S> {
+    fn send(mut self, binder: &mut Binder, arrivals: &mut Arrivals) -> Result<()> {
+        let mut current: Option<Current> = None;
+        while let Some((key, packed)) = self.rows.next()? {
+            if current.as_ref().is_none_or(|current| current.key != key.place) {
+                if let Some(done) = current.take() {
+                    done.end(self.line, binder)?;
+                }
+                current = Some(Current::new(key.place, self.metas, binder));
+            }
+            let Some(current) = &mut current else { continue };
+            let row = current.before + u32::try_from(current.rows.len()).unwrap_or(u32::MAX);
+            if let Some(rows) = current.place.track.and_then(|track| arrivals.0.get_mut(&track.0)) {
+                rows[key.arrival as usize] = row;
+            }
+            if let Some(track) = &mut current.binder {
+                track.row(binder, key.start_ps, key.start_ps + key.duration_ps, row);
+            }
+            read_row(&key, packed, current.kind, &mut current.rows)?;
+            if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {
+                current.hand_over(self.line)?;
+            }
+        }
+        current.map_or(Ok(()), |done| done.end(self.line, binder))
+    }
+}
+
+impl Current {
+    fn new(key: u64, metas: &[TrackMeta], binder: &Binder) -> Self {
+        let (table, track) = parts_of(key);
+        let kind = metas.get(track as usize).map(|meta| meta.spec.kind);
+        let is_slices = matches!(kind, Some(TrackKind::Slices(..)));
+        Self {
+            key,
+            place: Place { table: TableId(table), track: (track != NO_TRACK).then_some(TrackId(track)) },
+            kind,
+            rows: Rows::default(),
+            before: 0,
+            binder: is_slices.then(|| binder.track(track)),
+        }
+    }
+
+    /// Ends the track: no more rows come.
+    fn end(mut self, line: &mut dyn Line<'_>, binder: &mut Binder) -> Result<()> {
+        self.hand_over(line)?;
+        if let Some(track) = self.binder {
+            track.finish(binder);
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self, line: &mut dyn Line<'_>) -> Result<()> {
+        self.before += u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let rows = std::mem::take(&mut self.rows);
+        let Emptied(rows) = line.send(TrackGroup { place: self.place, kind: self.kind, rows })?;
+        self.rows = rows;
+        Ok(())
+    }
+}
+
+/// Unpacks a row.
+fn read_row(key: &RowKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut Rows) -> Result<()> {
+    let mut cursor = Cursor::new(packed, 0, "row in scratch space");
+    let row = match kind {
+        None | Some(TrackKind::Group) => Row::Side,
+        Some(TrackKind::Slices(..)) => Row::Slice {
+            name: cursor.varint_u32()?,
+            form: cursor.u8()?,
+            start_ps: key.start_ps,
+            duration_ps: key.duration_ps,
+        },
+        Some(TrackKind::Counter(_)) => {
+            Row::Sample { time_ps: key.start_ps, value: f64::from_bits(cursor.u64()?) }
+        }
+    };
+    row.begin(rows);
+    for value in values(cursor.take(cursor.remaining())?) {
+        let (field, kind, value) = value?;
+        rows.field(FieldId(field), kind, value);
+    }
+    Ok(())
+}
+
 impl TrackState {
+    fn is_in_order(&self) -> bool {
+        self.waiting.is_some()
+    }
+
     fn into_meta(self) -> TrackMeta {
         let span = self.span.unwrap_or_default();
         TrackMeta {
@@ -145,115 +272,13 @@ impl TrackState {
             value_range: None,
             pyramid: Piece::default(),
             pyramid_bytes: 0,
+            program: Piece::default(),
+            totals: Piece::default(),
         }
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
-fn parts_of(place: u64) -> (usize, u32) {
-    ((place >> 32) as usize, place as u32)
-}
-
-impl Pass<'_> {
-    fn begin_track(&mut self, place: u64) -> TrackPass {
-        let (_, track) = parts_of(place);
-        if track == NO_TRACK {
-            return TrackPass::Side;
-        }
-        let meta = &mut self.tracks[track as usize];
-        meta.first_row = self.row;
-        let base = base_level(u64::from(meta.rows), Interval::new(meta.start_ps, meta.end_ps));
-        match meta.spec.kind {
-            TrackKind::Slices(_, nesting) => TrackPass::Slices {
-                lanes: Lanes::new(nesting),
-                binder: self.binder.track(track),
-                pyramid: base.map(|base| PyramidWriter::new(base, self.span)),
-            },
-            TrackKind::Counter(_) | TrackKind::Group => TrackPass::Counter {
-                pyramid: base.map(|base| PyramidWriter::new(base, self.span)),
-                range: None,
-            },
-        }
-    }
-
-    fn row(&mut self, key: &RowKey, packed: &[u8], track: &mut TrackPass) -> Result<()> {
-        let (table, _) = parts_of(key.place);
-        let end_ps = key.start_ps + key.duration_ps;
-        let table = &mut self.tables[table];
-        table.begin_row(key.start_ps, end_ps, &mut self.writer)?;
-        let mut cursor = Cursor::new(packed, 0, "row in scratch space");
-        match track {
-            TrackPass::Slices { lanes, binder, pyramid } => {
-                let name = cursor.varint_u32()?;
-                let form = cursor.u8()?;
-                let place = lanes.place(key.start_ps, end_ps);
-                binder.row(&mut self.binder, key.start_ps, end_ps, self.row);
-                for (role, value) in [
-                    (ColumnRole::Start, key.start_ps),
-                    (ColumnRole::Duration, key.duration_ps),
-                    (ColumnRole::Form, i64::from(form)),
-                    (ColumnRole::Lane, i64::from(place.lane)),
-                    (ColumnRole::LaneShift, i64::from(place.lane) - i64::from(place.depth)),
-                ] {
-                    table.value(role, ColumnType::Int, Packed::Int(value));
-                }
-                table.value(ColumnRole::Name, ColumnType::Text, Packed::Int(i64::from(name)));
-                if let Some(pyramid) = pyramid {
-                    let span = (key.start_ps, end_ps);
-                    let row = self.row;
-                    pyramid.update(place.lane, &mut self.writer, |cascade, mut out| {
-                        cascade.slice(span, (row, name), i64::MIN..=i64::MAX, &mut out);
-                    })?;
-                }
-            }
-            TrackPass::Counter { pyramid, range } => {
-                let value = f64::from_bits(cursor.u64()?);
-                table.value(ColumnRole::Start, ColumnType::Int, Packed::Int(key.start_ps));
-                table.value(ColumnRole::Value, ColumnType::Float, Packed::Float(value));
-                if !value.is_nan() {
-                    let (min, max) = range.unwrap_or((value, value));
-                    *range = Some((min.min(value), max.max(value)));
-                }
-                if let Some(pyramid) = pyramid {
-                    pyramid.update(0, &mut self.writer, |cascade, mut out| {
-                        cascade.at(Time(key.start_ps), &mut out).merge(&Range::of(value));
-                    })?;
-                }
-            }
-            TrackPass::Side => {}
-        }
-        for value in values(cursor.take(cursor.remaining())?) {
-            let (field, kind, value) = value?;
-            table.value(ColumnRole::Field(FieldId(field)), kind, value);
-        }
-        if let Some(row) = self.row_of_arrival.get_mut(key.arrival as usize) {
-            *row = self.row;
-        }
-        self.row += 1;
-        Ok(())
-    }
-
-    fn end_track(&mut self, place: u64, track: TrackPass) -> Result<()> {
-        let (table, id) = parts_of(place);
-        self.tables[table].end_block(&mut self.writer)?;
-        let meta = self.tracks.get_mut(id as usize);
-        match (track, meta) {
-            (TrackPass::Slices { lanes, binder, pyramid }, Some(meta)) => {
-                binder.finish(&mut self.binder);
-                meta.lanes = lanes.count();
-                if let Some(pyramid) = pyramid {
-                    (meta.pyramid, meta.pyramid_bytes) = pyramid.finish(&mut self.writer)?;
-                }
-            }
-            (TrackPass::Counter { pyramid, range }, Some(meta)) => {
-                meta.lanes = 1;
-                meta.value_range = range;
-                if let Some(pyramid) = pyramid {
-                    (meta.pyramid, meta.pyramid_bytes) = pyramid.finish(&mut self.writer)?;
-                }
-            }
-            (TrackPass::Side, _) | (_, None) => {}
-        }
-        Ok(())
-    }
+fn parts_of(place: u64) -> (u16, u32) {
+    ((place >> 32) as u16, place as u32)
 }

@@ -1,17 +1,27 @@
 //! From a reader's events to a segment.
 //!
-//! [`Builder`] takes events in any order ([`crate::model::Sink`]), sorts them by track and time in bounded memory
-//! ([`Scratch`] holds what does not fit), then writes all tracks in one pass: lanes, blocks, postings, pyramids, arrows.
+//! [`Builder`] takes events ([`crate::model::Sink`]). Rows of tracks that come in order are encoded as they come, a group of
+//! blocks at a time; all others are sorted by track and time in bounded memory ([`Scratch`] holds what does not fit) and
+//! encoded at the end. [`Workers`] share the encoding of a group. What belongs together is then put together: block lists,
+//! directories, postings, arrows.
 
+mod assemble;
 mod binder;
 mod builder;
+mod encode;
 mod finish;
 mod lanes;
+mod learn;
+mod line;
 mod row;
+mod rows;
 mod scratch;
 mod sorter;
-mod table_writer;
+mod track_writer;
+mod workers;
 
 pub use builder::{BuildOptions, Builder};
 pub use finish::Built;
+pub use line::{Back, Emptied, Line, Place, TrackGroup};
 pub use scratch::Scratch;
+pub use workers::{Alone, Workers};

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::rows::Rows;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
@@ -33,6 +34,51 @@ impl Ord for RowKey {
 impl PartialOrd for RowKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+/// What a row is, its fields aside.
+#[derive(Debug, Clone, Copy)]
+pub enum Row {
+    /// A slice: number of its name and code of its form.
+    Slice { name: u32, form: u8, start_ps: i64, duration_ps: i64 },
+    /// A sample.
+    Sample { time_ps: i64, value: f64 },
+    /// A row of a side table.
+    Side,
+}
+
+impl Row {
+    /// Start and duration.
+    pub fn span(&self) -> (i64, i64) {
+        match *self {
+            Self::Slice { start_ps, duration_ps, .. } => (start_ps, duration_ps),
+            Self::Sample { time_ps, .. } => (time_ps, 0),
+            Self::Side => (0, 0),
+        }
+    }
+
+    /// Appends what the key does not say.
+    pub fn put_head(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Slice { name, form, .. } => {
+                out.put_varint(u64::from(name));
+                out.push(form);
+            }
+            Self::Sample { value, .. } => out.extend_from_slice(&value.to_le_bytes()),
+            Self::Side => {}
+        }
+    }
+
+    /// Begins the row; its fields follow.
+    pub fn begin(&self, rows: &mut Rows) {
+        match *self {
+            Self::Slice { name, form, start_ps, duration_ps } => {
+                rows.slice((name, form), start_ps, duration_ps);
+            }
+            Self::Sample { time_ps, value } => rows.sample(time_ps, value),
+            Self::Side => rows.begin(),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Fields: the typed attributes of slices, samples and rows.
 
+use super::NameId;
+
 /// A field of a table, in the order of definition; unique within its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldId(pub u32);
@@ -114,6 +116,8 @@ pub enum Value<'a> {
     Bool(bool),
     /// Text.
     Text(&'a str),
+    /// A text whose number is known.
+    Name(NameId),
     /// A nested value, as compact JSON text.
     Json(&'a str),
 }
@@ -146,21 +150,6 @@ impl OwnedValue {
             Self::Bool(v) => Value::Bool(*v),
             Self::Text(v) => Value::Text(v),
             Self::Json(v) => Value::Json(v),
-        }
-    }
-}
-
-impl Value<'_> {
-    /// Copied.
-    #[must_use]
-    pub fn to_owned_value(self) -> OwnedValue {
-        match self {
-            Self::Int(v) => OwnedValue::Int(v),
-            Self::Uint(v) => OwnedValue::Uint(v),
-            Self::Float(v) => OwnedValue::Float(v),
-            Self::Bool(v) => OwnedValue::Bool(v),
-            Self::Text(v) => OwnedValue::Text(v.to_owned()),
-            Self::Json(v) => OwnedValue::Json(v.to_owned()),
         }
     }
 }

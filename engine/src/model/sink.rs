@@ -41,10 +41,17 @@ pub trait Sink {
     /// Where the track, the parent or the table is unknown, or the kind differs.
     fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()>;
 
+    /// Promises that the track's rows come in order from the first on: by start, of equal starts the longest first. Such
+    /// a track needs no sorting, and no memory or scratch space for it. Flow points must not be on it.
+    ///
+    /// # Errors
+    /// Where the track is unknown or has rows already.
+    fn in_order(&mut self, track: TrackId) -> Result<()>;
+
     /// Takes a slice or an instant.
     ///
     /// # Errors
-    /// Where the scratch space is full or the track is none for slices.
+    /// Where the scratch space is full, the track is none for slices, or a promise of order is broken.
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey>;
 
     /// Takes a sample of a counter: the value from `time_ps` on. Fields are of the counter's table.

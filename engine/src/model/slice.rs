@@ -2,9 +2,15 @@
 
 use super::{FieldId, NameId, TrackId, Value};
 
-/// A slice's handle while a trace is read: the order of its arrival. Links between slices are made with it.
+/// A slice's handle while a trace is read: its track, and how many slices of that track arrived before it. Links between
+/// slices are made with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SliceKey(pub u32);
+pub struct SliceKey {
+    /// Where it stands.
+    pub track: TrackId,
+    /// Slices of the track that arrived before it.
+    pub arrival: u32,
+}
 
 /// What kind of thing stands on the track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -1,7 +1,9 @@
 //! Files: the only part of the engine with IO. Memory-mapped segments, and segments written atomically.
 #![cfg(feature = "native")]
 
+mod beside;
 mod map;
+mod threads;
 mod write;
 
 pub use map::SegmentFile;

@@ -5,11 +5,14 @@ use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Mutex;
 
+use super::beside::Beside;
+use super::threads::Threads;
 use crate::base::{Error, Result};
-use crate::ingest::{BuildOptions, Builder, Built, Scratch};
+use crate::ingest::{Back, BuildOptions, Builder, Built, Scratch};
 use crate::model::Sink;
-use crate::segment::Output;
+use crate::segment::{Output, PieceWriter};
 
 /// Why a segment was not written. `E` is the reader's error.
 #[derive(Debug)]
@@ -27,13 +30,13 @@ struct ScratchFile<'a> {
     file: Option<File>,
     directory: &'a Path,
     len: u64,
-    cause: &'a std::cell::Cell<Option<io::Error>>,
+    cause: &'a Mutex<Option<io::Error>>,
 }
 
 impl ScratchFile<'_> {
     fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> Error + '_ {
         move |error| {
-            self.cause.set(Some(error));
+            keep(self.cause, error);
             Error::Storage { what }
         }
     }
@@ -60,15 +63,22 @@ impl Scratch for ScratchFile<'_> {
     }
 }
 
+/// Keeps why the file system refused: the engine's errors do not carry it.
+fn keep(cause: &Mutex<Option<io::Error>>, error: io::Error) {
+    if let Ok(mut cause) = cause.lock() {
+        *cause = Some(error);
+    }
+}
+
 struct FileOutput<'a> {
     file: BufWriter<File>,
-    cause: &'a std::cell::Cell<Option<io::Error>>,
+    cause: &'a Mutex<Option<io::Error>>,
 }
 
 impl Output for FileOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|error| {
-            self.cause.set(Some(error));
+            keep(self.cause, error);
             Error::Storage { what: "writing the segment" }
         })
     }
@@ -85,24 +95,27 @@ pub fn write_segment<E>(
     fill: impl FnOnce(&mut dyn Sink) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let cause = std::cell::Cell::new(None);
-    let because = |error: Error| match cause.take() {
-        Some(io) => WriteError::Io(io),
-        None => WriteError::Engine(error),
-    };
+    let cause = Mutex::new(None);
+    let io_cause = || cause.lock().ok().and_then(|mut cause| cause.take());
+    let because = |error: Error| io_cause().map_or(WriteError::Engine(error), WriteError::Io);
     let scratch = ScratchFile { file: None, directory, len: 0, cause: &cause };
-    let mut builder = Builder::new(scratch, options);
-    if let Err(error) = fill(&mut builder) {
-        // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
-        return Err(cause.take().map_or(WriteError::Read(error), WriteError::Io));
-    }
     // Readable by whom the user's mask lets read: a store may be shared.
     let shared = Permissions::from_mode(0o666);
     let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
     let temporary = temporary.map_err(WriteError::Io)?;
     let file = temporary.reopen().map_err(WriteError::Io)?;
     let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause };
-    let built = builder.finish(&mut output).map_err(because)?;
+    let output_of_back = &mut output;
+    let built = std::thread::scope(|scope| {
+        let writer = PieceWriter::new(output_of_back).map_err(because)?;
+        let line = Beside::new(scope, Back::new(writer, Threads::default()));
+        let mut builder = Builder::with_line(scratch, line, options);
+        if let Err(error) = fill(&mut builder) {
+            // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
+            return Err(io_cause().map_or(WriteError::Read(error), WriteError::Io));
+        }
+        builder.finish().map_err(because)
+    })?;
     let file = output.file.into_inner().map_err(|error| WriteError::Io(error.into_error()))?;
     file.sync_all().map_err(WriteError::Io)?;
     temporary.persist(path).map_err(|error| WriteError::Io(error.error))?;

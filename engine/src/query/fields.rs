@@ -3,7 +3,7 @@
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::model::{FieldId, NameId, OwnedValue, TableId};
-use crate::segment::{Bytes, ColumnRole, Segment};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// The fields of the rows of one block, decoded together: for a row's details, and for exports that read all rows.
 #[derive(Debug)]
@@ -18,9 +18,10 @@ impl RowFields {
     /// Where bytes are missing or damaged.
     pub fn decode<B: Bytes>(segment: &Segment<B>, table: TableId, block: usize) -> Result<Self> {
         let mut columns = Vec::new();
+        let mut reader = BlockReader::new(segment, table, block)?;
         for at in segment.columns_of(table) {
             if let ColumnRole::Field(field) = segment.footer().columns[at].role
-                && let Some(column) = segment.block(at, block)?
+                && let Some(column) = reader.column(at)?
             {
                 columns.push((field, segment.kind(at), column));
             }

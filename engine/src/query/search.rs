@@ -1,6 +1,7 @@
 //! Search: which slices have this text in their name or in one of their text fields.
 //!
-//! The dictionary is searched once; postings then tell the blocks, and only those are decoded.
+//! The dictionary is searched once; postings, or where a column has too many texts for them its zone maps, then tell the
+//! blocks, and only those are decoded.
 
 use std::collections::BinaryHeap;
 
@@ -8,11 +9,11 @@ use memchr::memmem::Finder;
 use roaring::RoaringBitmap;
 
 use crate::base::{Error, Result};
-use crate::block::{BlockValues, ColumnType};
+use crate::block::{BlockValues, ColumnType, ZoneMap};
 use crate::codec::Texts;
 use crate::index::Postings;
 use crate::model::TableKind;
-use crate::segment::{Bytes, CHUNK_TEXTS, ColumnRole, Segment};
+use crate::segment::{BlockReader, Bytes, CHUNK_TEXTS, ColumnRole, Segment};
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -74,38 +75,103 @@ impl Needle {
     }
 }
 
+/// Texts that match, by their numbers.
+struct Matches {
+    texts: RoaringBitmap,
+    /// The same as bits: a block's rows ask for each.
+    bits: Vec<u64>,
+}
+
+impl Matches {
+    fn new(texts: RoaringBitmap) -> Self {
+        let len = texts.max().map_or(0, |max| max as usize / 64 + 1);
+        let mut bits = vec![0; len];
+        texts.iter().for_each(|text| bits[text as usize / 64] |= 1 << (text % 64));
+        Self { texts, bits }
+    }
+
+    fn has(&self, code: i64) -> bool {
+        let word = usize::try_from(code / 64).ok().and_then(|at| self.bits.get(at));
+        word.is_some_and(|word| word >> (code % 64) & 1 == 1)
+    }
+
+    /// Whether any lies in the range of a block's codes.
+    fn any_within(&self, zone: ZoneMap) -> bool {
+        let ZoneMap::Ints { min, max } = zone else { return true };
+        match (u32::try_from(min), u32::try_from(max)) {
+            (Ok(min), Ok(max)) => self.texts.range_cardinality(min..=max) > 0,
+            _ => true,
+        }
+    }
+}
+
+/// What a search has found so far.
+struct Finding {
+    limit: usize,
+    /// A bit for each row of the segment.
+    rows: Vec<u8>,
+    /// The first hits, the last of them on top.
+    first: BinaryHeap<Hit>,
+}
+
+impl Finding {
+    /// Marks a row; whether it is a new one.
+    fn mark(&mut self, row: u32) -> bool {
+        let (byte, bit) = (&mut self.rows[row as usize / 8], 1 << (row % 8));
+        let is_new = *byte & bit == 0;
+        *byte |= bit;
+        is_new
+    }
+
+    fn hit(&mut self, hit: Hit) {
+        self.first.push(hit);
+        if self.first.len() > self.limit {
+            self.first.pop();
+        }
+    }
+}
+
 impl<B: Bytes> Segment<B> {
     /// All slices with `query` in a text; the first `limit` by time in detail.
     ///
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn search(&self, query: &str, limit: usize) -> Result<Found> {
-        let mut found = Found::default();
         if query.is_empty() {
-            return Ok(found);
+            return Ok(Found::default());
         }
         let needle = Needle::new(query);
-        let texts = self.texts_with(&needle)?;
-        let mut first = BinaryHeap::new();
+        let matches = Matches::new(self.texts_with(&needle)?);
+        let tables = &self.footer().tables;
+        let rows = tables.last().map_or(0, |table| table.first_row as usize + table.rows as usize);
+        let mut finding = Finding { limit, rows: vec![0; rows / 8 + 1], first: BinaryHeap::new() };
         for (at, meta) in self.footer().columns.iter().enumerate() {
-            let of_slices = self.footer().tables[usize::from(meta.table.0)].spec.kind == TableKind::Slices;
-            let blocks = match meta.kind {
-                _ if !of_slices => continue,
-                ColumnType::Text | ColumnType::Json if !texts.is_empty() && meta.postings.len > 0 => {
-                    let mut cursor = self.cursor(meta.postings, "postings")?;
-                    Postings::decode(&mut cursor, meta.postings.offset)?.blocks_with(&texts)?
+            if tables[usize::from(meta.table.0)].spec.kind != TableKind::Slices {
+                continue;
+            }
+            let listed = meta.kind.is_code() && meta.postings.len > 0;
+            if listed {
+                let mut cursor = self.cursor(meta.postings, "postings")?;
+                let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
+                for block in postings.blocks_with(&matches.texts)? {
+                    self.search_block(at, block as usize, &matches, &needle, &mut finding)?;
                 }
-                ColumnType::LongText | ColumnType::LongJson => {
-                    (0..u32::try_from(self.blocks(meta.table)?.len()).unwrap_or(u32::MAX)).collect()
+                continue;
+            }
+            let of_names = meta.role == ColumnRole::Name || matches!(meta.role, ColumnRole::Field(_));
+            let is_text = matches!(meta.kind, ColumnType::LongText | ColumnType::LongJson);
+            if !(is_text || meta.kind.is_code() && of_names) {
+                continue;
+            }
+            for block in 0..self.blocks(meta.table)?.len() {
+                let zone = self.directory(at)?.entries[block].zone;
+                if is_text || matches.any_within(zone) {
+                    self.search_block(at, block, &matches, &needle, &mut finding)?;
                 }
-                _ => continue,
-            };
-            for block in blocks {
-                self.search_block(at, block as usize, &texts, &needle, limit, &mut found.rows, &mut first)?;
             }
         }
-        found.hits = first.into_sorted_vec();
-        Ok(found)
+        let rows = RoaringBitmap::from_lsb0_bytes(0, &finding.rows);
+        Ok(Found { hits: finding.first.into_sorted_vec(), rows })
     }
 
     fn texts_with(&self, needle: &Needle) -> Result<RoaringBitmap> {
@@ -119,46 +185,46 @@ impl<B: Bytes> Segment<B> {
         Ok(texts)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the state of one search, used once")]
     fn search_block(
         &self,
         column: usize,
         block: usize,
-        texts: &RoaringBitmap,
+        matches: &Matches,
         needle: &Needle,
-        limit: usize,
-        rows: &mut RoaringBitmap,
-        first: &mut BinaryHeap<Hit>,
+        finding: &mut Finding,
     ) -> Result<()> {
-        let meta = self.footer().columns[column];
+        let meta = &self.footer().columns[column];
         let list = self.blocks(meta.table)?;
         if block >= list.len() {
             return Err(Error::Corrupt { what: "postings", offset: meta.postings.offset });
         }
-        let Some(values) = self.block(column, block)? else { return Ok(()) };
-        let matches = match values.values() {
-            BlockValues::Ints(codes) => {
-                codes.iter().map(|&code| u32::try_from(code).is_ok_and(|code| texts.contains(code))).collect()
-            }
+        let mut reader = BlockReader::new(self, meta.table, block)?;
+        let Some(values) = reader.column(column)? else { return Ok(()) };
+        let found: Vec<bool> = match values.values() {
+            BlockValues::Ints(codes) => codes.iter().map(|&code| matches.has(code)).collect(),
             BlockValues::Texts(long) => {
-                let mut matches = vec![false; long.len()];
-                needle.for_each_match(long, |at| matches[at] = true);
-                matches
+                let mut found = vec![false; long.len()];
+                needle.for_each_match(long, |at| found[at] = true);
+                found
             }
             BlockValues::Floats(_) => Vec::new(),
         };
-        if !matches.contains(&true) {
+        if !found.contains(&true) {
             return Ok(());
         }
-        let starts = self.core_ints(meta.table, ColumnRole::Start, block)?;
         let first_row = self.footer().tables[usize::from(meta.table.0)].first_row + list.first_row(block);
-        for ((at, row), &start_ps) in (first_row..).enumerate().zip(&starts) {
-            let is_match = values.slot(at).is_some_and(|slot| matches[slot]);
-            if is_match && rows.insert(row) {
-                first.push(Hit { start_ps, row, role: meta.role });
-                if first.len() > limit {
-                    first.pop();
-                }
+        // A block that starts after the last of the first hits brings none of them: its times are not needed.
+        let start_ps = list.starts()[block];
+        let is_late = finding.first.len() >= finding.limit
+            && finding.first.peek().is_none_or(|last| start_ps > last.start_ps);
+        let starts = if is_late { Vec::new() } else { reader.core_ints(ColumnRole::Start)? };
+        for (at, row) in (first_row..).take(reader.rows()).enumerate() {
+            let is_match = values.slot(at).is_some_and(|slot| found[slot]);
+            if is_match
+                && finding.mark(row)
+                && let Some(&start_ps) = starts.get(at)
+            {
+                finding.hit(Hit { start_ps, row, role: meta.role });
             }
         }
         Ok(())

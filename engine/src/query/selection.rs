@@ -72,28 +72,32 @@ impl<B: Bytes> Segment<B> {
         let mut total = TrackTime { track, count: 0, busy_ps: 0 };
         let Some(table) = self.table_of(track) else { return Ok(total) };
         let blocks = self.blocks_of(track)?;
+        let list = self.blocks(table)?;
+        let totals = self.totals(track)?;
+        let first_row = self.footer().tables[usize::from(table.0)].first_row;
+        let first_block = blocks.start;
         // Slices come in order of start: what is covered so far ends here.
         let mut covered_to = span.start.0;
-        for block in self.blocks(table)?.overlapping(blocks, span) {
+        for block in list.overlapping(blocks, span) {
+            let (start, end) = (list.starts()[block], list.end(block));
+            // A block that lies inside (not at the very end: what has no duration there is outside), where nothing is covered yet, is known without its rows.
+            if let Some(totals) = totals.filter(|_| start >= covered_to && end < span.end.0) {
+                for of in totals.names(block - first_block) {
+                    let row = first_row + list.first_row(block) + u32::from(of.longest_at);
+                    total.count += u64::from(of.count);
+                    add(names, of.name, (u64::from(of.count), of.total_ps), (of.longest_ps, row));
+                }
+                total.busy_ps += totals.covered_ps(block - first_block);
+                covered_to = end;
+                continue;
+            }
             self.block_slices(table, block, |slice| {
                 let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
                 if !span.overlaps(slice.start_ps, end_ps) {
                     return;
                 }
                 let inside = span.overlap_ps(slice.start_ps, end_ps).unsigned_abs();
-                let longest = slice.duration_ps.unsigned_abs();
-                let name = names.entry(slice.name).or_insert(NameTime {
-                    name: NameId(slice.name),
-                    count: 0,
-                    total_ps: 0,
-                    longest_ps: longest,
-                    longest_row: slice.row,
-                });
-                name.count += 1;
-                name.total_ps += inside;
-                if longest > name.longest_ps {
-                    (name.longest_ps, name.longest_row) = (longest, slice.row);
-                }
+                add(names, slice.name, (1, inside), (slice.duration_ps.unsigned_abs(), slice.row));
                 total.count += 1;
                 let end = end_ps.min(span.end.0);
                 let from = slice.start_ps.max(covered_to);
@@ -102,5 +106,26 @@ impl<B: Bytes> Segment<B> {
             })?;
         }
         Ok(total)
+    }
+}
+
+/// Adds slices of a name: how many and their time, the longest of them and its row.
+fn add(
+    names: &mut FxHashMap<u32, NameTime>,
+    name: u32,
+    (count, total_ps): (u64, u64),
+    (longest_ps, longest_row): (u64, u32),
+) {
+    let entry = names.entry(name).or_insert(NameTime {
+        name: NameId(name),
+        count: 0,
+        total_ps: 0,
+        longest_ps,
+        longest_row,
+    });
+    entry.count += count;
+    entry.total_ps += total_ps;
+    if longest_ps > entry.longest_ps {
+        (entry.longest_ps, entry.longest_row) = (longest_ps, longest_row);
     }
 }

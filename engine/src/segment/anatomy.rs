@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Bytes, ColumnRole, Segment};
 use crate::base::Result;
-use crate::block::ColumnType;
+use crate::block::{Coding, ColumnType};
 use crate::codec;
 
 /// Where a segment's bytes go.
@@ -88,12 +88,19 @@ impl<B: Bytes> Segment<B> {
     fn column_anatomy(&self, at: usize) -> Result<ColumnAnatomy> {
         let meta = &self.footer().columns[at];
         let mut codecs = BTreeMap::new();
-        for entry in &self.directory(at)?.entries {
-            let name = if entry.piece.len == 0 {
-                "absent"
-            } else {
-                let bytes = self.piece(entry.piece, "column block")?;
-                crate::block::encoded_values(bytes, entry.piece.offset).map(codec::codec_name)?
+        for block in 0..self.directory(at)?.entries.len() {
+            let name = match self.block_bytes(at, block)? {
+                None => "absent",
+                Some((bytes, offset)) => {
+                    let (coding, values) = crate::block::encoded_values(bytes, offset)?;
+                    match coding {
+                        Coding::All | Coding::Masked => codec::codec_name(values),
+                        Coding::Foretold => "foretold",
+                        Coding::Codes => "codes of the program",
+                        Coding::AfterEnd => "after the end before",
+                        Coding::AfterStart => "after the start before",
+                    }
+                }
             };
             *codecs.entry(name).or_insert(0) += 1;
         }

@@ -86,6 +86,12 @@ impl BlockList {
         &self.starts
     }
 
+    /// The latest end in a block.
+    #[must_use]
+    pub fn end(&self, block: usize) -> i64 {
+        self.ends.ends()[block]
+    }
+
     /// Those of `blocks` that a window may touch, ascending. A block that touches it is never left out.
     pub fn overlapping(&self, blocks: Range<usize>, window: Interval) -> impl Iterator<Item = usize> + '_ {
         let starts = &self.starts[blocks.clone()];

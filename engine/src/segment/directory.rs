@@ -1,18 +1,35 @@
-//! The directory of a column: where each of its blocks is, and its zone map.
+//! The directory of a column: where each of its blocks is, and its zone map. Blocks of a few bytes stand in the directory
+//! itself: most of what a program foretells takes no more.
 
 use super::Piece;
-use super::pieces::{put_pieces, read_pieces};
 use crate::base::Result;
-use crate::base::bytes::Cursor;
-use crate::block::ZoneMap;
+use crate::base::bytes::{Cursor, Put};
+use crate::block::{ZoneMap, list};
+use crate::codec;
+
+/// Longest block that stands in the directory: a piece of its own would cost as much to point to.
+pub const MAX_INLINE: usize = 12;
+/// Most bytes of blocks in one directory.
+const MAX_INLINE_BYTES: usize = 1 << 28;
 
 /// One block of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockEntry {
-    /// Where; a length of 0 says that no row has a value.
-    pub piece: Piece,
+    /// Where.
+    pub place: Place,
     /// The range of its values.
     pub zone: ZoneMap,
+}
+
+/// Where the bytes of a block are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// No row of the block has a value.
+    Absent,
+    /// In the directory: where they begin in [`Directory::inline`], and how many.
+    Inline(u32, u8),
+    /// In a piece of their own.
+    Piece(Piece),
 }
 
 /// All blocks of a column, in the order of the table's [`super::BlockList`].
@@ -20,14 +37,61 @@ pub struct BlockEntry {
 pub struct Directory {
     /// One entry a block.
     pub entries: Vec<BlockEntry>,
+    /// Blocks that stand here.
+    pub inline: Vec<u8>,
 }
+
+/// How a block is stored, in the two lowest bits of its length.
+const ABSENT: i64 = 0;
+const INLINE: i64 = 1;
+const PIECE: i64 = 2;
+/// Codes of the zone maps, as in `docs/format.md`.
+const NO_ZONES: u8 = 0;
+const INT_ZONES: u8 = 1;
+const FLOAT_ZONES: u8 = 2;
 
 impl Directory {
     /// Appends the directory.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let pieces: Vec<Piece> = self.entries.iter().map(|entry| entry.piece).collect();
-        put_pieces(&pieces, out);
-        self.entries.iter().for_each(|entry| entry.zone.encode(out));
+        let pieces = || self.entries.iter().filter_map(|entry| entry.place.piece());
+        let lens = self.entries.iter().map(|entry| match entry.place {
+            Place::Absent => ABSENT,
+            Place::Inline(_, len) => i64::from(len) << 2 | INLINE,
+            Place::Piece(piece) => i64::from(piece.len) << 2 | PIECE,
+        });
+        list::put_ints(&lens.collect::<Vec<_>>(), out);
+        list::put_ints(&pieces().map(|piece| piece.offset.cast_signed()).collect::<Vec<_>>(), out);
+        // Checksums are noise: no codec makes them smaller.
+        pieces().for_each(|piece| out.extend_from_slice(&piece.checksum.to_le_bytes()));
+        let mut packed = Vec::new();
+        codec::compress(&self.inline, &mut packed);
+        out.put_bytes(&packed);
+        self.encode_zones(out);
+    }
+
+    fn encode_zones(&self, out: &mut Vec<u8>) {
+        let mut ints = (Vec::new(), Vec::new());
+        let mut floats = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.place != Place::Absent) {
+            match entry.zone {
+                ZoneMap::None => floats.extend([f64::NAN; 2]),
+                ZoneMap::Ints { min, max } => {
+                    ints.0.push(min);
+                    ints.1.push(max.wrapping_sub(min));
+                }
+                ZoneMap::Floats { min, max } => floats.extend([min, max]),
+            }
+        }
+        if !ints.0.is_empty() && floats.is_empty() {
+            out.push(INT_ZONES);
+            list::put_ints(&ints.0, out);
+            list::put_ints(&ints.1, out);
+        } else if floats.iter().any(|bound: &f64| !bound.is_nan()) {
+            out.push(FLOAT_ZONES);
+            floats.iter().for_each(|bound| out.extend_from_slice(&bound.to_le_bytes()));
+        } else {
+            out.push(NO_ZONES);
+        }
     }
 
     /// Reads a directory of this many blocks.
@@ -35,11 +99,103 @@ impl Directory {
     /// # Errors
     /// Where the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'_>, blocks: usize) -> Result<Self> {
-        let pieces = read_pieces(cursor, blocks)?;
-        let entries: Result<Vec<BlockEntry>> = pieces
-            .into_iter()
-            .map(|piece| Ok(BlockEntry { piece, zone: ZoneMap::decode(cursor)? }))
-            .collect();
-        Ok(Self { entries: entries? })
+        let lens = list::read_ints_of(cursor, blocks)?;
+        let pieces = lens.iter().filter(|&&len| len & 3 == PIECE).count();
+        let offsets = list::read_ints_of(cursor, pieces)?;
+        let mut places = Vec::with_capacity(blocks);
+        let (mut inline_at, mut offsets) = (0_u32, offsets.iter());
+        for len in lens {
+            let (kind, len) = (len & 3, len >> 2);
+            let len = u32::try_from(len).map_err(|_| cursor.corrupt())?;
+            places.push(match kind {
+                ABSENT if len == 0 => Place::Absent,
+                INLINE if len > 0 && len as usize <= MAX_INLINE => {
+                    let start = inline_at;
+                    inline_at = start.checked_add(len).ok_or_else(|| cursor.corrupt())?;
+                    Place::Inline(start, len as u8)
+                }
+                PIECE if len > 0 => {
+                    let offset = offsets.next().ok_or_else(|| cursor.corrupt())?.cast_unsigned();
+                    Place::Piece(Piece { offset, len, checksum: cursor.u32()? })
+                }
+                _ => return Err(cursor.corrupt()),
+            });
+        }
+        let inline = codec::decompress(cursor.bytes()?, MAX_INLINE_BYTES)?;
+        if inline.len() != inline_at as usize {
+            return Err(cursor.corrupt());
+        }
+        let zones = read_zones(cursor, places.iter().filter(|place| **place != Place::Absent).count())?;
+        cursor.finish()?;
+        let mut zones = zones.into_iter();
+        let entries = places.into_iter().map(|place| {
+            let zone = if place == Place::Absent { None } else { zones.next() };
+            BlockEntry { place, zone: zone.unwrap_or_default() }
+        });
+        Ok(Self { entries: entries.collect(), inline })
+    }
+}
+
+fn read_zones(cursor: &mut Cursor<'_>, blocks: usize) -> Result<Vec<ZoneMap>> {
+    match cursor.u8()? {
+        NO_ZONES => Ok(Vec::new()),
+        INT_ZONES => {
+            let mins = list::read_ints_of(cursor, blocks)?;
+            let widths = list::read_ints_of(cursor, blocks)?;
+            let zone = |(&min, &width): (&i64, &i64)| ZoneMap::Ints { min, max: min.wrapping_add(width) };
+            Ok(mins.iter().zip(&widths).map(zone).collect())
+        }
+        FLOAT_ZONES => (0..blocks)
+            .map(|_| {
+                let (min, max) = (f64::from_bits(cursor.u64()?), f64::from_bits(cursor.u64()?));
+                Ok(if min.is_nan() { ZoneMap::None } else { ZoneMap::Floats { min, max } })
+            })
+            .collect(),
+        _ => Err(cursor.corrupt()),
+    }
+}
+
+impl Place {
+    fn piece(self) -> Option<Piece> {
+        match self {
+            Self::Piece(piece) => Some(piece),
+            Self::Absent | Self::Inline(..) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(directory: &Directory) {
+        let mut bytes = Vec::new();
+        directory.encode(&mut bytes);
+        let blocks = directory.entries.len();
+        assert_eq!(&Directory::decode(&mut Cursor::new(&bytes, 0, "directory"), blocks).unwrap(), directory);
+        for keep in 0..bytes.len() {
+            assert!(Directory::decode(&mut Cursor::new(&bytes[..keep], 0, "directory"), blocks).is_err());
+        }
+    }
+
+    #[test]
+    fn directories_survive() {
+        let piece = |offset| Place::Piece(Piece { offset, len: 300, checksum: 0xdead_beef });
+        let places = [piece(16), Place::Absent, Place::Inline(0, 3), Place::Inline(3, 2), piece(900)];
+        let with = |zone: fn(i64) -> ZoneMap| Directory {
+            entries: (0..)
+                .zip(places)
+                .map(|(at, place)| {
+                    let zone = if place == Place::Absent { ZoneMap::None } else { zone(at) };
+                    BlockEntry { place, zone }
+                })
+                .collect(),
+            inline: vec![1, 2, 3, 4, 5],
+        };
+        check(&with(|_| ZoneMap::None));
+        check(&with(|at| ZoneMap::Ints { min: i64::MIN + at, max: i64::MAX }));
+        check(&with(|at| ZoneMap::Floats { min: at as f64, max: 1e300 }));
+        check(&Directory::default());
     }
 }

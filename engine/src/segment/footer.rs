@@ -103,4 +103,8 @@ pub struct TrackMeta {
     pub pyramid: Piece,
     /// Bytes of the pyramid's pages.
     pub pyramid_bytes: u64,
+    /// Its [`super::Program`]; empty where it has none.
+    pub program: Piece,
+    /// Its [`super::Totals`]; empty where it has none.
+    pub totals: Piece,
 }

@@ -229,12 +229,25 @@ fn read_field(cursor: &mut Cursor<'_>) -> Result<(TableId, FieldSpec)> {
 }
 
 /// A core role is stored as its position, a field as its number after them.
-fn put_column(column: &ColumnMeta, out: &mut Vec<u8>) {
-    out.put_varint(u64::from(column.table.0));
-    out.put_varint(match column.role {
+pub fn put_column_role(role: ColumnRole, out: &mut Vec<u8>) {
+    out.put_varint(match role {
         ColumnRole::Field(id) => u64::from(id.0) + ColumnRole::CORE.len() as u64,
         core => u64::from(code_of(&ColumnRole::CORE, &core)),
     });
+}
+
+/// Reads what [`put_column_role`] wrote.
+pub fn column_role(cursor: &mut Cursor<'_>) -> Result<ColumnRole> {
+    let role = cursor.varint_u32()?;
+    Ok(match ColumnRole::CORE.get(role as usize) {
+        Some(&core) => core,
+        None => ColumnRole::Field(FieldId(role - ColumnRole::CORE.len() as u32)),
+    })
+}
+
+fn put_column(column: &ColumnMeta, out: &mut Vec<u8>) {
+    out.put_varint(u64::from(column.table.0));
+    put_column_role(column.role, out);
     out.push(code_of(&ColumnType::ALL, &column.kind));
     column.directory.encode(out);
     column.postings.encode(out);
@@ -243,14 +256,9 @@ fn put_column(column: &ColumnMeta, out: &mut Vec<u8>) {
 
 fn read_column(cursor: &mut Cursor<'_>) -> Result<ColumnMeta> {
     let table = read_table_id(cursor)?;
-    let role = cursor.varint_u32()?;
-    let role = match ColumnRole::CORE.get(role as usize) {
-        Some(&core) => core,
-        None => ColumnRole::Field(FieldId(role - ColumnRole::CORE.len() as u32)),
-    };
     Ok(ColumnMeta {
         table,
-        role,
+        role: column_role(cursor)?,
         kind: read_code(&ColumnType::ALL, cursor)?,
         directory: Piece::decode(cursor)?,
         postings: Piece::decode(cursor)?,
@@ -283,6 +291,8 @@ fn put_track(track: &TrackMeta, out: &mut Vec<u8>) {
     out.extend_from_slice(&max.to_le_bytes());
     track.pyramid.encode(out);
     out.put_varint(track.pyramid_bytes);
+    track.program.encode(out);
+    track.totals.encode(out);
 }
 
 fn read_track(cursor: &mut Cursor<'_>) -> Result<TrackMeta> {
@@ -314,6 +324,8 @@ fn read_track(cursor: &mut Cursor<'_>) -> Result<TrackMeta> {
         },
         pyramid: Piece::decode(cursor)?,
         pyramid_bytes: cursor.varint()?,
+        program: Piece::decode(cursor)?,
+        totals: Piece::decode(cursor)?,
     })
 }
 

@@ -6,7 +6,9 @@ use crate::base::{Error, Result};
 /// The first bytes. The line ends and the end-of-file mark show damage by text conversion.
 pub const MAGIC: [u8; 8] = *b"NPROF\r\n\x1a";
 /// The version of the format that this program writes, and the newest that it reads.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
+/// The oldest version that it reads.
+pub const OLDEST_VERSION: u16 = 2;
 
 const RESERVED_LEN: usize = 6;
 /// Length of the header: magic, version, reserved zeros.
@@ -88,11 +90,8 @@ impl Trailer {
             // A file that is cut has other bytes here; a damaged magic looks the same, and the way out is too.
             return Err(Error::Truncated { needed: file_len + 1, available: file_len });
         }
-        if version > VERSION {
-            return Err(Error::UnsupportedVersion { found: version, newest: VERSION });
-        }
-        if version == 0 || reserved != [0; RESERVED_LEN] || offset.checked_add(u64::from(len)) != Some(start)
-        {
+        check_version(version)?;
+        if reserved != [0; RESERVED_LEN] || offset.checked_add(u64::from(len)) != Some(start) {
             return Err(Error::Corrupt { what: "trailer", offset: start });
         }
         Ok(Self { footer: Piece { offset, len, checksum }, footer_len })
@@ -105,6 +104,14 @@ pub fn content_id(footer_checksum: u32, file_len: u64) -> String {
     format!("{footer_checksum:08x}{file_len:08x}")
 }
 
+fn check_version(found: u16) -> Result<()> {
+    if (OLDEST_VERSION..=VERSION).contains(&found) {
+        Ok(())
+    } else {
+        Err(Error::UnsupportedVersion { found, newest: VERSION })
+    }
+}
+
 /// Checks the first bytes of a file.
 pub fn check_header(bytes: &[u8]) -> Result<()> {
     let mut cursor = Cursor::new(bytes, 0, "header");
@@ -112,10 +119,8 @@ pub fn check_header(bytes: &[u8]) -> Result<()> {
         return Err(Error::Corrupt { what: "this is no nprof segment (wrong first bytes)", offset: 0 });
     }
     let version = cursor.u16()?;
-    if version > VERSION {
-        return Err(Error::UnsupportedVersion { found: version, newest: VERSION });
-    }
-    if version == 0 || cursor.take(RESERVED_LEN)? != [0; RESERVED_LEN] {
+    check_version(version)?;
+    if cursor.take(RESERVED_LEN)? != [0; RESERVED_LEN] {
         return Err(Error::Corrupt { what: "header", offset: 0 });
     }
     Ok(())

@@ -5,6 +5,7 @@
 //! object store and inside a web page.
 
 mod anatomy;
+mod block_reader;
 mod blocks;
 mod dictionary;
 mod directory;
@@ -14,18 +15,23 @@ mod footer_codec;
 mod layout;
 mod output;
 mod pieces;
+mod program;
 mod reader;
 mod source;
+mod totals;
 
 pub use anatomy::{Anatomy, ColumnAnatomy, TableAnatomy};
+pub use block_reader::BlockReader;
 pub use blocks::{BlockList, BlockListWriter};
 pub use dictionary::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
-pub use directory::{BlockEntry, Directory};
+pub use directory::{BlockEntry, Directory, MAX_INLINE, Place};
 pub use flows::{Arrow, FlowsMeta, write_flows};
 pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
 pub use footer_codec::MAX_TRACK_DEPTH;
-pub use layout::{MAGIC, Piece, VERSION, content_id};
+pub use layout::{MAGIC, OLDEST_VERSION, Piece, VERSION, content_id};
 pub use output::{Output, PieceWriter};
 pub use pieces::{put_pieces, read_pieces};
+pub use program::{Foretold, MAX_CODES, Program, ProgramColumn};
 pub use reader::{RowPlace, Segment};
 pub use source::{Bytes, Fetched};
+pub use totals::{BlockTotals, NameTotal, Totals, put_totals};

@@ -23,7 +23,7 @@ impl Output for Vec<u8> {
 
 /// Writes pieces and keeps count of where they are.
 pub struct PieceWriter<'a> {
-    output: &'a mut dyn Output,
+    output: &'a mut (dyn Output + Send),
     at: u64,
 }
 
@@ -32,7 +32,7 @@ impl<'a> PieceWriter<'a> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn new(output: &'a mut dyn Output) -> Result<Self> {
+    pub fn new(output: &'a mut (dyn Output + Send)) -> Result<Self> {
         output.write(&layout::header())?;
         Ok(Self { output, at: layout::HEADER_LEN as u64 })
     }

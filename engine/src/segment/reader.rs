@@ -2,7 +2,7 @@
 //!
 //! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use super::blocks::BlockList;
 use super::directory::Directory;
@@ -13,11 +13,11 @@ use super::source::Bytes;
 use crate::base::bytes::Cursor;
 use crate::base::checksum::is_intact;
 use crate::base::{Error, Result};
-use crate::block::{BlockColumn, ColumnType};
-use crate::codec::{self, Texts};
+use crate::block::ColumnType;
+use crate::codec::{self, Decoder, Texts};
 use crate::model::{NameId, TableId, TrackId, TrackKind};
 
-use super::CHUNK_TEXTS;
+use super::{CHUNK_TEXTS, Program, Totals};
 
 /// An open segment.
 #[derive(Debug)]
@@ -29,8 +29,12 @@ pub struct Segment<B> {
     directories: Vec<OnceLock<Directory>>,
     chunks: OnceLock<Vec<Piece>>,
     texts: Vec<OnceLock<Texts>>,
+    programs: Vec<OnceLock<Program>>,
+    totals: Vec<OnceLock<Totals>>,
     /// Tracks with rows, in the order of their rows.
     row_order: Vec<TrackId>,
+    /// Working memory that nobody uses now: one for each thread that reads at the same time.
+    decoders: Mutex<Vec<Decoder>>,
 }
 
 /// Where a row is.
@@ -42,6 +46,21 @@ pub struct RowPlace {
     pub block: usize,
     /// Its position in the block.
     pub at: usize,
+}
+
+impl<B> Segment<B> {
+    /// The bytes it was opened over.
+    #[must_use]
+    pub fn into_bytes(self) -> B {
+        self.bytes
+    }
+
+    /// Takes back what [`Segment::take_decoder`] gave.
+    pub(super) fn give_back(&self, decoder: Decoder) {
+        if let Ok(mut free) = self.decoders.lock() {
+            free.push(decoder);
+        }
+    }
 }
 
 impl<B: Bytes> Segment<B> {
@@ -75,6 +94,9 @@ impl<B: Bytes> Segment<B> {
             directories: footer.columns.iter().map(|_| OnceLock::new()).collect(),
             chunks: OnceLock::new(),
             texts: (0..texts).map(|_| OnceLock::new()).collect(),
+            programs: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
+            totals: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
+            decoders: Mutex::default(),
             row_order,
             bytes,
             footer,
@@ -155,29 +177,36 @@ impl<B: Bytes> Segment<B> {
         self.columns_of(table).find(|&at| self.footer.columns[at].role == role)
     }
 
-    /// Decodes a block of a column; `None` where no row of it has a value.
+    /// The program of a track, if it has one.
     ///
     /// # Errors
     /// Where bytes are missing or damaged.
-    pub fn block(&self, column: usize, block: usize) -> Result<Option<BlockColumn>> {
-        let meta = &self.footer.columns[column];
-        let rows = self.blocks(meta.table)?.rows(block);
-        let piece = self.directory(column)?.entries[block].piece;
+    pub fn program(&self, track: TrackId) -> Result<Option<&Program>> {
+        let piece = self.footer.tracks[track.0 as usize].program;
         if piece.len == 0 {
             return Ok(None);
         }
-        BlockColumn::decode(self.piece(piece, "column block")?, rows, meta.kind, piece.offset).map(Some)
+        get_or_try(&self.programs[track.0 as usize], || Program::decode(&mut self.cursor(piece, "program")?))
+            .map(Some)
     }
 
-    /// Decodes a block of a column in which every row has an integer.
+    /// What the blocks of a track come to, if that is stored.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged, or the table has no such column.
-    pub fn core_ints(&self, table: TableId, role: ColumnRole, block: usize) -> Result<Vec<i64>> {
-        let damaged = Error::Corrupt { what: "a core column is missing", offset: 0 };
-        let column = self.column(table, role).ok_or(damaged)?;
-        let offset = self.directory(column)?.entries[block].piece.offset;
-        self.block(column, block)?.ok_or(damaged)?.into_full_ints(offset)
+    /// Where bytes are missing or damaged.
+    pub fn totals(&self, track: TrackId) -> Result<Option<&Totals>> {
+        let piece = self.footer.tracks[track.0 as usize].totals;
+        if piece.len == 0 {
+            return Ok(None);
+        }
+        let blocks = self.blocks_of(track)?.len();
+        let decode = || Totals::decode(&mut self.cursor(piece, "totals")?, blocks);
+        get_or_try(&self.totals[track.0 as usize], decode).map(Some)
+    }
+
+    /// Working memory for decoding, kept from block to block.
+    pub(super) fn take_decoder(&self) -> Decoder {
+        self.decoders.lock().map_or_else(|_| Decoder::default(), |mut free| free.pop().unwrap_or_default())
     }
 
     /// A text of the dictionary.

@@ -20,12 +20,6 @@ impl<T: Summary> Cascade<T> {
         Self { base, open: vec![None; levels] }
     }
 
-    /// The finest level.
-    #[must_use]
-    pub fn base(&self) -> Level {
-        self.base
-    }
-
     /// The open cell of the finest level at this moment. Cells before it are closed and handed to `out`.
     pub fn at(&mut self, time: Time, out: &mut impl FnMut(Level, Cell<T>)) -> &mut T {
         self.at_cell(self.base.cell_of(time), out)
@@ -52,6 +46,15 @@ impl<T: Summary> Cascade<T> {
         }
         let number = self.base.number() + u8::try_from(at).unwrap_or(u8::MAX);
         out(Level::new(number).unwrap_or(Level::COARSEST), cell);
+    }
+
+    /// Closes the open cell of the finest level; from now on, the next one is the finest.
+    pub fn drop_finest(&mut self, out: &mut impl FnMut(Level, Cell<T>)) {
+        if self.open.len() > 1 {
+            self.close(0, out);
+            self.open.remove(0);
+            self.base = self.base.coarser();
+        }
     }
 
     /// Closes all cells.

@@ -7,7 +7,7 @@ use super::grid::{CELLS, Level, TileId};
 use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::model::{TableId, TrackId, TrackKind};
-use crate::segment::{Bytes, ColumnRole, Segment};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// A lane brings its slices themselves up to this many, one a cell; beyond, summaries are smaller.
 const MAX_SLICES: usize = CELLS.unsigned_abs() as usize;
@@ -88,7 +88,7 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(lanes_of(slices, tile))
         }
         (TrackKind::Slices(..), true) => {
-            let cells = stored_cells(&pages, tile, |page| segment.slice_cells(page))?;
+            let cells = stored_cells(&pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
             let lanes = cells.into_iter().map(|(lane, cells)| {
                 let cells = coarsen(cells, tile.level, merge_slice_cells);
                 LaneTile { lane, content: LaneContent::SliceCells(cells) }
@@ -246,12 +246,19 @@ impl<B: Bytes> Segment<B> {
     pub fn block_slices(&self, table: TableId, block: usize, mut each: impl FnMut(LaneSlice)) -> Result<()> {
         let first_row =
             self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
-        let starts = self.core_ints(table, ColumnRole::Start, block)?;
-        let durations = self.core_ints(table, ColumnRole::Duration, block)?;
-        let names = self.core_ints(table, ColumnRole::Name, block)?;
-        let forms = self.core_ints(table, ColumnRole::Form, block)?;
-        let lanes = self.core_ints(table, ColumnRole::Lane, block)?;
-        let shifts = self.core_ints(table, ColumnRole::LaneShift, block)?;
+        let mut reader = BlockReader::new(self, table, block)?;
+        let starts = reader.core_ints(ColumnRole::Start)?;
+        let durations = reader.core_ints(ColumnRole::Duration)?;
+        let names = reader.core_ints(ColumnRole::Name)?;
+        let forms = reader.core_ints(ColumnRole::Form)?;
+        let lanes = reader.core_ints(ColumnRole::Lane)?;
+        let shifts = match self.column(table, ColumnRole::LaneShift) {
+            Some(column) => reader.column(column)?.map(|shifts| shifts.into_full_ints(0)).transpose()?,
+            None => None,
+        };
+        // Without shifts slices do not nest.
+        let depth =
+            |at: usize| u32::try_from(shifts.as_ref().map_or(0, |shifts| lanes[at].wrapping_sub(shifts[at])));
         let damaged = || crate::base::Error::Corrupt { what: "core column", offset: 0 };
         for at in 0..starts.len() {
             each(LaneSlice {
@@ -261,7 +268,7 @@ impl<B: Bytes> Segment<B> {
                 name: u32::try_from(names[at]).map_err(|_| damaged())?,
                 form: u8::try_from(forms[at]).map_err(|_| damaged())?,
                 lane: u32::try_from(lanes[at]).map_err(|_| damaged())?,
-                depth: u32::try_from(lanes[at].wrapping_sub(shifts[at])).map_err(|_| damaged())?,
+                depth: depth(at).map_err(|_| damaged())?,
             });
         }
         Ok(())

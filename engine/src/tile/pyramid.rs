@@ -5,23 +5,28 @@ use std::collections::BTreeMap;
 use super::cascade::Cascade;
 use super::grid::Level;
 use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
-use crate::base::{Interval, Result};
+use crate::base::{Interval, Result, Time};
 use crate::block::list;
 use crate::codec;
 use crate::segment::{Bytes, Piece, PieceWriter, Segment, TrackMeta};
 
 /// A level is stored where its cells hold this many rows on average: finer ones cost more bytes than the rows
 /// themselves, and are computed from at most this many times [`super::CELLS`] rows a tile.
-const ROWS_PER_CELL: i64 = 64;
+const ROWS_PER_CELL: i64 = 128;
+/// A track with no more rows than this has no pyramid: all of them are quickly summed up.
+const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
+/// Fewest rows whose density is taken for that of the whole track.
+const SAMPLE_ROWS: u64 = 512;
 /// The coarsest stored level shows the whole trace in this many cells.
 const TOP_CELLS: i64 = 64;
 /// Cells of a page: one read brings some tiles of a lane.
 const PAGE_CELLS: usize = 2048;
 
-/// The finest level that is stored for a track with this many rows over this span; `None` where rows are few.
+/// The finest level that should be stored for a track with this many rows over this span; `None` where rows are too few
+/// to tell.
 #[must_use]
 pub fn base_level(rows: u64, span: Interval) -> Option<Level> {
-    if rows <= ROWS_PER_CELL.unsigned_abs() * TOP_CELLS.unsigned_abs() {
+    if rows < SAMPLE_ROWS {
         return None;
     }
     let cell_ps = span.duration_ps() as f64 / rows as f64 * ROWS_PER_CELL as f64;
@@ -50,72 +55,107 @@ pub struct Page {
     pub piece: Piece,
 }
 
-/// Builds the pyramid of one track while its rows pass by. `T` is what cells are computed with, `C` what is stored.
+/// Builds the pyramid of one track while its rows pass by. `C` is what is stored of a cell.
+///
+/// The finest level is chosen before all rows are known. Where it turns out too fine, it is given up: the next one is
+/// complete already.
 #[derive(Debug)]
-pub struct PyramidWriter<T, C> {
-    levels: (Level, Level),
-    lanes: Vec<Cascade<T>>,
-    /// Cells that have closed, by lane and level.
+pub struct PyramidWriter<C: Stored> {
+    base: Level,
+    lanes: Vec<Cascade<C::Summary>>,
+    /// Cells that have closed and are not written, by lane and level.
     closed: BTreeMap<(u32, u8), Vec<Cell<C>>>,
     pages: Vec<Page>,
     bytes: u64,
+    rows: u64,
+    /// Cells of the finest level so far.
+    cells: u64,
 }
 
+/// A level is given up when it has more cells than one for so many rows, and than this.
+const GIVE_UP_ROWS: u64 = 16;
+const GIVE_UP_CELLS: u64 = 1 << 14;
+
 /// What is stored of a summary.
-pub trait Stored: Sized {
+pub trait Stored: Sized + std::fmt::Debug {
     /// What it was computed with.
-    type Summary: Summary;
+    type Summary: Summary + std::fmt::Debug;
     /// From a closed cell.
     fn of(summary: &Self::Summary) -> Self;
     /// Appends the contents of cells, column by column.
     fn encode(cells: &[Cell<Self>], out: &mut Vec<u8>);
 }
 
-impl<C: Stored> PyramidWriter<C::Summary, C> {
-    /// For a track whose finest level is `base`, in a trace of this span.
+impl<C: Stored> PyramidWriter<C> {
+    /// For a track whose finest level is `base`.
     #[must_use]
-    pub fn new(base: Level, span: Interval) -> Self {
+    pub fn new(base: Level) -> Self {
         Self {
-            levels: (base, top_level(span).max(base)),
+            base,
             lanes: Vec::new(),
             closed: BTreeMap::new(),
             pages: Vec::new(),
             bytes: 0,
+            rows: 0,
+            cells: 0,
         }
     }
 
-    /// Changes a lane's open cells through `change`, which hands on those that close; writes pages that are full.
+    /// Changes a lane's open cells through `change`, which hands on those that close.
+    fn update(
+        &mut self,
+        lane: u32,
+        change: impl FnOnce(&mut Cascade<C::Summary>, &mut dyn FnMut(Level, Cell<C::Summary>)),
+    ) {
+        while self.lanes.len() <= lane as usize {
+            self.lanes.push(Cascade::new(self.base, Level::COARSEST));
+        }
+        let (closed, cells, base) = (&mut self.closed, &mut self.cells, self.base);
+        change(&mut self.lanes[lane as usize], &mut |level, cell| {
+            *cells += u64::from(level == base);
+            let cell = Cell { index: cell.index, content: C::of(&cell.content) };
+            closed.entry((lane, level.number())).or_default().push(cell);
+        });
+    }
+
+    /// Gives levels up until `more` cells are not too many for the rows there are.
+    fn make_room(&mut self, more: impl Fn(Level) -> u64) {
+        self.rows += 1;
+        while self.base < Level::COARSEST
+            && self.cells.saturating_add(more(self.base)) > GIVE_UP_CELLS + self.rows / GIVE_UP_ROWS
+        {
+            for lane in 0..self.lanes.len() {
+                let lane = u32::try_from(lane).unwrap_or(u32::MAX);
+                self.update(lane, |cascade, mut out| cascade.drop_finest(&mut out));
+            }
+            self.base = self.base.coarser();
+            let base = self.base.number();
+            self.closed.retain(|&(_, level), _| level >= base);
+            let stored = self.pages.iter().filter(|page| page.level == self.base);
+            let stored = stored.count() * PAGE_CELLS;
+            let waiting = self.closed.iter().filter(|&(&(_, level), _)| level == base);
+            self.cells = (stored + waiting.map(|(_, cells)| cells.len()).sum::<usize>()) as u64;
+        }
+    }
+
+    /// Writes the pages that are full.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn update(
-        &mut self,
-        lane: u32,
-        writer: &mut PieceWriter<'_>,
-        change: impl FnOnce(&mut Cascade<C::Summary>, &mut dyn FnMut(Level, Cell<C::Summary>)),
-    ) -> Result<()> {
-        let (base, top) = self.levels;
-        while self.lanes.len() <= lane as usize {
-            self.lanes.push(Cascade::new(base, top));
-        }
-        let closed = &mut self.closed;
-        let mut full = None;
-        change(&mut self.lanes[lane as usize], &mut |level, cell| {
-            let key = (lane, level.number());
-            let cells = closed.entry(key).or_default();
-            cells.push(Cell { index: cell.index, content: C::of(&cell.content) });
-            if cells.len() >= PAGE_CELLS {
-                full = Some(key);
+    pub fn write_full(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
+        let full = |(key, cells): (&(u32, u8), &Vec<_>)| (cells.len() >= PAGE_CELLS).then_some(*key);
+        for key in self.closed.iter().filter_map(full).collect::<Vec<_>>() {
+            let mut cells = self.closed.remove(&key).unwrap_or_default();
+            let rest = cells.split_off(cells.len() / PAGE_CELLS * PAGE_CELLS);
+            self.write_pages(key, &cells, writer)?;
+            if !rest.is_empty() {
+                self.closed.insert(key, rest);
             }
-        });
-        match full {
-            Some(key) => self.write_pages(key, writer),
-            None => Ok(()),
         }
+        Ok(())
     }
 
-    fn write_pages(&mut self, key: (u32, u8), writer: &mut PieceWriter<'_>) -> Result<()> {
-        let cells = self.closed.remove(&key).unwrap_or_default();
+    fn write_pages(&mut self, key: (u32, u8), cells: &[Cell<C>], writer: &mut PieceWriter<'_>) -> Result<()> {
         for cells in cells.chunks(PAGE_CELLS) {
             let (Some(first), Some(last), Some(level)) = (cells.first(), cells.last(), Level::new(key.1))
             else {
@@ -131,11 +171,15 @@ impl<C: Stored> PyramidWriter<C::Summary, C> {
         Ok(())
     }
 
-    /// Closes all cells and writes what is left. Returns the list of pages and their bytes.
+    /// Closes all cells and writes what is left, up to the level that is coarse enough for the span of the whole trace.
+    /// Returns the list of pages and their bytes; an empty piece where the rows are too few.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn finish(mut self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
+    pub fn finish(mut self, span: Interval, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
+        if self.rows <= MIN_ROWS && self.pages.is_empty() {
+            return Ok((Piece::default(), 0));
+        }
         for (lane, cascade) in (0_u32..).zip(std::mem::take(&mut self.lanes)) {
             let closed = &mut self.closed;
             cascade.finish(&mut |level, cell| {
@@ -143,9 +187,13 @@ impl<C: Stored> PyramidWriter<C::Summary, C> {
                 closed.entry((lane, level.number())).or_default().push(cell);
             });
         }
-        for key in self.closed.keys().copied().collect::<Vec<_>>() {
-            self.write_pages(key, writer)?;
+        let (base, top) = (self.base, top_level(span).max(self.base));
+        for (key, cells) in std::mem::take(&mut self.closed) {
+            if key.1 <= top.number() {
+                self.write_pages(key, &cells, writer)?;
+            }
         }
+        self.pages.retain(|page| page.level >= base && page.level <= top);
         self.pages.sort_by_key(|page| (page.level, page.lane, page.first));
         let column = |of: fn(&Page) -> i64| self.pages.iter().map(of).collect::<Vec<i64>>();
         let mut bytes = Vec::new();
@@ -156,6 +204,25 @@ impl<C: Stored> PyramidWriter<C::Summary, C> {
         let pieces: Vec<Piece> = self.pages.iter().map(|page| page.piece).collect();
         crate::segment::put_pieces(&pieces, &mut bytes);
         Ok((writer.piece(&bytes)?, self.bytes))
+    }
+}
+
+impl PyramidWriter<SliceCell> {
+    /// Adds a slice: its lane, its start and end, its row within the track and its name.
+    pub fn slice(&mut self, lane: u32, (start_ps, end_ps): (i64, i64), (row, name): (u32, u32)) {
+        let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
+        self.make_room(reach);
+        self.update(lane, |cascade, mut out| {
+            cascade.slice((start_ps, end_ps), (row, name), i64::MIN..=i64::MAX, &mut out);
+        });
+    }
+}
+
+impl PyramidWriter<Range> {
+    /// Adds a sample of a counter.
+    pub fn sample(&mut self, time_ps: i64, value: f64) {
+        self.make_room(|_| 0);
+        self.update(0, |cascade, mut out| cascade.at(Time(time_ps), &mut out).merge(&Range::of(value)));
     }
 }
 
@@ -224,11 +291,11 @@ impl<B: Bytes> Segment<B> {
             .collect()
     }
 
-    /// The cells of a page of slices.
+    /// The cells of a page of slices, of a track whose first row this is.
     ///
     /// # Errors
     /// Where bytes are missing or damaged.
-    pub fn slice_cells(&self, page: &Page) -> Result<Vec<Cell<SliceCell>>> {
+    pub fn slice_cells(&self, page: &Page, first_row: u32) -> Result<Vec<Cell<SliceCell>>> {
         let mut cursor = self.cursor(page.piece, "pyramid page")?;
         let indexes = list::read_ints(&mut cursor)?;
         let mut column = || list::read_ints_of(&mut cursor, indexes.len());
@@ -240,7 +307,7 @@ impl<B: Bytes> Segment<B> {
                     busy_ps: busy[at].cast_unsigned(),
                     count: narrow(count[at])?,
                     name: narrow(name[at])?,
-                    longest_row: narrow(row[at])?,
+                    longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
                     longest_ps: longest[at].cast_unsigned(),
                 };
                 Ok(Cell { index: indexes[at], content })

@@ -69,7 +69,7 @@ pub struct SliceCell {
     pub count: u32,
     /// Number of the name with the most time here.
     pub name: u32,
-    /// Row of the longest slice that overlaps.
+    /// Row of the longest slice that overlaps: while a pyramid is built, within its track.
     pub longest_row: u32,
     /// Its full length in picoseconds.
     pub longest_ps: u64,

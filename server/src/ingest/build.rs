@@ -126,6 +126,7 @@ fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Re
     let options = BuildOptions {
         sort_bytes: whole.sort_bytes / threads,
         dictionary_bytes: whole.dictionary_bytes / threads,
+        group_bytes: whole.group_bytes / threads,
     };
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(0);

@@ -60,6 +60,10 @@ impl Sink for Counted<'_> {
         self.inner.describe_track(track, spec)
     }
 
+    fn in_order(&mut self, track: TrackId) -> Result<()> {
+        self.inner.in_order(track)
+    }
+
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         self.count()?;
         self.inner.slice(slice)

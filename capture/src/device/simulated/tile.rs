@@ -170,7 +170,7 @@ impl Tile {
         rig: &mut Rig<'_>,
         sink: &mut dyn Sink,
     ) -> Result<[SliceKey; MATMULS]> {
-        let mut sums = [SliceKey(0); MATMULS];
+        let mut sums = [SliceKey { track: TrackId(0), arrival: 0 }; MATMULS];
         let mut start = self.start;
         for (index, sum) in sums.iter_mut().enumerate() {
             let load = rig.random.part(self.ninth, 200, 240);

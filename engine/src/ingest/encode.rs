@@ -1,0 +1,317 @@
+//! From the rows of one block to the bytes of its columns. Looks at nothing but its arguments, so that blocks can be
+//! encoded in any order.
+
+use std::ops::Range;
+
+use super::learn::Starts;
+use super::rows::{FieldColumn, Rows};
+use crate::base::bytes::Put;
+use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block};
+use crate::codec::Encoder;
+use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, ProgramColumn};
+
+/// What blocks of a group are encoded from.
+pub struct Group<'a> {
+    /// Its rows.
+    pub rows: &'a Rows,
+    /// How starts are stored.
+    pub starts: Starts,
+    /// The track's program, and the code of each row.
+    pub program: Option<(&'a Program, &'a [u32])>,
+}
+
+/// An encoded block.
+#[derive(Debug, Default)]
+pub struct EncodedBlock {
+    /// The columns that have values.
+    pub columns: Vec<EncodedColumn>,
+    /// Start of the first row.
+    pub start_ps: i64,
+    /// Latest end.
+    pub end_ps: i64,
+    /// Number of rows.
+    pub rows: u32,
+    /// What it comes to, where it has slices of not too many names.
+    pub totals: Option<BlockTotals>,
+}
+
+/// Most names of a block for which totals, and of its texts for which postings are worth their bytes.
+const MAX_DISTINCT: usize = 256;
+
+/// A column of an encoded block.
+#[derive(Debug)]
+pub struct EncodedColumn {
+    /// What it says.
+    pub role: ColumnRole,
+    /// How it is stored.
+    pub kind: ColumnType,
+    /// The range of its values.
+    pub zone: ZoneMap,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The texts that occur, ascending, where it is a column of codes and they are not too many.
+    pub texts: Option<Vec<u32>>,
+}
+
+impl Group<'_> {
+    /// Encodes the rows `range`, all columns but the lanes.
+    pub fn block(&self, range: Range<usize>, encoder: &mut Encoder) -> EncodedBlock {
+        let rows = self.rows;
+        let mut block = EncodedBlock { rows: range.len() as u32, ..EncodedBlock::default() };
+        if rows.starts.is_empty() {
+            // A side table: rows without a place in time.
+        } else if rows.durations.is_empty() {
+            let starts = &rows.starts[range.clone()];
+            (block.start_ps, block.end_ps) = (starts[0], starts[starts.len() - 1]);
+            block.plain(ColumnRole::Start, ValuesRef::Ints(starts), encoder);
+            block.plain(ColumnRole::Value, ValuesRef::Floats(&rows.values[range.clone()]), encoder);
+        } else {
+            let (starts, durations) = (&rows.starts[range.clone()], &rows.durations[range.clone()]);
+            let ends = starts.iter().zip(durations).map(|(start, duration)| start + duration);
+            (block.start_ps, block.end_ps) = (starts[0], ends.max().unwrap_or(starts[0]));
+            block.totals = totals_of(starts, durations, &rows.names[range.clone()]);
+            self.put_starts(&range, encoder, &mut block);
+            for (role, values) in [(ColumnRole::Duration, &rows.durations), (ColumnRole::Name, &rows.names)] {
+                let kind = if role == ColumnRole::Name { ColumnType::Text } else { ColumnType::Int };
+                let values = &values[range.clone()];
+                if !self.put_foretold((role, kind), &range, |_| true, values, encoder, &mut block) {
+                    block.plain(role, ValuesRef::Ints(values), encoder);
+                }
+            }
+            block.plain(ColumnRole::Form, ValuesRef::Ints(&rows.forms[range.clone()]), encoder);
+        }
+        for column in &rows.fields {
+            self.put_field(column, &range, encoder, &mut block);
+        }
+        block
+    }
+
+    fn put_starts(&self, range: &Range<usize>, encoder: &mut Encoder, block: &mut EncodedBlock) {
+        let (starts, durations) = (&self.rows.starts, &self.rows.durations);
+        let (coding, of) = match self.starts {
+            Starts::Plain => {
+                return block.plain(ColumnRole::Start, ValuesRef::Ints(&starts[range.clone()]), encoder);
+            }
+            Starts::AfterEnd => (Coding::AfterEnd, Foretold::GapAfterEnd),
+            Starts::AfterStart => (Coding::AfterStart, Foretold::StepAfterStart),
+        };
+        let mut differences: Vec<i64> = vec![0];
+        differences.extend((range.start + 1..range.end).map(|row| {
+            let before = starts[row - 1] + if coding == Coding::AfterEnd { durations[row - 1] } else { 0 };
+            starts[row] - before
+        }));
+        if let Some((program, codes)) = self.program
+            && let Some(foretold) = program.column(of)
+        {
+            let codes = &codes[range.clone()];
+            for (difference, &code) in differences.iter_mut().zip(codes).skip(1) {
+                *difference = difference.wrapping_sub(foretold.values[code as usize]);
+            }
+        }
+        let mut bytes = vec![coding.code()];
+        encoder.ints(&differences, &mut bytes);
+        let (role, kind) = (ColumnRole::Start, ColumnType::Int);
+        block.columns.push(EncodedColumn { role, kind, zone: ZoneMap::None, bytes, texts: None });
+    }
+
+    fn put_field(
+        &self,
+        column: &FieldColumn,
+        range: &Range<usize>,
+        encoder: &mut Encoder,
+        block: &mut EncodedBlock,
+    ) {
+        let slots = column.slots(range);
+        if slots.is_empty() {
+            return;
+        }
+        let role = ColumnRole::Field(column.field);
+        let present = (slots.len() < range.len()).then(|| {
+            let mut present = vec![false; range.len()];
+            column.mark(range, &mut present);
+            present
+        });
+        if let BlockValues::Ints(values) = &column.values {
+            let has = |at: usize| present.as_ref().is_none_or(|present| present[at]);
+            let values = &values[slots.clone()];
+            if self.put_foretold((role, column.kind), range, has, values, encoder, block) {
+                return;
+            }
+        }
+        let values = match &column.values {
+            BlockValues::Ints(values) => ValuesRef::Ints(&values[slots]),
+            BlockValues::Floats(values) => ValuesRef::Floats(&values[slots]),
+            BlockValues::Texts(texts) => ValuesRef::Texts(texts, slots.start, slots.end),
+        };
+        block.put((role, column.kind), present.as_deref(), values, encoder);
+    }
+
+    /// Stores a column as what differs from the program. `false` where the program does not foretell it, or not which
+    /// rows have a value.
+    fn put_foretold(
+        &self,
+        (role, kind): (ColumnRole, ColumnType),
+        range: &Range<usize>,
+        has: impl Fn(usize) -> bool,
+        values: &[i64],
+        encoder: &mut Encoder,
+        block: &mut EncodedBlock,
+    ) -> bool {
+        let Some((program, codes)) = self.program else { return false };
+        let Some(foretold) = program.column(Foretold::Column(role, kind)) else { return false };
+        let codes = &codes[range.clone()];
+        let zone = zone_of((role, kind), ValuesRef::Ints(values));
+        let bytes = if program.key == (role, kind) {
+            encoded_codes(program, codes, encoder)
+        } else {
+            let Some(differences) = differences(foretold, codes, has, values) else { return false };
+            let mut bytes = vec![Coding::Foretold.code()];
+            encoder.ints(&differences, &mut bytes);
+            bytes
+        };
+        let texts = texts_of(kind, zone, ValuesRef::Ints(values));
+        block.columns.push(EncodedColumn { role, kind, zone, bytes, texts });
+        true
+    }
+}
+
+/// What differs; `None` where other rows have a value than foretold.
+fn differences(
+    foretold: &ProgramColumn,
+    codes: &[u32],
+    has: impl Fn(usize) -> bool,
+    values: &[i64],
+) -> Option<Vec<i64>> {
+    if values.len() == codes.len() && foretold.present.is_none() {
+        let pairs = values.iter().zip(codes);
+        return Some(
+            pairs.map(|(value, &code)| value.wrapping_sub(foretold.values[code as usize])).collect(),
+        );
+    }
+    let mut left = values.iter();
+    let mut differences = Vec::with_capacity(values.len());
+    for (at, &code) in codes.iter().enumerate() {
+        let foretold_here = foretold.present.as_ref().is_none_or(|marks| marks[code as usize]);
+        if has(at) != foretold_here {
+            return None;
+        }
+        if foretold_here {
+            differences.push(left.next()?.wrapping_sub(foretold.values[code as usize]));
+        }
+    }
+    Some(differences)
+}
+
+fn encoded_codes(program: &Program, codes: &[u32], encoder: &mut Encoder) -> Vec<u8> {
+    let mut bytes = vec![Coding::Codes.code()];
+    let first = codes.first().copied().unwrap_or_default();
+    bytes.put_varint(u64::from(first));
+    let mut usual = first;
+    let steps = codes.iter().map(|&code| {
+        let step = i64::from(code) - i64::from(usual);
+        usual = program.successors[code as usize];
+        step
+    });
+    encoder.ints(&steps.collect::<Vec<i64>>(), &mut bytes);
+    bytes
+}
+
+impl EncodedBlock {
+    /// Adds a core column that every row has.
+    pub fn plain(&mut self, role: ColumnRole, values: ValuesRef<'_>, encoder: &mut Encoder) {
+        let kind = match (role, values) {
+            (ColumnRole::Name, _) => ColumnType::Text,
+            (_, ValuesRef::Floats(_)) => ColumnType::Float,
+            _ => ColumnType::Int,
+        };
+        self.put((role, kind), None, values, encoder);
+    }
+
+    fn put(
+        &mut self,
+        (role, kind): (ColumnRole, ColumnType),
+        present: Option<&[bool]>,
+        values: ValuesRef<'_>,
+        encoder: &mut Encoder,
+    ) {
+        let mut bytes = Vec::new();
+        encode_block(present, values, encoder, &mut bytes);
+        let zone = zone_of((role, kind), values);
+        self.columns.push(EncodedColumn { role, kind, zone, bytes, texts: texts_of(kind, zone, values) });
+    }
+}
+
+/// Zone maps serve filters and search: of times the block list says more, of texts in place there is nothing to say.
+fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> ZoneMap {
+    match (role, values) {
+        (ColumnRole::Start | ColumnRole::Form | ColumnRole::Lane | ColumnRole::LaneShift, _) => ZoneMap::None,
+        (_, ValuesRef::Ints(_)) if kind == ColumnType::Bool => ZoneMap::None,
+        (_, ValuesRef::Ints(values)) => ZoneMap::of_ints(values),
+        (_, ValuesRef::Floats(values)) => ZoneMap::of_floats(values),
+        (_, ValuesRef::Texts(..)) => ZoneMap::None,
+    }
+}
+
+/// The texts of a block of codes, if they are few enough to list.
+fn texts_of(kind: ColumnType, zone: ZoneMap, values: ValuesRef<'_>) -> Option<Vec<u32>> {
+    /// Codes that lie closer are marked in a bitmap, which gives them back in order.
+    const BITMAP_MAX: usize = 1 << 16;
+    let (ValuesRef::Ints(codes), ZoneMap::Ints { min, max }, true) = (values, zone, kind.is_code()) else {
+        return None;
+    };
+    let (first, last) = (u32::try_from(min).ok()?, u32::try_from(max).ok()?);
+    let width = (last - first) as usize;
+    let mut texts = Vec::new();
+    if width < BITMAP_MAX {
+        let mut marks = vec![0_u64; width / 64 + 1];
+        codes.iter().for_each(|code| {
+            let at = (code - min) as usize;
+            marks[at / 64] |= 1 << (at % 64);
+        });
+        for (word, &mark) in (0..).zip(&marks) {
+            let mut left = mark;
+            while left != 0 {
+                texts.push(first + word * 64 + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+    } else {
+        let runs = codes.chunk_by(|a, b| a == b);
+        texts.extend(runs.map(|run| first + (run[0] - min) as u32));
+        texts.sort_unstable();
+        texts.dedup();
+    }
+    (texts.len() <= MAX_DISTINCT).then_some(texts)
+}
+
+/// What the rows of a block come to by name; they are in order of start. `None` where the names are too many.
+fn totals_of(starts: &[i64], durations: &[i64], names: &[i64]) -> Option<BlockTotals> {
+    let mut totals = BlockTotals::default();
+    let mut covered_to = i64::MIN;
+    // Names come in runs: the last one is tried first.
+    let mut last = 0;
+    for (at, ((&start, &duration), &name)) in (0_u16..).zip(starts.iter().zip(durations).zip(names)) {
+        let end = start + duration;
+        totals.covered_ps += end.saturating_sub(start.max(covered_to)).max(0).unsigned_abs();
+        covered_to = covered_to.max(end);
+        let is_it = |total: &NameTotal| i64::from(total.name) == name;
+        if !totals.names.get(last).is_some_and(is_it) {
+            last = totals.names.iter().position(is_it).unwrap_or_else(|| {
+                let name = u32::try_from(name).unwrap_or_default();
+                totals.names.push(NameTotal { name, count: 0, total_ps: 0, longest_ps: 0, longest_at: at });
+                totals.names.len() - 1
+            });
+        }
+        if last >= MAX_DISTINCT {
+            return None;
+        }
+        let total = &mut totals.names[last];
+        let duration = duration.unsigned_abs();
+        total.count += 1;
+        total.total_ps += duration;
+        if duration > total.longest_ps {
+            (total.longest_ps, total.longest_at) = (duration, at);
+        }
+    }
+    Some(totals)
+}

@@ -1,0 +1,405 @@
+//! Learning a track's program from its first rows, and keeping it up with new keys.
+//!
+//! Every group of rows first tells the program of keys that it does not know: what usually goes with them is the median
+//! over the group. What a program says of a code never changes, so that blocks written earlier stay readable.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use super::rows::Rows;
+use super::track_writer::GROUP_ROWS;
+use crate::block::ColumnType;
+use crate::codec;
+use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
+
+/// Rows that a choice is made by: enough to see a loop many times.
+const SAMPLE_ROWS: usize = 8192;
+/// Fewer rows than this are not worth a program.
+const MIN_ROWS: usize = 1024;
+/// Columns that are tried as the key, those with the most distinct values first.
+const CANDIDATES: usize = 3;
+/// A key must repeat itself this often in the sample.
+const MIN_REPEATS: usize = 2;
+/// A track that does not end with its first group goes on: later rows share the entries of its program.
+const SHARING: u32 = 4;
+/// Bits that say where a value changes.
+const STEP_BITS: usize = 4;
+/// What a stored column of differences costs a row at least, in sixteenths of a bit: even zeros have a frame.
+const SIXTEENTHS: usize = 16;
+
+/// How the starts of a track are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Starts {
+    /// By themselves.
+    Plain,
+    /// From the end of the row before.
+    AfterEnd,
+    /// From the start of the row before.
+    AfterStart,
+}
+
+/// What is known of a track's repetition.
+#[derive(Debug)]
+pub struct Learner {
+    /// How starts are stored.
+    pub starts: Starts,
+    program: Option<Learned>,
+}
+
+#[derive(Debug)]
+struct Learned {
+    codes: FxHashMap<i64, u32>,
+    program: Program,
+    /// The position of the key in `program.columns`.
+    key_at: usize,
+}
+
+/// A column of the group that may be foretold: its values, and for each row where its value is plus one.
+struct Column<'a> {
+    of: Foretold,
+    values: Cow<'a, [i64]>,
+    slots: Option<Vec<u32>>,
+}
+
+impl Column<'_> {
+    fn at(&self, row: usize) -> Option<i64> {
+        match &self.slots {
+            None => self.values.get(row).copied(),
+            Some(slots) => (slots[row] as usize).checked_sub(1).map(|slot| self.values[slot]),
+        }
+    }
+}
+
+impl Learner {
+    /// Learns how the rows of a track repeat themselves.
+    pub fn new(rows: &Rows) -> Self {
+        let sample = rows.len().min(SAMPLE_ROWS);
+        let mut learner = Self { starts: Starts::Plain, program: None };
+        if rows.durations.is_empty() || sample < 2 {
+            return learner;
+        }
+        let columns = columns_of(rows, sample);
+        let plain = columns.iter().map(|column| plain_bits(column, sample)).collect::<Vec<_>>();
+        let mut best: Option<(usize, Learned)> = None;
+        if sample >= MIN_ROWS {
+            let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
+            for key in candidates(&columns, sample) {
+                // Entries become fewer with the rows: all that wait say more than the sample.
+                let Some(distinct) = distinct_keys(rows, columns[key].of) else { continue };
+                let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
+                let tried = Learned::try_key(&columns, key, &plain, (sample, share));
+                let Some((bits, learned)) = tried else { continue };
+                if best.as_ref().is_none_or(|(least, _)| bits < *least) {
+                    best = Some((bits, learned));
+                }
+            }
+        }
+        let start_bits = |of| bits_of(&columns, of, &plain);
+        let without: usize = plain.iter().sum::<usize>()
+            - start_bits(Foretold::GapAfterEnd).max(start_bits(Foretold::StepAfterStart));
+        // The sample chose; what goes with each key is learned from all rows of the group.
+        learner.program = best.filter(|(bits, _)| *bits < without).map(|(_, learned)| learned.forgotten());
+        learner.starts = match &learner.program {
+            Some(learned) if learned.program.column(Foretold::GapAfterEnd).is_some() => Starts::AfterEnd,
+            Some(learned) if learned.program.column(Foretold::StepAfterStart).is_some() => Starts::AfterStart,
+            _ if start_bits(Foretold::GapAfterEnd) < start_bits(Foretold::StepAfterStart) => Starts::AfterEnd,
+            _ => Starts::Plain,
+        };
+        learner
+    }
+
+    /// The codes of these rows, with the program brought up to date; `None` where they have no program: the key is
+    /// missing somewhere, or there are too many.
+    pub fn codes(&mut self, rows: &Rows) -> Option<Vec<u32>> {
+        let learned = self.program.as_mut()?;
+        let (role, kind) = learned.program.key;
+        let keys = key_values(rows, role, kind)?;
+        let known = learned.program.successors.len();
+        let codes = learned.assign(keys)?;
+        if learned.program.successors.len() > known {
+            let columns = columns_of(rows, rows.len());
+            learned.extend(&columns, &codes, known);
+        }
+        Some(codes)
+    }
+
+    /// The program as it stands.
+    pub fn program(&self) -> Option<&Program> {
+        self.program.as_ref().map(|learned| &learned.program)
+    }
+}
+
+/// How many distinct values a column has that every row has; `None` where it is no such column.
+fn distinct_keys(rows: &Rows, of: Foretold) -> Option<usize> {
+    let Foretold::Column(role, kind) = of else { return None };
+    let keys = key_values(rows, role, kind)?;
+    Some(keys.iter().collect::<rustc_hash::FxHashSet<_>>().len())
+}
+
+fn bits_of(columns: &[Column<'_>], of: Foretold, bits: &[usize]) -> usize {
+    columns.iter().position(|column| column.of == of).map_or(0, |at| bits[at])
+}
+
+fn key_values(rows: &Rows, role: ColumnRole, kind: ColumnType) -> Option<&[i64]> {
+    match role {
+        ColumnRole::Name => Some(&rows.names),
+        ColumnRole::Field(field) => {
+            let column = rows.fields.iter().find(|column| column.field == field && column.kind == kind)?;
+            column.is_full(rows.len()).then(|| column.ints())?
+        }
+        _ => None,
+    }
+}
+
+/// Everything of the first `sample` rows that a program may foretell.
+fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
+    let (starts, durations) = (&rows.starts[..sample], &rows.durations[..sample]);
+    // The first row of a block has no row before it; here, what its neighbours have is as good as anything.
+    let mut gaps = vec![0_i64; sample];
+    let mut steps = vec![0_i64; sample];
+    for row in 1..sample {
+        steps[row] = starts[row].wrapping_sub(starts[row - 1]);
+        gaps[row] = steps[row].wrapping_sub(durations[row - 1]);
+    }
+    let full = |of, values| Column { of, values, slots: None };
+    let mut columns = vec![
+        full(Foretold::GapAfterEnd, gaps.into()),
+        full(Foretold::StepAfterStart, steps.into()),
+        full(Foretold::Column(ColumnRole::Duration, ColumnType::Int), durations.into()),
+        full(Foretold::Column(ColumnRole::Name, ColumnType::Text), (&rows.names[..sample]).into()),
+    ];
+    for column in &rows.fields {
+        let Some(values) = column.ints() else { continue };
+        let of = Foretold::Column(ColumnRole::Field(column.field), column.kind);
+        let slots = column.slots(&(0..sample));
+        let slots = (slots.len() < sample).then(|| column.slot_of_row(rows.len()));
+        columns.push(Column { of, values: values.into(), slots });
+    }
+    columns
+}
+
+/// About the bits of a column that is stored by itself: as differences, or as distances from the smallest.
+fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
+    let mut before = None;
+    let (mut deltas, mut count, mut min, mut max) = (0, 0_usize, i64::MAX, i64::MIN);
+    for value in (0..sample).filter_map(|row| column.at(row)) {
+        let delta = value.wrapping_sub(before.unwrap_or(value));
+        deltas += if delta == 0 { 0 } else { width(delta) + STEP_BITS };
+        before = Some(value);
+        count += 1;
+        (min, max) = (min.min(value), max.max(value));
+    }
+    // A column of which rows lack a value has a mask too.
+    let mask = if count == sample { 0 } else { sample };
+    let distances = count * (u64::BITS - max.wrapping_sub(min).cast_unsigned().leading_zeros()) as usize;
+    let chains = match column.of {
+        Foretold::Column(_, ColumnType::Text) => {
+            codec::chains_bits((0..sample).filter_map(|row| column.at(row)))
+        }
+        _ => usize::MAX,
+    };
+    deltas.min(distances).min(chains) + mask
+}
+
+/// Bits of a number with its sign; of zero none.
+fn width(value: i64) -> usize {
+    (u64::BITS - crate::base::bytes::zigzag(value).leading_zeros()) as usize
+}
+
+/// The columns that may be the key: names and fields that every row has and that repeat, the finest first.
+fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
+    let mut found: Vec<(usize, usize)> = (0..columns.len())
+        .filter(|&at| {
+            let Foretold::Column(role, kind) = columns[at].of else { return false };
+            role != ColumnRole::Duration
+                && matches!(kind, ColumnType::Int | ColumnType::Uint | ColumnType::Text)
+                && columns[at].slots.is_none()
+        })
+        .map(|at| {
+            let distinct: rustc_hash::FxHashSet<i64> = columns[at].values[..sample].iter().copied().collect();
+            (distinct.len(), at)
+        })
+        .filter(|&(distinct, _)| distinct > 1 && distinct * MIN_REPEATS <= sample)
+        .collect();
+    found.sort_unstable_by_key(|&(distinct, at)| (std::cmp::Reverse(distinct), at));
+    found.truncate(CANDIDATES);
+    found.into_iter().map(|(_, at)| at).collect()
+}
+
+impl Learned {
+    /// A program with this key, and about the bits that all columns take with it.
+    fn try_key(
+        columns: &[Column<'_>],
+        key: usize,
+        plain: &[usize],
+        (sample, share): (usize, f64),
+    ) -> Option<(usize, Self)> {
+        let Foretold::Column(role, kind) = columns[key].of else { return None };
+        let empty = |column: &Column<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
+        let program = Program {
+            key: (role, kind),
+            successors: Vec::new(),
+            columns: columns.iter().map(empty).collect(),
+        };
+        let mut learned = Self { codes: FxHashMap::default(), program, key_at: key };
+        let codes = learned.assign(&columns[key].values[..sample])?;
+        learned.extend(columns, &codes, 0);
+        let entries = learned.program.successors.len();
+        let mut bits: Vec<usize> = (0..columns.len())
+            .map(|at| {
+                let program = learned.entry_bits(at) * share * sample as f64;
+                learned.foretold_bits(&columns[at], at, &codes) + program as usize + sample / SIXTEENTHS
+            })
+            .collect();
+        // Starts are stored once: as gaps or as steps.
+        let (gap, step) = (0, 1);
+        let starts = if bits[gap] <= bits[step] { gap } else { step };
+        bits[key] = learned.surprises(&codes) * width(entries as i64) + entries;
+        let worth = |at: usize| at == key || (bits[at] < plain[at] && (at > step || at == starts));
+        let total = (0..columns.len())
+            .filter(|&at| at > step || at == starts)
+            .map(|at| if worth(at) { bits[at] } else { plain[at] })
+            .sum();
+        let kept: Vec<bool> = (0..columns.len()).map(worth).collect();
+        learned.key_at = kept[..key].iter().filter(|&&kept| kept).count();
+        let mut kept = kept.into_iter();
+        learned.program.columns.retain(|_| kept.next().unwrap_or_default());
+        Some((total, learned))
+    }
+
+    /// The same key and columns, and nothing known of them.
+    fn forgotten(mut self) -> Self {
+        self.codes.clear();
+        self.program.successors.clear();
+        for column in &mut self.program.columns {
+            column.values.clear();
+            column.present = None;
+        }
+        self
+    }
+
+    /// Rows whose code is not the usual successor of the one before.
+    fn surprises(&self, codes: &[u32]) -> usize {
+        let successors = &self.program.successors;
+        codes.windows(2).filter(|pair| successors[pair[0] as usize] != pair[1]).count()
+    }
+
+    /// The codes of keys; new keys get the next ones. `None` where there are too many.
+    #[expect(clippy::cast_possible_truncation, reason = "MAX_CODES fits 32 bits")]
+    fn assign(&mut self, keys: &[i64]) -> Option<Vec<u32>> {
+        let mut codes = Vec::with_capacity(keys.len());
+        let program = &mut self.program;
+        let mut usual = 0_u32;
+        for key in keys {
+            // Most rows are the usual successor of the one before: no hashing then.
+            let known = &program.columns[self.key_at].values;
+            let code = if known.get(usual as usize) == Some(key) {
+                usual
+            } else {
+                let next = known.len() as u32;
+                *self.codes.entry(*key).or_insert(next)
+            };
+            if code as usize == known.len() {
+                if known.len() == MAX_CODES {
+                    self.codes.remove(key);
+                    return None;
+                }
+                program.columns[self.key_at].values.push(*key);
+                // Until a later row tells otherwise, new keys follow each other.
+                program.successors.push(code + 1);
+            }
+            usual = program.successors[code as usize];
+            codes.push(code);
+        }
+        // The last new code has no successor yet.
+        let last = program.successors.len() as u32 - u32::from(!program.successors.is_empty());
+        program.successors.iter_mut().for_each(|code| *code = (*code).min(last));
+        Some(codes)
+    }
+
+    /// Says of the codes from `known` on what usually goes with them in these rows.
+    fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize) {
+        let total = self.program.successors.len();
+        // Rows of each new code, together.
+        let mut ends = vec![0_usize; total - known];
+        let new = |code: u32| (code as usize).checked_sub(known);
+        codes.iter().filter_map(|&code| new(code)).for_each(|at| ends[at] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut rows = vec![0_usize; sum];
+        for (row, at) in codes.iter().enumerate().filter_map(|(row, &code)| Some((row, new(code)?))) {
+            rows[ends[at]] = row;
+            ends[at] += 1;
+        }
+        let rows_of = |at: usize| &rows[if at == 0 { 0 } else { ends[at - 1] }..ends[at]];
+        let mut scratch = Vec::new();
+        for at in 0..ends.len() {
+            scratch.clear();
+            scratch.extend(
+                rows_of(at).iter().filter_map(|&row| codes.get(row + 1)).map(|&code| i64::from(code)),
+            );
+            if let Some(usual) = most_frequent(&mut scratch) {
+                self.program.successors[known + at] = u32::try_from(usual).unwrap_or_default();
+            }
+        }
+        for (index, learned) in self.program.columns.iter_mut().enumerate() {
+            if index == self.key_at {
+                continue;
+            }
+            let column = columns.iter().find(|column| column.of == learned.of);
+            for at in 0..ends.len() {
+                scratch.clear();
+                if let Some(column) = column {
+                    scratch.extend(rows_of(at).iter().filter_map(|&row| column.at(row)));
+                }
+                let present = scratch.len() * 2 > rows_of(at).len();
+                if !present && learned.present.is_none() {
+                    learned.present = Some(vec![true; learned.values.len()]);
+                }
+                if let Some(marks) = &mut learned.present {
+                    marks.push(present);
+                }
+                learned.values.push(if present { median(&mut scratch) } else { 0 });
+            }
+        }
+    }
+
+    /// About the bits that an entry of a column of the program takes.
+    fn entry_bits(&self, at: usize) -> f64 {
+        let values = &self.program.columns[at].values;
+        let bits = values.windows(2).map(|pair| width(pair[1].wrapping_sub(pair[0]))).sum::<usize>();
+        bits as f64 / values.len().max(1) as f64
+    }
+
+    /// About the bits of what differs from the program, in column `at` of it. A column whose presence is foretold wrong
+    /// cannot be stored so.
+    fn foretold_bits(&self, column: &Column<'_>, at: usize, codes: &[u32]) -> usize {
+        let learned = &self.program.columns[at];
+        let mut bits = 0;
+        for (row, &code) in codes.iter().enumerate() {
+            let present = learned.present.as_ref().is_none_or(|marks| marks[code as usize]);
+            match column.at(row) {
+                Some(value) if present => bits += width(value.wrapping_sub(learned.values[code as usize])),
+                None if !present => {}
+                _ => return usize::MAX / 4,
+            }
+        }
+        bits
+    }
+}
+
+/// The middle one; of two the lower. 0 of none.
+fn median(values: &mut [i64]) -> i64 {
+    let middle = values.len().saturating_sub(1) / 2;
+    if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
+}
+
+/// The value that occurs most often; of equals the smallest.
+fn most_frequent(values: &mut [i64]) -> Option<i64> {
+    values.sort_unstable();
+    let run = values.chunk_by(|a, b| a == b).max_by_key(|run| (run.len(), std::cmp::Reverse(run[0])))?;
+    Some(run[0])
+}

@@ -1,0 +1,245 @@
+//! The rows of one track that are not encoded yet, column by column.
+
+use std::ops::Range;
+
+use super::row::Packed;
+use crate::block::{BlockValues, ColumnType};
+use crate::codec::Texts;
+use crate::model::FieldId;
+
+/// Rows of a track in their final order, waiting for their blocks.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Start, or time of a sample.
+    pub starts: Vec<i64>,
+    /// Durations; of samples empty, as all below are where the track has none.
+    pub durations: Vec<i64>,
+    /// Numbers of names.
+    pub names: Vec<i64>,
+    /// Codes of forms.
+    pub forms: Vec<i64>,
+    /// Values of samples.
+    pub values: Vec<f64>,
+    /// Fields that occur.
+    pub fields: Vec<FieldColumn>,
+    /// Rows so far, those of side tables included.
+    count: usize,
+    /// The column that the next field of the row is expected in: rows name their fields in the same order.
+    expected: usize,
+    /// Bytes of texts in place.
+    text_bytes: usize,
+}
+
+/// A field's values of one type.
+#[derive(Debug)]
+pub struct FieldColumn {
+    /// The field.
+    pub field: FieldId,
+    /// The type.
+    pub kind: ColumnType,
+    /// Values of the rows that have one.
+    pub values: BlockValues,
+    /// Those rows; `None` as long as the first `values` rows have them.
+    rows: Option<Vec<u32>>,
+}
+
+impl Rows {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Bytes they take in memory, about.
+    pub fn bytes(&self) -> usize {
+        let columns = usize::from(!self.durations.is_empty()) * 3 + 1 + self.fields.len();
+        self.count * columns * size_of::<i64>() + self.text_bytes
+    }
+
+    /// Puts the memory of an empty group's columns into the pool, for the group of another track.
+    pub fn give(&mut self, pool: &mut Vec<Vec<i64>>) {
+        pool.extend(self.int_columns().map(std::mem::take).filter(|column| column.capacity() > 0));
+    }
+
+    /// Takes memory for the columns of an empty group.
+    pub fn take(&mut self, pool: &mut Vec<Vec<i64>>) {
+        for column in self.int_columns().filter(|column| column.capacity() == 0) {
+            *column = pool.pop().unwrap_or_default();
+        }
+    }
+
+    fn int_columns(&mut self) -> impl Iterator<Item = &mut Vec<i64>> {
+        let fields = self.fields.iter_mut().filter_map(|column| match &mut column.values {
+            BlockValues::Ints(values) => Some(values),
+            BlockValues::Floats(_) | BlockValues::Texts(_) => None,
+        });
+        [&mut self.starts, &mut self.durations, &mut self.names, &mut self.forms].into_iter().chain(fields)
+    }
+
+    /// Bytes of texts in place that some rows have.
+    pub fn text_bytes(&self, rows: &Range<usize>) -> usize {
+        if self.text_bytes == 0 {
+            return 0;
+        }
+        let of = |column: &FieldColumn| match &column.values {
+            BlockValues::Texts(texts) => {
+                let slots = column.slots(rows);
+                let end = |slot: usize| slot.checked_sub(1).map_or(0, |before| texts.ends[before] as usize);
+                end(slots.end) - end(slots.start)
+            }
+            BlockValues::Ints(_) | BlockValues::Floats(_) => 0,
+        };
+        self.fields.iter().map(of).sum()
+    }
+
+    /// Begins a row without a place in time; its fields follow.
+    pub fn begin(&mut self) {
+        self.count += 1;
+        self.expected = 0;
+    }
+
+    /// Begins a slice: its name, form, start and duration; its fields follow.
+    pub fn slice(&mut self, (name, form): (u32, u8), start_ps: i64, duration_ps: i64) {
+        self.begin();
+        self.starts.push(start_ps);
+        self.durations.push(duration_ps);
+        self.names.push(i64::from(name));
+        self.forms.push(i64::from(form));
+    }
+
+    /// Begins a sample; its fields follow.
+    pub fn sample(&mut self, time_ps: i64, value: f64) {
+        self.begin();
+        self.starts.push(time_ps);
+        self.values.push(value);
+    }
+
+    /// Gives the row a field.
+    pub fn field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
+        let is_it = |column: &FieldColumn| column.field == field && column.kind == kind;
+        let at = match self.fields.get(self.expected) {
+            Some(column) if is_it(column) => self.expected,
+            _ => self.fields.iter().position(is_it).unwrap_or_else(|| {
+                self.fields.push(FieldColumn::new(field, kind));
+                self.fields.len() - 1
+            }),
+        };
+        if let Packed::Text(text) = value {
+            self.text_bytes += text.len();
+        }
+        self.fields[at].push(self.count - 1, value);
+        self.expected = at + 1;
+    }
+
+    /// No rows, of the same fields.
+    pub fn like(&self) -> Self {
+        let fields = self.fields.iter().map(|column| FieldColumn::new(column.field, column.kind)).collect();
+        Self { fields, ..Self::default() }
+    }
+
+    /// Forgets the rows; memory stays, and which fields they had.
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.durations.clear();
+        self.names.clear();
+        self.forms.clear();
+        self.values.clear();
+        self.fields.iter_mut().for_each(FieldColumn::clear);
+        (self.count, self.expected, self.text_bytes) = (0, 0, 0);
+    }
+}
+
+impl FieldColumn {
+    fn new(field: FieldId, kind: ColumnType) -> Self {
+        let values = match kind {
+            ColumnType::Float => BlockValues::Floats(Vec::new()),
+            ColumnType::LongText | ColumnType::LongJson => BlockValues::Texts(Texts::default()),
+            ColumnType::Int | ColumnType::Uint | ColumnType::Bool | ColumnType::Text | ColumnType::Json => {
+                BlockValues::Ints(Vec::new())
+            }
+        };
+        Self { field, kind, values, rows: None }
+    }
+
+    fn clear(&mut self) {
+        match &mut self.values {
+            BlockValues::Ints(values) => values.clear(),
+            BlockValues::Floats(values) => values.clear(),
+            BlockValues::Texts(texts) => {
+                texts.bytes.clear();
+                texts.ends.clear();
+            }
+        }
+        self.rows = None;
+    }
+
+    fn len(&self) -> usize {
+        match &self.values {
+            BlockValues::Ints(values) => values.len(),
+            BlockValues::Floats(values) => values.len(),
+            BlockValues::Texts(texts) => texts.len(),
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
+    fn push(&mut self, row: usize, value: Packed<'_>) {
+        let before = self.len();
+        match (&mut self.values, value) {
+            (BlockValues::Ints(values), Packed::Int(value)) => values.push(value),
+            (BlockValues::Floats(values), Packed::Float(value)) => values.push(value),
+            (BlockValues::Texts(texts), Packed::Text(text)) => {
+                texts.bytes.push_str(text);
+                texts.ends.push(u32::try_from(texts.bytes.len()).unwrap_or(u32::MAX));
+            }
+            // The type of a column decides both sides.
+            (BlockValues::Ints(_) | BlockValues::Floats(_) | BlockValues::Texts(_), _) => return,
+        }
+        match &mut self.rows {
+            Some(rows) => rows.push(row as u32),
+            None if before == row => {}
+            None => self.rows = Some((0..before as u32).chain([row as u32]).collect()),
+        }
+    }
+
+    /// Whether each of the first `rows` rows has a value.
+    pub fn is_full(&self, rows: usize) -> bool {
+        self.rows.is_none() && self.len() == rows
+    }
+
+    /// The values as integers.
+    pub fn ints(&self) -> Option<&[i64]> {
+        match &self.values {
+            BlockValues::Ints(values) => Some(values),
+            BlockValues::Floats(_) | BlockValues::Texts(_) => None,
+        }
+    }
+
+    /// The positions of the values of some rows.
+    pub fn slots(&self, rows: &Range<usize>) -> Range<usize> {
+        match &self.rows {
+            None => rows.start.min(self.len())..rows.end.min(self.len()),
+            Some(present) => {
+                let at = |bound: usize| present.partition_point(|&row| (row as usize) < bound);
+                at(rows.start)..at(rows.end)
+            }
+        }
+    }
+
+    /// Marks in `present`, an entry for each of the rows, those that have a value.
+    pub fn mark(&self, rows: &Range<usize>, present: &mut [bool]) {
+        let slots = self.slots(rows);
+        match &self.rows {
+            None => present[..slots.len()].fill(true),
+            Some(of) => of[slots].iter().for_each(|&row| present[row as usize - rows.start] = true),
+        }
+    }
+
+    /// For each row the position of its value plus one, 0 where it has none.
+    pub fn slot_of_row(&self, rows: usize) -> Vec<u32> {
+        let mut slots = vec![0; rows];
+        match &self.rows {
+            None => (1..).zip(&mut slots[..self.len().min(rows)]).for_each(|(at, slot)| *slot = at),
+            Some(of) => (1..).zip(of).for_each(|(at, &row): (u32, _)| slots[row as usize] = at),
+        }
+        slots
+    }
+}

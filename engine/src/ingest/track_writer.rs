@@ -1,0 +1,337 @@
+//! Writing the rows of one track, which come in their final order: a group of blocks at a time.
+
+use std::sync::{Mutex, OnceLock};
+
+use super::encode::{EncodedBlock, EncodedColumn, Group};
+use super::lanes::Lanes;
+use super::learn::{Learner, Starts};
+use super::rows::Rows;
+use super::workers::Workers;
+use crate::base::{Interval, Result};
+use crate::block::{ColumnType, ROWS, ValuesRef};
+use crate::codec::Encoder;
+use crate::model::{Nesting, TrackKind};
+use crate::segment::{
+    BlockEntry, BlockTotals, ColumnRole, Directory, MAX_INLINE, Piece, PieceWriter, Place, put_totals,
+};
+use crate::tile::{PyramidWriter, Range, SliceCell, base_level};
+
+/// Rows of a group: enough that what is learned of each key comes from many of its rows.
+pub const GROUP_ROWS: usize = 64 * ROWS;
+/// Most pairs of a text and a block that are kept for the postings of a column.
+const MAX_PAIRS: usize = 4 << 20;
+
+/// Takes the rows of a track in order and writes their blocks.
+#[derive(Debug)]
+pub struct TrackWriter {
+    shape: Shape,
+    learner: Option<Learner>,
+    out: TrackOutput,
+    totals: Option<Vec<BlockTotals>>,
+}
+
+/// What the rows of a track are.
+#[derive(Debug)]
+enum Shape {
+    Slices(Slices),
+    Counter(Counter),
+    Side,
+}
+
+#[derive(Debug)]
+struct Slices {
+    lanes: Lanes,
+    pyramid: Option<PyramidWriter<SliceCell>>,
+    /// Whether depths are stored.
+    nests: bool,
+    rows: u32,
+}
+
+#[derive(Debug)]
+struct Counter {
+    pyramid: Option<PyramidWriter<Range>>,
+    range: Option<(f64, f64)>,
+}
+
+/// What was written of a track.
+#[derive(Debug, Default)]
+pub struct TrackOutput {
+    /// Rows, start and end of each block.
+    pub blocks: Vec<(u32, i64, i64)>,
+    /// Its columns.
+    pub columns: Vec<ColumnOutput>,
+    /// Number of rows.
+    pub rows: u32,
+    /// Lines.
+    pub lanes: u32,
+    /// Smallest and largest value of a counter.
+    pub value_range: Option<(f64, f64)>,
+    /// Pyramid and the bytes of its pages.
+    pub pyramid: (Piece, u64),
+    /// The track's program.
+    pub program: Piece,
+    /// What its blocks come to.
+    pub totals: Piece,
+}
+
+/// What was written of one column of a track.
+#[derive(Debug)]
+pub struct ColumnOutput {
+    /// What it says.
+    pub role: ColumnRole,
+    /// How it is stored.
+    pub kind: ColumnType,
+    /// Its blocks; those at the end of the track that it has no values in are left out.
+    pub directory: Directory,
+    /// Numbers of texts and of the track's blocks that hold them; `None` where they are too many.
+    pub postings: Option<Vec<(u32, u32)>>,
+    /// Bytes of its blocks.
+    pub bytes: u64,
+}
+
+const ABSENT: BlockEntry = BlockEntry { place: Place::Absent, zone: crate::block::ZoneMap::None };
+
+impl TrackWriter {
+    /// For a track, or for the rows of a side table.
+    pub fn new(kind: Option<TrackKind>) -> Self {
+        let shape = match kind {
+            Some(TrackKind::Slices(_, nesting)) => Shape::Slices(Slices::new(nesting)),
+            Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
+            Some(TrackKind::Group) | None => Shape::Side,
+        };
+        Self { shape, learner: None, out: TrackOutput::default(), totals: Some(Vec::new()) }
+    }
+
+    /// Writes the next rows.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(
+        &mut self,
+        rows: &Rows,
+        workers: &mut dyn Workers,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<()> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let learner = self.learner.get_or_insert_with(|| Learner::new(rows));
+        let codes = learner.codes(rows);
+        let group = Group {
+            rows,
+            starts: match self.shape {
+                Shape::Slices(_) => learner.starts,
+                Shape::Counter(_) | Shape::Side => Starts::Plain,
+            },
+            program: learner.program().zip(codes.as_deref()),
+        };
+        let ranges = block_ranges(rows);
+        let slots: Vec<OnceLock<EncodedBlock>> = ranges.iter().map(|_| OnceLock::new()).collect();
+        // Lanes and pyramid need the rows in order: one task of its own, beside those of the blocks.
+        let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
+        workers.run(ranges.len() + 1, &|task, encoder| match task.checked_sub(1) {
+            Some(block) => {
+                let encoded = group.block(ranges[block].clone(), encoder);
+                // Each task runs once.
+                let _ = slots[block].set(encoded);
+            }
+            None => {
+                if let Ok(mut in_order) = in_order.lock() {
+                    let (shape, lanes, shifts) = &mut *in_order;
+                    shape.pass(rows, lanes, shifts);
+                }
+            }
+        });
+        let Ok((shape, lanes, shifts)) = in_order.into_inner() else { return Ok(()) };
+        let mut encoder = Encoder::default();
+        for (slot, range) in slots.into_iter().zip(ranges) {
+            let mut block = slot.into_inner().unwrap_or_default();
+            if !lanes.is_empty() {
+                block.plain(ColumnRole::Lane, ValuesRef::Ints(&lanes[range.clone()]), &mut encoder);
+            }
+            if !shifts.is_empty() {
+                block.plain(ColumnRole::LaneShift, ValuesRef::Ints(&shifts[range]), &mut encoder);
+            }
+            match (&mut self.totals, block.totals.take()) {
+                (Some(totals), Some(block)) => totals.push(block),
+                _ => self.totals = None,
+            }
+            self.out.add(block, writer)?;
+        }
+        match shape {
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.write_full(writer),
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.write_full(writer),
+            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => Ok(()),
+        }
+    }
+
+    /// Writes what belongs to the whole track: program, pyramid, totals. `span` is that of the whole trace.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self, span: Interval, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
+        let mut bytes = Vec::new();
+        if let Some(program) = self.learner.as_ref().and_then(Learner::program) {
+            program.encode(&mut bytes);
+            self.out.program = writer.piece(&bytes)?;
+        }
+        match self.shape {
+            Shape::Slices(slices) => {
+                self.out.lanes = slices.lanes.count();
+                if let Some(pyramid) = slices.pyramid {
+                    self.out.pyramid = pyramid.finish(span, writer)?;
+                }
+                if let Some(totals) = self.totals.filter(|totals| totals.len() > 1) {
+                    bytes.clear();
+                    put_totals(&totals, &mut bytes);
+                    self.out.totals = writer.piece(&bytes)?;
+                }
+            }
+            Shape::Counter(counter) => {
+                self.out.lanes = 1;
+                self.out.value_range = counter.range;
+                if let Some(pyramid) = counter.pyramid {
+                    self.out.pyramid = pyramid.finish(span, writer)?;
+                }
+            }
+            Shape::Side => {}
+        }
+        Ok(self.out)
+    }
+}
+
+/// A block ends early when its texts in place reach this size: the codec takes 256 MiB, and a reader holds a block.
+const MAX_BLOCK_TEXT: usize = 16 << 20;
+
+fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
+    let mut ranges = Vec::with_capacity(rows.len().div_ceil(ROWS));
+    let mut start = 0;
+    while start < rows.len() {
+        let mut end = rows.len().min(start + ROWS);
+        while end > start + 1 && rows.text_bytes(&(start..end)) > MAX_BLOCK_TEXT {
+            end = start + (end - start) / 2;
+        }
+        ranges.push(start..end);
+        start = end;
+    }
+    ranges
+}
+
+impl Slices {
+    fn new(nesting: Nesting) -> Self {
+        Self { lanes: Lanes::new(nesting), pyramid: None, nests: nesting == Nesting::Calls, rows: 0 }
+    }
+}
+
+/// How many rows a row's lane has, on average over the rows: what the cells of a pyramid, which are a lane's, hold.
+fn rows_of_a_lane(lanes: &[i64]) -> u64 {
+    let mut counts: Vec<u64> = Vec::new();
+    for &lane in lanes {
+        let lane = usize::try_from(lane).unwrap_or_default();
+        counts.resize(counts.len().max(lane + 1), 0);
+        counts[lane] += 1;
+    }
+    counts.iter().map(|count| count * count).sum::<u64>() / (lanes.len() as u64).max(1)
+}
+
+impl Shape {
+    /// What must see the rows in order: lanes, which go to `lanes` and, where slices nest, minus the depth to `shifts`; and
+    /// the pyramid.
+    fn pass(&mut self, rows: &Rows, lanes: &mut Vec<i64>, shifts: &mut Vec<i64>) {
+        let count = rows.len() as u64;
+        match self {
+            Self::Slices(slices) => {
+                let ends = rows.starts.iter().zip(&rows.durations).map(|(start, duration)| start + duration);
+                lanes.reserve(rows.len());
+                for (&start, end) in rows.starts.iter().zip(ends.clone()) {
+                    let place = slices.lanes.place(start, end);
+                    lanes.push(i64::from(place.lane));
+                    if slices.nests {
+                        shifts.push(i64::from(place.lane) - i64::from(place.depth));
+                    }
+                }
+                if slices.pyramid.is_none() {
+                    let span = Interval::new(rows.starts[0], ends.clone().max().unwrap_or_default());
+                    slices.pyramid = base_level(rows_of_a_lane(lanes), span).map(PyramidWriter::new);
+                }
+                let Some(pyramid) = &mut slices.pyramid else { return };
+                for (((&start, end), &name), &lane) in
+                    rows.starts.iter().zip(ends).zip(&rows.names).zip(lanes.iter())
+                {
+                    let (lane, name) = (u32::try_from(lane), u32::try_from(name));
+                    pyramid.slice(
+                        lane.unwrap_or_default(),
+                        (start, end),
+                        (slices.rows, name.unwrap_or_default()),
+                    );
+                    slices.rows += 1;
+                }
+            }
+            Self::Counter(counter) => {
+                if counter.pyramid.is_none() {
+                    let span = Interval::new(rows.starts[0], rows.starts[rows.len() - 1]);
+                    counter.pyramid = base_level(count, span).map(PyramidWriter::new);
+                }
+                for (&time_ps, &value) in rows.starts.iter().zip(&rows.values) {
+                    if !value.is_nan() {
+                        let (min, max) = counter.range.unwrap_or((value, value));
+                        counter.range = Some((min.min(value), max.max(value)));
+                    }
+                    if let Some(pyramid) = &mut counter.pyramid {
+                        pyramid.sample(time_ps, value);
+                    }
+                }
+            }
+            Self::Side => {}
+        }
+    }
+}
+
+impl TrackOutput {
+    fn add(&mut self, block: EncodedBlock, writer: &mut PieceWriter<'_>) -> Result<()> {
+        let number = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
+        for encoded in block.columns {
+            let is_it = |column: &ColumnOutput| column.role == encoded.role && column.kind == encoded.kind;
+            let at = self.columns.iter().position(is_it).unwrap_or_else(|| {
+                self.columns.push(ColumnOutput::new(encoded.role, encoded.kind));
+                self.columns.len() - 1
+            });
+            self.columns[at].add(number, encoded, writer)?;
+        }
+        self.blocks.push((block.rows, block.start_ps, block.end_ps));
+        self.rows += block.rows;
+        Ok(())
+    }
+}
+
+impl ColumnOutput {
+    fn new(role: ColumnRole, kind: ColumnType) -> Self {
+        let listed = kind.is_code() && (role == ColumnRole::Name || matches!(role, ColumnRole::Field(_)));
+        Self { role, kind, directory: Directory::default(), postings: listed.then(Vec::new), bytes: 0 }
+    }
+
+    fn add(&mut self, block: u32, encoded: EncodedColumn, writer: &mut PieceWriter<'_>) -> Result<()> {
+        self.pad(block as usize);
+        self.bytes += encoded.bytes.len() as u64;
+        let place = if encoded.bytes.len() <= MAX_INLINE {
+            let start = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);
+            self.directory.inline.extend_from_slice(&encoded.bytes);
+            Place::Inline(start, encoded.bytes.len() as u8)
+        } else {
+            Place::Piece(writer.piece(&encoded.bytes)?)
+        };
+        self.directory.entries.push(BlockEntry { place, zone: encoded.zone });
+        match (&mut self.postings, encoded.texts) {
+            (Some(pairs), Some(texts)) if pairs.len() < MAX_PAIRS => {
+                pairs.extend(texts.into_iter().map(|text| (text, block)));
+            }
+            _ => self.postings = None,
+        }
+        Ok(())
+    }
+
+    /// Adds blocks in which the column has no values, up to this many.
+    pub fn pad(&mut self, blocks: usize) {
+        self.directory.entries.resize(blocks.max(self.directory.entries.len()), ABSENT);
+    }
+}

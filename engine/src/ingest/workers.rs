@@ -1,0 +1,20 @@
+//! Who does the work of encoding. The engine has no threads of its own: it says which tasks there are.
+
+use crate::codec::Encoder;
+
+/// Runs tasks, at the same time where it can.
+pub trait Workers: Send {
+    /// Runs `task` for every number below `count`, each with working memory that nobody else uses meanwhile, and returns
+    /// when all are done.
+    fn run(&mut self, count: usize, task: &(dyn Fn(usize, &mut Encoder) + Sync));
+}
+
+/// Runs tasks one after the other, right here.
+#[derive(Debug, Default)]
+pub struct Alone(Encoder);
+
+impl Workers for Alone {
+    fn run(&mut self, count: usize, task: &(dyn Fn(usize, &mut Encoder) + Sync)) {
+        (0..count).for_each(|index| task(index, &mut self.0));
+    }
+}

@@ -1,0 +1,206 @@
+//! Reading the columns of one block: what depends on another column is decoded once.
+
+use super::{Bytes, ColumnRole, Foretold, Place, Program, Segment};
+use crate::base::bytes::Cursor;
+use crate::base::{Error, Result};
+use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
+use crate::codec::Decoder;
+use crate::model::TableId;
+
+/// Reads columns of a block.
+#[derive(Debug)]
+pub struct BlockReader<'a, B> {
+    segment: &'a Segment<B>,
+    table: TableId,
+    block: usize,
+    rows: usize,
+    decoder: Decoder,
+    /// Codes of the track's program, once they are needed.
+    codes: Option<Vec<u32>>,
+}
+
+impl<'a, B: Bytes> BlockReader<'a, B> {
+    /// For a block of a table.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn new(segment: &'a Segment<B>, table: TableId, block: usize) -> Result<Self> {
+        let rows = segment.blocks(table)?.rows(block);
+        Ok(Self { segment, table, block, rows, decoder: segment.take_decoder(), codes: None })
+    }
+
+    /// How many rows the block has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Decodes a column, by its position in the footer; `None` where no row of the block has a value.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn column(&mut self, column: usize) -> Result<Option<BlockColumn>> {
+        let Some((bytes, offset)) = self.segment.block_bytes(column, self.block)? else { return Ok(None) };
+        let meta = &self.segment.footer().columns[column];
+        let (role, kind) = (meta.role, meta.kind);
+        let mut cursor = Cursor::new(bytes, offset, "column block");
+        match coding(&mut cursor)? {
+            Coding::All | Coding::Masked => {
+                BlockColumn::decode(bytes, self.rows, kind, offset, &mut self.decoder).map(Some)
+            }
+            Coding::Foretold => {
+                let program = self.program()?;
+                let foretold = program.column(Foretold::Column(role, kind));
+                let foretold = foretold.ok_or_else(|| cursor.corrupt())?;
+                self.decode_codes(program)?;
+                let codes = self.codes.as_deref().unwrap_or_default();
+                let mut differences = Vec::new();
+                self.decoder.ints(
+                    cursor.take(cursor.remaining())?,
+                    foretold.count(codes),
+                    &mut differences,
+                )?;
+                Ok(Some(foretold.column(codes, differences)))
+            }
+            Coding::Codes => {
+                let program = self.program()?;
+                if program.key != (role, kind) {
+                    return Err(cursor.corrupt());
+                }
+                self.decode_codes(program)?;
+                let key = program.column(Foretold::Column(role, kind)).ok_or_else(|| cursor.corrupt())?;
+                Ok(Some(key.column(self.codes.as_deref().unwrap_or_default(), vec![0; self.rows])))
+            }
+            coding @ (Coding::AfterEnd | Coding::AfterStart) if role == ColumnRole::Start => {
+                let values = self.starts(coding, cursor)?;
+                Ok(Some(BlockColumn::full(BlockValues::Ints(values))))
+            }
+            Coding::AfterEnd | Coding::AfterStart => Err(cursor.corrupt()),
+        }
+    }
+
+    /// Decodes a column in which every row has an integer.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged, or the table has no such column.
+    pub fn core_ints(&mut self, role: ColumnRole) -> Result<Vec<i64>> {
+        let damaged = Error::Corrupt { what: "a core column is missing", offset: 0 };
+        let column = self.segment.column(self.table, role).ok_or(damaged)?;
+        self.column(column)?.ok_or(damaged)?.into_full_ints(0)
+    }
+
+    fn program(&self) -> Result<&'a Program> {
+        let damaged = Error::Corrupt { what: "block of a program that is not there", offset: 0 };
+        let table = self.segment.footer().tables.get(usize::from(self.table.0)).ok_or(damaged)?;
+        let row = table.first_row + self.segment.blocks(self.table)?.first_row(self.block);
+        let track = self.segment.track_of(row).ok_or(damaged)?;
+        self.segment.program(track)?.ok_or(damaged)
+    }
+
+    fn decode_codes(&mut self, program: &Program) -> Result<()> {
+        if self.codes.is_some() {
+            return Ok(());
+        }
+        let damaged = Error::Corrupt { what: "block without the codes of its program", offset: 0 };
+        let (role, kind) = program.key;
+        let column = self.segment.column_of_kind(self.table, role, kind).ok_or(damaged)?;
+        let (bytes, offset) = self.segment.block_bytes(column, self.block)?.ok_or(damaged)?;
+        let mut cursor = Cursor::new(bytes, offset, "codes of a program");
+        if coding(&mut cursor)? != Coding::Codes {
+            return Err(cursor.corrupt());
+        }
+        let first = cursor.varint_u32()?;
+        let mut steps = Vec::new();
+        self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut steps)?;
+        self.codes = Some(program.codes(first, &steps, offset)?);
+        Ok(())
+    }
+
+    fn starts(&mut self, coding: Coding, mut cursor: Cursor<'_>) -> Result<Vec<i64>> {
+        let mut starts = Vec::new();
+        self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
+        let of = if coding == Coding::AfterEnd { Foretold::GapAfterEnd } else { Foretold::StepAfterStart };
+        // A track without a program foretells nothing.
+        if let Ok(program) = self.program()
+            && let Some(foretold) = program.column(of)
+        {
+            self.decode_codes(program)?;
+            let codes = self.codes.as_deref().unwrap_or_default();
+            for (start, &code) in starts.iter_mut().zip(codes) {
+                *start = start.wrapping_add(foretold.values[code as usize]);
+            }
+        }
+        let mut start = self.segment.blocks(self.table)?.starts()[self.block];
+        if let Some(first) = starts.first_mut() {
+            *first = start;
+        }
+        if coding == Coding::AfterEnd {
+            let durations = self.core_ints(ColumnRole::Duration)?;
+            let mut end = start;
+            for (at, (slot, duration)) in starts.iter_mut().zip(&durations).enumerate() {
+                if at > 0 {
+                    *slot = end.wrapping_add(*slot);
+                }
+                end = slot.wrapping_add(*duration);
+            }
+        } else {
+            for slot in starts.iter_mut().skip(1) {
+                start = start.wrapping_add(*slot);
+                *slot = start;
+            }
+        }
+        Ok(starts)
+    }
+}
+
+impl<B> Drop for BlockReader<'_, B> {
+    fn drop(&mut self) {
+        self.segment.give_back(std::mem::take(&mut self.decoder));
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// The bytes of a block of a column, checked, and where they begin in the file; `None` where no row has a value.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn block_bytes(&self, column: usize, block: usize) -> Result<Option<(&[u8], u64)>> {
+        let directory = self.directory(column)?;
+        let damaged = Error::Corrupt { what: "block that is not there", offset: 0 };
+        match directory.entries.get(block).ok_or(damaged)?.place {
+            Place::Absent => Ok(None),
+            Place::Inline(start, len) => {
+                let start = start as usize;
+                let bytes = directory.inline.get(start..start + usize::from(len)).ok_or(damaged)?;
+                Ok(Some((bytes, self.footer().columns[column].directory.offset)))
+            }
+            Place::Piece(piece) => Ok(Some((self.piece(piece, "column block")?, piece.offset))),
+        }
+    }
+
+    /// Decodes a block of a column; `None` where no row of it has a value. Who needs several columns of a block takes a
+    /// [`BlockReader`].
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn block(&self, column: usize, block: usize) -> Result<Option<BlockColumn>> {
+        BlockReader::new(self, self.footer().columns[column].table, block)?.column(column)
+    }
+
+    /// Decodes a block of a column in which every row has an integer.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged, or the table has no such column.
+    pub fn core_ints(&self, table: TableId, role: ColumnRole, block: usize) -> Result<Vec<i64>> {
+        BlockReader::new(self, table, block)?.core_ints(role)
+    }
+
+    /// The column of a table with this role and type.
+    #[must_use]
+    pub fn column_of_kind(&self, table: TableId, role: ColumnRole, kind: ColumnType) -> Option<usize> {
+        self.columns_of(table).find(|&at| {
+            let meta = &self.footer().columns[at];
+            meta.role == role && meta.kind == kind
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! Programs: what the rows of a track have in common with other rows of the same key.
+//!
+//! An accelerator runs the same instructions again and again, a training step launches the same kernels. So a track may
+//! have a *program*: one of its columns is the key (a program counter, a kernel's name), each distinct key has a code,
+//! by order of first use, and for each code the program says what usually goes with it: the gap before the row, its
+//! duration, the values of other columns, and which code comes next. Blocks then store only what differs.
+
+use super::ColumnRole;
+use super::footer_codec::{column_role, put_column_role};
+use crate::base::bytes::{Cursor, Put};
+use crate::base::{Error, Result};
+use crate::block::{BlockColumn, BlockValues, ColumnType, list};
+
+/// Most codes of a program.
+pub const MAX_CODES: usize = 1 << 20;
+
+/// What a program foretells of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Foretold {
+    /// From the end of the row before to its start, in picoseconds.
+    GapAfterEnd,
+    /// From the start of the row before to its start, in picoseconds.
+    StepAfterStart,
+    /// The value of a column.
+    Column(ColumnRole, ColumnType),
+}
+
+/// A track's program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The column that the codes stand for; it is one of `columns`.
+    pub key: (ColumnRole, ColumnType),
+    /// The code that usually follows each code.
+    pub successors: Vec<u32>,
+    /// What is foretold.
+    pub columns: Vec<ProgramColumn>,
+}
+
+/// What a program foretells of one column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramColumn {
+    /// Of what.
+    pub of: Foretold,
+    /// Whether rows of each code have a value; `None` where all have.
+    pub present: Option<Vec<bool>>,
+    /// The value for each code; 0 where there is none.
+    pub values: Vec<i64>,
+}
+
+/// Codes of the variants, as in `docs/format.md`.
+const GAP_AFTER_END: u8 = 0;
+const STEP_AFTER_START: u8 = 1;
+const COLUMN: u8 = 2;
+
+impl Program {
+    /// What it says of this.
+    #[must_use]
+    pub fn column(&self, of: Foretold) -> Option<&ProgramColumn> {
+        self.columns.iter().find(|column| column.of == of)
+    }
+
+    /// Appends it.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        put_column(self.key, out);
+        // Most codes are followed by the next one.
+        let steps = (1..).zip(&self.successors).map(|(next, &code)| i64::from(code) - next);
+        list::put_ints(&steps.collect::<Vec<i64>>(), out);
+        out.put_varint(self.columns.len() as u64);
+        for column in &self.columns {
+            match column.of {
+                Foretold::GapAfterEnd => out.push(GAP_AFTER_END),
+                Foretold::StepAfterStart => out.push(STEP_AFTER_START),
+                Foretold::Column(role, kind) => {
+                    out.push(COLUMN);
+                    put_column((role, kind), out);
+                }
+            }
+            let present = column.present.as_ref().map(|marks| marks.iter().map(|&mark| i64::from(mark)));
+            out.push(u8::from(present.is_some()));
+            if let Some(marks) = present {
+                list::put_ints(&marks.collect::<Vec<i64>>(), out);
+            }
+            list::put_ints(&column.values, out);
+        }
+    }
+
+    /// Reads a program.
+    ///
+    /// # Errors
+    /// Where the bytes are damaged.
+    pub fn decode(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let key = read_column(cursor)?;
+        let steps = list::read_ints(cursor)?;
+        let codes = steps.len();
+        let successor = |(next, &step): (i64, &i64)| {
+            let code = step.checked_add(next).and_then(|code| u32::try_from(code).ok());
+            code.filter(|&code| (code as usize) < codes)
+        };
+        let successors: Option<Vec<u32>> = (1..).zip(&steps).map(successor).collect();
+        let successors =
+            successors.filter(|codes| codes.len() <= MAX_CODES).ok_or_else(|| cursor.corrupt())?;
+        let count = cursor.count(2)?;
+        let mut columns = Vec::with_capacity(count);
+        for _ in 0..count {
+            let of = match cursor.u8()? {
+                GAP_AFTER_END => Foretold::GapAfterEnd,
+                STEP_AFTER_START => Foretold::StepAfterStart,
+                COLUMN => {
+                    let (role, kind) = read_column(cursor)?;
+                    Foretold::Column(role, kind)
+                }
+                _ => return Err(cursor.corrupt()),
+            };
+            let present = match cursor.u8()? {
+                0 => None,
+                1 => Some(list::read_ints_of(cursor, codes)?.iter().map(|&mark| mark != 0).collect()),
+                _ => return Err(cursor.corrupt()),
+            };
+            columns.push(ProgramColumn { of, present, values: list::read_ints_of(cursor, codes)? });
+        }
+        cursor.finish()?;
+        let program = Self { key, successors, columns };
+        let keyed = program.column(Foretold::Column(key.0, key.1)).is_some_and(|key| key.present.is_none());
+        if keyed { Ok(program) } else { Err(cursor.corrupt()) }
+    }
+
+    /// The codes of a block's rows: from the first code on each row's is what usually follows, plus what `steps` say.
+    ///
+    /// # Errors
+    /// `Corrupt` where a code is none of the program's.
+    pub fn codes(&self, first: u32, steps: &[i64], offset: u64) -> Result<Vec<u32>> {
+        let corrupt = Error::Corrupt { what: "code of a program", offset };
+        let mut codes = Vec::with_capacity(steps.len());
+        let mut usual = i64::from(first);
+        for step in steps {
+            let code = u32::try_from(usual.wrapping_add(*step)).map_err(|_| corrupt)?;
+            usual = i64::from(*self.successors.get(code as usize).ok_or(corrupt)?);
+            codes.push(code);
+        }
+        Ok(codes)
+    }
+}
+
+impl ProgramColumn {
+    /// How many of the rows with these codes have a value.
+    #[must_use]
+    pub fn count(&self, codes: &[u32]) -> usize {
+        match &self.present {
+            None => codes.len(),
+            Some(present) => codes.iter().filter(|&&code| present[code as usize]).count(),
+        }
+    }
+
+    /// Adds to what differs what is foretold: the column of a block whose rows have these codes.
+    #[must_use]
+    pub fn column(&self, codes: &[u32], mut differences: Vec<i64>) -> BlockColumn {
+        match &self.present {
+            None => {
+                for (value, &code) in differences.iter_mut().zip(codes) {
+                    *value = value.wrapping_add(self.values[code as usize]);
+                }
+                BlockColumn::full(BlockValues::Ints(differences))
+            }
+            Some(present) => {
+                let here = codes.iter().filter(|&&code| present[code as usize]);
+                for (value, &code) in differences.iter_mut().zip(here) {
+                    *value = value.wrapping_add(self.values[code as usize]);
+                }
+                let marks: Vec<bool> = codes.iter().map(|&code| present[code as usize]).collect();
+                BlockColumn::sparse(&marks, BlockValues::Ints(differences))
+            }
+        }
+    }
+}
+
+fn put_column((role, kind): (ColumnRole, ColumnType), out: &mut Vec<u8>) {
+    put_column_role(role, out);
+    let code = ColumnType::ALL.iter().position(|&one| one == kind).unwrap_or_default();
+    out.push(u8::try_from(code).unwrap_or_default());
+}
+
+fn read_column(cursor: &mut Cursor<'_>) -> Result<(ColumnRole, ColumnType)> {
+    let role = column_role(cursor)?;
+    let kind = ColumnType::ALL.get(usize::from(cursor.u8()?)).ok_or_else(|| cursor.corrupt())?;
+    Ok((role, *kind))
+}

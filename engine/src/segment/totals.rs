@@ -1,0 +1,107 @@
+//! Totals: what each block of a track comes to by name, so that statistics of a long span need no rows but those of the
+//! blocks at its ends.
+
+use crate::base::Result;
+use crate::base::bytes::{Cursor, Put};
+use crate::block::list;
+
+/// What the blocks of a track come to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Where the names of each block end in `names`.
+    ends: Vec<usize>,
+    names: Vec<NameTotal>,
+    covered_ps: Vec<u64>,
+}
+
+/// The slices of one name in one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameTotal {
+    /// Number of the name.
+    pub name: u32,
+    /// How many start in the block.
+    pub count: u32,
+    /// Sum of their durations.
+    pub total_ps: u64,
+    /// The longest duration.
+    pub longest_ps: u64,
+    /// The first row of the block that is as long.
+    pub longest_at: u16,
+}
+
+/// What one block comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BlockTotals {
+    /// By name, in no order that means anything.
+    pub names: Vec<NameTotal>,
+    /// Time in which at least one slice of the block ran.
+    pub covered_ps: u64,
+}
+
+/// Appends the totals of a track's blocks.
+pub fn put_totals(blocks: &[BlockTotals], out: &mut Vec<u8>) {
+    let names = || blocks.iter().flat_map(|block| &block.names);
+    let column = |of: fn(&NameTotal) -> i64| names().map(of).collect::<Vec<i64>>();
+    list::put_ints(&blocks.iter().map(|block| block.names.len() as i64).collect::<Vec<_>>(), out);
+    list::put_ints(&blocks.iter().map(|block| block.covered_ps.cast_signed()).collect::<Vec<_>>(), out);
+    out.put_varint(names().count() as u64);
+    list::put_ints(&column(|name| i64::from(name.name)), out);
+    list::put_ints(&column(|name| i64::from(name.count)), out);
+    list::put_ints(&column(|name| name.total_ps.cast_signed()), out);
+    list::put_ints(&column(|name| name.longest_ps.cast_signed()), out);
+    list::put_ints(&column(|name| i64::from(name.longest_at)), out);
+}
+
+impl Totals {
+    /// Reads the totals of a track with this many blocks.
+    ///
+    /// # Errors
+    /// Where the bytes are damaged.
+    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize) -> Result<Self> {
+        let counts = list::read_ints_of(cursor, blocks)?;
+        let covered = list::read_ints_of(cursor, blocks)?;
+        let len = usize::try_from(cursor.varint()?).map_err(|_| cursor.corrupt())?;
+        let mut column = || list::read_ints_of(cursor, len);
+        let (name, count, total, longest, at) = (column()?, column()?, column()?, column()?, column()?);
+        let names: Option<Vec<NameTotal>> = (0..len)
+            .map(|index| {
+                Some(NameTotal {
+                    name: u32::try_from(name[index]).ok()?,
+                    count: u32::try_from(count[index]).ok()?,
+                    total_ps: total[index].cast_unsigned(),
+                    longest_ps: longest[index].cast_unsigned(),
+                    longest_at: u16::try_from(at[index]).ok()?,
+                })
+            })
+            .collect();
+        let mut end = 0_usize;
+        let ends: Option<Vec<usize>> = counts
+            .iter()
+            .map(|&count| {
+                end = end.checked_add(usize::try_from(count).ok()?).filter(|&end| end <= len)?;
+                Some(end)
+            })
+            .collect();
+        cursor.finish()?;
+        match (names, ends) {
+            (Some(names), Some(ends)) if end == len => {
+                let covered_ps = covered.iter().map(|time| time.cast_unsigned()).collect();
+                Ok(Self { ends, names, covered_ps })
+            }
+            _ => Err(cursor.corrupt()),
+        }
+    }
+
+    /// The names of a block of the track.
+    #[must_use]
+    pub fn names(&self, block: usize) -> &[NameTotal] {
+        let start = block.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.names[start..self.ends[block]]
+    }
+
+    /// Time in which at least one slice of a block of the track ran.
+    #[must_use]
+    pub fn covered_ps(&self, block: usize) -> u64 {
+        self.covered_ps[block]
+    }
+}
