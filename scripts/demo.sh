@@ -7,8 +7,9 @@ set -euo pipefail
 # shellcheck source=scripts/tools.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
 
-need_rust
+need_writable
 "$ROOT/scripts/page.sh"
+need_rust cc
 
 say "Building nprof"
 cd "$ROOT"

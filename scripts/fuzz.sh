@@ -15,9 +15,9 @@ if [ "${#TARGETS[@]}" = 0 ]; then
     mapfile -t TARGETS < <(sed -n 's/^path = "targets\/\(.*\)\.rs"/\1/p' fuzz/Cargo.toml)
 fi
 
-need_rust
+need_writable
 # libFuzzer is C++.
-need_command c++ g++
+need_rust c++
 
 HOST="$(rustc -vV | sed -n 's/^host: //p')"
 BUILT="${NPROF_FUZZ_TARGET:-$ROOT/target-fuzz}"
@@ -31,11 +31,19 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
     CARGO_TARGET_DIR="$BUILT" \
     cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$HOST"
 
+# The seeds of text formats lie in fuzz/seeds; those of binary ones are made, as every change of a format changes them.
+SEEDS="$BUILT/seeds"
+cargo run --locked --quiet -p nprof-tests --example seeds -- "$SEEDS"
+
 FAILED=0
 for target in "${TARGETS[@]}"; do
     say "Fuzzing $target for $SECONDS_EACH s"
-    mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target" "fuzz/seeds/$target"
-    arguments=("fuzz/corpus/$target" "fuzz/seeds/$target" -max_total_time="$SECONDS_EACH" -timeout=20
+    mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
+    arguments=("fuzz/corpus/$target")
+    for seeds in "fuzz/seeds/$target" "$SEEDS/$target"; do
+        [ ! -d "$seeds" ] || arguments+=("$seeds")
+    done
+    arguments+=(-max_total_time="$SECONDS_EACH" -timeout=20
         -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="fuzz/artifacts/$target/" -verbosity=0
         -print_funcs=0 -print_final_stats=1)
     [ ! -f "fuzz/$target.dict" ] || arguments+=(-dict="fuzz/$target.dict")

@@ -22,11 +22,13 @@ if [ "${1:-}" != --force ] && is_fresh; then
 fi
 [ -f frontend/index.html ] || die "frontend/index.html is missing: this is no complete checkout"
 
-need_rust
+# What the user may have to install comes first: the tools take minutes to build.
+need_writable
+need_rust node npm clang llvm-ar
+need_wasm_target
 need_trunk
 need_wasm_bindgen
 need_wasm_opt
-need_wasm_target
 
 # Made before the build starts, so that a file saved during the build counts as newer than its result.
 mkdir -p "$DIST"

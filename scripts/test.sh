@@ -80,7 +80,8 @@ browser_tests() (
         say "Installing Playwright"
         npm ci --no-audit --no-fund --loglevel=error
     fi
-    NPROF_CHROMIUM="$(need_chromium)"
+    # Called where a failure is counted, so that `set -e` does not see this one.
+    NPROF_CHROMIUM="$(need_chromium)" || return 1
     NPROF_BIN="${CARGO_TARGET_DIR:-$ROOT/target}/debug/nprof"
     export NPROF_CHROMIUM NPROF_BIN
     cargo build --locked -p nprof-server
@@ -105,9 +106,29 @@ suite_deny() {
     fi
 }
 
-need_rust
+# What the suites need from outside: said, or installed, before anything is built.
+need_all() {
+    local suite commands=()
+    for suite in "${SUITES[@]}"; do
+        [ "$(type -t "suite_$suite")" = function ] || die "no suite '$suite'; there are: ${ALL[*]}"
+        case "$suite" in
+        page) commands+=(node npm clang llvm-ar) ;;
+        wasm) commands+=(clang llvm-ar) ;;
+        browser)
+            commands+=(node npm)
+            if chromium_is_package; then commands+=(chromium); fi
+            ;;
+        fuzz) commands+=(c++) ;;
+        esac
+    done
+    need_rust "${commands[@]}"
+    # In a shell of its own: what it sets is for the page alone.
+    case " ${SUITES[*]} " in *" page "* | *" wasm "*) (need_wasm_target) ;; esac
+}
+
+need_writable
+need_all
 for suite in "${SUITES[@]}"; do
-    [ "$(type -t "suite_$suite")" = function ] || die "no suite '$suite'; there are: ${ALL[*]}"
     say "Suite $suite"
     "suite_$suite"
 done

@@ -15,7 +15,8 @@ TRUNK_VERSION=0.21.14
 BINARYEN_VERSION=132.0.0
 RUST_VERSION="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
 
-export PATH="$NPROF_TOOLS/bin:$NPROF_TOOLS/node_modules/.bin:$PATH"
+# rustup's folder last: a shell that was open before rustup ran does not have it.
+export PATH="$NPROF_TOOLS/bin:$NPROF_TOOLS/node_modules/.bin:$PATH:${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}/bin"
 
 say() { printf '%s\n' "== $*"; }
 
@@ -38,21 +39,33 @@ locked_version() {
     sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"/\1/p;}" "$ROOT/Cargo.lock" | head -n 1
 }
 
+# Whether packages can be installed: prints what to put before apt-get.
+apt_prefix() {
+    if [ "$(id -u)" = 0 ]; then
+        echo env
+    elif has sudo && sudo -n true 2>/dev/null; then
+        echo sudo -n env
+    else
+        return 1
+    fi
+}
+
 # apt_install PACKAGE…
 apt_install() {
     refuse_install "$*"
     has apt-get || die "please install these by your system's package manager, then run this again: $*"
-    local sudo=()
-    if [ "$(id -u)" != 0 ]; then
-        if ! { has sudo && sudo -n true 2>/dev/null; }; then
-            die "missing packages; please run:  sudo apt-get install -y --no-install-recommends $*   then run this again"
+    local found prefix log
+    if ! found="$(apt_prefix)"; then
+        local command="apt-get update && apt-get install -y --no-install-recommends $*"
+        if has sudo; then
+            die "packages are missing; please run:  sudo sh -c '$command'   then run this again"
         fi
-        sudo=(sudo -n)
+        die "packages are missing; please run as root:  $command   then run this again"
     fi
+    read -ra prefix <<<"$found"
     say "Installing packages: $*"
-    local log
     log="$(mktemp)"
-    if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    if ! { "${prefix[@]}" apt-get update && "${prefix[@]}" DEBIAN_FRONTEND=noninteractive \
         apt-get install -y --no-install-recommends "$@"; } </dev/null >"$log" 2>&1; then
         tail -n 20 "$log" >&2
         rm -f "$log"
@@ -61,26 +74,44 @@ apt_install() {
     rm -f "$log"
 }
 
-# need_command COMMAND PACKAGE…: installs the packages where the command is missing.
-need_command() {
-    local command="$1"
-    shift
-    has "$command" || apt_install "$@"
+# The packages that commands come in.
+declare -A PACKAGES=([cc]="gcc libc6-dev" [c++]=g++ [node]=nodejs [npm]=npm [clang]=clang [llvm-ar]=llvm [wasm-ld]=lld
+    [chromium]="chromium fonts-dejavu-core")
+
+# need_commands COMMAND…: installs the packages of those that are missing, all at once: whoever has to install them by
+# hand shall have to do it once.
+need_commands() {
+    local command package packages missing=()
+    for command in "$@"; do
+        has "$command" && continue
+        read -ra packages <<<"${PACKAGES[$command]}"
+        for package in "${packages[@]}"; do
+            [[ " ${missing[*]} " = *" $package "* ]] || missing+=("$package")
+        done
+    done
+    [ "${#missing[@]}" = 0 ] || apt_install "${missing[@]}"
 }
 
+# Builds write into the project's folder.
+need_writable() {
+    [ -w "$ROOT" ] || die "$ROOT cannot be written to; please run:  cp -r '$ROOT' ~/nprof && cd ~/nprof   then run this again there"
+}
+
+# need_rust [COMMAND…]: Rust, and other commands beside its C compiler.
 need_rust() {
-    has cargo || die "cargo is missing; install Rust from https://rustup.rs, then run this again"
-    need_command cc gcc libc6-dev
-    local found
-    found="$(rustc --version | cut -d ' ' -f 2)"
-    version_at_least "$found" "$RUST_VERSION" ||
-        die "Rust $found is too old, $RUST_VERSION is needed; please run:  rustup update stable   then run this again"
+    local install="curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y" found
+    has cargo || die "cargo is missing; please run:  $install   then run this again"
+    found="$(rustc --version 2>/dev/null | cut -d ' ' -f 2)" ||
+        die "cargo is there, but no compiler; please run:  rustup default stable   then run this again"
+    if ! version_at_least "$found" "$RUST_VERSION"; then
+        if has rustup; then install="rustup update stable"; fi
+        die "Rust $found is too old, $RUST_VERSION is needed; please run:  $install   then run this again"
+    fi
+    need_commands cc "$@"
 }
 
 need_node() {
-    if ! has node || ! has npm; then
-        apt_install nodejs npm
-    fi
+    need_commands node npm
     local found
     found="$(node --version)"
     version_at_least "${found#v}" 18.15 ||
@@ -128,8 +159,7 @@ need_wasm_opt() {
 # Chooses how wasm32 is compiled, and exports it for cargo: rustup's target where it can be had, else a Debian
 # compiler that builds the standard library from source. NPROF_WASM=rustup or =debian takes the choice away.
 need_wasm_target() {
-    need_command clang clang
-    need_command llvm-ar llvm
+    need_commands clang llvm-ar
     # zstd is C: gcc has no wasm32, and GNU ar writes archives without the index that the linker reads.
     export CC_wasm32_unknown_unknown=clang AR_wasm32_unknown_unknown=llvm-ar
     local sysroot
@@ -162,15 +192,15 @@ debian_wasm() {
             die "this distribution's rustc is older than $RUST_VERSION; please run:  rustup target add wasm32-unknown-unknown"
     fi
     if [ ! -x "$linker" ]; then
-        need_command wasm-ld lld
+        need_commands wasm-ld
         linker="$(command -v wasm-ld)"
     fi
     export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker"
 }
 
-# Prints the path of a Chromium that the browser tests can drive, after installing one where there is none.
-need_chromium() {
+# Prints the path of a Chromium that is installed.
+installed_chromium() {
     local name
     for name in ${NPROF_CHROMIUM:-} chromium chromium-browser google-chrome google-chrome-stable; do
         # Ubuntu's chromium-browser may be a script that only tells how to install a snap.
@@ -179,11 +209,19 @@ need_chromium() {
             return
         fi
     done
-    if apt-cache policy chromium 2>/dev/null | grep -q 'Candidate: [0-9]'; then
-        apt_install chromium fonts-dejavu-core >&2
-        command -v chromium
-        return
-    fi
+    return 1
+}
+
+# Whether Chromium is missing and the distribution has it.
+chromium_is_package() {
+    # Not `grep -q`: it stops reading, and the pipe would fail with the writer.
+    ! installed_chromium >/dev/null && apt-cache policy chromium 2>/dev/null | grep 'Candidate: [0-9]' >/dev/null
+}
+
+# Prints the path of a Chromium that the browser tests can drive, after installing one where there is none.
+need_chromium() {
+    if chromium_is_package; then need_commands chromium >&2; fi
+    installed_chromium && return
     say "Installing Chromium by Playwright" >&2
     (cd "$ROOT/tests/browser" && npx playwright-core install chromium >&2 </dev/null) ||
         die "no Chromium; install one and name it:  NPROF_CHROMIUM=/path/to/chromium scripts/test.sh"

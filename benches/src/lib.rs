@@ -22,3 +22,7 @@ pub mod reference;
 pub mod report;
 #[cfg(not(target_family = "wasm"))]
 pub mod store;
+#[cfg(not(target_family = "wasm"))]
+pub mod tally;
+#[cfg(not(target_family = "wasm"))]
+pub mod traces;

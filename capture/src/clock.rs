@@ -1,5 +1,8 @@
 //! Device clocks: ticks to picoseconds, in integers.
 
+/// Two numbers up to here have a product of 64 bits.
+const NARROW: u64 = u32::MAX as u64;
+
 /// A device clock whose rate was measured against another: `actual` ticks of it took `expected` picoseconds' worth of
 /// the common axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,6 +10,8 @@ pub struct Clock {
     origin_ticks: u64,
     actual: u64,
     expected: u64,
+    /// `floor((2^64 - 1) / actual)`: a product with it is a division that is at most one too small.
+    reciprocal: u64,
 }
 
 impl Clock {
@@ -14,7 +19,8 @@ impl Clock {
     /// where it would stand still.
     #[must_use]
     pub fn new(origin_ticks: u64, actual: u64, expected: u64) -> Option<Self> {
-        (actual > 0 && expected > 0).then_some(Self { origin_ticks, actual, expected })
+        let reciprocal = u64::MAX.checked_div(actual)?;
+        (expected > 0).then_some(Self { origin_ticks, actual, expected, reciprocal })
     }
 
     /// The moment of a tick on the common axis, rounded down; `None` beyond the range of `i64`.
@@ -23,17 +29,35 @@ impl Clock {
     /// which needs no 128-bit division where the rates have 32 bits, as real ones do.
     #[must_use]
     pub fn ps_from_ticks(self, ticks: u64) -> Option<i64> {
-        let since_origin = i128::from(ticks) - i128::from(self.origin_ticks);
-        let narrow = (i64::try_from(since_origin), u32::try_from(self.actual), u32::try_from(self.expected));
-        if let (Ok(since_origin), Ok(actual), Ok(expected)) = narrow {
-            let (actual, expected) = (i64::from(actual), i64::from(expected));
-            let rest = u64::try_from(since_origin.rem_euclid(actual)).ok()? * expected.unsigned_abs();
-            let whole = since_origin.div_euclid(actual).checked_mul(expected)?;
-            return whole.checked_add_unsigned(rest / actual.unsigned_abs());
+        if let Some(since_origin) = ticks.checked_sub(self.origin_ticks)
+            && self.actual <= NARROW
+            && self.expected <= NARROW
+        {
+            let (whole, rest) = self.divided(since_origin);
+            let (rest, _) = self.divided(rest * self.expected);
+            let ps = whole.checked_mul(self.expected)?.checked_add(rest)?;
+            return i64::try_from(ps).ok();
         }
+        let since_origin = i128::from(ticks) - i128::from(self.origin_ticks);
         // 65 signed bits times 64 bits can pass 127 bits: such a moment is out of range anyway.
         let scaled = since_origin.checked_mul(i128::from(self.expected))?;
         i64::try_from(scaled.div_euclid(i128::from(self.actual))).ok()
+    }
+}
+
+impl Clock {
+    /// Quotient and rest by `actual`, by multiplication: divisions are most of what placing a record costs.
+    ///
+    /// With `m = floor((2^64 - 1) / d)`, at least `2^64 / d - 1`, is `n / d - n m / 2^64 < 1` for all 64-bit `n`: one step
+    /// of correction suffices.
+    fn divided(self, number: u64) -> (u64, u64) {
+        let product = u128::from(number) * u128::from(self.reciprocal);
+        let mut quotient = (product >> u64::BITS) as u64;
+        let mut rest = number - quotient * self.actual;
+        if rest >= self.actual {
+            (quotient, rest) = (quotient + 1, rest - self.actual);
+        }
+        (quotient, rest)
     }
 }
 

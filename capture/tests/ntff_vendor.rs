@@ -397,7 +397,7 @@ fn predecessors() {
             }
         }
         let shown = |key: nprof_engine::model::SliceKey| {
-            place(&slice_row(&recorder.slices[key.0 as usize], "opcode"))
+            place(&slice_row(&recorder.slices[key.arrival as usize], "opcode"))
         };
         let dependencies = recorder.links.iter().filter(|(_, _, name)| name == "FLOW_DEPENDENCE");
         let mut found: Vec<_> = dependencies.map(|&(from, to, _)| (shown(from), shown(to))).collect();

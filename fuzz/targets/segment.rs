@@ -36,10 +36,10 @@ fn good() -> &'static [u8] {
     static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
     GOOD.get_or_init(|| {
         let settings = Settings { ranks: 2, events_per_rank: EVENTS, seed: 1, layers: 1 };
-        let mut builder = Builder::new(Vec::new(), BuildOptions::default());
-        simulated::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
         let mut segment = Vec::new();
-        builder.finish(&mut segment).expect("memory is enough");
+        let mut builder = Builder::new(Vec::new(), &mut segment, BuildOptions::default()).expect("a vector takes all bytes");
+        simulated::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
+        builder.finish().expect("memory is enough");
         segment
     })
 }

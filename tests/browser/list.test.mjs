@@ -64,10 +64,6 @@ test("a file that is no trace is refused with a reason, and the next one is take
   await uploads.getByText("broken.json: this is no trace that nprof knows").waitFor();
   await uploads.getByRole("button", { name: "Try again" }).waitFor();
   assert.equal((await ask(url, "profiles")).profiles.length, 0);
-  // The refusal itself is the only thing that went wrong.
-  assert.ok(problems.length > 0 && problems.every((problem) => /\b4\d\d\b/.test(problem)), problems.join("\n"));
-  problems.length = 0;
-
   await chooseFile(page, "small.json", JSON.stringify(TRACE));
   await uploads.getByText("Ingested 9 events.").waitFor();
   await page.getByRole("row").filter({ hasText: "small.json" }).waitFor();

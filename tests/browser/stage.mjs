@@ -44,7 +44,7 @@ async function freePort() {
 
 /**
  * Runs `nprof ARGUMENTS… --store DIR --port PORT` until test `t` ends, and waits until it answers.
- * Returns the address of its list of profiles, the store's folder and the lines printed so far.
+ * Returns the address of its list of profiles, the store's folder, the lines printed so far, and how to end it before.
  */
 export async function serve(t, ...args) {
   const store = await mkdtemp(join(tmpdir(), "nprof-browser-"));
@@ -61,9 +61,12 @@ export async function serve(t, ...args) {
     child.on("error", (error) => resolve((ended = error.message)));
     child.on("exit", (code, signal) => resolve((ended = `ended with ${signal ?? code}`)));
   });
-  t.after(async () => {
+  const stop = async () => {
     if (ended === null) child.kill("SIGTERM");
     await exit;
+  };
+  t.after(async () => {
+    await stop();
     await rm(store, { recursive: true, force: true });
   });
 
@@ -74,7 +77,7 @@ export async function serve(t, ...args) {
     assert.ok(Date.now() < deadline, `nprof ${args.join(" ")} does not answer: ${printed.join("")}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return { url, store, output: () => printed.join("") };
+  return { url, store, stop, output: () => printed.join("") };
 }
 
 async function answers(url) {
@@ -103,11 +106,12 @@ export function isQuiet(page) {
 }
 
 /**
- * A page of `width` × `height` pixels with cookies and storage of its own, until test `t` ends. `problems` fills with
+ * A page of `width` × `height` pixels, and what else Playwright's contexts can be told, with cookies and storage of its own, until test `t` ends. `problems` fills with
  * what the page could not do: uncaught errors, errors on its console, requests that failed.
  */
-export async function openPage(t, { width = 1280, height = 800, colorScheme = "light" } = {}) {
-  const context = await (await openBrowser()).newContext({ viewport: { width, height }, colorScheme });
+export async function openPage(t, { width = 1280, height = 800, ...more } = {}) {
+  const options = { viewport: { width, height }, colorScheme: "light", ...more };
+  const context = await (await openBrowser()).newContext(options);
   t.after(() => context.close());
   const page = await context.newPage();
   waiting.set(page, 0);

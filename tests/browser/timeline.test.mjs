@@ -39,7 +39,7 @@ test("the demo", async (t) => {
     const tracks = page.getByRole("list", { name: "Tracks" });
     await tracks.waitFor();
     const tree = await tracks.ariaSnapshot();
-    for (const name of [...ENGINES, "Transfers"]) assert.match(tree, new RegExp(`${name}: [\\d,]+ slices`));
+    for (const name of ENGINES) assert.match(tree, new RegExp(`${name}: [\\d,]+ slices`));
     for (const group of ["Engines", "DMA"]) {
       assert.equal(await tracks.getByRole("button", { name: group, exact: true }).getAttribute("aria-expanded"), "true");
     }
@@ -54,6 +54,68 @@ test("the demo", async (t) => {
       }
     });
     assert.deepEqual(problems, []);
+  });
+
+  await t.test("a closed group shows where it is busy, and its tracks once it is open", async (t) => {
+    const { page, problems } = await openPage(t);
+    await page.goto(`${url}/profile/${slug}`);
+    const group = page.getByRole("button", { name: /^qSyncIn0/ });
+    await group.waitFor();
+    assert.equal(await group.getAttribute("aria-expanded"), "false");
+    const { tracks } = await ask(url, `profiles/${slug}/ranks/0`);
+    const id = tracks.find(({ name }) => name.startsWith("qSyncIn0")).id;
+    const below = tracks.filter(({ parent }) => parent === id).map((track) => track.id);
+    // A moment in which its queue does something, and one in which it does nothing for a while.
+    const asked = `events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${below.join(",")}&limit=100000`;
+    const { slices } = await ask(url, `profiles/${slug}/ranks/0/${asked}`);
+    slices.sort((a, b) => a.start_ps - b.start_ps);
+    const room = 2_000_000;
+    const gap = slices.findIndex((slice, at) => at > 0 && slice.start_ps - slices[at - 1].start_ps > 4 * room);
+    assert.ok(gap > 0, "the queue is never idle");
+    const start = slices[gap].start_ps;
+    await page.goto(addressOf(url, slug, [start - room, start + room]));
+    await eventually(async () => {
+      const { at } = await picture(page);
+      const [scale, row] = [await scaleOf(page), await page.getByRole("listitem").filter({ has: group }).boundingBox()];
+      const y = row.y + row.height / 2;
+      assert.ok(isBar(at(scale.x(start + slices[gap].duration_ps / 2), y)), "no band where the queue is busy");
+      assert.ok(!isBar(at(scale.x(start - room / 2), y)), "a band where the queue does nothing");
+    });
+    await group.click();
+    await rowOf(page, "Transfers").first().waitFor();
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("the names with the most time have clearly different colours", async (t) => {
+    const { page } = await openPage(t);
+    const found = await ask(url, `profiles/${slug}/ranks/0/selection?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}`);
+    const engines = (await ask(url, `profiles/${slug}/ranks/0`)).tracks.filter(({ name }) => ENGINES.includes(name));
+    const asked = `events?start_ps=${middle}&end_ps=${entry.end_ps}&tracks=${engines.map(({ id }) => id).join(",")}&limit=100000`;
+    const { slices } = await ask(url, `profiles/${slug}/ranks/0/${asked}`);
+    const colours = new Map();
+    for (const { name } of found.by_name.slice(0, 12)) {
+      const slice = slices.find((slice) => slice.name === name && slice.duration_ps > 50_000);
+      if (!slice) continue;
+      const track = engines.find(({ id }) => id === slice.track).name;
+      await page.goto(addressOf(url, slug, [slice.start_ps - slice.duration_ps, slice.start_ps + 2 * slice.duration_ps]));
+      await rowOf(page, track).waitFor();
+      const colour = await eventually(async () => {
+        const { at } = await picture(page);
+        const x = (await scaleOf(page)).x(slice.start_ps + slice.duration_ps * 0.8);
+        const colour = at(x, (await laneTop(page, track, slice.lane)) + 2);
+        assert.ok(isBar(colour), `${name}: rgb(${colour})`);
+        return colour;
+      });
+      colours.set(name, colour);
+    }
+    assert.ok(colours.size >= 4, [...colours.keys()].join());
+    for (const [one, a] of colours) {
+      for (const [other, b] of colours) {
+        if (one === other) continue;
+        const distance = Math.hypot(...a.map((part, at) => part - b[at]));
+        assert.ok(distance > 40, `${one} rgb(${a}) and ${other} rgb(${b}) look alike`);
+      }
+    }
   });
 
   for (const colorScheme of ["light", "dark"]) {

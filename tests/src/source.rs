@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders that hold nothing written by hand.
 const SKIPPED: [&str; 5] = ["target", "node_modules", "dist", "golden", "corpus"];
-const KINDS: [&str; 9] = ["rs", "toml", "md", "sh", "mjs", "js", "css", "html", "json"];
+const KINDS: [&str; 10] = ["rs", "toml", "md", "sh", "py", "mjs", "js", "css", "html", "json"];
 
 /// One text file of the project.
 pub struct Source {

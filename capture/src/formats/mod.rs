@@ -10,6 +10,7 @@ pub mod input;
 pub mod neff;
 pub mod neuron;
 pub mod ntff;
+mod room;
 pub mod trace_event;
 
 pub use error::Error;

@@ -52,7 +52,7 @@ impl Binder {
                     (_, _, None) => unbound("a flow point that lies on no slice", point),
                     (FlowPhase::Start, _, Some(row)) => from = Some(row),
                     (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
-                        unbound("a flow that has no beginning", point);
+                        unbound("a flow that ends or goes on without a beginning; no arrow is drawn", point);
                         from = (point.phase == FlowPhase::Step).then_some(row);
                     }
                     (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {

@@ -9,9 +9,11 @@ use nprof_engine::tile::CELLS;
 use nprof_engine::wire::catalog::Track;
 use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 
+use super::band;
+use super::names::Names;
 use super::palette;
 use super::shape::Shape;
-use crate::view::hit;
+use crate::view::{Extent, hit};
 
 /// How a rectangle is painted; the numbers are those of the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +47,8 @@ pub struct Instance {
     pub lane: u32,
     /// How it is painted.
     pub paint: Paint,
-    /// The number of its colour.
-    pub colour: u8,
+    /// The number of its name, which has the colour.
+    pub colour: u16,
     /// How solid it is.
     pub alpha: u8,
 }
@@ -58,7 +60,7 @@ impl Instance {
     /// As the shader reads it: four floats, the lane, and colour, alpha and paint in one word.
     #[must_use]
     pub fn words(&self) -> [u32; INSTANCE_WORDS] {
-        let look = u32::from(self.colour) | u32::from(self.alpha) << 8 | (self.paint as u32) << 16;
+        let look = u32::from(self.colour) | u32::from(self.alpha) << 16 | (self.paint as u32) << 24;
         [self.start.to_bits(), self.end.to_bits(), self.low.to_bits(), self.high.to_bits(), self.lane, look]
     }
 }
@@ -108,14 +110,20 @@ const OUTSIDE: f64 = 64.0;
 /// The least height of a cell, as a share of its lane: one short slice must be seen.
 const LEAST_CELL: f32 = 0.3;
 /// The least alpha of a cell.
-const LEAST_ALPHA: f32 = 140.0;
+const LEAST_ALPHA: f32 = 200.0;
 
 impl Batch {
     /// The rectangles of a tile. Lanes of unknown tracks are left out.
     #[must_use]
-    pub fn new(tile: &Tile, tracks: &[Track], shape: &Shape) -> Self {
-        let colours: Vec<u8> = tile.names.iter().map(|name| palette::colour_of(name)).collect();
+    pub fn new(tile: &Tile, tracks: &[Track], shape: &Shape, names: &mut Names) -> Self {
+        let colours = names.of_tile(tile, shape);
         let mut batch = Self::default();
+        for (group, band) in band::bands(tile, shape) {
+            let first = batch.instances.len() as u32;
+            batch.instances.extend(band);
+            let instances = first..batch.instances.len() as u32;
+            batch.lanes.push(LaneSpan { track: group, lane: 0, instances });
+        }
         for lane in &tile.lanes {
             let Some(track) = shape.track(lane.track) else { continue };
             let Some(number) = shape.lane(track, lane.lane) else { continue };
@@ -146,7 +154,7 @@ impl Batch {
 struct Cells<'a> {
     ps: f64,
     lane: u32,
-    colours: &'a [u8],
+    colours: &'a [u16],
 }
 
 impl Cells<'_> {
@@ -159,8 +167,8 @@ impl Cells<'_> {
                 out.extend(bars.into_iter().chain(instants).map(|slice| self.slice(slice)));
             }
             Content::Cells(cells) => out.extend(cells.iter().map(|cell| self.cell(cell))),
-            Content::Samples(samples) => self.samples(samples, &Values::new(value_range), out),
-            Content::Ranges(ranges) => self.ranges(ranges, &Values::new(value_range), out),
+            Content::Samples(samples) => self.samples(samples, &Extent::of_values(value_range), out),
+            Content::Ranges(ranges) => self.ranges(ranges, &Extent::of_values(value_range), out),
         }
     }
 
@@ -168,8 +176,8 @@ impl Cells<'_> {
         (ps as f64 / self.ps).clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
     }
 
-    fn colour(&self, name: u32) -> u8 {
-        self.colours.get(name as usize).copied().unwrap_or(palette::COUNTER)
+    fn colour(&self, name: u32) -> u16 {
+        self.colours.get(name as usize).copied().unwrap_or(u16::from(palette::COUNTER))
     }
 
     fn slice(&self, slice: &TileSlice) -> Instance {
@@ -210,61 +218,42 @@ impl Cells<'_> {
     }
 
     fn value(&self, start: f32, end: f32, (low, high): (f32, f32), paint: Paint) -> Instance {
-        let alpha = u8::MAX;
-        Instance { start, end, low, high, lane: self.lane, paint, colour: palette::COUNTER, alpha }
+        let (colour, alpha) = (u16::from(palette::COUNTER), u8::MAX);
+        Instance { start, end, low, high, lane: self.lane, paint, colour, alpha }
     }
 
     /// Each value holds until the next sample, the last one to the end of the tile.
-    fn samples(&self, samples: &[TileSample], values: &Values, out: &mut Vec<Instance>) {
+    fn samples(&self, samples: &[TileSample], values: &Extent, out: &mut Vec<Instance>) {
         for (at, sample) in samples.iter().enumerate() {
             let end = samples.get(at + 1).map_or(CELLS as f32, |next| self.cells_from_ps(next.time_ps));
             out.push(self.value(
                 self.cells_from_ps(sample.time_ps),
                 end,
-                values.area(sample.value),
+                area(values, sample.value),
                 Paint::Value,
             ));
         }
     }
 
     /// In each cell the range; between cells the last value of the one before.
-    fn ranges(&self, ranges: &[TileRange], values: &Values, out: &mut Vec<Instance>) {
+    fn ranges(&self, ranges: &[TileRange], values: &Extent, out: &mut Vec<Instance>) {
         for (at, range) in ranges.iter().enumerate() {
             let (start, end) = (range.cell as f32, range.cell as f32 + 1.0);
-            out.push(self.value(start, end, values.area(range.max), Paint::Value));
-            let extent = (values.share(range.min), values.share(range.max));
+            out.push(self.value(start, end, area(values, range.max), Paint::Value));
+            let extent = (values.share(range.min) as f32, values.share(range.max) as f32);
             out.push(self.value(start, end, extent, Paint::Range));
             let next = ranges.get(at + 1).map_or(CELLS as f32, |next| next.cell as f32);
             if next > end {
-                out.push(self.value(end, next, values.area(range.last), Paint::Value));
+                out.push(self.value(end, next, area(values, range.last), Paint::Value));
             }
         }
     }
 }
 
-/// A counter's values as shares of its lane. Zero is always in sight.
-struct Values {
-    smallest: f64,
-    extent: f64,
-}
-
-impl Values {
-    fn new((smallest, largest): (f64, f64)) -> Self {
-        let (smallest, largest) = (smallest.min(0.0), largest.max(0.0));
-        let extent = largest - smallest;
-        Self { smallest, extent: if extent > 0.0 && extent.is_finite() { extent } else { 1.0 } }
-    }
-
-    fn share(&self, value: f64) -> f32 {
-        let share = ((value - self.smallest) / self.extent) as f32;
-        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
-    }
-
-    /// From zero to the value.
-    fn area(&self, value: f64) -> (f32, f32) {
-        let (zero, value) = (self.share(0.0), self.share(value));
-        (zero.min(value), zero.max(value))
-    }
+/// A value's area as shares of its lane: from zero, or from the edge that is nearest to it.
+fn area(extent: &Extent, value: f64) -> (f32, f32) {
+    let (zero, value) = (extent.share(0.0) as f32, extent.share(value) as f32);
+    (zero.min(value), zero.max(value))
 }
 
 #[cfg(test)]
@@ -283,7 +272,7 @@ Power~";
         let lane = Lane { track, lane, content };
         let tile =
             Tile { version: 1, start_ps: 0, cell_ps: 1_024, names: vec!["x".into()], lanes: vec![lane] };
-        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank));
+        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &mut Names::default());
         let text: Vec<_> = batch
             .instances
             .iter()
@@ -360,7 +349,7 @@ Power~";
         let lane = Lane { track: 100, lane: 1, content: Content::Cells(rows.map(cell).collect()) };
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 10, names: vec!["x".into()], lanes: vec![lane] };
         let rank = rank_of(TRACKS);
-        let runs = Batch::new(&tile, &rank.tracks, &Shape::new(&rank)).runs;
+        let runs = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &mut Names::default()).runs;
         assert_eq!(runs, [Run { track: 0, lane: 1, start_ps: 40, duration_ps: 160, name: 0 }]);
     }
 
@@ -371,11 +360,22 @@ Power~";
     }
 
     #[test]
-    fn values_without_a_range_are_drawn_flat() {
-        let flat = Values::new((0.0, 0.0));
-        assert_eq!(flat.area(0.0), (0.0, 0.0));
-        assert_eq!(Values::new((f64::NAN, f64::INFINITY)).share(f64::NAN), 0.0);
-        let both_sides = Values::new((-50.0, 50.0));
-        assert_eq!(both_sides.area(-50.0), (0.0, 0.5));
+    fn areas_reach_to_zero_or_to_the_nearest_edge() {
+        assert_eq!(area(&Extent::of_values((0.0, 0.0)), 0.0), (0.0, 0.0));
+        assert_eq!(area(&Extent::of_values((f64::NAN, f64::INFINITY)), f64::NAN), (0.0, 0.0));
+        assert_eq!(area(&Extent::of_values((-50.0, 50.0)), -50.0), (0.0, 0.5));
+        assert_eq!(area(&Extent::of_values((96.0, 100.0)), 97.5), (0.0, 0.5));
+        assert_eq!(area(&Extent::of_values((-100.0, -96.0)), -97.5), (0.5, 1.0));
+    }
+
+    #[test]
+    fn groups_have_the_band_of_their_slices() {
+        let rank = rank_of("Queues/\n  a");
+        let content = Content::Slices(vec![slice(0, 1_024, 0)]);
+        let lanes = vec![Lane { track: 101, lane: 0, content }];
+        let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_024, names: vec!["x".into()], lanes };
+        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &mut Names::default());
+        let of: Vec<_> = batch.lanes.iter().map(|lane| (lane.track, lane.instances.clone())).collect();
+        assert_eq!(of, [(0, 0..1), (1, 1..2)]);
     }
 }

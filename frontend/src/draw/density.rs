@@ -39,6 +39,12 @@ impl Density {
         self.busy.get(row * self.columns + column).copied().unwrap_or(0.0).min(1.0)
     }
 
+    /// How busy the busiest place is.
+    #[must_use]
+    pub fn peak(&self) -> f32 {
+        self.busy.iter().copied().fold(0.0, f32::max).min(1.0)
+    }
+
     /// Adds a tile. `row_of` names the row of a track and by how many lanes the row is shared; `None` leaves it out.
     pub fn add(&mut self, tile: &Tile, row_of: impl Fn(u32) -> Option<(usize, f32)>) {
         for lane in &tile.lanes {
@@ -104,6 +110,7 @@ mod tests {
         let row: Vec<_> = (0..10).map(|column| density.busy(column, 1)).collect();
         assert_eq!(row, expected);
         assert!((0..10).all(|column| density.busy(column, 0) == 0.0));
+        assert_eq!(density.peak(), expected.iter().copied().fold(0.0, f32::max));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! From tiles to pixels. What is drawn is a value first ([`scene::Scene`], [`batch::Batch`]), which tests read; the
 //! canvases only carry it out.
 
+pub mod band;
 pub mod batch;
 pub mod density;
+pub mod names;
 pub mod palette;
 pub mod scene;
 pub mod shape;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-use super::palette::{Ground, TEXT_ON_BAR};
+use super::palette::{Ground, Ink};
 use super::scene::{Labels, Rect};
 use crate::view::TimeScale;
 use crate::view::ticks::Ruler;
@@ -17,7 +17,6 @@ const FONT: &str =
 struct Inks {
     text: &'static str,
     muted: &'static str,
-    grid: &'static str,
     selected: &'static str,
     hovered: &'static str,
     accent: &'static str,
@@ -30,7 +29,6 @@ fn inks(ground: Ground) -> &'static Inks {
         Ground::Light => &Inks {
             text: "#1a1e24",
             muted: "#565f6b",
-            grid: "rgb(20 26 36 / 9%)",
             selected: "#10141a",
             hovered: "rgb(16 20 26 / 55%)",
             accent: "#3451c6",
@@ -40,7 +38,6 @@ fn inks(ground: Ground) -> &'static Inks {
         Ground::Dark => &Inks {
             text: "#e5e8ec",
             muted: "#9da7b3",
-            grid: "rgb(229 232 236 / 9%)",
             selected: "#ffffff",
             hovered: "rgb(255 255 255 / 70%)",
             accent: "#8ea8ff",
@@ -93,6 +90,25 @@ pub struct Pen {
     widths: HashMap<String, f64>,
 }
 
+/// Arrows leave and arrive straight for so long, about.
+const STRAIGHT_PX: f64 = 8.0;
+/// The corners of arrows that turn round.
+const CORNER_PX: f64 = 5.0;
+
+/// To a slice that starts before the other one ends: a line that leaves to the right, runs back between the two lanes and arrives from the left.
+fn back_to(context: &CanvasRenderingContext2d, (x0, y0): (f64, f64), (x1, y1): (f64, f64)) {
+    // Within one lane it runs below it.
+    let between = if (y1 - y0).abs() < 1.0 { y0 + 11.0 } else { f64::midpoint(y0, y1) };
+    let (right, left) = (x0.max(x1 - STRAIGHT_PX) + STRAIGHT_PX, x1 - STRAIGHT_PX - CORNER_PX);
+    let corners = [(right, y0), (right, between), (left, between), (left, y1), (x1, y1)];
+    for pair in corners.windows(2) {
+        let ((from_x, from_y), (to_x, to_y)) = (pair[0], pair[1]);
+        // Fails only for a radius below zero.
+        context.arc_to(from_x, from_y, to_x, to_y, CORNER_PX).ok();
+    }
+    context.line_to(x1, y1);
+}
+
 /// Measured names that are kept.
 const MOST_WIDTHS: usize = 50_000;
 
@@ -126,29 +142,20 @@ impl Pen {
     }
 
     /// Draws what lies above the rectangles.
-    pub fn draw_above(
-        &self,
-        scale: &TimeScale,
-        ruler: &Ruler,
-        height_px: f64,
-        ratio: f64,
-        ground: Ground,
-        above: &Above,
-    ) {
+    pub fn draw_above(&self, scale: &TimeScale, height_px: f64, ratio: f64, ground: Ground, above: &Above) {
         let inks = inks(ground);
         let context = &self.context;
         self.clear(scale.width_px, height_px, ratio);
-        context.set_fill_style_str(inks.grid);
-        for tick in &ruler.ticks {
-            context.fill_rect(scale.px_from_time(tick.time_ps).round(), 0.0, 1.0, height_px);
-        }
         context.set_font(FONT);
         context.set_text_baseline("middle");
         context.set_text_align("left");
-        context.set_fill_style_str(TEXT_ON_BAR);
-        for label in &above.labels.all {
-            // Fails only for numbers that are no numbers.
-            context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
+        // Changing the ink costs more than a second look at each label.
+        for ink in [Ink::Dark, Ink::White] {
+            context.set_fill_style_str(ink.css());
+            for label in above.labels.all.iter().filter(|label| label.ink == ink) {
+                // Fails only for numbers that are no numbers.
+                context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
+            }
         }
         for arrow in &above.arrows {
             self.arrow(arrow, inks.accent);
@@ -172,7 +179,7 @@ impl Pen {
 
     /// Draws the ruler; labels count from a base that stands elsewhere.
     pub fn draw_ruler(
-        &self,
+        &mut self,
         scale: &TimeScale,
         ruler: &Ruler,
         height_px: f64,
@@ -181,6 +188,11 @@ impl Pen {
         shades: &[Shade],
     ) {
         let inks = inks(ground);
+        let fits: Vec<bool> = ruler
+            .ticks
+            .iter()
+            .map(|tick| scale.px_from_time(tick.time_ps) + self.width_px(&tick.label) + 8.0 <= scale.width_px)
+            .collect();
         let context = &self.context;
         self.clear(scale.width_px, height_px, ratio);
         for shade in shades {
@@ -200,10 +212,13 @@ impl Pen {
         context.set_text_baseline("middle");
         context.set_text_align("left");
         context.set_fill_style_str(inks.text);
-        for tick in &ruler.ticks {
+        for (tick, fits) in ruler.ticks.iter().zip(fits) {
             let x_px = scale.px_from_time(tick.time_ps).round();
             context.fill_rect(x_px, 4.0, 1.0, height_px - 4.0);
-            context.fill_text(&tick.label, x_px + 4.0, height_px / 2.0).ok();
+            // Half a label could be misread; the tick stays.
+            if fits {
+                context.fill_text(&tick.label, x_px + 4.0, height_px / 2.0).ok();
+            }
         }
     }
 
@@ -220,13 +235,19 @@ impl Pen {
     fn arrow(&self, arrow: &Arrow, ink: &str) {
         let context = &self.context;
         let ((x0, y0), (x1, y1)) = (arrow.from_px, arrow.to_px);
-        let bend = ((x1 - x0).abs() / 2.0).clamp(16.0, 120.0);
         context.set_stroke_style_str(ink);
         context.set_fill_style_str(ink);
         context.set_line_width(1.5);
         context.begin_path();
         context.move_to(x0, y0);
-        context.bezier_curve_to(x0 + bend, y0, x1 - bend, y1, x1, y1);
+        if x1 >= x0 {
+            // Slices of one lane that touch leave no room for a bend; others need a little.
+            let least = if (y1 - y0).abs() < 1.0 { 0.0 } else { STRAIGHT_PX };
+            let bend = ((x1 - x0) / 2.0).clamp(least, 120.0);
+            context.bezier_curve_to(x0 + bend, y0, x1 - bend, y1, x1, y1);
+        } else {
+            back_to(context, (x0, y0), (x1, y1));
+        }
         context.stroke();
         context.begin_path();
         context.move_to(x1, y1);

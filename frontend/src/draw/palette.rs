@@ -1,17 +1,36 @@
-//! Colours. A name always has the same one; all are equally light, so that none stands out by accident.
+//! Colours, built in OKLCH (Björn Ottosson, "A perceptual color space for image processing"), where equal distances look
+//! equal.
 //!
-//! Built in OKLCH (Björn Ottosson, "A perceptual color space for image processing"), where equal distances look equal.
+//! The first [`FIRST_COLOURS`] differ in lightness as well as in hue: they can be told apart by those who see no red or
+//! no green. All of them carry either dark or white text.
 
 /// A colour as red, green and blue from 0 to 1, in sRGB.
 pub type Rgb = [f32; 3];
 
-/// Hues, evenly around the circle.
-const HUES: usize = 12;
-/// Of each hue, shades that can be told apart.
-const SHADES: usize = 2;
+/// Lightness, chroma and hue on a light ground. The order counts: the names with the most time get the first ones.
+const NAMES: [(f64, f64, f64); NAME_COLOURS] = [
+    (0.62, 0.15, 255.0),
+    (0.69, 0.16, 52.0),
+    (0.60, 0.125, 160.0),
+    (0.72, 0.15, 350.0),
+    (0.79, 0.09, 222.0),
+    (0.84, 0.15, 103.0),
+    (0.50, 0.17, 292.0),
+    (0.55, 0.16, 30.0),
+    (0.66, 0.10, 195.0),
+    (0.76, 0.18, 130.0),
+    (0.80, 0.09, 40.0),
+    (0.74, 0.11, 305.0),
+    (0.44, 0.12, 262.0),
+    (0.50, 0.12, 140.0),
+    (0.46, 0.13, 345.0),
+    (0.64, 0.12, 80.0),
+];
 /// Colours for names.
-pub const NAME_COLOURS: usize = HUES * SHADES;
-/// The colour of counters, after those of the names.
+pub const NAME_COLOURS: usize = 16;
+/// Those that differ most from each other.
+pub const FIRST_COLOURS: usize = 8;
+/// The colour of counters and of closed groups, after those of the names.
 pub const COUNTER: u8 = NAME_COLOURS as u8;
 /// All colours.
 pub const COLOURS: usize = NAME_COLOURS + 1;
@@ -26,14 +45,23 @@ pub enum Ground {
     Dark,
 }
 
-/// Text on a bar, on both grounds: bars are light enough for it.
-pub const TEXT_ON_BAR: &str = "#10141a";
+/// What text on a bar is written with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ink {
+    /// On light bars.
+    Dark,
+    /// On dark bars.
+    White,
+}
 
-/// Lightness and chroma of each shade.
-fn shades(ground: Ground) -> [(f64, f64); SHADES] {
-    match ground {
-        Ground::Light => [(0.80, 0.105), (0.72, 0.115)],
-        Ground::Dark => [(0.74, 0.105), (0.66, 0.110)],
+impl Ink {
+    /// As CSS writes it.
+    #[must_use]
+    pub fn css(self) -> &'static str {
+        match self {
+            Self::Dark => "#10141a",
+            Self::White => "#ffffff",
+        }
     }
 }
 
@@ -41,11 +69,12 @@ fn shades(ground: Ground) -> [(f64, f64); SHADES] {
 #[must_use]
 pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
     let mut all = [[0.0; 3]; COLOURS];
-    for (number, colour) in all.iter_mut().take(NAME_COLOURS).enumerate() {
-        let (lightness, chroma) = shades(ground)[number / HUES];
-        // The second shade's hues lie between those of the first.
-        let turn = (number % HUES) as f64 + 0.5 * (number / HUES) as f64;
-        *colour = rgb_from_oklch(lightness, chroma, 360.0 / HUES as f64 * turn);
+    for (colour, (lightness, chroma, hue)) in all.iter_mut().zip(NAMES) {
+        *colour = match ground {
+            Ground::Light => rgb_from_oklch(lightness, chroma, hue),
+            // On black, light colours glare and dark ones drown: all move towards the middle.
+            Ground::Dark => rgb_from_oklch(lightness * 0.82 + 0.10, chroma * 0.95, hue),
+        };
     }
     all[COUNTER as usize] = match ground {
         Ground::Light => rgb_from_oklch(0.58, 0.13, 255.0),
@@ -54,16 +83,18 @@ pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
     all
 }
 
-/// The number of a name's colour. Numbers in a name do not count: `fusion.12` and `fusion.7` are of one kind.
+/// The ink that reads better on each colour of a ground.
 #[must_use]
-pub fn colour_of(name: &str) -> u8 {
-    // FNV-1a, and a last mixing so that similar names do not get neighbouring colours.
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in name.bytes().filter(|byte| !byte.is_ascii_digit()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    hash = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    ((hash >> 40) % NAME_COLOURS as u64) as u8
+pub fn inks(ground: Ground) -> [Ink; COLOURS] {
+    // Where both contrasts are equal: white has luminance 1, the dark ink next to none.
+    const MIDDLE: f32 = 0.19;
+    colours(ground).map(|colour| if luminance(colour) > MIDDLE { Ink::Dark } else { Ink::White })
+}
+
+/// Relative luminance (WCAG 2.2).
+fn luminance(colour: Rgb) -> f32 {
+    let [r, g, b] = colour.map(|c| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) });
+    0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
 fn rgb_from_oklch(lightness: f64, chroma: f64, hue_degrees: f64) -> Rgb {
@@ -89,39 +120,79 @@ fn srgb_from_linear(linear: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Relative luminance (WCAG 2.2).
-    fn luminance(colour: Rgb) -> f32 {
-        let [r, g, b] =
-            colour.map(|c| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) });
-        0.2126 * r + 0.7152 * g + 0.0722 * b
+    /// What is left of linear light for those who see no red, and for those who see no green (Machado, Oliveira and
+    /// Fernandes, "A physiologically-based model for simulation of color vision deficiency", severity 1).
+    const NO_RED: [[f32; 3]; 3] = [
+        [0.152_286, 1.052_583, -0.204_868],
+        [0.114_503, 0.786_281, 0.099_216],
+        [-0.003_882, -0.048_116, 1.051_998],
+    ];
+    const NO_GREEN: [[f32; 3]; 3] = [
+        [0.367_322, 0.860_646, -0.227_968],
+        [0.280_085, 0.672_501, 0.047_413],
+        [-0.011_820, 0.042_940, 0.968_881],
+    ];
+    const ALL: [[f32; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+    fn oklab(colour: Rgb, seen: [[f32; 3]; 3]) -> [f32; 3] {
+        let linear = colour.map(|c| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) });
+        let dot = |row: [f32; 3], of: [f32; 3]| row[0] * of[0] + row[1] * of[1] + row[2] * of[2];
+        let linear = seen.map(|row| dot(row, linear).max(0.0));
+        let cones = [
+            [0.412_221_47, 0.536_332_55, 0.051_445_995],
+            [0.211_903_5, 0.680_699_5, 0.107_396_96],
+            [0.088_302_46, 0.281_718_85, 0.629_978_7],
+        ]
+        .map(|row| dot(row, linear).cbrt());
+        [
+            [0.210_454_26, 0.793_617_8, -0.004_072_047],
+            [1.977_998_5, -2.428_592_2, 0.450_593_7],
+            [0.025_904_037, 0.782_771_77, -0.808_675_77],
+        ]
+        .map(|row| dot(row, cones))
     }
 
-    #[test]
-    fn text_can_be_read_on_every_bar() {
-        let ink = luminance([0x10, 0x14, 0x1a].map(|c| c as f32 / 255.0));
+    #[track_caller]
+    fn check_differ(count: usize, seen: [[f32; 3]; 3], least: f32) {
         for ground in [Ground::Light, Ground::Dark] {
-            for colour in &colours(ground)[..NAME_COLOURS] {
-                let contrast = (luminance(*colour) + 0.05) / (ink + 0.05);
-                assert!(contrast >= 4.5, "{ground:?} {colour:?} {contrast}");
+            let all = colours(ground).map(|colour| oklab(colour, seen));
+            for (at, one) in all[..count].iter().enumerate() {
+                for (offset, other) in all[at + 1..count].iter().enumerate() {
+                    let distance = one.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt();
+                    assert!(distance >= least, "{ground:?}: {at} and {}, {distance}", at + 1 + offset);
+                }
             }
         }
     }
 
     #[test]
-    fn numbers_do_not_count_and_names_spread() {
-        assert_eq!(colour_of("fusion.12"), colour_of("fusion.7"));
-        let used: std::collections::BTreeSet<_> =
-            ('a'..='z').flat_map(|a| ('a'..='z').map(move |b| colour_of(&format!("{a}{b}")))).collect();
-        assert_eq!(used.len(), NAME_COLOURS);
+    fn colours_differ_also_for_those_who_see_fewer() {
+        check_differ(FIRST_COLOURS, ALL, 0.12);
+        check_differ(FIRST_COLOURS, NO_RED, 0.06);
+        check_differ(FIRST_COLOURS, NO_GREEN, 0.06);
+        check_differ(NAME_COLOURS, ALL, 0.08);
     }
 
     #[test]
-    fn colours_differ() {
-        let all = colours(Ground::Light);
-        for (at, one) in all.iter().enumerate() {
-            for other in &all[at + 1..] {
-                let distance: f32 = one.iter().zip(other).map(|(a, b)| (a - b).abs()).sum();
-                assert!(distance > 0.04, "{one:?} {other:?}");
+    fn text_can_be_read_on_every_bar() {
+        for ground in [Ground::Light, Ground::Dark] {
+            for (colour, ink) in colours(ground).into_iter().zip(inks(ground)).take(NAME_COLOURS) {
+                let ink = match ink {
+                    Ink::Dark => luminance([0x10, 0x14, 0x1a].map(|c| c as f32 / 255.0)),
+                    Ink::White => 1.0,
+                };
+                let (light, dark) = (luminance(colour).max(ink), luminance(colour).min(ink));
+                assert!((light + 0.05) / (dark + 0.05) >= 4.5, "{ground:?} {colour:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn bars_stand_out_from_the_ground() {
+        for (ground, surface) in [(Ground::Light, [255, 255, 255]), (Ground::Dark, [0x15, 0x19, 0x1f])] {
+            let surface = luminance(surface.map(|c: u8| f32::from(c) / 255.0));
+            for colour in colours(ground).map(luminance) {
+                assert!((surface.max(colour) + 0.05) / (surface.min(colour) + 0.05) >= 1.5, "{ground:?}");
             }
         }
     }

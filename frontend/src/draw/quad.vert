@@ -5,15 +5,15 @@ precision highp int;
 precision highp sampler2D;
 
 layout(location = 0) in vec4 extent; // start and end in cells, low and high as shares of the lane
-layout(location = 1) in uvec2 look;  // lane; colour, alpha and paint
+layout(location = 1) in uvec2 look;  // lane; number of the colour, alpha and paint
 
 uniform vec2 canvas_px; // in pixels of the screen, as offset_px and cell_px
 uniform float offset_px;
 uniform float cell_px;
 uniform float scroll_px; // in CSS pixels, as the bands
 uniform float ratio;
-uniform vec3 palette[25];
 uniform sampler2D bands;
+uniform sampler2D palette;
 
 out vec2 at;
 flat out vec4 colour;
@@ -35,7 +35,7 @@ void main() {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
         return;
     }
-    paint = look.y >> 16;
+    paint = look.y >> 24;
     float left = floor(extent.x * cell_px + offset_px + 0.5);
     float right = floor(extent.y * cell_px + offset_px + 0.5);
     float bottom = floor((band.x + band.y - scroll_px) * ratio + 0.5);
@@ -60,5 +60,7 @@ void main() {
     gl_Position = vec4(px.x / canvas_px.x * 2.0 - 1.0, 1.0 - px.y / canvas_px.y * 2.0, 0.0, 1.0);
     at = corner;
     height_px = bottom - top;
-    colour = vec4(palette[look.y & 255u], float((look.y >> 8) & 255u) / 255.0);
+    int number = int(look.y & 65535u);
+    vec3 rgb = texelFetch(palette, ivec2(number & 63, number >> 6), 0).rgb;
+    colour = vec4(rgb, float((look.y >> 16) & 255u) / 255.0);
 }

@@ -6,10 +6,12 @@ use std::ops::Range;
 
 use nprof_engine::base::Interval;
 use nprof_engine::tile::TileId;
-use nprof_engine::wire::catalog::RankDetail;
+use nprof_engine::wire::catalog::{RankDetail, TrackKind};
 use nprof_engine::wire::tile::{Content, Tile};
 
 use super::batch::Batch;
+use super::names::Names;
+use super::palette::{self, Ground, Ink};
 use super::shape::Shape;
 use crate::fetch::cache::Piece;
 use crate::view::{Layout, TimeScale, hit};
@@ -29,6 +31,10 @@ pub struct Camera<'a> {
     pub shape: &'a Shape,
     /// Its rows.
     pub layout: &'a Layout,
+    /// Which name has which colour.
+    pub names: &'a Names,
+    /// What colours stand on.
+    pub ground: Ground,
 }
 
 /// Rectangles of one tile.
@@ -55,6 +61,8 @@ pub struct Label<'a> {
     pub y_px: f64,
     /// What it says.
     pub text: Cow<'a, str>,
+    /// What it is written with.
+    pub ink: Ink,
 }
 
 /// The texts of a frame. No two of a lane overlap, whichever tiles they come from.
@@ -122,6 +130,7 @@ impl<'a> Camera<'a> {
             piece.clip.start.0.max(self.scale.window.start.0),
             piece.clip.end.0.min(self.scale.window.end.0),
         );
+        let inks = palette::inks(self.ground);
         let mut add = |(track, lane): (usize, u32), start_ps: i64, duration_ps: i64, name: u32| {
             let (top_px, height_px) = self.band_px(track, lane)?;
             let (x_px, room_px) =
@@ -132,9 +141,10 @@ impl<'a> Camera<'a> {
             }
             let name = tile.names.get(name as usize)?;
             let full_px = width_px(name);
-            let text = fitted(name, full_px, room_px)?;
+            let text = fitted(name, full_px, room_px, width_px)?;
             *end_px = x_px + full_px.min(room_px);
-            out.all.push(Label { x_px, y_px: top_px + height_px / 2.0, text });
+            let ink = inks[usize::from(self.names.colour(name))];
+            out.all.push(Label { x_px, y_px: top_px + height_px / 2.0, text, ink });
             Some(())
         };
         for lane in &tile.lanes {
@@ -179,7 +189,11 @@ impl<'a> Camera<'a> {
 
     /// A lane's band on the frame: distance from its top, and height. `None` out of sight.
     fn band_px(&self, track: usize, lane: u32) -> Option<(f64, f64)> {
-        let (top_px, height_px) = self.layout.row_of(track)?.lane_px(&self.rank.tracks[track], lane);
+        let (row, of) = (self.layout.row_of(track)?, &self.rank.tracks[track]);
+        if of.kind == TrackKind::Group && !row.is_closed {
+            return None;
+        }
+        let (top_px, height_px) = row.lane_px(of, lane);
         let top_px = top_px - self.scroll_px;
         (top_px < self.height_px && top_px + height_px > 0.0).then_some((top_px, height_px))
     }
@@ -191,22 +205,32 @@ impl<'a> Camera<'a> {
     }
 }
 
-/// As much of a text as fits, with an ellipsis where it was cut; `None` where not even two letters fit. The cut is
-/// estimated from the width of the whole text, so that each name is measured once.
-fn fitted(text: &str, width_px: f64, room_px: f64) -> Option<Cow<'_, str>> {
+/// As much of a text as fits, with an ellipsis where it was cut; `None` where not even two letters fit. Letters are
+/// measured one by one: each is measured once for all names.
+fn fitted<'a>(
+    text: &'a str,
+    full_px: f64,
+    room_px: f64,
+    width_px: &mut dyn FnMut(&str) -> f64,
+) -> Option<Cow<'a, str>> {
     /// Letters that make sense alone.
     const LEAST: usize = 2;
-    if width_px <= room_px {
+    const ELLIPSIS: &str = "…";
+    if full_px <= room_px {
         return Some(Cow::Borrowed(text));
     }
-    let count = text.chars().count();
-    // One more letter's width for the ellipsis, and one for letters wider than the average.
-    let fits = (count as f64 * room_px / width_px - 2.0).max(0.0) as usize;
-    if fits < LEAST {
-        return None;
+    let mut left_px = room_px - width_px(ELLIPSIS);
+    let mut letter = [0; 4];
+    let mut end = 0;
+    for (at, sign) in text.char_indices() {
+        left_px -= width_px(sign.encode_utf8(&mut letter));
+        if left_px < 0.0 {
+            break;
+        }
+        end = at + sign.len_utf8();
     }
-    let end = text.char_indices().nth(fits).map_or(text.len(), |(at, _)| at);
-    Some(Cow::Owned(format!("{}…", text[..end].trim_end())))
+    let shown = text[..end].trim_end();
+    (shown.chars().nth(LEAST - 1).is_some()).then(|| Cow::Owned(format!("{shown}{ELLIPSIS}")))
 }
 
 #[cfg(test)]
@@ -275,9 +299,11 @@ Queue";
         let layout = Layout::new(&rank.tracks, |track| closed.contains(&track.name.as_str()));
         let shape = Shape::new(&rank);
         let scale = TimeScale { window, width_px: window.duration_ps() as f64 / 1_000.0 };
-        let camera = Camera { scale, scroll_px, height_px, rank: &rank, shape: &shape, layout: &layout };
         let piece = piece(SLICES);
-        let batch = Batch::new(&piece.tile, &rank.tracks, &shape);
+        let mut names = Names::default();
+        let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &mut names);
+        let (rank, shape, layout, ground) = (&rank, &shape, &layout, Ground::Light);
+        let camera = Camera { scale, scroll_px, height_px, rank, shape, layout, names: &names, ground };
         let quads = camera.quads(&piece, &batch);
         let mut labels = Labels::default();
         camera.labels(&piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
@@ -295,7 +321,7 @@ Queue";
             0.0,
             500.0,
             &[],
-            "[0..4] at 0 clip (0.0, 100.0) | matmul@4,35 | a rat…@54,53 | copy@4,101",
+            "[5..9] at 0 clip (0.0, 100.0) | matmul@4,35 | a rath…@54,53 | copy@4,101",
         );
     }
 
@@ -306,14 +332,14 @@ Queue";
             0.0,
             500.0,
             &["Engines"],
-            "[3..4] at 0 clip (0.0, 100.0) | copy@4,35",
+            "[0..5, 8..9] at 0 clip (0.0, 100.0) | copy@4,35",
         );
         check(
             Interval::new(0, 100_000),
             26.0,
             20.0,
             &[],
-            "[0..2] at 0 clip (0.0, 100.0) | matmul@4,9 | a rat…@54,27",
+            "[5..7] at 0 clip (0.0, 100.0) | matmul@4,9 | a rath…@54,27",
         );
         check(Interval::new(0, 100_000), 900.0, 20.0, &[], "nothing");
     }
@@ -325,7 +351,7 @@ Queue";
             0.0,
             500.0,
             &[],
-            "[0..4] at -10 clip (0.0, 70.0) | mat…@4,35 | copy@4,101",
+            "[5..9] at -10 clip (0.0, 70.0) | matm…@4,35 | copy@4,101",
         );
     }
 
@@ -334,14 +360,23 @@ Queue";
         let rank = rank_of("a");
         let (layout, shape) = (Layout::new(&rank.tracks, |_| false), Shape::new(&rank));
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
-        let camera =
-            Camera { scale, scroll_px: 0.0, height_px: 50.0, rank: &rank, shape: &shape, layout: &layout };
+        let names = Names::default();
+        let camera = Camera {
+            scale,
+            scroll_px: 0.0,
+            height_px: 50.0,
+            rank: &rank,
+            shape: &shape,
+            layout: &layout,
+            names: &names,
+            ground: Ground::Light,
+        };
         // Two tiles tell of the same slice: the second one only of its part in a cell of its own.
         let pieces =
             ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
         let mut labels = Labels::default();
         for piece in &pieces {
-            let batch = Batch::new(&piece.tile, &rank.tracks, &shape);
+            let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &mut Names::default());
             camera.labels(piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
         }
         let places: Vec<_> = labels.all.iter().map(|label| label.x_px).collect();
@@ -350,8 +385,13 @@ Queue";
 
     #[test]
     fn texts_are_cut_between_letters() {
-        assert_eq!(fitted("ééééé", 50.0, 50.0), Some(Cow::Borrowed("ééééé")));
-        assert_eq!(fitted("ééééé", 50.0, 45.0).as_deref(), Some("éé…"));
-        assert_eq!(fitted("ééééé", 50.0, 30.0), None);
+        let fitted = |text, room_px| {
+            let mut width_px = |text: &str| text.chars().count() as f64 * 10.0;
+            fitted(text, width_px(text), room_px, &mut width_px).map(Cow::into_owned)
+        };
+        assert_eq!(fitted("ééééé", 50.0).as_deref(), Some("ééééé"));
+        assert_eq!(fitted("ééééé", 49.0).as_deref(), Some("ééé…"));
+        assert_eq!(fitted("ab cdef", 40.0).as_deref(), Some("ab…"));
+        assert_eq!(fitted("ééééé", 29.0), None);
     }
 }

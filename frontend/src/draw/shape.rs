@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nprof_engine::wire::catalog::{RankDetail, Track};
+use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
 
 use crate::view::Layout;
 
@@ -12,6 +12,10 @@ pub struct Shape {
     index_of: HashMap<u32, usize>,
     /// For each track, the number of its first lane; one more at the end.
     first_lane: Vec<u32>,
+    /// The group that each track is in.
+    parent: Vec<Option<usize>>,
+    /// For each group, the lanes of all slices below it.
+    lanes_below: Vec<u32>,
 }
 
 /// Where a lane's bars stand: distance from the top of the first row, and height. No height: not shown.
@@ -34,11 +38,35 @@ impl Shape {
         let mut next = 0_u32;
         for track in &rank.tracks {
             first_lane.push(next);
-            next = next.saturating_add(track.lanes);
+            next = next.saturating_add(lanes(track));
         }
         first_lane.push(next);
-        let index_of = rank.tracks.iter().enumerate().map(|(at, track)| (track.id, at)).collect();
-        Self { index_of, first_lane }
+        let mut index_of = HashMap::with_capacity(rank.tracks.len());
+        let mut parent: Vec<Option<usize>> = Vec::with_capacity(rank.tracks.len());
+        let mut lanes_below = vec![0_u32; rank.tracks.len()];
+        for (at, track) in rank.tracks.iter().enumerate() {
+            // A parent comes before its children, so that there is no going in circles.
+            parent.push(track.parent.and_then(|id| index_of.get(&id).copied()));
+            index_of.insert(track.id, at);
+            let mut group = parent[at].filter(|_| track.kind == TrackKind::Slices);
+            while let Some(above) = group {
+                lanes_below[above] = lanes_below[above].saturating_add(track.lanes);
+                group = parent[above];
+            }
+        }
+        Self { index_of, first_lane, parent, lanes_below }
+    }
+
+    /// The group that a track is in, both by index.
+    #[must_use]
+    pub fn parent(&self, track: usize) -> Option<usize> {
+        self.parent.get(track).copied().flatten()
+    }
+
+    /// The lanes of all slices below a group.
+    #[must_use]
+    pub fn lanes_below(&self, group: usize) -> u32 {
+        self.lanes_below.get(group).copied().unwrap_or(0)
     }
 
     /// A track's index, by its number.
@@ -60,12 +88,23 @@ impl Shape {
         let mut bands = vec![HIDDEN; self.first_lane.last().map_or(0, |count| *count as usize)];
         for row in &layout.rows {
             let track = &tracks[row.track];
-            for lane in 0..track.lanes {
+            if track.kind == TrackKind::Group && !row.is_closed {
+                continue;
+            }
+            for lane in 0..lanes(track) {
                 let Some(number) = self.lane(row.track, lane) else { continue };
                 let (top_px, height_px) = row.lane_px(track, lane);
                 bands[number as usize] = Band { top_px: top_px as f32, height_px: height_px as f32 };
             }
         }
         bands
+    }
+}
+
+/// The lanes of a track. A group has one as well: for its band while it is closed.
+fn lanes(track: &Track) -> u32 {
+    match track.kind {
+        TrackKind::Group => 1,
+        TrackKind::Slices | TrackKind::Counter => track.lanes,
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use js_sys::{Float32Array, Uint32Array};
+use js_sys::{Float32Array, Uint8Array, Uint32Array};
 use nprof_engine::tile::TileId;
 use wasm_bindgen::JsCast;
 use web_sys::{
@@ -13,7 +13,8 @@ use web_sys::{
 };
 
 use super::batch::{Batch, INSTANCE_WORDS};
-use super::palette::{COLOURS, Rgb};
+use super::names::{MOST_NAMES, Names};
+use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;
 
@@ -23,6 +24,11 @@ const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
 const LOOK_AT: i32 = 4 * size_of::<f32>() as i32;
 /// Lanes in a row of the lane texture.
 const BANDS_WIDTH: usize = 1024;
+/// Numbers of names in a row of the palette's texture; the shader has the same.
+const PALETTE_WIDTH: usize = 64;
+/// The texture units of the lanes and of the palette.
+const BANDS_UNIT: u32 = 0;
+const PALETTE_UNIT: u32 = 1;
 /// Corners of a rectangle, as a strip of two triangles.
 const CORNERS: i32 = 4;
 
@@ -34,7 +40,7 @@ const FRAGMENT: &str = include_str!("quad.frag");
 pub struct NoWebGl(pub String);
 
 /// What a frame needs beside its rectangles, in CSS pixels.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Surface {
     /// Width.
     pub width_px: f64,
@@ -44,6 +50,10 @@ pub struct Surface {
     pub scroll_px: f64,
     /// Pixels of the screen for a CSS pixel.
     pub ratio: f64,
+    /// Where vertical lines stand, below all rectangles.
+    pub lines_px: Vec<f64>,
+    /// What everything stands on.
+    pub ground: Ground,
 }
 
 /// The canvas with everything that was uploaded.
@@ -54,6 +64,9 @@ pub struct Painter {
     uniforms: Uniforms,
     buffers: HashMap<TileId, WebGlBuffer>,
     bands: Option<WebGlTexture>,
+    palette: Option<WebGlTexture>,
+    /// What the palette was made of.
+    palette_of: Option<(u64, Ground)>,
 }
 
 #[derive(Debug)]
@@ -64,6 +77,7 @@ struct Uniforms {
     scroll: Option<WebGlUniformLocation>,
     ratio: Option<WebGlUniformLocation>,
     palette: Option<WebGlUniformLocation>,
+    bands: Option<WebGlUniformLocation>,
 }
 
 impl Painter {
@@ -84,6 +98,7 @@ impl Painter {
             scroll: uniform("scroll_px"),
             ratio: uniform("ratio"),
             palette: uniform("palette"),
+            bands: uniform("bands"),
         };
         gl.enable(Gl::BLEND);
         gl.blend_func(Gl::ONE, Gl::ONE_MINUS_SRC_ALPHA);
@@ -91,7 +106,8 @@ impl Painter {
         gl.enable_vertex_attrib_array(1);
         gl.vertex_attrib_divisor(0, 1);
         gl.vertex_attrib_divisor(1, 1);
-        Ok(Self { gl, program, uniforms, buffers: HashMap::new(), bands: None })
+        let buffers = HashMap::new();
+        Ok(Self { gl, program, uniforms, buffers, bands: None, palette: None, palette_of: None })
     }
 
     /// Whether a tile was uploaded.
@@ -137,15 +153,7 @@ impl Painter {
         if self.bands.is_none() {
             self.bands = gl.create_texture();
         }
-        gl.bind_texture(Gl::TEXTURE_2D, self.bands.as_ref());
-        for (name, value) in [
-            (Gl::TEXTURE_MIN_FILTER, Gl::NEAREST),
-            (Gl::TEXTURE_MAG_FILTER, Gl::NEAREST),
-            (Gl::TEXTURE_WRAP_S, Gl::CLAMP_TO_EDGE),
-            (Gl::TEXTURE_WRAP_T, Gl::CLAMP_TO_EDGE),
-        ] {
-            gl.tex_parameteri(Gl::TEXTURE_2D, name, value as i32);
-        }
+        bind(gl, BANDS_UNIT, self.bands.as_ref());
         let values = Float32Array::from(values.as_slice());
         // Fails only for an array that is too short.
         gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_array_buffer_view(
@@ -162,8 +170,42 @@ impl Painter {
         .ok();
     }
 
+    /// Tells which name has which colour; does nothing where that is known already.
+    pub fn set_palette(&mut self, names: &Names, ground: Ground) {
+        let of = Some((names.version(), ground));
+        if self.palette_of == of {
+            return;
+        }
+        let gl = &self.gl;
+        let rows = (COLOURS + MOST_NAMES).div_ceil(PALETTE_WIDTH);
+        let colours = palette::colours(ground).map(|colour| colour.map(|part| (part * 255.0).round() as u8));
+        let mut values = vec![0_u8; rows * PALETTE_WIDTH * 4];
+        for (texel, number) in values.chunks_exact_mut(4).zip(names.colours()) {
+            texel[..3].copy_from_slice(&colours[usize::from(number)]);
+        }
+        if self.palette.is_none() {
+            self.palette = gl.create_texture();
+        }
+        bind(gl, PALETTE_UNIT, self.palette.as_ref());
+        let values = Uint8Array::from(values.as_slice());
+        // Fails only for an array that is too short.
+        gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_array_buffer_view(
+            Gl::TEXTURE_2D,
+            0,
+            Gl::RGBA8 as i32,
+            PALETTE_WIDTH as i32,
+            rows as i32,
+            0,
+            Gl::RGBA,
+            Gl::UNSIGNED_BYTE,
+            Some(&values),
+        )
+        .ok();
+        self.palette_of = of;
+    }
+
     /// Draws a frame.
-    pub fn draw(&self, surface: &Surface, colours: &[Rgb; COLOURS], all: &[Quads]) {
+    pub fn draw(&self, surface: &Surface, all: &[Quads]) {
         let gl = &self.gl;
         let ratio = surface.ratio;
         let (width, height) =
@@ -172,18 +214,34 @@ impl Painter {
         gl.viewport(0, 0, width, height);
         gl.clear_color(0.0, 0.0, 0.0, 0.0);
         gl.clear(Gl::COLOR_BUFFER_BIT);
+        gl.enable(Gl::SCISSOR_TEST);
+        self.draw_lines(surface, height);
         if all.is_empty() || self.bands.is_none() {
             return;
         }
-        gl.enable(Gl::SCISSOR_TEST);
         gl.use_program(Some(&self.program));
         gl.uniform2f(self.uniforms.canvas.as_ref(), width as f32, height as f32);
         gl.uniform1f(self.uniforms.scroll.as_ref(), surface.scroll_px as f32);
         gl.uniform1f(self.uniforms.ratio.as_ref(), ratio as f32);
-        gl.uniform3fv_with_f32_array(self.uniforms.palette.as_ref(), colours.as_flattened());
-        gl.bind_texture(Gl::TEXTURE_2D, self.bands.as_ref());
+        gl.uniform1i(self.uniforms.bands.as_ref(), BANDS_UNIT as i32);
+        gl.uniform1i(self.uniforms.palette.as_ref(), PALETTE_UNIT as i32);
         for quads in all {
             self.draw_quads(quads, ratio, height);
+        }
+    }
+
+    /// A line is a small part of the canvas that is cleared to its colour.
+    fn draw_lines(&self, surface: &Surface, height: i32) {
+        let (ink, alpha) = match surface.ground {
+            Ground::Light => ([0.08, 0.10, 0.14], 0.09),
+            Ground::Dark => ([0.90, 0.91, 0.93], 0.09),
+        };
+        let [red, green, blue] = ink.map(|part: f32| part * alpha);
+        self.gl.clear_color(red, green, blue, alpha);
+        for x_px in &surface.lines_px {
+            let thickness = surface.ratio.round().max(1.0) as i32;
+            self.gl.scissor((x_px * surface.ratio).round() as i32, 0, thickness, height);
+            self.gl.clear(Gl::COLOR_BUFFER_BIT);
         }
     }
 
@@ -202,6 +260,20 @@ impl Painter {
             gl.vertex_attrib_i_pointer_with_i32(1, 2, Gl::UNSIGNED_INT, STRIDE, from + LOOK_AT);
             gl.draw_arrays_instanced(Gl::TRIANGLE_STRIP, 0, CORNERS, (run.end - run.start) as i32);
         }
+    }
+}
+
+/// Binds a texture that is read texel by texel.
+fn bind(gl: &Gl, unit: u32, texture: Option<&WebGlTexture>) {
+    gl.active_texture(Gl::TEXTURE0 + unit);
+    gl.bind_texture(Gl::TEXTURE_2D, texture);
+    for (name, value) in [
+        (Gl::TEXTURE_MIN_FILTER, Gl::NEAREST),
+        (Gl::TEXTURE_MAG_FILTER, Gl::NEAREST),
+        (Gl::TEXTURE_WRAP_S, Gl::CLAMP_TO_EDGE),
+        (Gl::TEXTURE_WRAP_T, Gl::CLAMP_TO_EDGE),
+    ] {
+        gl.tex_parameteri(Gl::TEXTURE_2D, name, value as i32);
     }
 }
 

@@ -12,8 +12,9 @@ use nprof_engine::wire::tile::{Content, Tile, TileCell, TileRange, TileSample, T
 
 use super::error::FetchError;
 
-/// Requests under way at once. Browsers open six connections to a host; two more wait in line.
-const MOST_REQUESTS: usize = 8;
+/// Requests under way at once. Browsers open six connections to a host; the others wait in line, so that a slow frame
+/// leaves none of them idle.
+const MOST_REQUESTS: usize = 16;
 /// The wait after the first failure; each further one doubles it.
 const FIRST_RETRY_MS: f64 = 500.0;
 /// The longest wait between two attempts.

@@ -6,10 +6,10 @@ use nprof_engine::base::Interval;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::job::JobReport;
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
-use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::window::WindowEvents;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use serde::de::DeserializeOwned;
@@ -76,6 +76,24 @@ impl Client {
         bytes(&profile_path(slug), &request, POSTCARD).await.map(|_| ())
     }
 
+    /// How far an ingest is.
+    ///
+    /// # Errors
+    /// As [`Client::profiles`].
+    pub async fn job(self, id: u64) -> Result<JobReport, FetchError> {
+        message(&format!("/api/jobs/{id}")).await
+    }
+
+    /// Asks an ingest to stop.
+    ///
+    /// # Errors
+    /// As [`Client::profiles`].
+    pub async fn cancel_job(self, id: u64) -> Result<(), FetchError> {
+        let request = RequestInit::new();
+        request.set_method("DELETE");
+        bytes(&format!("/api/jobs/{id}"), &request, POSTCARD).await.map(|_| ())
+    }
+
     /// A rank's tracks, tables and warnings.
     ///
     /// # Errors
@@ -84,7 +102,7 @@ impl Client {
         message(&rank_path(slug, rank)).await
     }
 
-    /// A tile of the segment with this content.
+    /// A tile of the segment with this content, as it came: [`super::decode::tile`] unpacks it.
     ///
     /// # Errors
     /// As [`Client::profiles`]; [`FetchError::Cancelled`] after the signal.
@@ -95,13 +113,13 @@ impl Client {
         content: &str,
         id: TileId,
         cancel: &AbortSignal,
-    ) -> Result<Tile, FetchError> {
+    ) -> Result<Vec<u8>, FetchError> {
         let request = RequestInit::new();
         request.set_signal(Some(cancel));
         let content = percent_encoded(content);
         let (group, level, index) = (id.group, id.level.number(), id.index);
         let path = format!("{}/tiles/{content}/{group}/{level}/{index}", rank_path(slug, rank));
-        decode::tile(&bytes(&path, &request, POSTCARD_ZSTD).await?)
+        bytes(&path, &request, POSTCARD_ZSTD).await
     }
 
     /// All about a slice.

@@ -1,10 +1,11 @@
 //! Sending trace files. With `XMLHttpRequest`: the browser's `fetch` does not say how much has been sent.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use nprof_engine::wire::POSTCARD;
-use nprof_engine::wire::catalog::ProfileInfo;
+use nprof_engine::wire::job::JobReport;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{FormData, ProgressEvent, XmlHttpRequest, XmlHttpRequestResponseType};
@@ -21,30 +22,58 @@ pub struct Sent {
     pub total_bytes: f64,
 }
 
-/// Sends the files of one profile, and answers once it is in the store.
-///
-/// # Errors
-/// [`FetchError`] says what happened in words for people.
-pub async fn send(files: &FormData, on_sent: Rc<dyn Fn(Sent)>) -> Result<ProfileInfo, FetchError> {
-    let request = XmlHttpRequest::new().map_err(|_| FetchError::Unreachable)?;
-    request.open("POST", "/api/profiles").map_err(|_| FetchError::Unreachable)?;
-    request.set_request_header("Accept", POSTCARD).map_err(|_| FetchError::Unreachable)?;
-    request.set_response_type(XmlHttpRequestResponseType::Arraybuffer);
-    // Kept until the answer is here: the request calls it.
-    let progress = Closure::<dyn Fn(ProgressEvent)>::new(move |event: ProgressEvent| {
-        on_sent(Sent { done_bytes: event.loaded(), total_bytes: event.total() });
-    });
-    if let Ok(upload) = request.upload() {
-        upload.set_onprogress(Some(progress.as_ref().unchecked_ref()));
-    }
-    // `loadend` comes in any case: after success, failure and abort.
-    let ended = Promise::new(&mut |resolve, _| request.set_onloadend(Some(&resolve)));
-    request.send_with_opt_form_data(Some(files)).map_err(|_| FetchError::Unreachable)?;
-    JsFuture::from(ended).await.map_err(|_| FetchError::Unreachable)?;
-    answer(&request)
+/// One upload: can be stopped while it is sent.
+#[derive(Debug)]
+pub struct Transfer {
+    request: XmlHttpRequest,
+    is_aborted: Cell<bool>,
 }
 
-fn answer(request: &XmlHttpRequest) -> Result<ProfileInfo, FetchError> {
+impl Transfer {
+    /// Nothing is sent yet.
+    ///
+    /// # Errors
+    /// Where the browser sends nothing at all.
+    pub fn new() -> Result<Self, FetchError> {
+        let request = XmlHttpRequest::new().map_err(|_| FetchError::Unreachable)?;
+        Ok(Self { request, is_aborted: Cell::new(false) })
+    }
+
+    /// Stops it.
+    pub fn abort(&self) {
+        self.is_aborted.set(true);
+        // Fails never; what was sent in full is ended all the same.
+        self.request.abort().ok();
+    }
+
+    /// Sends the files of one profile, and answers with the job that ingests them once they are there.
+    ///
+    /// # Errors
+    /// [`FetchError`] says what happened in words for people; [`FetchError::Cancelled`] after [`Transfer::abort`].
+    pub async fn send(&self, files: &FormData, on_sent: Rc<dyn Fn(Sent)>) -> Result<JobReport, FetchError> {
+        let request = &self.request;
+        request.open("POST", "/api/profiles").map_err(|_| FetchError::Unreachable)?;
+        // RFC 7240: a job that can be watched, instead of an answer when all is done.
+        for (name, value) in [("Accept", POSTCARD), ("Prefer", "respond-async")] {
+            request.set_request_header(name, value).map_err(|_| FetchError::Unreachable)?;
+        }
+        request.set_response_type(XmlHttpRequestResponseType::Arraybuffer);
+        // Kept until the answer is here: the request calls it.
+        let progress = Closure::<dyn Fn(ProgressEvent)>::new(move |event: ProgressEvent| {
+            on_sent(Sent { done_bytes: event.loaded(), total_bytes: event.total() });
+        });
+        if let Ok(upload) = request.upload() {
+            upload.set_onprogress(Some(progress.as_ref().unchecked_ref()));
+        }
+        // `loadend` comes in any case: after success, failure and abort.
+        let ended = Promise::new(&mut |resolve, _| request.set_onloadend(Some(&resolve)));
+        request.send_with_opt_form_data(Some(files)).map_err(|_| FetchError::Unreachable)?;
+        JsFuture::from(ended).await.map_err(|_| FetchError::Unreachable)?;
+        if self.is_aborted.get() { Err(FetchError::Cancelled) } else { answer(request) }
+    }
+}
+
+fn answer(request: &XmlHttpRequest) -> Result<JobReport, FetchError> {
     // Status 0: there was no answer.
     let status = request.status().unwrap_or(0);
     let body = request.response().ok().and_then(|body| body.dyn_into::<ArrayBuffer>().ok());

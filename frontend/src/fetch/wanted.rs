@@ -1,14 +1,19 @@
 //! Which tiles a frame needs. Pure.
 
+use std::collections::BTreeSet;
+
 use nprof_engine::base::Interval;
 use nprof_engine::tile::{Level, TileId};
-use nprof_engine::wire::catalog::RankDetail;
+use nprof_engine::wire::catalog::{RankDetail, TrackKind};
 
-use crate::view::TimeScale;
 use crate::view::layout::Row;
+use crate::view::{Layout, TimeScale};
 
 /// Cells of the overview over the whole rank, at least: one or two tiles a group.
 const OVERVIEW_CELLS: f64 = 256.0;
+
+/// So many tracks stand for the rank where its names are concerned.
+const LEADING_TRACKS: usize = 20;
 
 /// The tiles that a frame needs, by why.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,25 +25,41 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The tiles for these rows of a rank.
+    /// The tiles for these rows of a rank. Tracks below closed groups are wanted one level coarser: of them only a band
+    /// is shown.
     #[must_use]
-    pub fn new(rank: &RankDetail, rows: &[Row], scale: &TimeScale, device_pixel_ratio: f64) -> Self {
+    pub fn new(
+        rank: &RankDetail,
+        layout: &Layout,
+        rows: &[Row],
+        scale: &TimeScale,
+        device_pixel_ratio: f64,
+    ) -> Self {
         let level = scale.level(device_pixel_ratio);
-        let mut groups: Vec<u32> = rows.iter().filter_map(|row| rank.tracks.get(row.track)?.group).collect();
-        groups.sort_unstable();
-        groups.dedup();
         let Some(window) = inside(scale.window, rank) else { return Self::default() };
-        let (shown, coarser) = (level.tiles_of(window), level.coarser());
-        let beside = [shown.start().saturating_sub(1), shown.end().saturating_add(1)];
-        let mut wanted = Self::default();
-        for group in groups {
-            let tile = |level, index| TileId { group, level, index };
-            wanted.shown.extend(shown.clone().map(|index| tile(level, index)));
-            let ahead = beside.map(|index| tile(level, index)).into_iter();
-            let ahead = ahead.filter(|id| id.interval().overlaps(rank.entry.start_ps, rank.entry.end_ps));
-            wanted.ahead.extend(ahead.chain(coarser.tiles_of(window).map(|index| tile(coarser, index))));
+        let (closed, open): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_closed);
+        let groups = |rows: &[&Row]| -> BTreeSet<u32> {
+            rows.iter().flat_map(|row| layout.tile_groups(&rank.tracks, row)).collect()
+        };
+        let (mut wanted, open) = (Self::default(), groups(&open));
+        for group in &open {
+            wanted.add(rank, *group, level, window);
+        }
+        // Where some tracks of a tile group are shown and others are closed, the finer tiles tell of both.
+        for group in groups(&closed).difference(&open) {
+            wanted.add(rank, *group, level.coarser(), window);
         }
         wanted
+    }
+
+    fn add(&mut self, rank: &RankDetail, group: u32, level: Level, window: Interval) {
+        let (shown, coarser) = (level.tiles_of(window), level.coarser());
+        let beside = [shown.start().saturating_sub(1), shown.end().saturating_add(1)];
+        let tile = |level, index| TileId { group, level, index };
+        self.shown.extend(shown.map(|index| tile(level, index)));
+        let ahead = beside.map(|index| tile(level, index)).into_iter();
+        let ahead = ahead.filter(|id| id.interval().overlaps(rank.entry.start_ps, rank.entry.end_ps));
+        self.ahead.extend(ahead.chain(coarser.tiles_of(window).map(|index| tile(coarser, index))));
     }
 }
 
@@ -50,6 +71,14 @@ pub fn overview(rank: &RankDetail) -> Vec<TileId> {
     let indexes = level.tiles_of(whole);
     let tiles = |group| indexes.clone().map(move |index| TileId { group, level, index });
     rank.groups.iter().flat_map(|group| tiles(group.id)).collect()
+}
+
+/// The tiles of the [`overview`] that tell of the rank's first tracks of slices: what its names are, mostly.
+#[must_use]
+pub fn leading(rank: &RankDetail) -> Vec<TileId> {
+    let slices = rank.tracks.iter().filter(|track| track.kind == TrackKind::Slices);
+    let groups: BTreeSet<u32> = slices.take(LEADING_TRACKS).filter_map(|track| track.group).collect();
+    overview(rank).into_iter().filter(|id| groups.contains(&id.group)).collect()
 }
 
 /// The part of a window in which the rank has anything.
@@ -64,7 +93,6 @@ fn inside(window: Interval, rank: &RankDetail) -> Option<Interval> {
 mod tests {
     use super::*;
     use crate::draw::scene::tests::rank_of;
-    use crate::view::Layout;
 
     fn text(ids: &[TileId]) -> String {
         let ids = ids.iter().map(|id| format!("{}:{}/{}", id.group, id.level.number(), id.index));
@@ -80,7 +108,7 @@ mod tests {
         }
         let layout = Layout::new(&rank.tracks, |_| false);
         let scale = TimeScale { window: Interval::new(start_ps, end_ps), width_px: 500.0 };
-        let wanted = Wanted::new(&rank, &layout.rows[rows], &scale, 1.0);
+        let wanted = Wanted::new(&rank, &layout, &layout.rows[rows], &scale, 1.0);
         assert_eq!((text(&wanted.shown).as_str(), text(&wanted.ahead).as_str()), (shown, ahead));
     }
 
@@ -91,6 +119,18 @@ mod tests {
         check(0, 1_000_000, 1..2, "1:1/0", "1:2/0");
         check(0, 250_000, 0..1, "0:0/0", "0:0/1 0:1/0");
         check(600_000, 850_000, 0..1, "0:0/1", "0:0/0 0:1/0");
+    }
+
+    #[test]
+    fn closed_groups_want_coarser_tiles() {
+        let mut rank = rank_of("a\nQ/\n  b\n  c");
+        (rank.tracks[2].group, rank.tracks[3].group) = (Some(1), Some(0));
+        let scale = TimeScale { window: Interval::new(0, 1_000_000), width_px: 500.0 };
+        let shown = |is_closed: bool| {
+            let layout = Layout::new(&rank.tracks, |_| is_closed);
+            text(&Wanted::new(&rank, &layout, &layout.rows, &scale, 1.0).shown)
+        };
+        assert_eq!((shown(false).as_str(), shown(true).as_str()), ("0:1/0 1:1/0", "0:1/0 1:2/0"));
     }
 
     #[test]
@@ -106,5 +146,18 @@ mod tests {
             rank.entry.end_ps = duration_ps;
             assert!((1..=2).contains(&overview(&rank).len()), "{duration_ps}");
         }
+    }
+
+    #[test]
+    fn the_first_tracks_lead() {
+        let mut rank = rank_of(&format!("Power~\n{}", "a\n".repeat(30)));
+        rank.groups.clear();
+        for (at, track) in rank.tracks.iter_mut().enumerate() {
+            track.group = Some(at as u32);
+            rank.groups
+                .push(nprof_engine::wire::catalog::TileGroup { id: at as u32, tracks: vec![track.id] });
+        }
+        let groups: Vec<u32> = leading(&rank).iter().map(|id| id.group).collect();
+        assert_eq!(groups, (1..=LEADING_TRACKS as u32).collect::<Vec<_>>());
     }
 }

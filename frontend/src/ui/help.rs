@@ -31,6 +31,14 @@ const KEYS: &[KeyGroup] = &[
         ],
     ),
     (
+        "Touch",
+        &[
+            (&["one finger"], "Move and scroll"),
+            (&["two fingers"], "Zoom, and move with them"),
+            (&["tap"], "Select a slice"),
+        ],
+    ),
+    (
         "Search",
         &[
             (&["/"], "Search"),

@@ -3,10 +3,12 @@
 pub mod batch;
 pub mod format;
 pub mod json;
+pub mod label;
 pub mod list;
 pub mod place;
 pub mod placement;
 pub mod profile;
+pub mod upload;
 
 #[cfg(feature = "browser")]
 pub mod address;
@@ -36,5 +38,3 @@ pub mod theme;
 pub mod timeline;
 #[cfg(feature = "browser")]
 pub mod tooltip;
-#[cfg(feature = "browser")]
-pub mod upload;

@@ -41,6 +41,8 @@ pub enum Command {
         start_ps: i64,
         /// Its length.
         duration_ps: i64,
+        /// The closed groups that hide it: they open.
+        hidden_by: Vec<u32>,
     },
     /// Marks a span to ask for its statistics, or none.
     Mark(Option<Interval>),
@@ -100,8 +102,9 @@ impl View {
             Command::Show(span) | Command::Slide(span) => self.window = Some(window::clamped(span, whole)),
             Command::ShowAll => self.window = None,
             Command::Select(row) => self.selected = row,
-            Command::Reveal { row, start_ps, duration_ps } => {
+            Command::Reveal { row, start_ps, duration_ps, ref hidden_by } => {
                 self.selected = Some(row);
+                hidden_by.iter().for_each(|group| self.toggle(*group));
                 let end_ps = start_ps.saturating_add(duration_ps.max(0));
                 let shown = window::revealing(now, start_ps, end_ps, whole);
                 if shown != now {
@@ -109,11 +112,7 @@ impl View {
                 }
             }
             Command::Mark(span) => self.marked = span,
-            Command::ToggleGroup(track) => {
-                if !self.toggled.remove(&track) {
-                    self.toggled.insert(track);
-                }
-            }
+            Command::ToggleGroup(group) => self.toggle(group),
             Command::OpenRank(rank) => {
                 self.rank = Some(rank);
                 self.selected = None;
@@ -123,6 +122,12 @@ impl View {
             self.window = None;
         }
         self
+    }
+
+    fn toggle(&mut self, group: u32) {
+        if !self.toggled.remove(&group) {
+            self.toggled.insert(group);
+        }
     }
 }
 
@@ -138,6 +143,10 @@ mod tests {
     fn check(commands: &[Command], expected: &str) {
         let view = commands.iter().fold(View::of_profile("p"), |view, command| view.apply(command, whole()));
         assert_eq!(view.to_string(), expected);
+    }
+
+    fn reveal(start_ps: i64, duration_ps: i64, hidden_by: &[u32]) -> Command {
+        Command::Reveal { row: 4, start_ps, duration_ps, hidden_by: hidden_by.to_vec() }
     }
 
     #[test]
@@ -156,13 +165,10 @@ mod tests {
 
     #[test]
     fn revealing_what_is_visible_only_selects() {
-        check(&[Command::Reveal { row: 4, start_ps: 0, duration_ps: 10 }], "/profile/p?v=1&sel=4");
+        check(&[reveal(0, 10, &[])], "/profile/p?v=1&sel=4");
         check(
-            &[
-                Command::Show(Interval::new(0, 100_000)),
-                Command::Reveal { row: 4, start_ps: 500_000, duration_ps: 0 },
-            ],
-            "/profile/p?v=1&from=450000&to=550000&sel=4",
+            &[Command::Show(Interval::new(0, 100_000)), reveal(500_000, 0, &[7])],
+            "/profile/p?v=1&from=450000&to=550000&sel=4&groups=7",
         );
     }
 }

@@ -1,5 +1,7 @@
 //! Where each track stands: the rows of the track tree from top to bottom, groups opened or closed.
 
+use std::collections::HashMap;
+
 use nprof_engine::wire::catalog::{Track, TrackKind};
 
 /// Height of one lane of slices.
@@ -24,6 +26,8 @@ pub struct Row {
     pub top_px: f64,
     /// Its height.
     pub height_px: f64,
+    /// Whether it is the heading of a closed group, which shows how busy its tracks are.
+    pub is_closed: bool,
 }
 
 /// All visible rows, in order.
@@ -33,6 +37,8 @@ pub struct Layout {
     pub rows: Vec<Row>,
     /// For each of the rank's tracks, its index in `rows`.
     row_of_track: Vec<Option<u32>>,
+    /// For each closed group, the tile groups of the tracks below it.
+    tiles_below: HashMap<usize, Vec<u32>>,
 }
 
 impl Layout {
@@ -40,18 +46,24 @@ impl Layout {
     #[must_use]
     pub fn new(tracks: &[Track], is_closed: impl Fn(&Track) -> bool) -> Self {
         let tree = Tree::new(tracks);
-        let mut layout =
-            Self { rows: Vec::with_capacity(tracks.len()), row_of_track: vec![None; tracks.len()] };
+        let mut layout = Self {
+            rows: Vec::with_capacity(tracks.len()),
+            row_of_track: vec![None; tracks.len()],
+            tiles_below: HashMap::new(),
+        };
         let mut top_px = 0.0;
         // The next one to visit is the last; depths are kept beside.
         let mut pending: Vec<(usize, u16)> = tree.roots.iter().rev().map(|at| (*at, 0)).collect();
         while let Some((at, depth)) = pending.pop() {
             let track = &tracks[at];
             let height_px = height_px(track);
+            let is_closed = track.kind == TrackKind::Group && is_closed(track);
             layout.row_of_track[at] = u32::try_from(layout.rows.len()).ok();
-            layout.rows.push(Row { track: at, depth, top_px, height_px });
+            layout.rows.push(Row { track: at, depth, top_px, height_px, is_closed });
             top_px += height_px;
-            if track.kind != TrackKind::Group || !is_closed(track) {
+            if is_closed {
+                layout.tiles_below.insert(at, tree.tiles_below(tracks, at));
+            } else {
                 pending.extend(tree.children[at].iter().rev().map(|child| (*child, depth.saturating_add(1))));
             }
         }
@@ -78,6 +90,13 @@ impl Layout {
         self.visible(y_px, y_px + f64::EPSILON * y_px.abs().max(1.0)).first()
     }
 
+    /// The tile groups that a row needs: its track's own, or those of all slices below a closed group.
+    pub fn tile_groups<'a>(&'a self, tracks: &'a [Track], row: &Row) -> impl Iterator<Item = u32> + 'a {
+        let own = tracks.get(row.track).and_then(|track| track.group);
+        let below = self.tiles_below.get(&row.track).map_or(&[][..], Vec::as_slice);
+        own.into_iter().chain(below.iter().copied())
+    }
+
     /// The row of a track, by its index; none where a group above it is closed.
     #[must_use]
     pub fn row_of(&self, track: usize) -> Option<&Row> {
@@ -90,10 +109,10 @@ impl Row {
     #[must_use]
     pub fn lane_px(&self, track: &Track, lane: u32) -> (f64, f64) {
         match track.kind {
-            TrackKind::Counter => (self.top_px + PADDING_PX, self.height_px - 2.0 * PADDING_PX),
-            TrackKind::Group | TrackKind::Slices => {
-                (self.top_px + PADDING_PX + f64::from(lane) * LANE_PX, BAR_PX)
+            TrackKind::Counter | TrackKind::Group => {
+                (self.top_px + PADDING_PX, self.height_px - 2.0 * PADDING_PX)
             }
+            TrackKind::Slices => (self.top_px + PADDING_PX + f64::from(lane) * LANE_PX, BAR_PX),
         }
     }
 
@@ -142,6 +161,19 @@ impl Tree {
             index_of.insert(track.id, at as u32);
         }
         tree
+    }
+
+    /// The tile groups of all slices below a track, in order.
+    fn tiles_below(&self, tracks: &[Track], at: usize) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut pending = vec![at];
+        while let Some(at) = pending.pop() {
+            pending.extend(&self.children[at]);
+            found.extend(tracks[at].group.filter(|_| tracks[at].kind == TrackKind::Slices));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
@@ -239,6 +271,20 @@ Power~";
         assert_eq!(layout.row_at(66.0).map(|row| row.track), Some(2));
         assert_eq!(layout.row_at(-1.0), None);
         assert_eq!(layout.height_px(), 202.0);
+    }
+
+    #[test]
+    fn closed_groups_need_the_tiles_of_all_slices_below() {
+        let mut tracks = tracks("DMA/\n  Q1/\n    a\n    b\n  Q2/\n    c\n  Pending~\nPower~");
+        for (at, track) in tracks.iter_mut().enumerate().filter(|(_, track)| track.group.is_some()) {
+            track.group = Some(at as u32 / 2);
+        }
+        let needed = |closed: &[&str]| -> Vec<Vec<u32>> {
+            let layout = Layout::new(&tracks, |track| closed.contains(&track.name.as_str()));
+            layout.rows.iter().map(|row| layout.tile_groups(&tracks, row).collect()).collect()
+        };
+        assert_eq!(needed(&["DMA"]), [vec![1, 2], vec![3]]);
+        assert_eq!(needed(&["Q1"]), [vec![], vec![1], vec![], vec![2], vec![3], vec![3]]);
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! What is looked at: values and functions on them, without a browser.
 
 pub mod command;
+pub mod extent;
 pub mod hit;
 pub mod hover;
 pub mod keys;
 pub mod layout;
+pub mod opening;
 pub mod scale;
 pub mod state;
 pub mod ticks;
+pub mod touch;
 pub mod url;
 pub mod window;
 
 pub use command::{Command, History};
+pub use extent::Extent;
 pub use hover::{Hover, Hovered};
 pub use layout::Layout;
 pub use scale::TimeScale;

@@ -12,7 +12,7 @@ const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 /// Units of the ruler, finest first.
 const UNITS: [(i64, &str); 4] = [(PS_PER_NS, "ns"), (PS_PER_US, "µs"), (PS_PER_MS, "ms"), (PS_PER_S, "s")];
 
-/// The least distance between labelled ticks, in pixels: room for "+1,999.5 µs".
+/// The least distance between labelled ticks, in pixels: room for "+1.99995 ms".
 const LABEL_PX: f64 = 96.0;
 
 /// The ticks of a window.
@@ -40,7 +40,7 @@ impl Ruler {
     #[must_use]
     pub fn new(scale: &TimeScale) -> Self {
         let (step_ps, minor_ps) = step(LABEL_PX / scale.px_per_ps());
-        let (unit_ps, symbol) = unit_of(step_ps);
+        let (unit_ps, _) = unit_of(step_ps);
         let base_ps = base(scale.window, unit_ps);
         let first = scale.window.start.0.div_euclid(step_ps) * step_ps;
         let sign = if base_ps == 0 { "" } else { "+" };
@@ -51,6 +51,8 @@ impl Ruler {
             .map(|time_ps| {
                 let offset_ps = time_ps - base_ps;
                 let sign = if offset_ps < 0 { "" } else { sign };
+                // Each label in the coarsest unit that it reaches: "1 µs" after "500 ns".
+                let (unit_ps, symbol) = unit_of(offset_ps.saturating_abs().max(unit_ps));
                 Tick { time_ps, label: format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps)) }
             })
             .collect();
@@ -138,13 +140,14 @@ mod tests {
         check(0, PS_PER_S, 500.0, "0 ms | 200 ms | 400 ms | 600 ms | 800 ms");
         check(0, 4_000_000, 400.0, "0 µs | 1 µs | 2 µs | 3 µs");
         check(0, 1_500, 400.0, "0 ns | 0.5 ns | 1 ns");
+        check(0, 2_000_000, 400.0, "0 ns | 500 ns | 1 µs | 1.5 µs");
         check(-2 * PS_PER_S, 2 * PS_PER_S, 400.0, "−2 s | −1 s | 0 s | 1 s");
     }
 
     #[test]
     fn far_from_zero_labels_count_from_a_base() {
         let start = 1_234 * PS_PER_MS + 560 * PS_PER_US;
-        check(start, start + 2 * PS_PER_US, 400.0, "[1.23456 s] | +0 ns | +500 ns | +1,000 ns | +1,500 ns");
+        check(start, start + 2 * PS_PER_US, 400.0, "[1.23456 s] | +0 ns | +500 ns | +1 µs | +1.5 µs");
     }
 
     #[test]

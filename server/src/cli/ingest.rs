@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use nprof_engine::model::WarningKind;
 use nprof_engine::native::SegmentFile;
 
 use super::progress::watched;
@@ -105,24 +106,28 @@ pub(super) fn report(ingested: &Ingested, elapsed: std::time::Duration) -> io::R
 
 /// The most frequent kinds of warnings over all ranks.
 fn warnings(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
-    let mut kinds = std::collections::BTreeMap::<(String, String), (u64, String)>::new();
+    let mut kinds = std::collections::BTreeMap::<(WarningKind, String), (u64, String)>::new();
     for rank in &profile.manifest.ranks {
         for note in &rank.notes {
-            kinds.insert(("Adjusted value".to_owned(), note.clone()), (1, rank.inputs.join(", ")));
+            kinds.insert((WarningKind::AdjustedValue, note.clone()), (1, rank.inputs.join(", ")));
         }
         let Ok(Ok(segment)) = SegmentFile::open_file(&profile.dir.join(&rank.file)) else { continue };
         for warning in &segment.footer().warnings {
-            let key = (warning.kind.title().to_owned(), warning.what.clone());
+            let key = (warning.kind, warning.what.clone());
             let parts = [rank.inputs.join(", "), warning.first_place.clone()];
             let place = || parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
             kinds.entry(key).or_insert_with(|| (0, place())).0 += warning.count;
         }
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
-    kinds.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-    writeln!(err, "{} warnings:", size::count(profile.manifest.entry().warnings))?;
-    for ((title, what), (count, place)) in kinds.iter().take(SHOWN_WARNINGS) {
-        writeln!(err, "  {} × {title}: {what} (first: {place})", size::count(*count))?;
+    // An arrow less is no loss of events, and PyTorch ends flows by the thousand that it never begins.
+    kinds.sort_by_key(|((kind, _), (count, _))| {
+        (*kind == WarningKind::UnboundFlow, std::cmp::Reverse(*count))
+    });
+    let plural = if kinds.len() == 1 { "" } else { "s" };
+    writeln!(err, "{} kind{plural} of warning{plural}:", kinds.len())?;
+    for ((kind, what), (count, place)) in kinds.iter().take(SHOWN_WARNINGS) {
+        writeln!(err, "  {} × {}: {what} (first: {place})", size::count(*count), kind.title())?;
     }
     if kinds.len() > SHOWN_WARNINGS {
         writeln!(err, "  and {} other kinds; the profile's page shows all", kinds.len() - SHOWN_WARNINGS)?;

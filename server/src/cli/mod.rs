@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand. clap's types end here; what leaves are plain values.
 //!
-//! Exit codes: 0 done, 1 it could not be done (one line on standard error says why), 2 wrong usage.
+//! Exit codes: 0 done, 1 it could not be done (one line on standard error says why), 2 wrong usage, 130 cancelled by
+//! Ctrl-C.
 
 mod completions;
 mod demo;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::ingest::IngestError;
 use crate::store::{Store, default_root};
 
 /// Profiles of AI accelerators: ingest traces, keep them in a directory, look at them in a browser.
@@ -75,6 +77,9 @@ impl StorePlace {
     }
 }
 
+/// What a shell reports for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
@@ -89,7 +94,7 @@ pub fn run() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "nprof: {}", one_line(&error));
-            ExitCode::FAILURE
+            if is_cancelled(&error) { ExitCode::from(INTERRUPTED) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -120,6 +125,10 @@ fn log_to_stderr() {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     causes.into_iter().any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn is_cancelled(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled)))
 }
 
 /// The error and the causes that it does not name itself.

@@ -9,6 +9,12 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use crate::ingest::{Meter, Stage};
 
+/// The bar takes what the terminal leaves: 16 characters of 80.
+const OF_BYTES: &str = "{msg:<11} [{wide_bar}] {prefix} {eta:>4} left";
+
+/// For what has no bytes, as a simulated device.
+const OF_EVENTS: &str = "{msg:<11} {prefix}";
+
 /// Ten times a second looks smooth and costs nothing.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -35,22 +41,26 @@ fn show(meter: &Meter, wait: &mpsc::Receiver<()>) {
 
 fn show_bar(meter: &Meter, wait: &mpsc::Receiver<()>) {
     let bar = ProgressBar::new(0);
-    let template = "{msg:<12} [{bar:30}] {bytes:>11} of {total_bytes:<11} {prefix} {eta:>4} left";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
-    }
     let start = Instant::now();
     let mut stage = None;
     while matches!(wait.recv_timeout(TICK), Err(mpsc::RecvTimeoutError::Timeout)) {
         if stage != Some(meter.stage()) {
             stage = Some(meter.stage());
             bar.reset();
+            let template = if meter.bytes().1 > 0 { OF_BYTES } else { OF_EVENTS };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style.progress_chars("=> "));
+            }
             bar.set_message(title(meter.stage()));
         }
         let (read, total) = meter.bytes();
+        let rate = rate(meter.events(), start.elapsed());
         bar.set_length(total);
         bar.set_position(read.min(total));
-        bar.set_prefix(rate(meter.events(), start.elapsed()));
+        bar.set_prefix(match total {
+            0 => format!("{:>11} events {rate}", super::size::count(meter.events())),
+            _ => format!("{} {rate}", share(read, total)),
+        });
     }
     bar.finish_and_clear();
 }
@@ -81,6 +91,12 @@ fn title(stage: Stage) -> &'static str {
     }
 }
 
+/// How many bytes of how many, in units that files are shown in.
+fn share(read: u64, total: u64) -> String {
+    let (read, total) = (super::size::bytes(read.min(total)), super::size::bytes(total));
+    format!("{read:>9} of {total}")
+}
+
 fn rate(events: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(0.001);
     #[expect(
@@ -90,7 +106,7 @@ fn rate(events: u64, elapsed: Duration) -> String {
         reason = "a rate for people: two digits are right"
     )]
     let per_second = (events as f64 / seconds) as u64;
-    format!("{:>12} events/s", HumanCount(per_second).to_string())
+    format!("{:>9} events/s", HumanCount(per_second).to_string())
 }
 
 /// Listens for Ctrl-C as long as it lives.

@@ -2,6 +2,7 @@
 
 pub mod active_time;
 pub mod neuron_json;
+mod neuron_summary;
 pub mod rows;
 pub mod summary;
 

@@ -97,7 +97,14 @@ impl Export<'_> {
             separator = ",";
         }
         if !has_summaries {
-            self.summary(rank, separator)?;
+            let summary = answer::summary(self.segment, rank)?;
+            let own = Json::Object(super::summary::metrics(&summary));
+            write!(self.out, "{separator}\n\"{SUMMARY}\":[\n{own}\n]")?;
+            let derived =
+                if is_neuron { super::neuron_summary::tables(self.segment, &summary) } else { Vec::new() };
+            for (name, rows) in derived.iter().filter(|(name, rows)| !has(name) && !rows.is_empty()) {
+                self.computed(name, rows)?;
+            }
         }
         Ok(writeln!(self.out, "\n}}")?)
     }
@@ -174,11 +181,15 @@ impl Export<'_> {
         Ok(write!(self.out, "\n]")?)
     }
 
-    /// The metrics: those that the trace states, and those that are computed from its rows.
-    fn summary(&mut self, rank: u32, separator: &str) -> Result<(), Failure> {
-        let summary = answer::summary(self.segment, rank)?;
-        let metrics = super::summary::metrics(&summary);
-        Ok(write!(self.out, "{separator}\n\"{SUMMARY}\":[\n{}\n]", Json::Object(metrics))?)
+    /// A small table that the trace does not bring.
+    fn computed(&mut self, name: &str, rows: &[Json]) -> Result<(), Failure> {
+        write!(self.out, ",\n{}:[", Json::from(name))?;
+        let mut separator = "";
+        for row in rows {
+            write!(self.out, "{separator}\n{row}")?;
+            separator = ",";
+        }
+        Ok(write!(self.out, "\n]")?)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Traces that clients send: as they are (one file, answered with a job to watch), or as a form (several files, answered
-//! when the profile is there).
+//! when the profile is there, or with a job for clients that prefer that).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Multipart, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use serde::Deserialize;
@@ -62,6 +62,7 @@ pub async fn create(
     let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_form =
         content_type.is_some_and(|value| value.to_ascii_lowercase().starts_with("multipart/form-data"));
+    let is_watched = !is_form || prefers_a_job(request.headers());
     let mut names = Vec::new();
     if is_form {
         let multipart = Multipart::from_request(request, &())
@@ -78,7 +79,7 @@ pub async fn create(
     let files = names.iter().map(|name| upload_path(&staging, name)).collect();
     let named = Named { files, ..Named::default() };
     let job = app.jobs().start(staging, named, names.join(", "), settings);
-    if !is_form {
+    if is_watched {
         let place = format!("/api/jobs/{}", job.id());
         return Ok(
             (StatusCode::ACCEPTED, [(header::LOCATION, place)], form.reply(&job.report())?).into_response()
@@ -87,6 +88,12 @@ pub async fn create(
     let mut watched = CancelOnDrop(Some(job));
     let profile = watched.outcome().await?;
     Ok((StatusCode::CREATED, form.reply(&profile.manifest.profile_info())?).into_response())
+}
+
+/// Whether the client wants to watch the ingest instead of waiting for its end (`Prefer: respond-async`, RFC 7240).
+fn prefers_a_job(headers: &HeaderMap) -> bool {
+    let values = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|part| part.trim().eq_ignore_ascii_case("respond-async"))
 }
 
 /// A client that goes away does not want the profile any more.

@@ -11,6 +11,7 @@ mod api;
 mod cli;
 mod killed;
 mod openapi;
+mod signals;
 mod stage;
 mod upload;
 mod vendor;

@@ -97,6 +97,22 @@ async fn a_form_with_several_files_becomes_one_profile() {
 }
 
 #[tokio::test]
+async fn a_form_is_answered_with_a_job_to_those_who_prefer_that() {
+    let stage = Stage::new();
+    let body = format!(
+        "--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"t.json\"\r\n\r\n{TRACE}\r\n--cut--\r\n"
+    );
+    let builder = request("POST", "/api/profiles?slug=watched&force=true")
+        .header("prefer", "wait=10, Respond-Async")
+        .header("content-type", "multipart/form-data; boundary=cut");
+    let answer = stage.ask(builder.body(Body::from(body)).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.text());
+    let report = end_of(&stage, answer.header("location")).await;
+    assert_eq!((&report["state"], &report["profile"]), (&"done".into(), &"watched".into()), "{report}");
+    assert_eq!(stage.staged(), 0);
+}
+
+#[tokio::test]
 async fn a_job_can_be_cancelled() {
     let stage = Stage::new();
     // The first keeps the second waiting, so that there is time to cancel it.

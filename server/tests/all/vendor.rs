@@ -153,3 +153,50 @@ fn the_summary_equals_the_vendors() {
     }
     assert!(missing.is_empty(), "metrics that we do not have: {missing:?}");
 }
+
+#[test]
+fn metrics_stand_in_the_vendors_groups_and_have_a_definition() {
+    for (trace, export) in pairs() {
+        let ours = exported(&trace);
+        let theirs: Value = serde_json::from_slice(&std::fs::read(&export).unwrap()).unwrap();
+        let what = trace.file_name().unwrap().to_string_lossy().into_owned();
+        let groups = ours["summary_groups"][0].as_object().unwrap();
+        let theirs_groups = theirs["summary_groups"][0].as_object().unwrap();
+        assert_eq!(groups.len(), ours["summary"][0].as_object().unwrap().len(), "{what}");
+        for (metric, group) in groups {
+            if let Some(expected) = theirs_groups.get(metric) {
+                assert_eq!(group, expected, "{what}: {metric}");
+            }
+            let definition = ours["terminology"][0][metric].as_str().unwrap_or_default();
+            assert!(!definition.is_empty(), "{what}: {metric} is not explained");
+        }
+        assert_eq!(ours["summary_group_order"], theirs["summary_group_order"], "{what}");
+    }
+}
+
+#[test]
+fn the_row_of_the_whole_program_equals_the_vendors() {
+    for (trace, export) in pairs() {
+        let ours = exported(&trace);
+        let theirs: Value = serde_json::from_slice(&std::fs::read(&export).unwrap()).unwrap();
+        let what = trace.file_name().unwrap().to_string_lossy().into_owned();
+        let row = ours["layer_summary"][0].as_object().unwrap();
+        let whole = |row: &&Value| row["name"] == row["fully_qualified_subgraph"];
+        let all = theirs["layer_summary"].as_array().unwrap();
+        let theirs = all.iter().find(whole).unwrap().as_object().unwrap();
+        for (name, expected) in theirs {
+            match (row.get(name), expected.as_f64()) {
+                // What the model asks for is in the NEFF.
+                (None, _) => {
+                    assert!(name.contains("mfu") || name.contains("model_flop"), "{what}: no {name}")
+                }
+                (Some(ours), Some(expected)) => {
+                    let difference = (ours.as_f64().unwrap() - expected).abs();
+                    let tolerance = if expected.fract() == 0.0 { 0.0 } else { expected.abs() * 1e-6 };
+                    assert!(difference <= tolerance, "{what}: {name} is {ours}, expected {expected}");
+                }
+                (Some(ours), None) => assert_eq!(ours, expected, "{what}: {name}"),
+            }
+        }
+    }
+}

@@ -4,6 +4,8 @@
 //! missing or damaged costs what it would have told, and nothing else.
 
 pub mod debug;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod header;
 pub mod package;
 pub mod semaphore;

@@ -1,68 +1,9 @@
 //! Small NEFFs, built from the documented layout.
 
-use std::io::Write;
-
+use super::fixture::{gzip, header, members, tar};
+use super::*;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::model::{OwnedValue, WarningKind};
-use prost::Message;
-
-use super::*;
-
-fn header() -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for number in [2_u64, 1024, 30_720, 2, 0] {
-        bytes.extend(number.to_le_bytes());
-    }
-    bytes.extend([0; 128]);
-    bytes.extend(3_u32.to_le_bytes());
-    bytes.extend([0xab; 32]);
-    bytes.extend([0xcd; 16]);
-    let mut name = b"/tmp/graph.neff".to_vec();
-    name.resize(256, 0);
-    bytes.extend(name);
-    bytes.extend([0; 4 + 64]);
-    bytes.extend(1_u64.to_le_bytes());
-    bytes.extend(2_u32.to_le_bytes());
-    bytes.resize(HEADER_LEN, 0);
-    bytes
-}
-
-fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut builder = tar::Builder::new(Vec::new());
-    for (path, bytes) in members {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(bytes.len() as u64);
-        builder.append_data(&mut header, path, *bytes).unwrap();
-    }
-    builder.into_inner().unwrap()
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn members() -> Vec<u8> {
-    let layer = Layer {
-        description: "HLO".into(),
-        parent_layer: String::new(),
-        entries: vec![debug::Entry { id: 3, name: "%dot.3".into(), parents: vec![5], ..Default::default() }],
-    };
-    let layer = layer.encode_to_vec();
-    let tensors =
-        br#"{"input0": {"kind": "input", "tf_shape": [128, 64], "tf_format": "NC", "dtype": "float16"},
-        "w": {"is_const": true, "sim_shape": [2], "dtype": "mystery"}}"#;
-    let def = br#"{"dma_queue": {"qSPSpillReload0": {"semaphore": 8}, "qNone": {}}}"#;
-    tar(&[
-        ("./info.json", br#"{"tool_version": "2.22.1"}"#),
-        ("hlo_stats.json", br#"{"HloMacCount": 16384000}"#),
-        ("tensor_map.json", tensors),
-        ("sg00/def.json", def),
-        ("debug_info/hlo.dbg", &layer),
-        ("sg00/PE.bin", &[0; 640]),
-    ])
-}
 
 fn text(row: &[(String, OwnedValue)], name: &str) -> String {
     match &row.iter().find(|(field, _)| field == name).unwrap().1 {

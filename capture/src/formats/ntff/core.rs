@@ -12,6 +12,7 @@ use crate::formats::Error;
 use crate::formats::neuron::schema::{
     CounterTrack, DMA_THROUGHPUT, INSTRUCTION_USAGE, PENDING_DMA, Queue, Tracks,
 };
+use crate::formats::room::Room;
 
 /// What one physical core ran, ready for look-up.
 #[derive(Debug)]
@@ -63,6 +64,8 @@ pub struct Output<'s> {
     pub sink: &'s mut dyn Sink,
     /// The tree of tracks.
     pub tracks: Tracks,
+    /// Storage of the next row's fields.
+    pub(crate) room: Room,
     progress: &'s mut dyn FnMut(u64),
     done_bytes: u64,
     records: u64,
@@ -79,6 +82,7 @@ impl<'s> Output<'s> {
         Self {
             sink,
             tracks: Tracks::default(),
+            room: Room::new(),
             progress,
             done_bytes: 0,
             records: 0,

@@ -11,6 +11,7 @@ use super::effect::Effect;
 use super::engine::Engine;
 use super::program::WORD_LEN;
 use super::word::{Opcode, Wait, Word};
+use crate::formats::room::Room;
 
 /// What is known of an instruction before it runs.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub struct Decoded {
     pub completion: Option<u8>,
     /// The bytes of an instruction whose opcode is not known.
     pub raw: Option<String>,
+    /// What each of its rows has besides.
+    pub(crate) fields: Room,
 }
 
 /// All instructions that have run so far. Its size follows the program's, not the trace's.
@@ -52,16 +55,24 @@ impl Decoder {
         }
     }
 
-    /// Makes sure that an instruction of the program is decoded.
+    /// Makes sure that an instruction of the program is decoded. `fields` is asked for what all its rows have.
     ///
     /// # Errors
     /// The sink's own.
-    pub fn decode(&mut self, core: &Core<'_>, engine: Engine, pc: u32, sink: &mut dyn Sink) -> Result<()> {
+    pub(crate) fn decode(
+        &mut self,
+        core: &Core<'_>,
+        (engine, pc): (Engine, u32),
+        fields: impl FnOnce(&Decoded) -> Room,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
         if let Some(slot @ None) = self.decoded[engine.index()].get_mut(pc as usize)
             && let Some(bytes) = core.programs[engine.index()].word(pc)
         {
             let compiler_pc = core.programs[engine.index()].compiler_pc(pc);
-            *slot = Some(Box::new(Decoded::new(bytes, compiler_pc, &self.names, sink)?));
+            let mut decoded = Box::new(Decoded::new(bytes, compiler_pc, &self.names, sink)?);
+            decoded.fields = fields(&decoded);
+            *slot = Some(decoded);
         }
         Ok(())
     }
@@ -94,6 +105,7 @@ impl Decoded {
             only_waits: wait.is_some() && only_waits(&word),
             completion: (opcode == Opcode::DmaDirect2d).then(|| word.u8(13)),
             raw: matches!(opcode, Opcode::Unknown(_)).then(|| hex(bytes)),
+            fields: Room::new(),
         })
     }
 }

@@ -3,9 +3,8 @@
 //! The trace does not say it; it follows from what the instructions read and write, and from who raises the semaphores
 //! that they wait for. Only the compiler's program counts.
 
-use std::collections::HashMap;
-
 use nprof_engine::model::{NameId, SliceKey};
+use rustc_hash::FxHashMap;
 
 use super::core::Output;
 use super::decoded::{Decoded, Decoder};
@@ -38,7 +37,7 @@ struct Dependencies {
     /// Instructions that only waited, since the last other one of each engine.
     waits: [Vec<SliceKey>; Engine::ALL.len()],
     /// The last transfer that raises each semaphore.
-    transfers: HashMap<u8, SliceKey>,
+    transfers: FxHashMap<u8, SliceKey>,
     loaded: Option<Loaded>,
     /// Who wrote the weights that the Tensor engine holds.
     weights: Vec<SliceKey>,

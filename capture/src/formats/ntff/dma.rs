@@ -1,7 +1,6 @@
 //! DMA packets: a start and the moment its bytes were written make a row; the packets that one trigger starts make a
 //! transfer.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use nprof_engine::model::{FieldId, Form, NameId, SliceKey, SliceRecord, TrackId, Value, WarningKind};
@@ -15,6 +14,7 @@ use super::throughput::Flight;
 use super::unknown::UnknownRecords;
 use crate::formats::Error;
 use crate::formats::neuron::schema::{DMA_TRIGGER, Dma, Queue, dma_name};
+use crate::formats::room::emptied;
 
 /// Larger packets carry data; smaller ones write a semaphore.
 const SEMAPHORE_WRITE_BYTES: u64 = 4;
@@ -52,20 +52,17 @@ pub struct Transfer {
     pub key: SliceKey,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct TransferId {
-    queue: u8,
-    block: u32,
-    launch: u64,
-}
+/// The launches of one block of one queue, by their number; those before the run have no transfer.
+type Launches = Vec<Option<Aggregate>>;
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Aggregate {
     start_ps: i64,
     end_ps: i64,
     size_bytes: u64,
+    /// Of the first packet: its ring knows the queue's name.
+    first_engine: u8,
     engine: u8,
-    name: String,
     /// Of the packet that was written last.
     crc: u16,
 }
@@ -77,6 +74,8 @@ struct Ring {
     /// Packets so far.
     packets: u64,
     track: Option<TrackId>,
+    /// Where the transfers stand whose first packet came through here.
+    transfers: Option<TrackId>,
     subgroup: String,
 }
 
@@ -87,7 +86,8 @@ pub struct DmaReader<'c, 'a> {
     queues: Queues<'a>,
     writer: Writer,
     rings: Vec<Ring>,
-    aggregates: BTreeMap<TransferId, Aggregate>,
+    /// By queue and block.
+    aggregates: BTreeMap<(u8, u32), Launches>,
     result: DmaResult,
 }
 
@@ -128,24 +128,27 @@ impl<'c, 'a> DmaReader<'c, 'a> {
                 unknown.keep(out.sink, segment, number, &record)?;
                 continue;
             }
+            if code == kind::FINISHED {
+                // Says that the queue's tail moved on; the row ends where the data was written.
+                continue;
+            }
             let engine = record.kind();
             let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
                 out.damaged("a DMA record of an engine without a clock, or out of time", segment, number);
                 continue;
             };
             let ring = usize::from(engine) * QUEUES + usize::from(queue);
-            match code {
-                kind::START => self.rings[ring].waiting.push_back(ps),
-                kind::WRITTEN => match self.rings[ring].waiting.pop_front() {
-                    Some(start) => self.packet(Span { start, end: ps }, engine, queue, &record, out)?,
-                    None => out.sink.warn(
-                        WarningKind::Unpaired,
-                        "a DMA packet was written that never started",
-                        &|| format!("record {number} of the {segment} segment"),
-                    ),
-                },
-                // Says that the queue's tail moved on; the row ends where the data was written.
-                _ => {}
+            if code == kind::START {
+                self.rings[ring].waiting.push_back(ps);
+                continue;
+            }
+            match self.rings[ring].waiting.pop_front() {
+                Some(start) => self.packet(Span { start, end: ps }, engine, queue, &record, out)?,
+                None => out.sink.warn(
+                    WarningKind::Unpaired,
+                    "a DMA packet was written that never started",
+                    &|| format!("record {number} of the {segment} segment"),
+                ),
             }
         }
         out.segment_done();
@@ -203,8 +206,7 @@ impl<'c, 'a> DmaReader<'c, 'a> {
         };
         row.write(&self.writer, out)?;
         if let Some((block, launch)) = block {
-            let id = TransferId { queue, block, launch };
-            aggregate(self.aggregates.entry(id), &row, name);
+            aggregate(self.aggregates.entry((queue, block)).or_default(), launch, &row);
         }
         self.result.rows += 1;
         self.result.flights.push(Flight { start_ps, end_ps, size_bytes: size });
@@ -222,40 +224,64 @@ impl<'c, 'a> DmaReader<'c, 'a> {
                 format!("{unwritten} packets at the end of the DMA segment")
             });
         }
-        for (id, transfer) in std::mem::take(&mut self.aggregates) {
-            let origin = self.core.origin_ps;
-            let before = triggers.partition_point(|t| t.start_ps - origin <= transfer.start_ps);
-            let trigger = before.checked_sub(1).map(|last| triggers[last]);
-            let name = self.core.own(&transfer.name);
-            let queue = Queue { name: &name, number: Some(u32::from(id.queue)) };
-            let row = Row {
-                track: out.tracks.dma_transfers(out.sink, queue)?,
-                start_ps: transfer.start_ps,
-                end_ps: transfer.end_ps,
-                size_bytes: transfer.size_bytes,
-                engine: transfer.engine,
-                queue: id.queue,
-                filling: Filling::Static,
-                crc: transfer.crc,
-                subgroup: &transfer.name,
-                block: Some(id.block),
-                part: Part::Whole(trigger.map(|trigger| (trigger.start_ps - origin).div_euclid(1000))),
-            };
-            let key = row.write(&self.writer, out)?;
-            self.result.rows += 1;
-            let Aggregate { start_ps, end_ps, size_bytes, .. } = transfer;
-            self.result.transfers.push(Transfer { start_ps, end_ps, size_bytes, trigger, key });
+        for ((queue, block), launches) in std::mem::take(&mut self.aggregates) {
+            for transfer in launches.into_iter().flatten() {
+                self.transfer((queue, block), transfer, triggers, out)?;
+            }
         }
         self.result.transfers.sort_unstable_by_key(|transfer| transfer.start_ps);
         Ok(self.result)
     }
+
+    fn transfer(
+        &mut self,
+        (queue, block): (u8, u32),
+        transfer: Aggregate,
+        triggers: &[TriggerStart],
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let origin_ps = self.core.origin_ps;
+        let before = triggers.partition_point(|t| t.start_ps - origin_ps <= transfer.start_ps);
+        let trigger = before.checked_sub(1).map(|last| triggers[last]);
+        let name = self.queues.ring(transfer.first_engine, queue).map_or("", |ring| &ring.name);
+        let ring = usize::from(transfer.first_engine) * QUEUES + usize::from(queue);
+        let track = match self.rings[ring].transfers {
+            Some(track) => track,
+            None => {
+                let queue = Queue { name: &self.core.own(name), number: Some(u32::from(queue)) };
+                *self.rings[ring].transfers.insert(out.tracks.dma_transfers(out.sink, queue)?)
+            }
+        };
+        let row = Row {
+            track,
+            start_ps: transfer.start_ps,
+            end_ps: transfer.end_ps,
+            size_bytes: transfer.size_bytes,
+            engine: transfer.engine,
+            queue,
+            filling: Filling::Static,
+            crc: transfer.crc,
+            subgroup: name,
+            block: Some(block),
+            part: Part::Whole(trigger.map(|trigger| (trigger.start_ps - origin_ps).div_euclid(1000))),
+        };
+        let key = row.write(&self.writer, out)?;
+        self.result.rows += 1;
+        let Aggregate { start_ps, end_ps, size_bytes, .. } = transfer;
+        self.result.transfers.push(Transfer { start_ps, end_ps, size_bytes, trigger, key });
+        Ok(())
+    }
 }
 
-/// Adds a packet to the transfer that it is part of.
-fn aggregate(entry: Entry<'_, TransferId, Aggregate>, packet: &Row<'_>, name: &str) {
+/// Adds a packet to the transfer that it is part of. A launch has packets, so their number bounds the vector.
+fn aggregate(launches: &mut Launches, launch: u64, packet: &Row<'_>) {
     let &Row { start_ps, end_ps, engine, crc, .. } = packet;
-    let fresh = || Aggregate { start_ps, end_ps, size_bytes: 0, engine, name: name.to_owned(), crc };
-    let transfer = entry.or_insert_with(fresh);
+    let Ok(launch) = usize::try_from(launch) else { return };
+    if launches.len() <= launch {
+        launches.resize(launch + 1, None);
+    }
+    let fresh = Aggregate { start_ps, end_ps, size_bytes: 0, first_engine: engine, engine, crc };
+    let transfer = launches[launch].get_or_insert(fresh);
     if end_ps >= transfer.end_ps {
         (transfer.end_ps, transfer.crc) = (end_ps, crc);
     }
@@ -335,7 +361,7 @@ impl Row<'_> {
         let duration_ps = self.end_ps - self.start_ps;
         let (engine, queue) = (decimal(&self.engine), decimal(&self.queue));
         let whole = matches!(self.part, Part::Whole(_));
-        let mut fields: Vec<(FieldId, Value<'_>)> = Vec::with_capacity(20);
+        let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
         fields.extend([
             (handles.transfer_size, size),
             (handles.read_size, size),
@@ -370,14 +396,16 @@ impl Row<'_> {
                 (handles.semaphore_id, Value::Text("-1")),
             ]);
         }
-        Ok(out.sink.slice(&SliceRecord {
+        let key = out.sink.slice(&SliceRecord {
             track: self.track,
             start_ps: self.start_ps,
             duration_ps,
             name: writer.names[self.filling as usize],
             form: Form::Complete,
             fields: &fields,
-        })?)
+        });
+        out.room = emptied(fields);
+        Ok(key?)
     }
 }
 

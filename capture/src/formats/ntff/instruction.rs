@@ -1,10 +1,11 @@
 //! Instructions: a start and an end of the same instruction make a row.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, SliceKey, SliceRecord, TrackId, Unit, Value, WarningKind,
 };
+use rustc_hash::FxHashMap;
 
 use super::core::{Core, Output};
 use super::decoded::{Decoded, Decoder};
@@ -17,6 +18,7 @@ use super::unknown::UnknownRecords;
 use super::word::Opcode;
 use crate::formats::Error;
 use crate::formats::neuron::schema::Instruction;
+use crate::formats::room::{Room, emptied};
 
 /// Waits are counted in cycles of 1.4 GHz, on every engine: `cycles * 10 / 14` ns.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
@@ -69,9 +71,10 @@ pub struct InstructionReader<'c, 'a> {
     /// Starts without an end yet, of each instruction of each program.
     started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
     /// The same behind the programs.
-    started_behind: HashMap<(Engine, u32), VecDeque<Start>>,
-    /// Transfers by what set them off.
-    transfers: HashMap<TriggerStart, Transfer>,
+    started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
+    transfers: &'c [Transfer],
+    /// Positions of transfers by what set them off.
+    triggered_by: FxHashMap<TriggerStart, usize>,
     result: InstructionResult,
 }
 
@@ -83,7 +86,7 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
     pub fn new(
         core: &'c Core<'a>,
         decoder: Decoder,
-        transfers: &[Transfer],
+        transfers: &'c [Transfer],
         out: &mut Output<'_>,
     ) -> Result<Self, Error> {
         let handles = Instruction::define(out.sink)?;
@@ -99,8 +102,9 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             tracks: Default::default(),
             started: Engine::ALL
                 .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
-            started_behind: HashMap::new(),
-            transfers: transfers.iter().filter_map(|t| Some((t.trigger?, *t))).collect(),
+            started_behind: FxHashMap::default(),
+            transfers,
+            triggered_by: (0..).zip(transfers).filter_map(|(at, t)| Some((t.trigger?, at))).collect(),
             result: InstructionResult::default(),
         })
     }
@@ -182,7 +186,9 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             Place::Before => return Ok(()),
         };
         if is_inside {
-            self.decoder.decode(self.core, engine, pc, out.sink)?;
+            let handles = &self.handles;
+            let fixed = |decoded: &Decoded| fixed_fields(handles, engine, pc, Some(decoded));
+            self.decoder.decode(self.core, (engine, pc), fixed, out.sink)?;
         }
         let decoded = self.decoder.known(engine, pc);
         let track = match self.tracks[engine.index()] {
@@ -195,11 +201,17 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         let origin_ps = self.core.origin_ps;
         let trigger = TriggerStart { start_ps: start_ps.saturating_add(origin_ps), engine, pc };
         let may_trigger = decoded.is_some_and(|d| d.opcode == Opcode::Write && d.compiler_pc.is_some());
-        let transfer = if may_trigger { self.transfers.get(&trigger).copied() } else { None };
-        let mut fields: Vec<(FieldId, Value<'_>)> = Vec::with_capacity(24);
-        self.common_fields(shape, pc, decoded, &mut fields);
-        if let Some(decoded) = decoded {
-            self.decoded_fields(decoded, &mut fields);
+        let transfer = if may_trigger { self.triggered_by.get(&trigger) } else { None };
+        let transfer = transfer.map(|&at| self.transfers[at]);
+        let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
+        self.run_fields(shape, &mut fields);
+        match decoded {
+            Some(decoded) => {
+                fields.push((self.handles.operands, Value::Text(&decoded.operands)));
+                fields.extend(decoded.raw.as_ref().map(|raw| (self.raw_field, Value::Text(raw))));
+                fields.extend_from_slice(&decoded.fields);
+            }
+            None => fields.extend(fixed_fields(&self.handles, engine, pc, None)),
         }
         if let Some(transfer) = transfer {
             self.trigger_fields(&transfer, &mut fields);
@@ -211,7 +223,9 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             name: decoded.map_or(self.outside, |decoded| decoded.name),
             form,
             fields: &fields,
-        })?;
+        });
+        out.room = emptied(fields);
+        let key = key?;
         self.result.rows[engine.index()] += 1;
         self.result.last_end_ps = self.result.last_end_ps.max(end_ps);
         if let Some(transfer) = transfer {
@@ -223,53 +237,16 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         Ok(())
     }
 
-    fn common_fields<'f>(
-        &'f self,
-        shape: &Shape,
-        pc: u32,
-        decoded: Option<&Decoded>,
-        fields: &mut Vec<(FieldId, Value<'f>)>,
-    ) {
+    fn run_fields<'f>(&'f self, shape: &Shape, fields: &mut Vec<(FieldId, Value<'f>)>) {
         let handles = &self.handles;
-        let engine = shape.engine.name();
-        let label = if decoded.is_some_and(|d| d.opcode == Opcode::MatMul) { "TensorMatrix" } else { engine };
         let (multiplier, divisor) = WAIT_NS_PER_CYCLE;
         fields.extend([
             (handles.evt_wait_time, Value::Int(i64::from(shape.wait_cycles) * multiplier / divisor)),
-            (handles.label, Value::Text(label)),
-            (handles.subgroup, Value::Text(engine)),
-            (handles.pc, Value::Int(i64::from(pc))),
             (handles.fully_qualified_subgraph, Value::Text(&self.subgraph)),
         ]);
         if let Some((crc_in, crc_out)) = shape.crc {
             fields.push((handles.crc_in, Value::Int(i64::from(crc_in))));
             fields.push((handles.crc_out, Value::Int(i64::from(crc_out))));
-        }
-    }
-
-    fn decoded_fields<'f>(&self, decoded: &'f Decoded, fields: &mut Vec<(FieldId, Value<'f>)>) {
-        let handles = &self.handles;
-        fields.push((handles.operands, Value::Text(&decoded.operands)));
-        if let Some(pc) = decoded.compiler_pc {
-            fields.push((handles.compiler_pc, Value::Int(pc)));
-        }
-        if let Some(raw) = &decoded.raw {
-            fields.push((self.raw_field, Value::Text(raw)));
-        }
-        let traffic = &decoded.effect.traffic;
-        let columns = [
-            (handles.elements, traffic.elements),
-            (handles.hbm_read_bytes, traffic.hbm_read),
-            (handles.hbm_write_bytes, traffic.hbm_write),
-            (handles.sbuf_read_bytes, traffic.sbuf_read),
-            (handles.sbuf_write_bytes, traffic.sbuf_write),
-            (handles.psum_read_bytes, traffic.psum_read),
-            (handles.psum_write_bytes, traffic.psum_write),
-            (handles.psum_read_sbuf_write_bytes, traffic.psum_read_sbuf_write),
-        ];
-        fields.extend(columns.into_iter().filter_map(|(field, value)| Some((field, unsigned(value?)))));
-        if traffic.psum_read_sbuf_write.is_some() {
-            fields.push((handles.is_psum_read_sbuf_write, Value::Bool(true)));
         }
     }
 
@@ -328,6 +305,35 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
         let program = &self.core.programs[engine.index()];
         program.compiler_pc(pc).is_none() && start_ps >= self.result.last_end_ps
     }
+}
+
+/// What all rows of an instruction have.
+fn fixed_fields(handles: &Instruction, engine: Engine, pc: u32, decoded: Option<&Decoded>) -> Room {
+    let is_product = decoded.is_some_and(|decoded| decoded.opcode == Opcode::MatMul);
+    let engine = engine.name();
+    let mut fields = vec![
+        (handles.label, Value::Text(if is_product { "TensorMatrix" } else { engine })),
+        (handles.subgroup, Value::Text(engine)),
+        (handles.pc, Value::Int(i64::from(pc))),
+    ];
+    let Some(decoded) = decoded else { return fields };
+    fields.extend(decoded.compiler_pc.map(|pc| (handles.compiler_pc, Value::Int(pc))));
+    let traffic = &decoded.effect.traffic;
+    let columns = [
+        (handles.elements, traffic.elements),
+        (handles.hbm_read_bytes, traffic.hbm_read),
+        (handles.hbm_write_bytes, traffic.hbm_write),
+        (handles.sbuf_read_bytes, traffic.sbuf_read),
+        (handles.sbuf_write_bytes, traffic.sbuf_write),
+        (handles.psum_read_bytes, traffic.psum_read),
+        (handles.psum_write_bytes, traffic.psum_write),
+        (handles.psum_read_sbuf_write_bytes, traffic.psum_read_sbuf_write),
+    ];
+    fields.extend(columns.into_iter().filter_map(|(field, value)| Some((field, unsigned(value?)))));
+    if traffic.psum_read_sbuf_write.is_some() {
+        fields.push((handles.is_psum_read_sbuf_write, Value::Bool(true)));
+    }
+    fields
 }
 
 /// The end record of an instruction.

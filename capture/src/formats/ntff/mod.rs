@@ -1,8 +1,11 @@
 //! NTFF, version 5: the device trace that `neuron-profile capture` writes.
 //!
 //! A header, a protobuf part that describes what ran, and segments of 16-byte records. The readers take the file's
-//! bytes as a slice, so that a mapped file is read page by page; what they keep is proportionate to the program, to the
-//! packets (24 bytes each, of 48 in the file) and to the instructions that touch memory (32 of 32).
+//! bytes as a slice, so that a mapped file is read page by page. What they keep grows with the trace, since counters and
+//! arrows follow the order of time and the records do not: 24 bytes for each packet (48 in the file) while packets are
+//! read, then 56 for each static transfer, 32 for each instruction that touches memory (32 in the file), and 16 to 24 for
+//! each change of what memories hold. A trace of nothing but such records takes about its own size (measured: 244 MiB for
+//! 256 MB, `benches/benches/readers.rs`): several GB need as much free memory.
 //!
 //! The format is not documented by its vendor. What is read here was learned from traces and their exports; what is
 //! not understood is kept as it is (`unknown_record`, `raw_instruction`) and never ends the reading.
@@ -16,6 +19,8 @@ pub mod disassemble;
 pub mod dma;
 pub mod effect;
 pub mod engine;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod instruction;
 pub mod landmark;
 pub mod memory;
@@ -42,7 +47,7 @@ use self::container::{Container, RecordSegment};
 use self::core::{Core, Output};
 use self::decoded::Decoder;
 use self::disassemble::SemaphoreNames;
-use self::dma::{DmaReader, DmaResult};
+use self::dma::{DmaReader, DmaResult, Transfer};
 use self::instruction::{InstructionReader, InstructionResult};
 use self::landmark::{Landmarks, TriggerStart};
 use self::record::{SegmentKind, records};
@@ -140,7 +145,9 @@ fn read_core(
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
     // Transfers come first: the rows of the instructions that set them off show their size.
-    let dma = read_dma(core, segments, triggers, &mut unknown, out)?;
+    let mut dma = read_dma(core, segments, triggers, &mut unknown, out)?;
+    // Before the instructions are read: packets and instructions are then not in memory at the same time.
+    throughput::write(core, std::mem::take(&mut dma.flights), out)?;
     let (instructions, decoder) = read_instructions(core, segments, &dma, names, &mut unknown, out)?;
     let mut events = EventReader::new(core, names, out)?;
     for bytes in of_kind(segments, SegmentKind::Event) {
@@ -162,7 +169,7 @@ fn read_core(
         events: events.records,
         last_end_ps: instructions.last_end_ps,
     };
-    derive(core, instructions, &decoder, dma, out)?;
+    derive(core, instructions, &decoder, &dma.transfers, out)?;
     Ok(counts)
 }
 
@@ -203,12 +210,11 @@ fn derive(
     core: &Core<'_>,
     instructions: InstructionResult,
     decoder: &Decoder,
-    dma: DmaResult,
+    transfers: &[Transfer],
     out: &mut Output<'_>,
 ) -> Result<(), Error> {
     dma::link_triggers(&instructions.triggered, out)?;
     dependency::write(&instructions.executed, decoder, out)?;
-    usage::write(core, &instructions.executed, decoder, &dma.transfers, out)?;
-    pending::write(core, &instructions.executed, decoder, &dma.transfers, out)?;
-    throughput::write(core, dma.flights, out)
+    usage::write(core, &instructions.executed, decoder, transfers, out)?;
+    pending::write(core, &instructions.executed, decoder, transfers, out)
 }

@@ -25,6 +25,11 @@ impl<T: Clone> Regions<T> {
         before.into_iter().chain(inside).map(|(&start, (end, value))| (start..*end, value))
     }
 
+    /// The value of a piece that is just this range: programs use the same places again and again.
+    pub fn exactly(&mut self, range: &Range<u64>) -> Option<&mut T> {
+        self.pieces.get_mut(&range.start).filter(|(end, _)| *end == range.end).map(|(_, value)| value)
+    }
+
     /// Takes out what overlaps a range, cut to it; the parts outside stay.
     pub fn take(&mut self, range: &Range<u64>) -> Vec<(Range<u64>, T)> {
         let starts: Vec<u64> = self.overlapping(range).map(|(piece, _)| piece.start).collect();
@@ -45,6 +50,10 @@ impl<T: Clone> Regions<T> {
     /// Gives a range a value. What lay there must have been taken out before, or is replaced.
     pub fn put(&mut self, range: Range<u64>, value: T) {
         if range.is_empty() {
+            return;
+        }
+        if let Some(old) = self.exactly(&range) {
+            *old = value;
             return;
         }
         self.take(&range);
@@ -76,6 +85,9 @@ mod tests {
                 bytes[start as usize..(start + length) as usize].fill(Some(number));
             }
             let window = start..start + length;
+            if let Some(&mut number) = regions.exactly(&window) {
+                prop_assert!(bytes[start as usize..(start + length) as usize].iter().all(|b| *b == Some(number)));
+            }
             let mut seen = [None; 80];
             for (piece, value) in regions.take(&window) {
                 prop_assert!(piece.start >= window.start && piece.end <= window.end && !piece.is_empty());

@@ -286,32 +286,10 @@ fn seconds(ps: u64) -> f64 {
     ps as f64 / 1e12
 }
 
-/// Nanoseconds since 1970 as the first hours of that year, with the fraction's zeros at the end left out.
+/// Nanoseconds since 1970 as the first hours of that year.
 fn rfc3339(ns: i64) -> String {
-    let ns = ns.max(0);
-    let (seconds, fraction) = (ns / 1_000_000_000, ns % 1_000_000_000);
-    let (days, in_day) = (seconds / 86_400, seconds % 86_400);
-    let (hours, minutes, seconds) = (in_day / 3600, in_day / 60 % 60, in_day % 60);
-    let fraction = if fraction == 0 { String::new() } else { format!(".{fraction:09}") };
-    let (year, month, day) = civil_from_days(days);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{}Z",
-        fraction.trim_end_matches('0')
-    )
-}
-
-/// The date that is so many days after 1970-01-01, in the Gregorian calendar.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    // Years are counted from March, so that the leap day comes last; 719,468 days lie between 0000-03-01 and 1970.
-    let from_march_0 = days + 719_468;
-    let era = from_march_0.div_euclid(146_097);
-    let in_era = from_march_0.rem_euclid(146_097);
-    let year_of_era = (in_era - in_era / 1_460 + in_era / 36_524 - in_era / 146_096) / 365;
-    let in_year = in_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * in_year + 2) / 153;
-    let day = in_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    // No 64-bit count of nanoseconds is out of range.
+    jiff::Timestamp::from_nanosecond(i128::from(ns.max(0))).unwrap_or_default().to_string()
 }
 
 #[cfg(test)]

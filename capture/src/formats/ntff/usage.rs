@@ -35,6 +35,14 @@ enum Live {
     NotCounted,
 }
 
+impl Live {
+    fn read_until(&mut self, until_ps: i64) {
+        if let Self::Since { read_end_ps, .. } = self {
+            *read_end_ps = (*read_end_ps).max(Some(until_ps));
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct OpenBank {
     start_ps: i64,
@@ -107,6 +115,10 @@ impl Usage {
     }
 
     fn read_sbuf(&mut self, range: &Range<u64>, run: &Executed, transfers: &[Transfer]) {
+        if let Some(live) = self.sbuf.exactly(range) {
+            live.read_until(run.end_ps);
+            return;
+        }
         let mut at = range.start;
         let mut pieces = self.sbuf.take(range);
         // What nobody wrote must come from the last static transfer before.
@@ -125,18 +137,18 @@ impl Usage {
             gaps.push((at..range.end, loaded));
             pieces.extend(gaps.into_iter().filter(|(gap, _)| !gap.is_empty()));
         }
-        for (piece, live) in pieces {
-            let live = match live {
-                Live::Since { start_ps, writer_end_ps, read_end_ps } => {
-                    Live::Since { start_ps, writer_end_ps, read_end_ps: read_end_ps.max(Some(run.end_ps)) }
-                }
-                Live::NotCounted => Live::NotCounted,
-            };
+        for (piece, mut live) in pieces {
+            live.read_until(run.end_ps);
             self.sbuf.put(piece, live);
         }
     }
 
     fn replace(&mut self, range: &Range<u64>, live: Live) {
+        if let Some(old) = self.sbuf.exactly(range) {
+            let old = std::mem::replace(old, live);
+            self.sbuf_steps.extend(steps(range, old));
+            return;
+        }
         for (piece, old) in self.sbuf.take(range) {
             self.sbuf_steps.extend(steps(&piece, old));
         }

@@ -100,13 +100,10 @@ impl Asyncs {
         (key, track): (u64, TrackIndex),
         time_ps: i64,
     ) -> Result<()> {
-        out.tracks.reach(track, time_ps);
-        let Some(waiting) = self.room.keep(seen, track, time_ps) else {
-            out.warn(WarningKind::Unpaired, "too many open slices; kept without its end", seen.offset);
-            return emit_unfinished(out, Of::Asyncs, seen, (track, time_ps));
-        };
-        let name = seen.name().into();
-        self.stacks.entry(key).or_default().begins.push(Named { name, waiting });
+        if let Some(waiting) = self.room.begin(out, Of::Asyncs, seen, (track, time_ps))? {
+            let name = seen.name().into();
+            self.stacks.entry(key).or_default().begins.push(Named { name, waiting });
+        }
         Ok(())
     }
 

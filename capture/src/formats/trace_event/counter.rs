@@ -3,7 +3,7 @@
 use nprof_engine::base::Result;
 use nprof_engine::model::{Nesting, WarningKind};
 
-use super::event::Seen;
+use super::event::{Seen, bytes_of};
 use super::field::Level;
 use super::number::Number;
 use super::output::{Of, Output};
@@ -35,14 +35,14 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
         let track = out.tracks.track(process, role, Nesting::Concurrent);
         out.start_row();
         if seen.event.cat.is_present() {
-            out.add(Of::Samples, (Level::Event, "cat"), (seen.bytes, seen.event.cat), seen.offset)?;
+            out.add(Of::Samples, (Level::Event, b"cat"), (seen.bytes, seen.event.cat), seen.offset)?;
         }
         for extra in &seen.event.extras {
-            let key = seen.text(extra.key);
+            let key = bytes_of(seen.bytes, extra.key);
             out.add(Of::Samples, (Level::Event, &key), (seen.bytes, extra.value), seen.offset)?;
         }
         if !is_exact {
-            out.add(Of::Samples, (Level::Event, "exact_value"), (seen.bytes, member.value), seen.offset)?;
+            out.add(Of::Samples, (Level::Event, b"exact_value"), (seen.bytes, member.value), seen.offset)?;
         }
         out.emit_sample(track, time_ps, value)?;
     }

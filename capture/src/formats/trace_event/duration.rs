@@ -42,12 +42,9 @@ impl Durations {
         track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
-        out.tracks.reach(track, time_ps);
-        let Some(waiting) = self.room.keep(seen, track, time_ps) else {
-            out.warn(WarningKind::Unpaired, "too many open slices; kept without its end", seen.offset);
-            return emit_unfinished(out, Of::Slices, seen, (track, time_ps));
-        };
-        self.stacks.entry(track).or_default().begins.push(waiting);
+        if let Some(waiting) = self.room.begin(out, Of::Slices, seen, (track, time_ps))? {
+            self.stacks.entry(track).or_default().begins.push(waiting);
+        }
         Ok(())
     }
 
@@ -95,7 +92,7 @@ impl Durations {
                 out.add_event(Of::Slices, seen)?;
                 out.add(
                     Of::Slices,
-                    (super::field::Level::Event, "dur"),
+                    (super::field::Level::Event, b"dur"),
                     (seen.bytes, seen.event.dur),
                     seen.offset,
                 )?;

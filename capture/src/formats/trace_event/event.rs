@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::shape::{Next, Shape};
 use super::text;
 use super::tokens::{Kind, Raw, Stop, Tokens};
 
@@ -53,6 +54,73 @@ pub(super) struct Event {
     pub(super) members: Vec<Member>,
     /// All other keys.
     pub(super) extras: Vec<Member>,
+    shape: Shape<Part>,
+    argument_shape: Shape<()>,
+}
+
+/// What a key of an event means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Name,
+    Cat,
+    Ph,
+    Ts,
+    Dur,
+    Pid,
+    Tid,
+    Id,
+    Id2,
+    Scope,
+    S,
+    Bp,
+    BindId,
+    FlowIn,
+    FlowOut,
+    Args,
+    Extra,
+}
+
+impl Part {
+    /// All that have a value of their own.
+    const OF_ONE_VALUE: [Self; 15] = [
+        Self::Name,
+        Self::Cat,
+        Self::Ph,
+        Self::Ts,
+        Self::Dur,
+        Self::Pid,
+        Self::Tid,
+        Self::Id,
+        Self::Id2,
+        Self::Scope,
+        Self::S,
+        Self::Bp,
+        Self::BindId,
+        Self::FlowIn,
+        Self::FlowOut,
+    ];
+
+    fn of(key: &[u8]) -> Self {
+        match key {
+            b"name" => Self::Name,
+            b"cat" => Self::Cat,
+            b"ph" => Self::Ph,
+            b"ts" => Self::Ts,
+            b"dur" => Self::Dur,
+            b"pid" => Self::Pid,
+            b"tid" => Self::Tid,
+            b"id" => Self::Id,
+            b"id2" => Self::Id2,
+            b"scope" => Self::Scope,
+            b"s" => Self::S,
+            b"bp" => Self::Bp,
+            b"bind_id" => Self::BindId,
+            b"flow_in" => Self::FlowIn,
+            b"flow_out" => Self::FlowOut,
+            b"args" => Self::Args,
+            _ => Self::Extra,
+        }
+    }
 }
 
 impl Event {
@@ -63,52 +131,50 @@ impl Event {
             return Err(Stop::Damaged("no object"));
         }
         tokens.advance();
-        loop {
-            if tokens.peek_item()?.0 == b'}' {
-                tokens.advance();
-                return Ok(());
+        while let Next::Value(part, key) = self.shape.next(tokens, Part::of)? {
+            if part == Part::Args {
+                self.arguments(tokens)?;
+                continue;
             }
-            let key = tokens.key()?;
-            self.member(key, tokens)?;
+            let value = tokens.value()?;
+            match self.slot(part) {
+                Some(slot) => *slot = value,
+                None => self.extras.push(Member { key, value }),
+            }
         }
+        Ok(())
     }
 
     fn clear(&mut self) {
-        let mut members = std::mem::take(&mut self.members);
-        let mut extras = std::mem::take(&mut self.extras);
-        members.clear();
-        extras.clear();
-        *self = Self { members, extras, ..Self::default() };
+        self.members.clear();
+        self.extras.clear();
+        self.args = Raw::default();
+        for part in Part::OF_ONE_VALUE {
+            if let Some(slot) = self.slot(part) {
+                *slot = Raw::default();
+            }
+        }
     }
 
-    fn member(&mut self, key: Raw, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
-        let bytes = tokens.bytes();
-        let decoded = text_of(bytes, key);
-        let slot = match decoded.as_bytes() {
-            b"name" => &mut self.name,
-            b"cat" => &mut self.cat,
-            b"ph" => &mut self.ph,
-            b"ts" => &mut self.ts,
-            b"dur" => &mut self.dur,
-            b"pid" => &mut self.pid,
-            b"tid" => &mut self.tid,
-            b"id" => &mut self.id,
-            b"id2" => &mut self.id2,
-            b"scope" => &mut self.scope,
-            b"s" => &mut self.s,
-            b"bp" => &mut self.bp,
-            b"bind_id" => &mut self.bind_id,
-            b"flow_in" => &mut self.flow_in,
-            b"flow_out" => &mut self.flow_out,
-            b"args" => return self.arguments(tokens),
-            _ => {
-                let value = tokens.value()?;
-                self.extras.push(Member { key, value });
-                return Ok(());
-            }
-        };
-        *slot = tokens.value()?;
-        Ok(())
+    fn slot(&mut self, part: Part) -> Option<&mut Raw> {
+        Some(match part {
+            Part::Name => &mut self.name,
+            Part::Cat => &mut self.cat,
+            Part::Ph => &mut self.ph,
+            Part::Ts => &mut self.ts,
+            Part::Dur => &mut self.dur,
+            Part::Pid => &mut self.pid,
+            Part::Tid => &mut self.tid,
+            Part::Id => &mut self.id,
+            Part::Id2 => &mut self.id2,
+            Part::Scope => &mut self.scope,
+            Part::S => &mut self.s,
+            Part::Bp => &mut self.bp,
+            Part::BindId => &mut self.bind_id,
+            Part::FlowIn => &mut self.flow_in,
+            Part::FlowOut => &mut self.flow_out,
+            Part::Args | Part::Extra => return None,
+        })
     }
 
     fn arguments(&mut self, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
@@ -120,20 +186,16 @@ impl Event {
         // Of an object only the kind is of use: its members are kept one by one.
         self.args = Raw::without_extent(Kind::Object);
         tokens.advance();
-        loop {
-            if tokens.peek_item()?.0 == b'}' {
-                tokens.advance();
-                return Ok(());
-            }
-            let key = tokens.key()?;
+        while let Next::Value((), key) = self.argument_shape.next(tokens, |_| ())? {
             let value = tokens.value()?;
             self.members.push(Member { key, value });
         }
+        Ok(())
     }
 
     /// The argument with this key; the last one where there are several.
     pub(super) fn argument(&self, bytes: &[u8], key: &str) -> Raw {
-        let found = self.members.iter().rev().find(|member| text_of(bytes, member.key) == key);
+        let found = self.members.iter().rev().find(|member| *bytes_of(bytes, member.key) == *key.as_bytes());
         found.map_or_else(Raw::default, |member| member.value)
     }
 
@@ -144,7 +206,7 @@ impl Event {
 
     /// Whether there is an extra key of this name.
     pub(super) fn has_extra(&self, bytes: &[u8], key: &str) -> bool {
-        self.extras.iter().any(|member| text_of(bytes, member.key) == key)
+        self.extras.iter().any(|member| *bytes_of(bytes, member.key) == *key.as_bytes())
     }
 }
 
@@ -163,6 +225,14 @@ impl<'a> Seen<'a> {
     /// A value as text: strings without escapes, other values as they are written.
     pub(super) fn text(&self, raw: Raw) -> Cow<'a, str> {
         text_of(self.bytes, raw)
+    }
+
+    /// The categories as bytes, to compare.
+    pub(super) fn cat_bytes(&self) -> Cow<'a, [u8]> {
+        match self.event.cat.kind {
+            Kind::Absent | Kind::Null => Cow::Borrowed(&[]),
+            _ => bytes_of(self.bytes, self.event.cat),
+        }
     }
 
     /// The phase.
@@ -200,11 +270,22 @@ pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
         text::decode(inside, &mut decoded);
         return Cow::Owned(decoded);
     }
-    String::from_utf8_lossy(inside)
+    // Looks at a word of ASCII at a time; the lossy one goes byte by byte.
+    std::str::from_utf8(inside).map_or_else(|_| String::from_utf8_lossy(inside), Cow::Borrowed)
+}
+
+/// A value as the bytes of its text, which need not be UTF-8.
+pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
+    match raw.kind {
+        Kind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
+        _ => Cow::Borrowed(raw.of(bytes)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::tokens::Tail;
     use super::*;
 
@@ -232,6 +313,71 @@ mod tests {
         let seen = Seen { event: &event, bytes, offset: 0 };
         assert_eq!((seen.phase(), seen.name(), seen.text(event.ts)), ("X".into(), "a".into(), "1".into()));
     }
+
+    #[test]
+    fn what_was_seen_before_does_not_change_what_is_read() {
+        let texts: [&[u8]; 6] = [
+            br#"{"name":"a","args":{"x":1,"y":2},"ts":3}"#,
+            br#"{"name":"b","args":{"x":1,"y":2},"ts":3}"#,
+            br#"{"name":"b","args":{"x":1,"yy":2},"ts": 3, "n":1}"#,
+            br#"{"name": "c", "args":{"x":1},"ts" :3}"#,
+            br#"{"name":"c","args":{},"args":{"x" : /* , */ 1},"ts":3,}"#,
+            br#"{"args":{"x":{"name":"q"}},"name":"d"}"#,
+        ];
+        let mut event = Event::default();
+        for bytes in texts.iter().chain(texts.iter().rev()).chain(&texts) {
+            event.parse(&mut Tokens::new(bytes, Tail::Closed)).unwrap();
+            assert_eq!(shown(&event, bytes), shown(&parse(bytes), bytes));
+        }
+    }
+
+    /// All that an event of the test below says.
+    fn shown(event: &Event, bytes: &[u8]) -> String {
+        let members = event.members.iter().chain(&event.extras);
+        let members: Vec<_> =
+            members.map(|member| [text_of(bytes, member.key), text_of(bytes, member.value)]).collect();
+        let own = [event.name, event.ts].map(|raw| text_of(bytes, raw));
+        format!("{own:?} {:?} {members:?}", event.args)
+    }
+
+    proptest! {
+        /// The law of [`Shape`]: with and without memory of other events the same is read, damage included.
+        #[test]
+        fn an_event_reads_the_same_whatever_came_before(
+            parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
+            cut in 0_usize..24,
+        ) {
+            let mut event = Event::default();
+            for text in [parts.concat(), parts[cut.min(parts.len())..].concat(), parts.concat()] {
+                let bytes = format!("{{{text}");
+                let mut fresh = Event::default();
+                let [mut again, mut first] = [(); 2].map(|()| Tokens::new(bytes.as_bytes(), Tail::Closed));
+                prop_assert_eq!(event.parse(&mut again), fresh.parse(&mut first));
+                prop_assert_eq!(again.position(), first.position());
+                prop_assert_eq!(shown(&event, bytes.as_bytes()), shown(&fresh, bytes.as_bytes()));
+            }
+        }
+    }
+
+    /// What events are made of, whole keys so that they repeat.
+    const PARTS: [&str; 16] = [
+        "\"name\":",
+        ",\n  \"ts\": ",
+        "\"args\":{",
+        ",\"x\":",
+        "x:",
+        "\"q\"",
+        "1",
+        ",",
+        " ",
+        "}",
+        "/*c*/",
+        "'",
+        "\\",
+        "[",
+        "]",
+        "null",
+    ];
 
     #[test]
     fn unknown_keys_are_kept() {

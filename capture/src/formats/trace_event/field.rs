@@ -11,6 +11,7 @@ use super::json;
 use super::number::Number;
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
+use crate::formats::room::Room;
 
 /// More fields than this in a table are no schema but data in the place of keys.
 const MAX_FIELDS: usize = 4096;
@@ -51,7 +52,7 @@ fn spec(name: String, level: Level) -> FieldSpec {
 #[derive(Debug)]
 struct Known {
     level: Level,
-    key: Box<str>,
+    key: Box<[u8]>,
     /// `None`: the table has no room for more fields.
     id: Option<FieldId>,
     /// The key that came after this one last time.
@@ -63,18 +64,19 @@ struct Known {
 pub(super) struct Fields {
     table: TableId,
     known: Vec<Known>,
-    by_key: FxHashMap<(Level, Box<str>), usize>,
+    /// By level.
+    by_key: [FxHashMap<Box<[u8]>, usize>; 3],
     last: usize,
 }
 
 impl Fields {
     /// For a table without fields.
     pub(super) fn new(table: TableId) -> Self {
-        Self { table, known: Vec::new(), by_key: FxHashMap::default(), last: 0 }
+        Self { table, known: Vec::new(), by_key: Default::default(), last: 0 }
     }
 
-    /// The field of a key, or `None` where there are too many.
-    pub(super) fn id(&mut self, sink: &mut dyn Sink, level: Level, key: &str) -> Result<Option<FieldId>> {
+    /// The field of a key (its text without escapes, as bytes), or `None` where there are too many.
+    pub(super) fn id(&mut self, sink: &mut dyn Sink, level: Level, key: &[u8]) -> Result<Option<FieldId>> {
         if let Some(last) = self.known.get(self.last)
             && let Some(next) = self.known.get(last.next)
             && next.level == level
@@ -83,7 +85,7 @@ impl Fields {
             self.last = last.next;
             return Ok(next.id);
         }
-        let found = self.by_key.get(&(level, Box::from(key))).copied();
+        let found = self.by_key[level as usize].get(key).copied();
         let index = match found {
             Some(index) => index,
             None if self.known.len() >= MAX_FIELDS => return Ok(None),
@@ -96,18 +98,21 @@ impl Fields {
         Ok(self.known[index].id)
     }
 
-    fn define(&mut self, sink: &mut dyn Sink, level: Level, key: &str) -> Result<usize> {
-        let taken = |level| self.by_key.contains_key(&(level, Box::from(key)));
+    fn define(&mut self, sink: &mut dyn Sink, level: Level, key: &[u8]) -> Result<usize> {
+        let taken = |level: Level| self.by_key[level as usize].contains_key(key);
+        let shown = String::from_utf8_lossy(key);
         let name = match level {
-            Level::Event if taken(Level::Argument) => format!("event.{key}"),
-            Level::Argument if EVENT_KEYS.contains(&key) || taken(Level::Event) => format!("args.{key}"),
-            Level::End => format!("end.{key}"),
-            _ => key.to_owned(),
+            Level::Event if taken(Level::Argument) => format!("event.{shown}"),
+            Level::Argument if EVENT_KEYS.contains(&&*shown) || taken(Level::Event) => {
+                format!("args.{shown}")
+            }
+            Level::End => format!("end.{shown}"),
+            _ => shown.into_owned(),
         };
         let id = sink.field(self.table, spec(name, level))?;
         let index = self.known.len();
         self.known.push(Known { level, key: key.into(), id: Some(id), next: index });
-        self.by_key.insert((level, key.into()), index);
+        self.by_key[level as usize].insert(key.into(), index);
         Ok(index)
     }
 }
@@ -155,7 +160,7 @@ impl Row {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut Fields,
-        (level, key): (Level, &str),
+        (level, key): (Level, &[u8]),
         (bytes, raw): (&[u8], Raw),
     ) -> Result<Kept> {
         let Some((value, kept)) = self.pending(bytes, raw) else { return Ok(Kept::Whole) };
@@ -169,7 +174,7 @@ impl Row {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut Fields,
-        (level, key): (Level, &str),
+        (level, key): (Level, &[u8]),
         value: &str,
     ) -> Result<()> {
         let start = self.scratch.len();
@@ -217,7 +222,7 @@ impl Row {
     }
 
     /// The fields, in `room`, whose storage is used again.
-    pub(super) fn values<'a>(&'a self, room: Vec<(FieldId, Value<'static>)>) -> Vec<(FieldId, Value<'a>)> {
+    pub(super) fn values<'a>(&'a self, room: Room) -> Vec<(FieldId, Value<'a>)> {
         let mut values: Vec<(FieldId, Value<'a>)> = room;
         values.clear();
         values.extend(self.entries.iter().map(|&(id, value)| {
@@ -233,10 +238,4 @@ impl Row {
         }));
         values
     }
-}
-
-/// An emptied vector of values, for the next row: collecting in place keeps the storage.
-pub(super) fn emptied(mut values: Vec<(FieldId, Value<'_>)>) -> Vec<(FieldId, Value<'static>)> {
-    values.clear();
-    values.into_iter().map(|(id, _)| (id, Value::Bool(false))).collect()
 }

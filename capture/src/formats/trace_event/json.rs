@@ -8,6 +8,10 @@ use super::tokens::{Kind, Raw, Stop, Tail, Tokens};
 /// it was.
 pub(super) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
     let before = out.len();
+    if numbers(bytes, out) {
+        return Ok(());
+    }
+    out.truncate(before);
     let result = write(bytes, out);
     if result.is_err() {
         out.truncate(before);
@@ -38,6 +42,42 @@ pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
     } else if compact(inside, out).is_err() {
         text::quote(&String::from_utf8_lossy(inside), out);
     }
+}
+
+/// The usual case, fast: arrays of numbers, such as the shapes of tensors. `false` for anything else; `out` may then hold
+/// a part of it.
+fn numbers(bytes: &[u8], out: &mut String) -> bool {
+    let mut rest = bytes;
+    // What came before; at first a comma, as a value may follow.
+    let (mut last, mut depth) = (b',', 0_usize);
+    while let [first, after @ ..] = rest {
+        let is_value_next = matches!(last, b'[' | b',');
+        match first {
+            b' ' | b'\n' => {
+                rest = after;
+                continue;
+            }
+            b'[' if is_value_next => (last, depth) = (b'[', depth + 1),
+            b',' if !is_value_next => last = b',',
+            b']' if last != b',' && depth > 0 => (last, depth) = (b']', depth - 1),
+            b'0'..=b'9' | b'-' if is_value_next => {
+                let is_inside = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
+                let len = rest.iter().position(|byte| !is_inside(byte)).unwrap_or(rest.len());
+                let (number, after) = rest.split_at(len);
+                match std::str::from_utf8(number) {
+                    Ok(text) if is_json_number(number) => out.push_str(text),
+                    _ => return false,
+                }
+                last = b'0';
+                rest = after;
+                continue;
+            }
+            _ => return false,
+        }
+        out.push(char::from(last));
+        rest = after;
+    }
+    last == b']' && depth == 0
 }
 
 fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
@@ -145,11 +185,14 @@ mod tests {
         );
         check("{'it': 'C:\\q', /* why */ \"b\": \"\\ud83d\\ude00\"}", r#"{"it":"C:\\q","b":"😀"}"#);
         check("[[],[[]],{}]", "[[],[[]],{}]");
+        check("[[ -1, 2.5e-3 ],\n [],[7]]", "[[-1,2.5e-3],[],[7]]");
+        check("[1 2,,3,]", "[1,2,3]");
+        check("[01,[],-]", r#"["01",[],"-"]"#);
     }
 
     #[test]
     fn a_failure_leaves_nothing_behind() {
-        for text in [r#"{"a" 1}"#, "[1:2]", "{1}", "[", "[}"] {
+        for text in [r#"{"a" 1}"#, "[1:2]", "{1}", "[", "[}", "[[]", "[1"] {
             let mut out = String::from("before");
             assert!(compact(text.as_bytes(), &mut out).is_err(), "{text}");
             assert_eq!(out, "before");

@@ -21,29 +21,29 @@ pub(super) enum Side {
 }
 
 /// The side that a category stands for, if it is one that is launched or launches.
-pub(super) fn side(cat: &str) -> Option<Side> {
+pub(super) fn side(cat: &[u8]) -> Option<Side> {
     match cat {
-        "kernel" | "gpu_memcpy" | "gpu_memset" | "concurrent_kernel" | "Kernel" | "Memcpy" | "Memset"
-        | "mtia_ccp_events" => Some(Side::Device),
-        "cuda_runtime"
-        | "cuda_driver"
-        | "hip_runtime"
-        | "hip_driver"
-        | "xpu_runtime"
-        | "xpu_driver"
-        | "mtia_runtime"
-        | "glow_runtime"
-        | "privateuse1_runtime"
-        | "privateuse1_driver"
-        | "runtime"
-        | "Runtime" => Some(Side::Host),
+        b"kernel" | b"gpu_memcpy" | b"gpu_memset" | b"concurrent_kernel" | b"Kernel" | b"Memcpy"
+        | b"Memset" | b"mtia_ccp_events" => Some(Side::Device),
+        b"cuda_runtime"
+        | b"cuda_driver"
+        | b"hip_runtime"
+        | b"hip_driver"
+        | b"xpu_runtime"
+        | b"xpu_driver"
+        | b"mtia_runtime"
+        | b"glow_runtime"
+        | b"privateuse1_runtime"
+        | b"privateuse1_driver"
+        | b"runtime"
+        | b"Runtime" => Some(Side::Host),
         _ => None,
     }
 }
 
 /// Whether flow events of this category show what was launched by what.
-pub(super) fn is_launch_flow(cat: &str) -> bool {
-    matches!(cat, "ac2g" | "async_cpu_to_gpu" | "async_gpu" | "async")
+pub(super) fn is_launch_flow(cat: &[u8]) -> bool {
+    matches!(cat, b"ac2g" | b"async_cpu_to_gpu" | b"async_gpu" | b"async")
 }
 
 /// Slices that wait for their partners, at most: 24 bytes each.
@@ -86,7 +86,7 @@ impl Correlations {
         if self.drawn == Drawn::ByTheTrace || seen.event.members.is_empty() {
             return Ok(());
         }
-        let Some(side) = side(&seen.cat()) else { return Ok(()) };
+        let Some(side) = side(&seen.cat_bytes()) else { return Ok(()) };
         let raw = seen.argument("correlation");
         let (Kind::Number | Kind::Text, Some(Number::Int(id))) =
             (raw.kind, Number::parse(raw.of(seen.bytes)))

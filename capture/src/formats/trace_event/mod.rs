@@ -34,6 +34,7 @@ mod open;
 mod output;
 mod reader;
 mod scan;
+mod shape;
 mod text;
 mod tokens;
 mod track;

@@ -76,7 +76,7 @@ fn exponent(text: &[u8]) -> Option<i64> {
 /// from zero.
 pub(super) fn ps_from_us(text: &[u8]) -> Result<i128, BadTime> {
     if let Some(ps) = short(text) {
-        return Ok(i128::from(ps));
+        return Ok(ps);
     }
     let Decimal { negative, whole, fraction, exponent } = Decimal::parse(text).ok_or(BadTime::NotANumber)?;
     // The value in picoseconds is the digits up to `end`, as one integer; what follows decides the rounding.
@@ -107,23 +107,26 @@ pub(super) fn ps_from_us(text: &[u8]) -> Result<i128, BadTime> {
     Ok(if negative { -magnitude } else { magnitude })
 }
 
-/// The usual case, fast: at most 18 digits in picoseconds, no exponent.
-fn short(text: &[u8]) -> Option<i64> {
+/// The usual case, fast: at most 18 digits before the point and six after it, no sign, no exponent.
+fn short(text: &[u8]) -> Option<i128> {
     let (whole, rest) = digits(text);
-    if whole.is_empty() || whole.len() > 12 {
+    if whole.is_empty() || whole.len() > 18 {
         return None;
     }
     let number = |digits: &[u8]| digits.iter().fold(0_i64, |sum, digit| sum * 10 + i64::from(digit - b'0'));
-    let whole_ps = number(whole) * PS_PER_US;
-    match rest {
-        [] => Some(whole_ps),
+    let fraction_ps = match rest {
+        [] => 0,
         [b'.', rest @ ..] => {
             let (fraction, rest) = digits(rest);
             let missing = 6_u32.checked_sub(u32::try_from(fraction.len()).ok()?)?;
-            rest.is_empty().then(|| whole_ps + number(fraction) * 10_i64.pow(missing))
+            if !rest.is_empty() {
+                return None;
+            }
+            number(fraction) * 10_i64.pow(missing)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(i128::from(number(whole)) * i128::from(PS_PER_US) + i128::from(fraction_ps))
 }
 
 /// A number as a field keeps it.

@@ -58,6 +58,23 @@ impl Room {
         Some(Waiting { time_ps, offset: seen.offset, track, bytes })
     }
 
+    /// Keeps the begin of a slice, where there is room; else hands it over without its end, and counts it.
+    pub(super) fn begin(
+        &mut self,
+        out: &mut Output<'_>,
+        of: Of,
+        seen: Seen<'_>,
+        (track, time_ps): (TrackIndex, i64),
+    ) -> Result<Option<Waiting>> {
+        out.tracks.reach(track, time_ps);
+        let kept = self.keep(seen, track, time_ps);
+        if kept.is_none() {
+            out.warn(WarningKind::Unpaired, "too many open slices; kept without its end", seen.offset);
+            emit_unfinished(out, of, seen, (track, time_ps))?;
+        }
+        Ok(kept)
+    }
+
     /// Takes the room of an event back.
     pub(super) fn release(&mut self, waiting: Waiting) {
         /// Spare buffers are for nesting, which is rarely deeper; larger ones would add up.
@@ -106,7 +123,7 @@ pub(super) fn emit_unfinished(
     out.start_row();
     out.add_event(of, seen)?;
     if seen.event.dur.is_present() {
-        out.add(of, (super::field::Level::Event, "dur"), (seen.bytes, seen.event.dur), seen.offset)?;
+        out.add(of, (super::field::Level::Event, b"dur"), (seen.bytes, seen.event.dur), seen.offset)?;
     }
     let last_ps = out.tracks.last_ps(track).max(start_ps);
     let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);

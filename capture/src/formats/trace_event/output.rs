@@ -1,5 +1,7 @@
 //! The way to the sink: tables, rows, warnings; what every kind of event needs.
 
+use std::borrow::Cow;
+
 use nprof_engine::base::Result;
 use nprof_engine::model::{
     FieldId, FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value,
@@ -7,11 +9,12 @@ use nprof_engine::model::{
 };
 
 use super::clock::{Clock, NoTime};
-use super::event::Seen;
-use super::field::{Fields, Kept, Level, Row, emptied};
+use super::event::{Seen, bytes_of};
+use super::field::{Fields, Kept, Level, Row};
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
 use super::track::{Id, Tables, TrackIndex, Tracks};
+use crate::formats::room::{Room, emptied};
 
 /// Which table a row is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +47,7 @@ pub(super) struct Output<'s> {
     samples: Fields,
     unread: SideTable,
     row: Row,
-    room: Vec<(FieldId, Value<'static>)>,
+    room: Room,
 }
 
 /// Most bytes of an unreadable event that are kept.
@@ -77,7 +80,7 @@ impl<'s> Output<'s> {
             samples: Fields::new(counter),
             unread,
             row: Row::default(),
-            room: Vec::new(),
+            room: Room::new(),
         })
     }
 
@@ -136,15 +139,15 @@ impl<'s> Output<'s> {
     /// Adds all that an event says beyond its name, place and time.
     pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
         let event = seen.event;
-        let own = [
-            ("cat", event.cat),
-            ("id", event.id),
-            ("id2", event.id2),
-            ("scope", event.scope),
-            ("bind_id", event.bind_id),
-            ("flow_in", event.flow_in),
-            ("flow_out", event.flow_out),
-            ("bp", event.bp),
+        let own: [(&[u8], Raw); 8] = [
+            (b"cat", event.cat),
+            (b"id", event.id),
+            (b"id2", event.id2),
+            (b"scope", event.scope),
+            (b"bind_id", event.bind_id),
+            (b"flow_in", event.flow_in),
+            (b"flow_out", event.flow_out),
+            (b"bp", event.bp),
         ];
         for (key, value) in own {
             if value.is_present() {
@@ -154,13 +157,13 @@ impl<'s> Output<'s> {
         // These have a meaning of their own only where they belong.
         let phase = event.ph.of(seen.bytes);
         if event.dur.is_present() && phase != b"X" {
-            self.add(of, (Level::Event, "dur"), (seen.bytes, event.dur), seen.offset)?;
+            self.add(of, (Level::Event, b"dur"), (seen.bytes, event.dur), seen.offset)?;
         }
         if event.s.is_present() && !matches!(phase, b"i" | b"I" | b"R") {
-            self.add(of, (Level::Event, "s"), (seen.bytes, event.s), seen.offset)?;
+            self.add(of, (Level::Event, b"s"), (seen.bytes, event.s), seen.offset)?;
         }
         for member in &event.extras {
-            let key = seen.text(member.key);
+            let key = bytes_of(seen.bytes, member.key);
             self.add(of, (Level::Event, &key), (seen.bytes, member.value), seen.offset)?;
         }
         self.add_arguments(of, seen)
@@ -169,16 +172,17 @@ impl<'s> Output<'s> {
     /// Adds what the end of a slice says otherwise than its begin. Its arguments win over those of the begin.
     pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
         let (first, last) = (begin.event, end.event);
-        let own = [("name", first.name, last.name), ("cat", first.cat, last.cat)];
+        let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
         for (key, before, after) in own {
             if after.is_present() && begin.text(before) != end.text(after) {
                 self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
             }
         }
         for member in &last.extras {
-            let key = end.text(member.key);
+            let key = bytes_of(end.bytes, member.key);
             let same = first.extras.iter().any(|other| {
-                begin.text(other.key) == key && other.value.of(begin.bytes) == member.value.of(end.bytes)
+                bytes_of(begin.bytes, other.key) == key
+                    && other.value.of(begin.bytes) == member.value.of(end.bytes)
             });
             if !same {
                 self.add(of, (Level::End, &key), (end.bytes, member.value), end.offset)?;
@@ -192,20 +196,26 @@ impl<'s> Output<'s> {
             Kind::Absent | Kind::Null => {}
             Kind::Object => {
                 for member in &seen.event.members {
-                    let key = seen.text(member.key);
+                    let key = bytes_of(seen.bytes, member.key);
                     self.add(of, (Level::Argument, &key), (seen.bytes, member.value), seen.offset)?;
                 }
             }
             _ => {
                 self.warn(WarningKind::AdjustedValue, "`args` is no object; kept as one value", seen.offset);
-                self.add(of, (Level::Event, "args"), (seen.bytes, seen.event.args), seen.offset)?;
+                self.add(of, (Level::Event, b"args"), (seen.bytes, seen.event.args), seen.offset)?;
             }
         }
         Ok(())
     }
 
     /// Adds one field.
-    pub(super) fn add(&mut self, of: Of, key: (Level, &str), value: (&[u8], Raw), offset: u64) -> Result<()> {
+    pub(super) fn add(
+        &mut self,
+        of: Of,
+        key: (Level, &[u8]),
+        value: (&[u8], Raw),
+        offset: u64,
+    ) -> Result<()> {
         let fields = match of {
             Of::Slices => &mut self.slices,
             Of::Asyncs => &mut self.asyncs,
@@ -228,7 +238,7 @@ impl<'s> Output<'s> {
             Of::Asyncs => &mut self.asyncs,
             Of::Samples => &mut self.samples,
         };
-        self.row.put_text(self.sink, fields, (Level::Event, key), value)
+        self.row.put_text(self.sink, fields, (Level::Event, key.as_bytes()), value)
     }
 
     /// Hands the row over as a slice or an instant that is called as `seen` is.
@@ -240,7 +250,8 @@ impl<'s> Output<'s> {
         seen: Seen<'_>,
     ) -> Result<SliceKey> {
         let name = seen.name();
-        if seen.event.name.kind == Kind::Text && name.contains(char::REPLACEMENT_CHARACTER) {
+        // Only a name that is no UTF-8 had to be copied.
+        if seen.event.name.kind == Kind::Text && matches!(name, Cow::Owned(_)) {
             self.check_text(seen.event.name.of(seen.bytes), seen.offset);
         }
         let name = self.sink.name(&name)?;

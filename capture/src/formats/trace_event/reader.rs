@@ -5,7 +5,7 @@ use nprof_engine::model::{FlowPhase, Form, Nesting, Sink, WarningKind};
 
 use super::asynchronous::{Asyncs, Family, Step};
 use super::duration::Durations;
-use super::event::Seen;
+use super::event::{Seen, bytes_of};
 use super::kineto::{self, Correlations, Side};
 use super::metadata::{self, Metadata};
 use super::output::{Of, Output};
@@ -60,11 +60,11 @@ impl<'s> Reader<'s> {
     /// One event.
     pub(super) fn event(&mut self, seen: Seen<'_>) -> Result<()> {
         self.event_count += 1;
-        let phase = seen.phase();
+        let phase = bytes_of(seen.bytes, seen.event.ph);
         let out = &mut self.out;
         match &*phase {
-            "M" => return self.metadata.event(out, seen),
-            "" => {
+            b"M" => return self.metadata.event(out, seen),
+            b"" => {
                 return out.keep_unread(
                     WarningKind::DamagedRecord,
                     "`ph` is missing",
@@ -76,33 +76,33 @@ impl<'s> Reader<'s> {
         }
         let Some(time_ps) = out.time(seen)? else { return Ok(()) };
         match &*phase {
-            "X" => self.complete(seen, time_ps),
-            "B" => {
+            b"X" => self.complete(seen, time_ps),
+            b"B" => {
                 let track = self.thread(seen);
                 self.durations.begin(&mut self.out, seen, track, time_ps)?;
                 flow::of_slice(&mut self.out, seen, track, time_ps)
             }
-            "E" => {
+            b"E" => {
                 let track = self.thread(seen);
                 self.durations.end(&mut self.out, seen, track, time_ps)?;
                 flow::of_slice(&mut self.out, seen, track, time_ps)
             }
-            "C" => counter::take(out, seen, time_ps),
-            "s" => self.flow(seen, FlowPhase::Start, time_ps),
-            "t" => self.flow(seen, FlowPhase::Step, time_ps),
-            "f" => self.flow(seen, FlowPhase::End, time_ps),
-            "b" => self.asyncs.take(out, seen, (Family::Nestable, Step::Begin), time_ps),
-            "n" => self.asyncs.take(out, seen, (Family::Nestable, Step::Within), time_ps),
-            "e" => self.asyncs.take(out, seen, (Family::Nestable, Step::End), time_ps),
-            "S" => self.asyncs.take(out, seen, (Family::Older, Step::Begin), time_ps),
-            "T" | "p" => self.asyncs.take(out, seen, (Family::Older, Step::Within), time_ps),
-            "F" => self.asyncs.take(out, seen, (Family::Older, Step::End), time_ps),
-            _ => self.instant(seen, &phase, time_ps),
+            b"C" => counter::take(out, seen, time_ps),
+            b"s" => self.flow(seen, FlowPhase::Start, time_ps),
+            b"t" => self.flow(seen, FlowPhase::Step, time_ps),
+            b"f" => self.flow(seen, FlowPhase::End, time_ps),
+            b"b" => self.asyncs.take(out, seen, (Family::Nestable, Step::Begin), time_ps),
+            b"n" => self.asyncs.take(out, seen, (Family::Nestable, Step::Within), time_ps),
+            b"e" => self.asyncs.take(out, seen, (Family::Nestable, Step::End), time_ps),
+            b"S" => self.asyncs.take(out, seen, (Family::Older, Step::Begin), time_ps),
+            b"T" | b"p" => self.asyncs.take(out, seen, (Family::Older, Step::Within), time_ps),
+            b"F" => self.asyncs.take(out, seen, (Family::Older, Step::End), time_ps),
+            _ => self.instant(seen, &seen.phase(), time_ps),
         }
     }
 
     fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
-        let nesting = match kineto::side(&seen.cat()) {
+        let nesting = match kineto::side(&seen.cat_bytes()) {
             Some(Side::Device) => Nesting::Concurrent,
             _ => Nesting::Calls,
         };
@@ -118,7 +118,7 @@ impl<'s> Reader<'s> {
     }
 
     fn flow(&mut self, seen: Seen<'_>, phase: FlowPhase, time_ps: i64) -> Result<()> {
-        if kineto::is_launch_flow(&seen.cat()) {
+        if kineto::is_launch_flow(&seen.cat_bytes()) {
             self.correlations.flow_seen();
         }
         let track = self.thread(seen);

@@ -63,6 +63,16 @@ impl Raw {
         Self { kind, ..Self::default() }
     }
 
+    /// The same, of bytes that have `by` more before them.
+    pub(super) fn moved(self, by: usize) -> Self {
+        Self::new(self.kind, self.start as usize + by, self.end as usize + by)
+    }
+
+    /// The same, of bytes that have `by` fewer before them.
+    pub(super) fn moved_back(self, by: usize) -> Self {
+        Self::new(self.kind, (self.start as usize).saturating_sub(by), (self.end as usize).saturating_sub(by))
+    }
+
     /// Its bytes, of those that the tokenizer was given.
     pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
@@ -107,23 +117,52 @@ impl<'a> Tokens<'a> {
         self.at
     }
 
+    /// What has not been read.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
     /// Reads one byte that has been peeked at.
     pub(super) fn advance(&mut self) {
         self.at += 1;
     }
 
+    /// Reads bytes whose tokens are known.
+    pub(super) fn skip(&mut self, len: usize) {
+        self.at += len;
+    }
+
     /// Skips white space and comments; the next byte, which stays unread. `Incomplete` at the end.
     #[inline]
     pub(super) fn peek(&mut self) -> Result<u8, Stop> {
+        match self.bytes.get(self.at) {
+            Some(&byte) if !BEFORE_TOKEN[usize::from(byte)] => Ok(byte),
+            _ => self.peek_behind(),
+        }
+    }
+
+    fn peek_behind(&mut self) -> Result<u8, Stop> {
         loop {
+            self.skip_spaces();
             match self.bytes.get(self.at) {
                 None => return Err(Stop::Incomplete),
-                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
                 Some(0xef) if self.bytes[self.at..].starts_with(b"\xef\xbb\xbf") => self.at += 3,
                 Some(b'/') => self.comment()?,
                 Some(&byte) => return Ok(byte),
             }
         }
+    }
+
+    /// Indented traces are a fifth white space: it goes by the word.
+    fn skip_spaces(&mut self) {
+        let mut at = self.at;
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.bytes.get(at) {
+            at += 1;
+            while self.bytes.get(at..at + 8) == Some(b"        ") {
+                at += 8;
+            }
+        }
+        self.at = at;
     }
 
     /// Skips commas too, and counts them.
@@ -194,8 +233,7 @@ impl<'a> Tokens<'a> {
         let mut at = start;
         loop {
             let rest = self.bytes.get(at..).ok_or(Stop::Incomplete)?;
-            let found = memchr::memchr2(quote, b'\\', rest).ok_or(Stop::Incomplete)?;
-            at += found;
+            at += quote_or_escape(quote, rest).ok_or(Stop::Incomplete)?;
             if self.bytes[at] == quote {
                 self.at = at + 1;
                 return Ok(Raw::new(kind, start, at));
@@ -268,6 +306,27 @@ impl<'a> Tokens<'a> {
     }
 }
 
+/// Where the quote or a backslash is.
+#[inline]
+fn quote_or_escape(quote: u8, bytes: &[u8]) -> Option<usize> {
+    /// Longer strings are worth the call of a vectorised search.
+    const SHORT_WORDS: usize = 4;
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHS: u64 = ONES << 7;
+    // The lowest bit that this sets is that of the first zero byte.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (words, _) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().take(SHORT_WORDS).enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let hits = zeros(word ^ (ONES * u64::from(quote))) | zeros(word ^ (ONES * u64::from(b'\\')));
+        if hits != 0 {
+            return Some(index * 8 + hits.trailing_zeros() as usize / 8);
+        }
+    }
+    let done = words.len().min(SHORT_WORDS) * 8;
+    memchr::memchr2(quote, b'\\', &bytes[done..]).map(|at| done + at)
+}
+
 const fn table(members: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut index = 0;
@@ -277,6 +336,9 @@ const fn table(members: &[u8]) -> [bool; 256] {
     }
     table
 }
+
+/// What may stand before a token: white space, a comment, a byte order mark.
+static BEFORE_TOKEN: [bool; 256] = table(b" \t\r\n/\xef");
 
 /// What ends a number or a word.
 static ENDS_BARE: [bool; 256] = table(b" \t\r\n,:]}[{\"'/");
@@ -319,6 +381,17 @@ mod tests {
         for keep in 0..whole.len() {
             let mut tokens = Tokens::new(&whole[..keep], Tail::Open);
             assert_eq!(tokens.value(), Err(Stop::Incomplete), "cut at {keep}");
+        }
+    }
+
+    #[test]
+    fn strings_of_any_length_end_at_their_quote() {
+        for len in 0..80 {
+            let plain = "x".repeat(len);
+            check(&format!("\"{plain}\"\\"), Kind::Text, &plain);
+            check(&format!("\"{plain}\\\"é\" \""), Kind::Escaped, &format!("{plain}\\\"é"));
+            let spaces = " ".repeat(len);
+            check(&format!("\n{spaces}\t7 "), Kind::Number, "7");
         }
     }
 

@@ -139,8 +139,7 @@ pub(super) struct Tracks {
     tracks: Vec<Track>,
     by_role: FxHashMap<(ProcessIndex, Role), TrackIndex>,
     async_names: FxHashMap<ProcessIndex, usize>,
-    /// The track of the last event: the next one is often of the same.
-    recent: Option<(Id, Id, TrackIndex)>,
+    threads: FxHashMap<(Id, Id), TrackIndex>,
     global: Option<TrackIndex>,
 }
 
@@ -154,7 +153,7 @@ impl Tracks {
             tracks: Vec::new(),
             by_role: FxHashMap::default(),
             async_names: FxHashMap::default(),
-            recent: None,
+            threads: FxHashMap::default(),
             global: None,
         }
     }
@@ -174,15 +173,13 @@ impl Tracks {
 
     /// The thread of an event.
     pub(super) fn thread(&mut self, pid: Id, tid: Id, nesting: Nesting) -> TrackIndex {
-        if let Some((recent_pid, recent_tid, track)) = &self.recent
-            && *recent_pid == pid
-            && *recent_tid == tid
-        {
-            return *track;
+        let key = (pid, tid);
+        if let Some(&known) = self.threads.get(&key) {
+            return known;
         }
-        let process = self.process(&pid);
-        let track = self.track(process, Role::Thread(tid.clone()), nesting);
-        self.recent = Some((pid, tid, track));
+        let process = self.process(&key.0);
+        let track = self.track(process, Role::Thread(key.1.clone()), nesting);
+        self.threads.insert(key, track);
         track
     }
 

@@ -48,7 +48,7 @@ pub fn ProfileTable(
                 <thead>
                     <tr>
                         {COLUMNS.map(|(column, title)| view! { <Heading column title sort /> }).collect_view()}
-                        <th class="row-actions">
+                        <th scope="col" class="row-actions">
                             <span class="unseen">"Actions"</span>
                         </th>
                     </tr>

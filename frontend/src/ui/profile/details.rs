@@ -12,6 +12,7 @@ use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::label::{explanation, label_below};
 use crate::ui::message::Messages;
 
 /// Arrows that are listed at once; a collective may have thousands.
@@ -46,8 +47,11 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let form = field::form_name(slice.form).map(|form| view! { <span class="chip">{form}</span> });
     let (timing, others): (Vec<_>, Vec<_>) =
         field::grouped(&detail.fields).into_iter().partition(|group| group.title == field::TIMING);
-    let timing =
-        timing.into_iter().flat_map(|group| group.fields).map(|field| view! { <Row field /> }).collect_view();
+    let timing = timing
+        .into_iter()
+        .flat_map(|group| group.fields)
+        .map(|field| view! { <Row heading=field::TIMING.to_owned() field /> })
+        .collect_view();
     let groups = others.into_iter().map(|group| view! { <Group group /> }).collect_view();
     let copied = detail.clone();
     let copy = move |_| {
@@ -102,7 +106,9 @@ fn Time(name: &'static str, shown: Shown) -> impl IntoView {
 
 #[component]
 fn Group(group: FieldGroup) -> impl IntoView {
-    let rows = group.fields.into_iter().map(|field| view! { <Row field /> }).collect_view();
+    let heading = group.title.clone();
+    let rows =
+        group.fields.into_iter().map(|field| view! { <Row heading=heading.clone() field /> }).collect_view();
     view! {
         <section class="group">
             <h3>{group.title}</h3>
@@ -112,7 +118,7 @@ fn Group(group: FieldGroup) -> impl IntoView {
 }
 
 #[component]
-fn Row(field: FieldValue) -> impl IntoView {
+fn Row(heading: String, field: FieldValue) -> impl IntoView {
     let Shown { text, exact } = format::value(&field.value, &field.unit);
     let value = match (&field.value, exact) {
         (FieldContent::Json(_), _) => view! { <pre>{text}</pre> }.into_any(),
@@ -122,7 +128,7 @@ fn Row(field: FieldValue) -> impl IntoView {
     view! {
         <div>
             <dt>
-                <Explained text=field.name doc=field.doc />
+                <Explained text=label_below(&heading, &field.name) doc=explanation(&field.name, &field.doc) />
             </dt>
             <dd>{value}</dd>
         </div>

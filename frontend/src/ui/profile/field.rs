@@ -19,11 +19,11 @@ pub struct FieldGroup {
     pub fields: Vec<FieldValue>,
 }
 
-/// The fields under their headings, in the order in which the headings come first.
+/// The fields under their headings, in the order in which the headings come first. Empty texts say nothing: left out.
 #[must_use]
 pub fn grouped(fields: &[FieldValue]) -> Vec<FieldGroup> {
     let mut groups: Vec<FieldGroup> = Vec::new();
-    for field in fields {
+    for field in fields.iter().filter(|field| !is_empty(&field.value)) {
         let title = if field.group.is_empty() { NO_GROUP } else { &field.group };
         match groups.iter_mut().find(|group| group.title == title) {
             Some(group) => group.fields.push(field.clone()),
@@ -31,6 +31,10 @@ pub fn grouped(fields: &[FieldValue]) -> Vec<FieldGroup> {
         }
     }
     groups
+}
+
+fn is_empty(value: &FieldContent) -> bool {
+    matches!(value, FieldContent::Text(text) | FieldContent::Json(text) if text.trim().is_empty())
 }
 
 /// What kind of thing a slice is, where that is not the ordinary: see [`SliceEntry::form`].
@@ -131,6 +135,7 @@ mod tests {
             field("b", "", int(2), ""),
             field("c", "T", int(3), ""),
             field("d", "", int(4), ""),
+            field("e", "", FieldContent::Text(" ".to_owned()), ""),
         ];
         let shape: Vec<String> = grouped(&fields)
             .iter()

@@ -12,6 +12,7 @@ use super::field;
 use crate::fetch::{Client, FetchError};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
+use crate::view::opening::{close_large_groups, hidden_by};
 use crate::view::{Command, View};
 
 /// What the panel below the timeline shows.
@@ -144,8 +145,12 @@ impl Opened {
 
     /// Selects a slice and brings it into sight.
     pub fn reveal(self, slice: &SliceEntry) {
-        let SliceEntry { row, start_ps, duration_ps, .. } = *slice;
-        self.act(&Command::Reveal { row, start_ps, duration_ps });
+        let SliceEntry { row, start_ps, duration_ps, track, .. } = *slice;
+        let hidden_by = self.rank.with_untracked(|answer| match answer {
+            Some(Ok(rank)) => self.view.with_untracked(|view| hidden_by(&rank.tracks, view, track)),
+            _ => Vec::new(),
+        });
+        self.act(&Command::Reveal { row, start_ps, duration_ps, hidden_by });
     }
 
     /// As [`Opened::reveal`], for a slice of which only the row is known.
@@ -185,7 +190,13 @@ fn rank_resource(
         let (slug, number) = (slug.get_value(), number.get());
         async move {
             match number {
-                Some(number) => Some((number, Client.rank(&slug, number).await.map(Arc::new))),
+                Some(number) => Some((
+                    number,
+                    Client.rank(&slug, number).await.map(|mut rank| {
+                        close_large_groups(&mut rank.tracks);
+                        Arc::new(rank)
+                    }),
+                )),
                 None => None,
             }
         }

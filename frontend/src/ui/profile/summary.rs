@@ -10,6 +10,7 @@ use crate::fetch::Client;
 use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
+use crate::ui::label::{explanation, label_below};
 
 /// All metrics, under their headings.
 #[component]
@@ -47,7 +48,12 @@ fn groups(summary: &Summary) -> impl IntoView + use<> {
 
 #[component]
 fn Group(group: MetricGroup) -> impl IntoView {
-    let rows = group.metrics.into_iter().map(|metric| view! { <Row metric /> }).collect_view();
+    let heading = group.title.clone();
+    let rows = group
+        .metrics
+        .into_iter()
+        .map(|metric| view! { <Row heading=heading.clone() metric /> })
+        .collect_view();
     view! {
         <section class="group">
             <h3>{group.title}</h3>
@@ -57,7 +63,7 @@ fn Group(group: MetricGroup) -> impl IntoView {
 }
 
 #[component]
-fn Row(metric: Metric) -> impl IntoView {
+fn Row(heading: String, metric: Metric) -> impl IntoView {
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
@@ -66,7 +72,7 @@ fn Row(metric: Metric) -> impl IntoView {
     view! {
         <div>
             <dt>
-                <Explained text=metric.name doc=metric.doc />
+                <Explained text=label_below(&heading, &metric.name) doc=explanation(&metric.name, &metric.doc) />
             </dt>
             <dd>{value}</dd>
         </div>

@@ -91,12 +91,14 @@ fn density<'a>(rank: &RankDetail, shape: &Shape, tiles: impl Iterator<Item = &'a
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of 0 to 1 times 255")]
 fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
     let colour = palette::colours(ground)[usize::from(palette::COUNTER)].map(|share| (share * 255.0) as u8);
+    // The busiest place is solid: else a rank of many idle lanes would be a uniform haze.
+    let peak = density.peak().max(f32::MIN_POSITIVE);
     let mut pixels = Vec::with_capacity(density.columns() * density.rows() * 4);
     for row in 0..density.rows() {
         for column in 0..density.columns() {
             let busy = density.busy(column, row);
             // The root lifts what is rarely busy out of the ground.
-            let alpha = if busy > 0.0 { 0.12 + 0.88 * busy.sqrt() } else { 0.0 };
+            let alpha = if busy > 0.0 { 0.15 + 0.85 * (busy / peak).sqrt() } else { 0.0 };
             pixels.extend_from_slice(&[colour[0], colour[1], colour[2], (alpha * 255.0) as u8]);
         }
     }

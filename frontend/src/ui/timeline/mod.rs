@@ -218,7 +218,7 @@ fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Ar
 
 #[component]
 fn RulerArea(parts: Parts, stage: StageHandle, on_command: Callback<Command>) -> impl IntoView {
-    let gestures = Gestures::new(stage, on_command);
+    let gestures = Gestures::new(stage, parts.rows, on_command);
     view! {
         <canvas
             class="ruler"
@@ -228,14 +228,14 @@ fn RulerArea(parts: Parts, stage: StageHandle, on_command: Callback<Command>) ->
             on:pointerdown=move |event| gestures.press_ruler(&event)
             on:pointermove=move |event| gestures.pull_ruler(&event)
             on:pointerup=move |event| gestures.release(&event)
-            on:pointercancel=move |_| gestures.cancel()
+            on:pointercancel=move |event| gestures.lose(&event)
         ></canvas>
     }
 }
 
 #[component]
 fn Rows(parts: Parts, scene: Scene, stage: StageHandle, on_command: Callback<Command>) -> impl IntoView {
-    let gestures = Gestures::new(stage, on_command);
+    let gestures = Gestures::new(stage, parts.rows, on_command);
     let scroll = move |_| {
         if let Some(rows) = parts.rows.get_untracked() {
             scene.scroll_px.set(f64::from(rows.scroll_top()));
@@ -251,7 +251,14 @@ fn Rows(parts: Parts, scene: Scene, stage: StageHandle, on_command: Callback<Com
         format!("width: {width_px}px; height: {height_px}px")
     };
     view! {
-        <div class="timeline-rows" node_ref=parts.rows tabindex="0" aria-label="Tracks over time" on:scroll=scroll>
+        <div
+            class="timeline-rows"
+            node_ref=parts.rows
+            role="group"
+            tabindex="0"
+            aria-label="Tracks over time"
+            on:scroll=scroll
+        >
             <div class="timeline-sight" node_ref=parts.sight>
                 <canvas
                     node_ref=parts.quads
@@ -275,7 +282,7 @@ fn Rows(parts: Parts, scene: Scene, stage: StageHandle, on_command: Callback<Com
                     on:pointerdown=move |event| gestures.press(&event)
                     on:pointermove=move |event| gestures.pull(&event)
                     on:pointerup=move |event| gestures.release(&event)
-                    on:pointercancel=move |_| gestures.cancel()
+                    on:pointercancel=move |event| gestures.lose(&event)
                     on:pointerleave=move |_| gestures.leave()
                     on:dblclick=move |event| gestures.focus(&event)
                     on:wheel=wheel

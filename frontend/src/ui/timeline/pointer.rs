@@ -1,11 +1,14 @@
 //! Pointer and wheel on the tracks: drag to zoom, shift-drag to move, wheel to zoom at the cursor, click to select.
+//! Fingers move and pinch instead: see [`Touches`].
 
+use leptos::html::Div;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent, WheelEvent};
 
 use super::stage::{Pointer, StageHandle};
+use crate::view::touch::Touches;
 use crate::view::{Command, Hovered, TimeScale};
 
 /// A press that moves less is a click.
@@ -38,6 +41,9 @@ pub struct Gestures {
     stage: StageHandle,
     on_command: Callback<Command>,
     press: StoredValue<Option<Press>>,
+    touches: StoredValue<Touches>,
+    /// What scrolls under a finger.
+    rows: NodeRef<Div>,
 }
 
 /// Sends all further events of a pointer to the element that listens, until it is released.
@@ -60,10 +66,11 @@ pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
 }
 
 impl Gestures {
-    /// The gestures of a stage.
+    /// The gestures of a stage, whose rows scroll.
     #[must_use]
-    pub fn new(stage: StageHandle, on_command: Callback<Command>) -> Self {
-        Self { stage, on_command, press: StoredValue::new(None) }
+    pub fn new(stage: StageHandle, rows: NodeRef<Div>, on_command: Callback<Command>) -> Self {
+        let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
+        Self { stage, on_command, press, touches, rows }
     }
 
     fn scale(self) -> Option<TimeScale> {
@@ -76,8 +83,14 @@ impl Gestures {
             return;
         }
         let Some(scale) = self.scale() else { return };
-        let start_px = f64::from(event.offset_x());
         capture(event);
+        if is_touch(event) {
+            let scroll_px = self.scroll_px();
+            self.touches
+                .update_value(|touches| touches.press(event.pointer_id(), at_px(event), &scale, scroll_px));
+            return;
+        }
+        let start_px = f64::from(event.offset_x());
         self.press.set_value(Some(if event.shift_key() {
             Press::Move { start_px, window: scale.window }
         } else {
@@ -96,7 +109,11 @@ impl Gestures {
     /// The pointer moves.
     pub fn pull(self, event: &PointerEvent) {
         let Some(scale) = self.scale() else { return };
-        let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
+        let (x_px, y_px) = at_px(event);
+        if is_touch(event) {
+            self.pull_finger(event.pointer_id(), (x_px, y_px), &scale);
+            return;
+        }
         let client_px = (f64::from(event.client_x()), f64::from(event.client_y()));
         let press = self.press.get_value();
         let dragged = press.and_then(|press| span(press, &scale, x_px));
@@ -111,6 +128,19 @@ impl Gestures {
         }
     }
 
+    fn pull_finger(self, id: i32, at_px: (f64, f64), scale: &TimeScale) {
+        let drag = self.touches.try_update_value(|touches| touches.pull(id, at_px, scale)).flatten();
+        let Some(drag) = drag else { return };
+        self.on_command.run(Command::Slide(drag.window));
+        if let Some(rows) = self.rows.get_untracked() {
+            rows.set_scroll_top(drag.scroll_px.round() as i32);
+        }
+    }
+
+    fn scroll_px(self) -> f64 {
+        self.rows.get_untracked().map_or(0.0, |rows| f64::from(rows.scroll_top()))
+    }
+
     /// The pointer moves on the ruler: only a drag shows there.
     pub fn pull_ruler(self, event: &PointerEvent) {
         let Some((press, scale)) = self.press.get_value().zip(self.scale()) else { return };
@@ -120,10 +150,22 @@ impl Gestures {
 
     /// The button goes up.
     pub fn release(self, event: &PointerEvent) {
+        if is_touch(event)
+            && let Some(scale) = self.scale()
+            && let Some(tap) = self
+                .touches
+                .try_update_value(|touches| touches.release(event.pointer_id(), &scale, self.scroll_px()))
+            && self.press.get_value().is_none()
+        {
+            if let Some((x_px, y_px)) = tap {
+                self.on_command.run(Command::Select(self.row_at(x_px, y_px)));
+            }
+            return;
+        }
         let Some(press) = self.press.get_value() else { return };
         self.cancel();
         let Some(scale) = self.scale() else { return };
-        let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
+        let (x_px, y_px) = at_px(event);
         let command = match (press, span(press, &scale, x_px)) {
             (Press::Zoom { .. }, Some(span)) => Command::Show(span),
             (Press::Mark { .. }, span) => Command::Mark(span),
@@ -136,8 +178,17 @@ impl Gestures {
         self.on_command.run(command);
     }
 
+    /// The browser took the pointer for something else.
+    pub fn lose(self, event: &PointerEvent) {
+        if let Some(scale) = self.scale() {
+            let scroll_px = self.scroll_px();
+            self.touches.update_value(|touches| touches.cancel(event.pointer_id(), &scale, scroll_px));
+        }
+        self.cancel();
+    }
+
     /// Ends a gesture without a result.
-    pub fn cancel(self) {
+    fn cancel(self) {
         self.press.set_value(None);
         self.stage.gesture(|gesture| gesture.dragged = None);
     }
@@ -186,6 +237,15 @@ impl Gestures {
             self.on_command.run(Command::Zoom { factor, at_ps });
         }
     }
+}
+
+fn is_touch(event: &PointerEvent) -> bool {
+    event.pointer_type() == "touch"
+}
+
+/// Where a pointer is on the element that listens, in CSS pixels.
+fn at_px(event: &PointerEvent) -> (f64, f64) {
+    (f64::from(event.offset_x()), f64::from(event.offset_y()))
 }
 
 /// The span of a drag; `None` for a click, and for a drag that moves.

@@ -12,14 +12,14 @@ use nprof_engine::base::Interval;
 use nprof_engine::tile::{CELLS, TileId};
 use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
-use nprof_engine::wire::tile::Tile;
 use web_sys::HtmlCanvasElement;
 
 use super::first_picture;
 use super::tiles::Tiles;
 use crate::draw::batch::Batch;
+use crate::draw::names::Names;
 use crate::draw::overlay::{Above, Arrow, Pen, Shade};
-use crate::draw::palette::{self, Ground};
+use crate::draw::palette::Ground;
 use crate::draw::scene::{Camera, Labels, Rect};
 use crate::draw::shape::Shape;
 use crate::draw::webgl::{Painter, Surface};
@@ -33,6 +33,10 @@ use crate::view::{Hover, Hovered, Layout, TimeScale, hit};
 pub const RULER_PX: f64 = 24.0;
 /// The pointer hits what is at most this far beside it.
 const SLOP_PX: f64 = 3.0;
+/// Slices that come before the rank in coarse wait at most so long for their colours.
+const COLOURS_WAIT: Duration = Duration::from_millis(500);
+/// A frame unpacks tiles for at most so long; what is made of them takes about as long again.
+const UNPACK_MS: f64 = 2.5;
 /// Arrows that are drawn; a slice with more has them in the details.
 const MOST_ARROWS: usize = 64;
 
@@ -128,6 +132,8 @@ pub struct Stage {
     tiles: Tiles,
     tools: Option<Tools>,
     batches: HashMap<TileId, Batch>,
+    names: Names,
+    colours: Colours,
     gesture: Gesture,
     hovered: Option<Hit>,
     is_frame_requested: bool,
@@ -136,9 +142,23 @@ pub struct Stage {
     has_drawn: bool,
 }
 
+/// Whether the rank's names have their colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Colours {
+    /// The rank in coarse is on its way: nothing is drawn yet, so that nothing changes its colour.
+    #[default]
+    Awaited,
+    /// It takes long: drawn with colours that may still change.
+    Preliminary,
+    /// They stay.
+    Given,
+}
+
 /// What a frame leaves to be done when the stage is free again.
 #[derive(Debug, Default)]
 struct Outcome {
+    /// Whether there is more for another frame.
+    is_unfinished: bool,
     fetch: super::tiles::Orders,
     hover: Option<Option<Hover>>,
     problem: Option<String>,
@@ -182,6 +202,9 @@ impl StageHandle {
         if let Some(wait_ms) = outcome.fetch.retry_in_ms {
             set_timeout(move || self.invalidate(), Duration::from_millis(wait_ms));
         }
+        if outcome.is_unfinished {
+            self.invalidate();
+        }
         if let Some(hover) = outcome.hover {
             self.on_hover.run(hover);
         }
@@ -190,7 +213,7 @@ impl StageHandle {
         }
     }
 
-    fn arrived(self, id: TileId, generation: u64, answer: Result<Tile, FetchError>) {
+    fn arrived(self, id: TileId, generation: u64, answer: Result<Vec<u8>, FetchError>) {
         if self.with(|stage| stage.tiles.arrived(id, generation, answer)) == Some(true) {
             self.invalidate();
         }
@@ -204,7 +227,13 @@ impl StageHandle {
 
     /// Shows something else.
     pub fn show(self, shown: Shown) {
-        self.with(|stage| stage.show(shown));
+        if self.with(|stage| stage.show(shown)) == Some(true) {
+            let late = move || {
+                self.with(|stage| stage.colours.wait_no_longer());
+                self.invalidate();
+            };
+            set_timeout(late, COLOURS_WAIT);
+        }
         self.invalidate();
     }
 
@@ -212,6 +241,14 @@ impl StageHandle {
     pub fn gesture(self, change: impl FnOnce(&mut Gesture)) {
         self.with(|stage| change(&mut stage.gesture));
         self.invalidate();
+    }
+}
+
+impl Colours {
+    fn wait_no_longer(&mut self) {
+        if *self == Self::Awaited {
+            *self = Self::Preliminary;
+        }
     }
 }
 
@@ -249,13 +286,16 @@ impl Stage {
         &self.shown
     }
 
-    fn show(&mut self, shown: Shown) {
+    /// Whether this is another rank.
+    fn show(&mut self, shown: Shown) -> bool {
         let is_same = |a: &Option<Arc<RankDetail>>, b: &Option<Arc<RankDetail>>| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
         };
-        if !is_same(&self.shown.rank, &shown.rank) {
+        let is_other = !is_same(&self.shown.rank, &shown.rank);
+        if is_other {
             self.has_drawn = false;
+            self.colours = Colours::Awaited;
             self.shape = shown.rank.as_deref().map(Shape::new).unwrap_or_default();
             self.tiles.open(&shown.slug, shown.rank.clone());
             self.batches.clear();
@@ -267,6 +307,7 @@ impl Stage {
         }
         self.are_bands_stale |= !Arc::ptr_eq(&self.shown.layout, &shown.layout);
         self.shown = shown;
+        is_other
     }
 
     fn frame(&mut self) -> Outcome {
@@ -276,14 +317,22 @@ impl Stage {
         if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
             return Outcome::default();
         }
+        // The first picture is not held up.
+        let is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
         let ratio = window().device_pixel_ratio().max(0.5);
         let scale = self.shown.scale();
         let top_px = self.shown.scroll_px;
         let rows = self.shown.layout.visible(top_px, top_px + height_px);
-        let (wanted, fetch) = self.tiles.plan(rows, &scale, ratio);
+        let (wanted, fetch) = self.tiles.plan(&self.shown.layout, rows, &scale, ratio);
+        if self.colours != Colours::Given
+            && let Some(leading) = self.tiles.leading()
+        {
+            self.names.give(leading.iter().map(Rc::as_ref), &self.shape);
+            self.colours = Colours::Given;
+        }
         let mut pieces = Vec::new();
-        for id in &wanted.shown {
-            self.tiles.cache().pieces(*id, &mut pieces);
+        if self.colours != Colours::Awaited {
+            wanted.shown.iter().for_each(|id| self.tiles.cache().pieces(*id, &mut pieces));
         }
         let hover = self.hover();
         self.paint(&rank, &pieces, ratio);
@@ -291,14 +340,13 @@ impl Stage {
             first_picture::mark();
         }
         let problem = self.tiles.cache().failure(&wanted.shown).map(ToString::to_string);
-        Outcome { fetch, hover, problem }
+        Outcome { is_unfinished, fetch, hover, problem }
     }
 
     fn paint(&mut self, rank: &RankDetail, pieces: &[Piece], ratio: f64) {
         let (width_px, height_px) = self.shown.size_px;
         let (scale, ground, scroll_px) = (self.shown.scale(), self.shown.ground, self.shown.scroll_px);
         let layout = Arc::clone(&self.shown.layout);
-        let camera = Camera { scale, scroll_px, height_px, rank, shape: &self.shape, layout: &layout };
         let Some(tools) = &mut self.tools else { return };
         fit(&tools.canvases.quads, width_px, height_px, ratio);
         fit(&tools.canvases.above, width_px, height_px, ratio);
@@ -309,32 +357,38 @@ impl Stage {
                 painter.drop_tile(id);
             }
         }
+        let ruler = Ruler::new(&scale);
+        for piece in pieces {
+            let is_new = tools.painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
+            if is_new || !self.batches.contains_key(&piece.id) {
+                let mut batch = Batch::new(&piece.tile, &rank.tracks, &self.shape, &mut self.names);
+                if let Some(painter) = &mut tools.painter {
+                    painter.upload(piece.id, &batch);
+                }
+                // From now on only whose they are is needed.
+                batch.instances = Vec::new();
+                self.batches.insert(piece.id, batch);
+            }
+        }
+        let (shape, names) = (&self.shape, &self.names);
+        let camera = Camera { scale, scroll_px, height_px, rank, shape, layout: &layout, names, ground };
         if let Some(painter) = &mut tools.painter {
             if std::mem::take(&mut self.are_bands_stale) {
                 painter.set_bands(&self.shape.bands(&rank.tracks, &layout));
             }
-            let mut quads = Vec::with_capacity(pieces.len());
-            for piece in pieces {
-                if !painter.has(piece.id) {
-                    let mut batch = Batch::new(&piece.tile, &rank.tracks, &self.shape);
-                    painter.upload(piece.id, &batch);
-                    // From now on only whose they are is needed.
-                    batch.instances = Vec::new();
-                    self.batches.insert(piece.id, batch);
-                }
-                quads.extend(self.batches.get(&piece.id).and_then(|batch| camera.quads(piece, batch)));
-            }
-            let surface = Surface { width_px, height_px, scroll_px, ratio };
-            painter.draw(&surface, &palette::colours(ground), &quads);
+            painter.set_palette(names, ground);
+            let quads = |piece: &Piece| camera.quads(piece, self.batches.get(&piece.id)?);
+            let quads: Vec<_> = pieces.iter().filter_map(quads).collect();
+            let lines_px = ruler.ticks.iter().map(|tick| scale.px_from_time(tick.time_ps)).collect();
+            painter.draw(&Surface { width_px, height_px, scroll_px, ratio, lines_px, ground }, &quads);
         }
-        let ruler = Ruler::new(&scale);
         let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
         for piece in pieces {
             if let Some(batch) = self.batches.get(&piece.id) {
                 camera.labels(piece, batch, &mut |text| tools.above.width_px(text), &mut above.labels);
             }
         }
-        tools.above.draw_above(&scale, &ruler, height_px, ratio, ground, &above);
+        tools.above.draw_above(&scale, height_px, ratio, ground, &above);
         tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &above.shades);
         tools.minimap.draw(&tools.canvases.minimap, rank, &self.shape, self.tiles.overview(), ground);
     }

@@ -8,6 +8,7 @@ use super::pointer::around;
 use super::stage::StageHandle;
 use crate::fetch::{Client, FetchError, Step};
 use crate::view::keys::{KeyAction, action};
+use crate::view::opening::hidden_by;
 use crate::view::{Command, View};
 
 /// The keys of one timeline.
@@ -62,7 +63,7 @@ impl Keys {
     fn step(self, step: Step) {
         let Some(Some((slug, rank))) = self.stage.with(|stage| {
             let shown = stage.shown();
-            Some((shown.slug.clone(), shown.rank.as_ref()?.entry.rank))
+            Some((shown.slug.clone(), shown.rank.clone()?))
         }) else {
             return;
         };
@@ -79,13 +80,15 @@ impl Keys {
         }
         self.is_stepping.set_value(true);
         spawn_local(async move {
-            let answer = Client.step(&slug, rank, row, step).await;
+            let answer = Client.step(&slug, rank.entry.rank, row, step).await;
             self.is_stepping.try_set_value(false);
             match answer {
                 Ok(detail) => {
                     let slice = detail.slice;
                     let (row, start_ps, duration_ps) = (slice.row, slice.start_ps, slice.duration_ps);
-                    self.on_command.run(Command::Reveal { row, start_ps, duration_ps });
+                    let hidden_by = |view: &View| hidden_by(&rank.tracks, view, slice.track);
+                    let Some(hidden_by) = self.view.try_with_untracked(hidden_by) else { return };
+                    self.on_command.run(Command::Reveal { row, start_ps, duration_ps, hidden_by });
                 }
                 // There is no slice on that side.
                 Err(FetchError::Refused { status: 404, .. }) => {}

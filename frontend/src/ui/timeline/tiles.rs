@@ -1,6 +1,6 @@
 //! The tiles of the shown rank: plans what to fetch, sends it, takes the answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use nprof_engine::wire::tile::Tile;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::cache::TileCache;
-use crate::fetch::wanted::{Wanted, overview};
+use crate::fetch::decode;
+use crate::fetch::wanted::{Wanted, leading, overview};
 use crate::fetch::{Client, FetchError};
-use crate::view::TimeScale;
 use crate::view::layout::Row;
+use crate::view::{Layout, TimeScale};
 
 /// Decoded tiles that are kept.
 const CACHE_BYTES: usize = 192 << 20;
@@ -25,8 +26,11 @@ const CACHE_BYTES: usize = 192 << 20;
 pub struct Tiles {
     cache: TileCache,
     under_way: HashMap<TileId, AbortController>,
+    /// Answers that were not unpacked yet.
+    inbox: VecDeque<(TileId, Result<Vec<u8>, FetchError>)>,
     source: Option<Source>,
     overview: Vec<TileId>,
+    leading: Vec<TileId>,
     /// Counts ranks: answers for one that is no longer shown are dropped.
     generation: u64,
     /// For when a retry is arranged already.
@@ -60,7 +64,7 @@ pub struct Order {
 
 impl Order {
     /// Sends it; `arrived` takes the answer.
-    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<Tile, FetchError>) + 'static) {
+    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<Vec<u8>, FetchError>) + 'static) {
         spawn_local(async move {
             let Source { slug, rank } = self.source;
             let answer =
@@ -75,8 +79,10 @@ impl Default for Tiles {
         Self {
             cache: TileCache::new(CACHE_BYTES),
             under_way: HashMap::new(),
+            inbox: VecDeque::new(),
             source: None,
             overview: Vec::new(),
+            leading: Vec::new(),
             generation: 0,
             retry_at_ms: None,
         }
@@ -93,10 +99,12 @@ impl Tiles {
     /// Shows another rank: everything of the one before is dropped.
     pub fn open(&mut self, slug: &str, rank: Option<Arc<RankDetail>>) {
         let generation = self.generation + 1;
+        let leading = rank.as_deref().map(leading).unwrap_or_default();
         let overview = rank.as_deref().map(overview).unwrap_or_default();
         let source = rank.map(|rank| Source { slug: slug.into(), rank });
         let mut fresh = Self::default();
-        (fresh.source, fresh.overview, fresh.generation) = (source, overview, generation);
+        (fresh.source, fresh.generation) = (source, generation);
+        (fresh.overview, fresh.leading) = (overview, leading);
         *self = fresh;
     }
 
@@ -111,19 +119,29 @@ impl Tiles {
         self.overview.iter().filter_map(|id| self.cache.tile(*id))
     }
 
+    /// The tiles that tell what the rank's names are, once all of them are here or will not come soon.
+    #[must_use]
+    pub fn leading(&self) -> Option<Vec<Rc<Tile>>> {
+        let is_settled = |id: &TileId| self.cache.tile(*id).is_some() || self.cache.failure(&[*id]).is_some();
+        let tiles = || self.leading.iter().filter_map(|id| self.cache.tile(*id).cloned()).collect();
+        self.leading.iter().all(is_settled).then(tiles)
+    }
+
     /// Tiles that were dropped since the last call.
     pub fn take_dropped(&mut self) -> Vec<TileId> {
         self.cache.take_dropped()
     }
 
     /// What a frame needs, and what to send for it.
-    pub fn plan(&mut self, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
+    pub fn plan(&mut self, layout: &Layout, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
         let Some(source) = self.source.clone() else { return (Wanted::default(), Orders::default()) };
-        let wanted = Wanted::new(&source.rank, rows, scale, ratio);
-        // The overview of what is in sight stands in until the rest is here, so it comes first; what lies ahead
-        // waits for all of it.
-        let is_in_sight = |id: &TileId| wanted.shown.iter().any(|shown| shown.group == id.group);
-        let (mut ids, elsewhere): (Vec<_>, Vec<_>) = self.overview.iter().copied().partition(is_in_sight);
+        let wanted = Wanted::new(&source.rank, layout, rows, scale, ratio);
+        // The overview of what is in sight stands in until the rest is here, so it comes first, with what the colours
+        // wait for; what lies ahead waits for all of it.
+        let is_first = |id: &TileId| {
+            self.leading.contains(id) || wanted.shown.iter().any(|shown| shown.group == id.group)
+        };
+        let (mut ids, elsewhere): (Vec<_>, Vec<_>) = self.overview.iter().copied().partition(is_first);
         ids.extend(&wanted.shown);
         ids.extend(elsewhere);
         if self.cache.has_all(&ids) {
@@ -151,14 +169,27 @@ impl Tiles {
         (wanted, orders)
     }
 
-    /// Takes an answer. Whether it is one for the shown rank.
-    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<Tile, FetchError>) -> bool {
+    /// Takes an answer, to be unpacked by a frame. Whether it is one for the shown rank.
+    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<Vec<u8>, FetchError>) -> bool {
         if generation != self.generation || answer == Err(FetchError::Cancelled) {
             return false;
         }
         self.under_way.remove(&id);
-        self.cache.provide(id, answer, now_ms());
+        self.inbox.push_back((id, answer));
         true
+    }
+
+    /// Unpacks answers for about so long, one at least. Whether some are left: many may arrive during one slow frame,
+    /// and the next one must not be slower for that.
+    pub fn unpack(&mut self, at_most_ms: f64) -> bool {
+        let start_ms = now_ms();
+        while let Some((id, answer)) = self.inbox.pop_front() {
+            self.cache.provide(id, answer.and_then(|frame| decode::tile(&frame)), now_ms());
+            if now_ms() - start_ms >= at_most_ms {
+                break;
+            }
+        }
+        !self.inbox.is_empty()
     }
 
     /// Lets failed requests be sent again at once.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
+use nprof_engine::wire::detail::FieldContent;
 
 use crate::ui::format;
 use crate::view::layout::Row;
-use crate::view::{Command, Layout, View};
+use crate::view::{Command, Extent, Layout, View};
 
 /// Indentation for each group around a track.
 const INDENT_PX: f64 = 14.0;
@@ -132,14 +133,27 @@ fn about(track: &Track) -> String {
         TrackKind::Group => String::new(),
         TrackKind::Slices => format::counted(track.rows, "slice", "slices"),
         TrackKind::Counter => {
-            format!("{}, {}", format::counted(track.rows, "sample", "samples"), range(track))
+            format!("{}, {}", format::counted(track.rows, "sample", "samples"), values(track))
         }
     }
 }
 
-/// A counter's smallest and largest value.
+/// What a counter's row reaches from and to.
 fn range(track: &Track) -> String {
-    use nprof_engine::wire::detail::FieldContent;
-    let shown = |value| format::value(&FieldContent::Float(value), &track.unit).text;
-    track.value_range.map_or_else(String::new, |(least, most)| format!("{} – {}", shown(least), shown(most)))
+    let shown = |value: f64| format::value(&FieldContent::Float(value), &track.unit).text;
+    track.value_range.map_or_else(String::new, |(least, most)| {
+        if least.total_cmp(&most).is_eq() {
+            return format!("always {}", shown(least));
+        }
+        let extent = Extent::of_values((least, most));
+        format!("{} – {}", shown(extent.low), shown(extent.high))
+    })
+}
+
+/// A counter's smallest and largest value.
+fn values(track: &Track) -> String {
+    let shown = |value: f64| format::value(&FieldContent::Float(value), &track.unit).text;
+    track
+        .value_range
+        .map_or_else(String::new, |(least, most)| format!("values from {} to {}", shown(least), shown(most)))
 }

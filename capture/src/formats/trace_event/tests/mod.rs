@@ -456,7 +456,7 @@ fn launches_are_linked_where_the_trace_draws_no_arrows() {
             .iter()
             .map(|(from, to, _)| {
                 let name = |key: usize| recorder.slices[key].name.as_str();
-                (name(from.0 as usize), name(to.0 as usize))
+                (name(from.arrival as usize), name(to.arrival as usize))
             })
             .collect();
         assert_eq!(names, [("launch", "k")]);

@@ -1,16 +1,23 @@
 //! Small traces, built byte by byte.
 
-mod trace;
-
 use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::model::{Form, OwnedValue, WarningKind};
 use prost::Message;
 
-use self::trace::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, Trace, row_access, word};
 use super::container::HEADER_LEN;
 use super::engine::Engine;
+use super::fixture::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, Trace, row_access, varied, word};
 use super::program::WORD_LEN;
 use super::*;
+
+#[track_caller]
+fn recorded(trace: Trace) -> Recorder {
+    let mut recorder = Recorder::default();
+    let (bytes, mut done) = (trace.bytes(), Vec::new());
+    read(&bytes, None, &mut recorder, &mut |bytes| done.push(bytes)).unwrap();
+    assert!(done.is_sorted() && done.last() == Some(&(bytes.len() as u64)), "progress: {done:?}");
+    recorder
+}
 
 fn shown(slice: &RecordedSlice) -> (&str, i64, i64) {
     (&slice.name, slice.start_ps, slice.duration_ps)
@@ -35,7 +42,7 @@ fn an_instruction_that_runs_twice_makes_two_rows() {
     let mut trace = Trace::new(&[word(0xa4, &[(4, &[5, 9, 0, 0, 16]), (12, &[3])])]);
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
     trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 20);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let rows: Vec<_> = recorder.slices_of("instruction").collect();
     assert_eq!(rows.iter().map(|row| shown(row)).collect::<Vec<_>>(), [("NOP", 10, 6), ("NOP", 20, 20)]);
     assert_eq!(*field(rows[0], "operands"), OwnedValue::Text("S[9]>=16 cycle=3 ".into()));
@@ -52,7 +59,7 @@ fn overlapping_runs_of_one_instruction_end_in_the_order_of_their_starts() {
     for (edge, ticks) in [(0, 5), (0, 7), (1, 9), (1, 20)] {
         trace.edge(Engine::Tensor, 1, edge, 0, BEGIN + ticks);
     }
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let rows: Vec<_> = recorder.slices_of("instruction").map(shown).collect();
     assert_eq!(rows, [("DRAIN", 10, 8), ("DRAIN", 14, 26)]);
 }
@@ -61,7 +68,7 @@ fn overlapping_runs_of_one_instruction_end_in_the_order_of_their_starts() {
 fn an_opcode_that_is_not_known_keeps_its_bytes() {
     let mut trace = Trace::new(&[word(0x95, &[(63, &[0xee])])]);
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let row = recorder.slices_of("instruction").next().unwrap();
     assert_eq!(row.name, "Operation(0x95)");
     let raw = format!("95{}ee", "0".repeat(124));
@@ -74,7 +81,7 @@ fn records_of_unknown_kinds_are_kept_and_counted() {
     trace.record(INSTRUCTION, 0x30201, 31, 0x7060504, 0x0f0e_0d0c_0b0a_0908);
     trace.record((0, 2), 1, 0, 2, 3);
     trace.record((9, 9), 1, 0, 2, 3);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     assert_eq!(recorder.rows_of("unknown_record").count(), 3);
     let row =
         recorder.rows_of("unknown_record").find(|row| row[0].1 == OwnedValue::Text("instruction".into()));
@@ -97,7 +104,7 @@ fn damaged_and_unpaired_records_are_warnings_and_cost_nothing_else() {
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
     trace.record(DMA, 4, 0, 5, BEGIN + 9);
     trace.record(DMA, 4, 9, 1, BEGIN + 9);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     assert_eq!(recorder.slices_of("instruction").map(shown).collect::<Vec<_>>(), [("DRAIN", 10, 6)]);
     let (damaged, unpaired) = (WarningKind::DamagedRecord, WarningKind::Unpaired);
     check_warning(&recorder, damaged, "an instruction", "record 3 of the instruction segment", 2);
@@ -111,7 +118,7 @@ fn an_instruction_that_hangs_is_shown_to_the_end() {
     let mut trace = Trace::new(&[word(0xa2, &[]), word(0xa4, &[])]);
     trace.edge(Engine::Scalar, 1, 0, 0, BEGIN + 5);
     trace.run(Engine::Tensor, 2, BEGIN + 10, BEGIN + 50);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let hanging = recorder.slices_of("instruction").find(|row| row.form == Form::Unfinished).unwrap();
     assert_eq!(shown(hanging), ("DRAIN", 10, 90));
     let place = "Scalar engine, 10 ps after the start of the run";
@@ -125,7 +132,7 @@ fn an_engine_that_waits_for_the_next_run_is_no_news() {
     trace.subgraph().patches = vec![proto::PatchList { engine: 0, patches: vec![patch] }];
     trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 50);
     trace.edge(Engine::Tensor, 2, 0, 0, BEGIN + 51);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     assert_eq!(recorder.slices_of("instruction").count(), 1);
     assert_eq!(recorder.warnings(), []);
 }
@@ -137,7 +144,7 @@ fn what_ran_before_the_run_or_outside_the_program_makes_no_row() {
     trace.run(Engine::Tensor, -1, BEGIN + 5, BEGIN + 8);
     trace.packet(0, 2, BEGIN - 9, BEGIN + 8, 64);
     trace.record(EVENT, 0x105, 7, 1, BEGIN - 1);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     assert_eq!((recorder.slices.len(), recorder.samples.len()), (0, 0));
     assert_eq!(recorder.warnings(), []);
 }
@@ -150,7 +157,7 @@ fn packets_of_one_trigger_make_a_transfer() {
         trace.packet(dma_engine, 1, BEGIN + 10 + u64::from(dma_engine), BEGIN + 30, 2048);
         trace.packet(dma_engine, 1, BEGIN + 31, BEGIN + 40, 4);
     }
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let rows: Vec<_> = recorder.slices_of("dma").collect();
     let transfer =
         *rows.iter().find(|row| *field(row, "aggregated") == OwnedValue::Text("yes".into())).unwrap();
@@ -180,7 +187,7 @@ fn semaphores_events_and_throttling() {
     trace.record(EVENT, 0xf1_0004, 27, 1, BEGIN + 2);
     trace.record(THROTTLE, 0x08_0006, 0, 7, BEGIN + 3);
     trace.record(THROTTLE, 0x01_0006, 0, 0x80, BEGIN + 10);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let semaphore = recorder.slices_of("semaphore_update").next().unwrap();
     assert_eq!((shown(semaphore), semaphore.form), (("9", 2, 0), Form::Instant));
     assert_eq!(*field(semaphore, "value"), OwnedValue::Int(3));
@@ -204,7 +211,7 @@ fn results_lead_to_those_who_use_them_and_fill_memory_meanwhile() {
     trace.run(Engine::Tensor, 2, BEGIN + 20, BEGIN + 30);
     trace.run(Engine::Scalar, 3, BEGIN + 30, BEGIN + 40);
     trace.run(Engine::Tensor, 1, BEGIN + 50, BEGIN + 60);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let place = |key: nprof_engine::model::SliceKey| {
         let slice = &recorder.slices[key.arrival as usize];
         (slice.name.as_str(), slice.start_ps)
@@ -226,7 +233,7 @@ fn a_full_buffer_and_an_unknown_chip_are_said() {
     let mut trace = Trace::new(&[word(0xa2, &[])]);
     trace.capture.architecture = 77;
     trace.capture.buffers = vec![proto::Buffer { block_kind: 0, record_kind: 0, size_bytes: 32 }];
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     let missing = WarningKind::MissingData;
     check_warning(&recorder, missing, "the trace buffer was full", "instruction segment of sg00", 1);
     check_warning(&recorder, missing, "the chip is not known", "architecture code 77", 1);
@@ -237,7 +244,7 @@ fn without_the_begin_of_the_run_time_starts_with_the_first_record() {
     let mut trace = Trace::new(&[word(0xa2, &[])]);
     trace.segments.clear();
     trace.run(Engine::Tensor, 1, 70, 80);
-    let recorder = trace.read();
+    let recorder = recorded(trace);
     assert_eq!(recorder.slices_of("instruction").map(shown).collect::<Vec<_>>(), [("DRAIN", 0, 20)]);
     check_warning(&recorder, WarningKind::MissingData, "when the run began", "instruction segment", 1);
 }
@@ -248,7 +255,7 @@ fn the_program_beside_the_trace_is_told_and_must_be_the_one_that_ran() {
         let row = recorder.rows_of("neff_header").next().unwrap().clone();
         row.into_iter().find(|(name, _)| name == "network_name").unwrap().1
     };
-    let alone = Trace::new(&[]).read();
+    let alone = recorded(Trace::new(&[]));
     assert_eq!(names(&alone), OwnedValue::Text("/tmp/graph.neff".into()));
     let mut neff = vec![0; 1024];
     neff[8..16].copy_from_slice(&1024_u64.to_le_bytes());
@@ -330,26 +337,9 @@ fn what_is_no_trace_is_refused_with_a_reason() {
     check_refused(&nothing.bytes(), "names no subgraph");
 }
 
-/// A bit of everything.
-fn varied() -> Vec<u8> {
-    let mut trace = Trace::new(&[
-        word(0xb8, &[(16, &[0, 0x41, 0, 0xc0]), (12, &[0, 9, 16]), (32, &[8, 0, 1]), (36, &[64])]),
-        word(0x02, &[(16, &row_access(0x300, 64)), (32, &[7]), (48, &row_access(0x200_0000, 64))]),
-        word(0xa5, &[]),
-    ]);
-    for pc in 1..4 {
-        trace.run(Engine::Tensor, pc, BEGIN + 10 * pc as u64, BEGIN + 10 * pc as u64 + 5);
-    }
-    trace.packet(0, 1, BEGIN + 40, BEGIN + 41, 64);
-    trace.packet(0, 1, BEGIN + 40, BEGIN + 42, 4);
-    trace.record(EVENT, 0x105, 7, 1, BEGIN + 3);
-    trace.record(THROTTLE, 0x08_0000, 0, 7, BEGIN + 3);
-    trace.bytes()
-}
-
 #[test]
 fn every_truncation_is_refused() {
-    let good = varied();
+    let good = varied().bytes();
     for keep in 0..good.len() {
         let mut recorder = Recorder::default();
         assert!(read(&good[..keep], None, &mut recorder, &mut |_| {}).is_err(), "cut at {keep}");
@@ -358,7 +348,7 @@ fn every_truncation_is_refused() {
 
 #[test]
 fn no_damaged_byte_ends_in_a_panic() {
-    let good = varied();
+    let good = varied().bytes();
     let mut read_anyway = 0;
     for at in 0..good.len() {
         for flip in [0x01, 0x10, 0x80, 0xff] {

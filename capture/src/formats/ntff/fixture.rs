@@ -1,17 +1,19 @@
-//! Builds small traces.
+//! Small traces, built record by record: for tests, and as seeds for the fuzz targets.
 
-use nprof_engine::fixture::Recorder;
 use prost::Message;
 
-use crate::formats::ntff::container::HEADER_LEN;
-use crate::formats::ntff::engine::Engine;
-use crate::formats::ntff::program::WORD_LEN;
-use crate::formats::ntff::{proto, read};
+use super::container::HEADER_LEN;
+use super::engine::Engine;
+use super::program::WORD_LEN;
+use super::proto;
 
-/// Block kind and record kind of each segment.
+/// Block kind and record kind of the instruction segment.
 pub const INSTRUCTION: (u32, u32) = (0, 0);
+/// Of the segment of events and semaphores.
 pub const EVENT: (u32, u32) = (0, 1);
+/// Of the segment of packets.
 pub const DMA: (u32, u32) = (1, 4);
+/// Of the segment of throttling.
 pub const THROTTLE: (u32, u32) = (0, 5);
 
 /// Ticks at which the run begins; one tick is two picoseconds.
@@ -71,6 +73,7 @@ impl Trace {
         trace
     }
 
+    /// Appends a record to a segment.
     pub fn record(&mut self, segment: (u32, u32), low24: u32, kind: u8, payload: u32, ticks: u64) {
         let at = self.segments.iter().position(|(codes, _)| *codes == segment).unwrap_or_else(|| {
             self.segments.push((segment, Vec::new()));
@@ -83,27 +86,32 @@ impl Trace {
         bytes.extend(ticks.to_le_bytes());
     }
 
+    /// The start (0) or the end (1) of an instruction.
     pub fn edge(&mut self, engine: Engine, pc: i32, edge: u8, payload: u32, ticks: u64) {
         let kind = 4 * (1 + engine.index() as u8) + edge;
         let address = (0x4000 >> 6) + pc;
         self.record(INSTRUCTION, address as u32 & 0xf_ffff, kind, payload, ticks);
     }
 
+    /// An instruction from start to end.
     pub fn run(&mut self, engine: Engine, pc: i32, start: u64, end: u64) {
         self.edge(engine, pc, 0, 14 << 16, start);
         self.edge(engine, pc, 1, 0xffff_0007, end);
     }
 
+    /// A packet: started, written, finished.
     pub fn packet(&mut self, dma_engine: u8, queue: u32, start: u64, end: u64, size: u32) {
         self.record(DMA, 0, dma_engine, queue << 4 | 1, start);
         self.record(DMA, size, dma_engine, queue << 4 | 5 | 0xabc_0000, end);
         self.record(DMA, 0, dma_engine, queue << 4 | 6, end + 1);
     }
 
+    /// What ran on the core.
     pub fn subgraph(&mut self) -> &mut proto::Subgraph {
         &mut self.capture.nodes[0].parts[0].subgraphs[0]
     }
 
+    /// The file.
     pub fn bytes(mut self) -> Vec<u8> {
         let segments = std::mem::take(&mut self.segments);
         let mut records = Vec::new();
@@ -131,17 +139,9 @@ impl Trace {
         self.capture.neff_uuid = uuid.to_vec();
         self
     }
-
-    #[track_caller]
-    pub fn read(self) -> Recorder {
-        let mut recorder = Recorder::default();
-        let (bytes, mut done) = (self.bytes(), Vec::new());
-        read(&bytes, None, &mut recorder, &mut |bytes| done.push(bytes)).unwrap();
-        assert!(done.is_sorted() && done.last() == Some(&(bytes.len() as u64)), "progress: {done:?}");
-        recorder
-    }
 }
 
+/// An instruction word: its opcode, and parts at their offsets.
 pub fn word(opcode: u8, parts: &[(usize, &[u8])]) -> [u8; WORD_LEN] {
     let mut word = [0; WORD_LEN];
     word[0] = opcode;
@@ -158,4 +158,21 @@ pub fn row_access(address: u32, count: u16) -> Vec<u8> {
         bytes.extend(number.to_le_bytes());
     }
     bytes
+}
+
+/// A bit of everything.
+pub fn varied() -> Trace {
+    let mut trace = Trace::new(&[
+        word(0xb8, &[(16, &[0, 0x41, 0, 0xc0]), (12, &[0, 9, 16]), (32, &[8, 0, 1]), (36, &[64])]),
+        word(0x02, &[(16, &row_access(0x300, 64)), (32, &[7]), (48, &row_access(0x200_0000, 64))]),
+        word(0xa5, &[]),
+    ]);
+    for pc in 1..4 {
+        trace.run(Engine::Tensor, pc, BEGIN + 10 * pc as u64, BEGIN + 10 * pc as u64 + 5);
+    }
+    trace.packet(0, 1, BEGIN + 40, BEGIN + 41, 64);
+    trace.packet(0, 1, BEGIN + 40, BEGIN + 42, 4);
+    trace.record(EVENT, 0x105, 7, 1, BEGIN + 3);
+    trace.record(THROTTLE, 0x08_0000, 0, 7, BEGIN + 3);
+    trace
 }

@@ -1,0 +1,146 @@
+// How much script a frame takes while its user moves and zooms without a pause.
+//
+//     node benches/frames.mjs [EVENTS [RANKS]]       1,000,000 events in each of 2 ranks unless told otherwise
+//
+// Every group is open, so that all tracks count. Each frame gets one turn of the wheel: for SECONDS the window moves at
+// each of several widths, then it zooms from the whole rank down to microseconds and back. Told is the time that the
+// page's main thread spends in script for a frame (its event, its animation frame, and the answers that arrive between),
+// from the browser's own trace: the processor's time, and the clock's.
+//
+// WebGL runs in software here and would leave a frame in several tenths of a second, so the two calls that paint do nothing
+// unless NPROF_PAINT is 1; everything up to them is done. NPROF_BIN names the binary (target/release/nprof unless told otherwise), NPROF_CHROMIUM the browser, NPROF_STORE a
+// store that is kept: a large demo is simulated only once.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { chromium } = createRequire(join(root, "tests/browser/package.json"))("playwright-core");
+const [events, ranks] = [process.argv[2] ?? "1000000", process.argv[3] ?? "2"];
+const binary = process.env.NPROF_BIN ?? join(root, "target/release/nprof");
+const SECONDS = 12;
+const SIZE = { width: 2560, height: 1440 };
+const BUDGET_MS = 8;
+
+/** Everything that runs script on a page's main thread, as the trace names it. */
+const SCRIPT = new Set([
+  "EvaluateScript", "EventDispatch", "FireAnimationFrame", "FunctionCall", "RunMicrotasks", "TimerFire", "v8.callFunction",
+]);
+
+/** The time in script of each frame, in milliseconds: a frame ends with its animation callbacks. */
+function frames(trace, clock) {
+  const perThread = new Map();
+  for (const event of trace.filter((event) => event.ph === "X" && SCRIPT.has(event.name))) {
+    const thread = `${event.pid}:${event.tid}`;
+    if (!perThread.has(thread)) perThread.set(thread, []);
+    perThread.get(thread).push(event);
+  }
+  const count = (all) => all.filter((event) => event.name === "FireAnimationFrame").length;
+  const main = [...perThread.values()].reduce((best, all) => (count(all) > count(best) ? all : best));
+  main.sort((a, b) => a.ts - b.ts || b.dur - a.dur);
+  const times = [];
+  let [spent, end] = [0, 0];
+  for (const event of main) {
+    // What runs inside of another one is counted with it.
+    if (event.ts >= end) {
+      spent += event[clock] ?? event.dur;
+      end = event.ts + event.dur;
+      if (event.name === "FireAnimationFrame") {
+        times.push(spent / 1000);
+        spent = 0;
+      }
+    }
+  }
+  return times;
+}
+
+function quantiles(times) {
+  times.sort((a, b) => a - b);
+  const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(2);
+  return { p50: at(0.5), p99: at(0.99), most: at(1) };
+}
+
+/** Runs in the page: one turn of the wheel in each frame, for so many seconds. */
+function turn({ seconds, dx, dy }) {
+  const canvas = document.querySelector(".timeline-above");
+  const box = canvas.getBoundingClientRect();
+  const start = performance.now();
+  return new Promise((resolve) => {
+    const step = () => {
+      const now = performance.now() - start;
+      if (now > seconds * 1000) return resolve();
+      // There and back again: half of the time in each direction.
+      const sign = now < (seconds * 1000) / 2 ? 1 : -1;
+      canvas.dispatchEvent(
+        new WheelEvent("wheel", {
+          deltaX: sign * dx, deltaY: -sign * dy, bubbles: true, cancelable: true,
+          clientX: box.x + box.width * 0.4, clientY: box.y + 60,
+        }),
+      );
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  });
+}
+
+const given = process.env.NPROF_STORE;
+const store = given ?? (await mkdtemp(join(tmpdir(), "nprof-frames-")));
+const paints = process.env.NPROF_PAINT === "1";
+const server = spawn(binary, ["--store", store, "demo", "--events", events, "--ranks", ranks, "--port", "0"]);
+process.on("exit", () => server.kill("SIGTERM"));
+const address = await new Promise((resolve, reject) => {
+  let text = "";
+  server.stdout.on("data", (chunk) => {
+    text += chunk;
+    const found = /View profile at (\S+)/.exec(text);
+    if (found) resolve(found[1].replace("localhost", "127.0.0.1"));
+  });
+  server.on("exit", (code) => reject(new Error(`nprof ended with ${code}`)));
+});
+const browser = await chromium.launch({
+  executablePath: process.env.NPROF_CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+});
+
+const page = await (await browser.newContext({ viewport: SIZE })).newPage();
+if (!paints) {
+  await page.addInitScript(() => {
+    for (const call of ["drawArraysInstanced", "clear"]) WebGL2RenderingContext.prototype[call] = () => {};
+  });
+}
+await page.goto(address);
+const closed = page.locator('.track-group[aria-expanded="false"]');
+await page.locator(".track-group").first().waitFor();
+// Opening one brings others into sight, so the first is opened again and again.
+while ((await closed.count()) > 0) await closed.first().click();
+const whole = (await page.evaluate(async (path) => (await fetch(path)).json(), `${address.replace("/profile/", "/api/profiles/")}`)).ranks[0];
+const opened = new URL(page.url()).searchParams.get("groups");
+console.log(`${events} events in each of ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
+
+async function measure(name, share, wheel) {
+  const middle = Math.round((whole.start_ps + whole.end_ps) / 2);
+  const half = Math.round(((whole.end_ps - whole.start_ps) * share) / 2);
+  await page.goto(`${address}?v=1&from=${middle - half}&to=${middle + half}${opened ? `&groups=${opened}` : ""}`);
+  await page.waitForFunction(() => performance.getEntriesByName("first-picture").length > 0);
+  // A summary of many events takes its time.
+  await page.waitForLoadState("networkidle", { timeout: 300_000 });
+  await browser.startTracing(page, { categories: ["devtools.timeline", "v8"] });
+  await page.evaluate(turn, { seconds: SECONDS, dx: 0, dy: 0, ...wheel });
+  const trace = JSON.parse((await browser.stopTracing()).toString()).traceEvents;
+  const [cpu, wall] = [frames(trace, "tdur"), frames(trace, "dur")];
+  const told = ({ p50, p99, most }) => `${p50} / ${p99} / ${most} ms`;
+  console.log(`${name}: ${told(quantiles(cpu))} of processor, ${told(quantiles(wall))} of clock (p50 / p99 / most of ${cpu.length} frames)`);
+}
+
+await measure("moving at half of the rank", 0.5, { dx: 40 });
+await measure("moving at 1 %", 0.01, { dx: 40 });
+await measure("moving at 10 µs", 1e7 / (whole.end_ps - whole.start_ps), { dx: 40 });
+await measure("zooming from all to µs", 1, { dy: 40 });
+await browser.close();
+server.removeAllListeners("exit");
+server.kill("SIGTERM");
+if (!given) await rm(store, { recursive: true, force: true });

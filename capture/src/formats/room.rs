@@ -1,0 +1,26 @@
+//! Storage of a row's fields, used again for the next row.
+
+use nprof_engine::model::{FieldId, Value};
+
+/// Fields without any: only their storage is of use.
+pub(crate) type Room = Vec<(FieldId, Value<'static>)>;
+
+/// The storage of fields that have been handed over. Collecting in place keeps it.
+pub(crate) fn emptied(mut fields: Vec<(FieldId, Value<'_>)>) -> Room {
+    fields.clear();
+    fields.into_iter().map(|(id, _)| (id, Value::Bool(false))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_storage_stays() {
+        let text = String::from("a");
+        let mut fields: Vec<(FieldId, Value<'_>)> = Vec::with_capacity(24);
+        fields.push((FieldId(1), Value::Text(&text)));
+        let room = emptied(fields);
+        assert!(room.is_empty() && room.capacity() >= 24);
+    }
+}

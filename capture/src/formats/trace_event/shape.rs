@@ -1,0 +1,119 @@
+//! What stands between the values of an object: white space, a comma, a key, a colon.
+//!
+//! Traces repeat it, event after event, so what followed last time is compared with the bytes at hand before they are
+//! taken apart. That reads the same: which tokens bytes hold depends on nothing but the bytes.
+
+use rustc_hash::FxHashMap;
+
+use super::event::bytes_of;
+use super::tokens::{Raw, Stop, Tokens};
+
+/// Longer stretches are not remembered.
+const MAX_STEP_LEN: usize = 128;
+
+/// More different ones than this are no repetition.
+const MAX_STEPS: usize = 2048;
+
+/// Stretches that are tried.
+const GUESSES: usize = 4;
+
+/// No step.
+const NONE: u32 = u32::MAX;
+
+/// What comes next in an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next<K> {
+    /// A value, under this key.
+    Value(K, Raw),
+    /// Nothing: the closing bracket has been read.
+    End,
+}
+
+#[derive(Debug)]
+struct Step<K> {
+    text: Box<[u8]>,
+    next: Next<K>,
+    guesses: [u32; GUESSES],
+}
+
+/// The stretches of all objects of a kind. `K` is what a key means to the caller.
+#[derive(Debug)]
+pub(super) struct Shape<K> {
+    steps: Vec<Step<K>>,
+    by_text: FxHashMap<Box<[u8]>, u32>,
+    /// The one before the bytes at hand.
+    last: u32,
+}
+
+impl<K> Default for Shape<K> {
+    fn default() -> Self {
+        Self { steps: Vec::new(), by_text: FxHashMap::default(), last: NONE }
+    }
+}
+
+impl<K: Copy> Shape<K> {
+    /// Reads up to the next value, or past the closing bracket. `meaning` is asked of keys that are new.
+    #[inline]
+    pub(super) fn next(
+        &mut self,
+        tokens: &mut Tokens<'_>,
+        meaning: impl Fn(&[u8]) -> K,
+    ) -> Result<Next<K>, Stop> {
+        if let Some(last) = self.steps.get(self.last as usize) {
+            let rest = tokens.rest();
+            for guess in last.guesses {
+                let Some(step) = self.steps.get(guess as usize) else { break };
+                if rest.starts_with(&step.text) {
+                    self.last = guess;
+                    let next = match step.next {
+                        Next::Value(meaning, key) => Next::Value(meaning, key.moved(tokens.position())),
+                        Next::End => Next::End,
+                    };
+                    tokens.skip(step.text.len());
+                    return Ok(next);
+                }
+            }
+        }
+        self.read(tokens, meaning)
+    }
+
+    fn read(&mut self, tokens: &mut Tokens<'_>, meaning: impl Fn(&[u8]) -> K) -> Result<Next<K>, Stop> {
+        let start = tokens.position();
+        let next = if tokens.peek_item()?.0 == b'}' {
+            tokens.advance();
+            Next::End
+        } else {
+            let key = tokens.key()?;
+            // What stands before the value belongs to the stretch.
+            tokens.peek()?;
+            Next::Value(meaning(&bytes_of(tokens.bytes(), key)), key)
+        };
+        let text = &tokens.bytes()[start..tokens.position()];
+        self.remember(text, start, next);
+        Ok(next)
+    }
+
+    fn remember(&mut self, text: &[u8], start: usize, next: Next<K>) {
+        let index = match self.by_text.get(text) {
+            Some(&known) => known,
+            None if text.len() > MAX_STEP_LEN || self.steps.len() >= MAX_STEPS => NONE,
+            None => {
+                let next = match next {
+                    Next::Value(meaning, key) => Next::Value(meaning, key.moved_back(start)),
+                    Next::End => Next::End,
+                };
+                let index = u32::try_from(self.steps.len()).unwrap_or(NONE);
+                self.steps.push(Step { text: text.into(), next, guesses: [NONE; GUESSES] });
+                self.by_text.insert(text.into(), index);
+                index
+            }
+        };
+        if let Some(last) = self.steps.get_mut(self.last as usize)
+            && index != NONE
+        {
+            last.guesses.rotate_right(1);
+            last.guesses[0] = index;
+        }
+        self.last = index;
+    }
+}

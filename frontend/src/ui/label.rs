@@ -1,0 +1,105 @@
+//! Names of fields and metrics as people write them: `evt_wait_time` is "Event wait time". Pure.
+//!
+//! The name itself stays one look away, in the explanation: it is what queries, exports and other tools use.
+
+/// What abbreviations stand for.
+const WORDS: [(&str, &str); 8] = [
+    ("avg", "average"),
+    ("evt", "event"),
+    ("fn", "function"),
+    ("instr", "instruction"),
+    ("num", "number of"),
+    ("param", "parameter"),
+    ("params", "parameters"),
+    ("util", "utilization"),
+];
+
+/// Words that are written in capitals.
+const CAPITALS: [&str; 27] = [
+    "api", "bir", "cc", "cpu", "cuda", "dge", "dma", "dram", "gpu", "hbm", "hfu", "hlo", "id", "io", "lnc",
+    "mac", "mbu", "mfu", "mm", "nki", "pc", "pe", "psum", "sbuf", "tid", "tpb", "url",
+];
+
+/// A name as people write it. A name that is not `in_this_form` is somebody's own and stays as it is.
+#[must_use]
+pub fn label(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !name.starts_with(|first: char| first.is_ascii_lowercase()) || !name.bytes().all(is_plain) {
+        return name.to_owned();
+    }
+    let mut text = String::with_capacity(name.len() + 8);
+    // The value itself comes with its unit.
+    let words = name.strip_suffix("_ns").unwrap_or(name).split('_');
+    for word in words.filter(|word| !word.is_empty()) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        let letters = word.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        if CAPITALS.contains(&letters) || (letters == "nc" && letters != word) {
+            text.push_str(&word.to_ascii_uppercase());
+        } else if word == "percent" {
+            text.push('%');
+        } else {
+            text.push_str(WORDS.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| long));
+        }
+    }
+    if text.starts_with(|first: char| first.is_ascii_lowercase()) {
+        text[..1].make_ascii_uppercase();
+    }
+    text
+}
+
+/// As [`label`], below a heading: words that the heading says already are left out. Below "Time by name" and its like
+/// stand names that the trace itself brings, which stay as they are.
+#[must_use]
+pub fn label_below(heading: &str, name: &str) -> String {
+    if heading.contains(" by ") {
+        return name.to_owned();
+    }
+    let prefix = heading.to_lowercase().replace(' ', "_") + "_";
+    label(name.strip_prefix(&prefix).filter(|rest| !rest.starts_with("percent")).unwrap_or(name))
+}
+
+/// A name and its explanation, for a tooltip.
+#[must_use]
+pub fn explanation(name: &str, doc: &str) -> String {
+    if doc.is_empty() { name.to_owned() } else { format!("{name}\n{doc}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: &str) {
+        assert_eq!(label(name), expected);
+    }
+
+    #[test]
+    fn names_become_words() {
+        check("evt_wait_time", "Event wait time");
+        check("compiler_pc", "Compiler PC");
+        check("dma_active_time_percent", "DMA active time %");
+        check("throttle_avg_util_limit_nc0_percent", "Throttle average utilization limit NC0 %");
+        check("activation_fn", "Activation function");
+        check("throttle_active_nc0_time_ns", "Throttle active NC0 time");
+        check("layer", "Layer");
+        check("q0_x__y", "Q0 x y");
+    }
+
+    #[test]
+    fn other_forms_are_left_alone() {
+        for name in ["External id", "Ev Idx", "correlationId", "größe", "_x", "", "S[8]"] {
+            check(name, name);
+        }
+    }
+
+    #[test]
+    fn headings_are_not_said_again() {
+        assert_eq!(label_below("Tensor engine", "tensor_engine_active_time"), "Active time");
+        assert_eq!(label_below("Throttle", "throttle_percent"), "Throttle %");
+        assert_eq!(label_below("", "layer"), "Layer");
+        assert_eq!(label_below("Time by name", "all_reduce"), "all_reduce");
+        assert_eq!(explanation("pc", "Where."), "pc\nWhere.");
+    }
+}

@@ -1,0 +1,110 @@
+//! The uploads of a visit, one row each: how far it is, how to stop it, where it leads.
+
+use leptos::prelude::*;
+
+use super::queue::{Upload, Uploads};
+use super::stage::Stage;
+use crate::ui::address::Link;
+use crate::ui::format;
+use crate::ui::icon::{Glyph, Icon};
+use crate::ui::place::Place;
+use crate::view::View;
+
+/// All uploads of this visit that were not closed.
+#[component]
+pub fn UploadList(
+    /// The uploads.
+    uploads: Uploads,
+) -> impl IntoView {
+    let all = uploads.all();
+    view! {
+        <Show when=move || all.with(|all| !all.is_empty())>
+            <section class="card uploads" aria-label="Uploads">
+                <For each=move || all.get() key=|upload| upload.number let:upload>
+                    <UploadRow uploads upload />
+                </For>
+            </section>
+        </Show>
+    }
+}
+
+#[component]
+fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
+    let Upload { number, name, size_bytes, stage, .. } = upload.clone();
+    let has_failed = Memo::new(move |_| stage.with(|stage| matches!(stage, Stage::Failed(_))));
+    let is_over = Memo::new(move |_| stage.with(Stage::is_final));
+    let can_repeat =
+        Memo::new(move |_| stage.with(|stage| matches!(stage, Stage::Failed(_) | Stage::Cancelled)));
+    let can_stop = Memo::new(move |_| stage.with(|stage| !stage.is_final() && *stage != Stage::Stopping));
+    let (again, stopped) = (upload.clone(), upload);
+    let again = move |_| uploads.start(again.clone());
+    let stop = move |_| uploads.cancel(&stopped);
+    let stop_label = format!("Cancel {name}");
+    let close_label = format!("Close {name}");
+    // Each step would be read aloud; the end is enough.
+    let live = move || if is_over.get() { "polite" } else { "off" };
+    view! {
+        <div class="upload" class:upload-failed=has_failed>
+            <span class="upload-name" title=name.clone()>
+                {name.clone()}
+            </span>
+            <div class="upload-end">
+                <span class="muted">{format::bytes(size_bytes)}</span>
+                <Show when=move || can_stop.get()>
+                    <button class="button" type="button" aria-label=stop_label.clone() on:click=stop.clone()>
+                        "Cancel"
+                    </button>
+                </Show>
+                <Show when=move || can_repeat.get()>
+                    <button class="button" type="button" on:click=again.clone()>
+                        "Try again"
+                    </button>
+                </Show>
+                <Show when=move || is_over.get()>
+                    <button
+                        class="button button-icon"
+                        type="button"
+                        aria-label=close_label.clone()
+                        on:click=move |_| uploads.close(number)
+                    >
+                        <Icon glyph=Glyph::Close />
+                    </button>
+                </Show>
+            </div>
+            <Show when=move || !is_over.get()>
+                <Progress stage />
+            </Show>
+            <div class="upload-message" aria-live=live>
+                {move || message(&stage.get())}
+            </div>
+        </div>
+    }
+}
+
+/// A bar as long as the share that is done; one that runs to and fro where that cannot be told.
+#[component]
+fn Progress(stage: RwSignal<Stage>) -> impl IntoView {
+    let share = Memo::new(move |_| stage.with(Stage::share));
+    let width = move || share.get().map(|share| format!("{:.1}%", share * 100.0));
+    view! {
+        <div
+            class="progress"
+            class:progress-open=move || share.get().is_none()
+            role="progressbar"
+            aria-label=move || stage.with(Stage::title)
+            aria-valuemin="0"
+            aria-valuemax="100"
+            aria-valuenow=move || share.get().map(|share| format!("{:.0}", share * 100.0))
+        >
+            <span style:width=width></span>
+        </div>
+    }
+}
+
+fn message(stage: &Stage) -> AnyView {
+    let Stage::Done(profile) = stage else { return stage.text().into_any() };
+    let place = Place::Profile(View::of_profile(&profile.slug));
+    let text = format!("Ingested {}. ", format::counted(profile.events, "event", "events"));
+    let open = format!("Open {}", profile.display_name);
+    view! { {text} <Link place>{open}</Link> }.into_any()
+}

@@ -1,0 +1,11 @@
+//! Files on their way into the store.
+
+pub mod stage;
+
+#[cfg(feature = "browser")]
+pub mod list;
+#[cfg(feature = "browser")]
+pub mod queue;
+
+#[cfg(feature = "browser")]
+pub use self::{list::UploadList, queue::Uploads};

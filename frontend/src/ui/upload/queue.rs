@@ -1,0 +1,227 @@
+//! All uploads of a visit. They go on while their user looks at other pages; one profile is sent at a time, so that the
+//! first is there as soon as can be.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use js_sys::Promise;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use nprof_engine::wire::job::{JobReport, JobState};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{File, FileList, FormData};
+
+use super::stage::{Speed, Stage};
+use crate::fetch::upload::{Sent, Transfer};
+use crate::fetch::{Client, FetchError};
+use crate::ui::batch;
+
+/// How often the server is asked how far it is.
+const LOOK_EVERY_MS: i32 = 200;
+/// The server may be out of reach for so many looks in a row.
+const MOST_FAILURES: u32 = 50;
+
+/// One upload.
+#[derive(Clone)]
+pub struct Upload {
+    /// Its number on this visit.
+    pub number: u32,
+    /// The names of its files.
+    pub name: String,
+    /// The size of its files.
+    pub size_bytes: f64,
+    /// How far it is.
+    pub stage: RwSignal<Stage>,
+    files: StoredValue<Vec<File>, LocalStorage>,
+    under_way: StoredValue<UnderWay, LocalStorage>,
+}
+
+/// What to stop.
+#[derive(Clone, Default)]
+enum UnderWay {
+    #[default]
+    Nothing,
+    Transfer(Rc<Transfer>),
+    Job(u64),
+}
+
+/// All uploads of this visit, handed down as a context.
+#[derive(Clone, Copy)]
+pub struct Uploads {
+    all: RwSignal<Vec<Upload>>,
+    queue: StoredValue<VecDeque<Upload>>,
+    running: StoredValue<bool>,
+    next: StoredValue<u32>,
+    on_done: StoredValue<Option<Callback<()>>>,
+}
+
+impl Uploads {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            all: RwSignal::new(Vec::new()),
+            queue: StoredValue::new(VecDeque::new()),
+            running: StoredValue::new(false),
+            next: StoredValue::new(0),
+            on_done: StoredValue::new(None),
+        }
+    }
+
+    /// Those that were not closed.
+    #[must_use]
+    pub fn all(self) -> RwSignal<Vec<Upload>> {
+        self.all
+    }
+
+    /// Calls this after each upload, until the component that asked for it is gone.
+    pub fn on_done(self, callback: Callback<()>) {
+        self.on_done.set_value(Some(callback));
+        on_cleanup(move || self.on_done.set_value(None));
+    }
+
+    /// Sends these files.
+    pub fn add(self, files: Option<FileList>) {
+        let files: Vec<File> = files
+            .map(|files| (0..files.length()).filter_map(|at| files.item(at)).collect())
+            .unwrap_or_default();
+        let names: Vec<String> = files.iter().map(File::name).collect();
+        for positions in batch::profiles(&names) {
+            let files: Vec<File> = positions.iter().map(|&at| files[at].clone()).collect();
+            let name = positions.iter().map(|&at| names[at].as_str()).collect::<Vec<_>>().join(", ");
+            self.enqueue(name, files);
+        }
+    }
+
+    fn enqueue(self, name: String, files: Vec<File>) {
+        let number = self.next.get_value();
+        self.next.set_value(number.wrapping_add(1));
+        let upload = Upload {
+            number,
+            name,
+            size_bytes: files.iter().map(|file| file.size()).sum(),
+            stage: RwSignal::new(Stage::Waiting),
+            files: StoredValue::new_local(files),
+            under_way: StoredValue::new_local(UnderWay::Nothing),
+        };
+        self.all.update(|all| all.push(upload.clone()));
+        self.start(upload);
+    }
+
+    /// Sends it, again where that was tried before.
+    pub fn start(self, upload: Upload) {
+        upload.stage.set(Stage::Waiting);
+        self.queue.update_value(|queue| queue.push_back(upload));
+        if !self.running.get_value() {
+            self.running.set_value(true);
+            spawn_local(async move {
+                while let Some(next) = self.queue.try_update_value(VecDeque::pop_front).flatten() {
+                    next.run().await;
+                    if let Some(callback) = self.on_done.get_value() {
+                        callback.run(());
+                    }
+                }
+                self.running.set_value(false);
+            });
+        }
+    }
+
+    /// Stops it, wherever it is.
+    pub fn cancel(self, upload: &Upload) {
+        self.queue.update_value(|queue| queue.retain(|waiting| waiting.number != upload.number));
+        match upload.under_way.get_value() {
+            UnderWay::Nothing => upload.stage.set(Stage::Cancelled),
+            UnderWay::Transfer(transfer) => transfer.abort(),
+            UnderWay::Job(id) => {
+                upload.stage.set(Stage::Stopping);
+                let stage = upload.stage;
+                spawn_local(async move {
+                    if let Err(error) = Client.cancel_job(id).await {
+                        stage.set(Stage::Failed(error.to_string()));
+                    }
+                });
+            }
+        }
+    }
+
+    /// Takes an ended one out of the list.
+    pub fn close(self, number: u32) {
+        self.all.update(|all| all.retain(|upload| upload.number != number));
+    }
+}
+
+impl Default for Uploads {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Upload {
+    async fn run(&self) {
+        let outcome = match self.send().await {
+            Ok(job) => {
+                self.under_way.set_value(UnderWay::Job(job.id));
+                self.watch(job).await
+            }
+            Err(error) => Err(error),
+        };
+        self.under_way.set_value(UnderWay::Nothing);
+        self.stage.set(match outcome {
+            Ok(stage) => stage,
+            Err(FetchError::Cancelled) => Stage::Cancelled,
+            Err(error) => Stage::Failed(error.to_string()),
+        });
+    }
+
+    async fn send(&self) -> Result<JobReport, FetchError> {
+        let form = form(&self.files.get_value())
+            .ok_or(FetchError::Unreadable { what: "the browser did not hand the file over" })?;
+        let transfer = Rc::new(Transfer::new()?);
+        self.under_way.set_value(UnderWay::Transfer(Rc::clone(&transfer)));
+        let (stage, total_bytes) = (self.stage, self.size_bytes);
+        stage.set(Stage::Sending { done_bytes: 0.0, total_bytes });
+        let on_sent = move |Sent { done_bytes, total_bytes }: Sent| {
+            stage.set(Stage::Sending { done_bytes, total_bytes });
+        };
+        transfer.send(&form, Rc::new(on_sent)).await
+    }
+
+    /// Looks at the server's job until it ends.
+    async fn watch(&self, mut report: JobReport) -> Result<Stage, FetchError> {
+        let (mut speed, mut failures) = (Speed::default(), 0);
+        while !report.state.is_final() {
+            speed = speed.after(js_sys::Date::now(), report.events);
+            if self.stage.with_untracked(|stage| *stage != Stage::Stopping) {
+                self.stage.set(Stage::Ingesting(report.clone(), speed));
+            }
+            pause(LOOK_EVERY_MS).await;
+            match Client.job(report.id).await {
+                Ok(next) => (report, failures) = (next, 0),
+                Err(error) if error.is_temporary() && failures < MOST_FAILURES => failures += 1,
+                Err(error) => return Err(error),
+            }
+        }
+        match (report.state, report.profile) {
+            (JobState::Cancelled, _) => Ok(Stage::Cancelled),
+            (JobState::Done, Some(slug)) => Ok(Stage::Done(Client.profile(&slug).await?.entry)),
+            _ => Ok(Stage::Failed(report.error.unwrap_or_else(|| "The ingest failed".to_owned()))),
+        }
+    }
+}
+
+fn form(files: &[File]) -> Option<FormData> {
+    let form = FormData::new().ok()?;
+    for file in files {
+        form.append_with_blob_and_filename("file", file, &file.name()).ok()?;
+    }
+    Some(form)
+}
+
+/// Lets some time pass.
+async fn pause(ms: i32) {
+    let over = Promise::new(&mut |resolve, _| {
+        // Fails never for a function.
+        window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, ms).ok();
+    });
+    JsFuture::from(over).await.ok();
+}

@@ -1,0 +1,213 @@
+//! Fingers on the tracks: one moves them, two zoom about their middle and move with it, a tap selects.
+//!
+//! Each change of the number of fingers is a new beginning: what was under the fingers then stays under them, so that
+//! nothing jumps when one is lifted or put down.
+
+use nprof_engine::base::Interval;
+
+use super::scale::TimeScale;
+use super::window::NARROWEST_PS;
+
+/// A finger that moves less than this taps.
+const TAP_PX: f64 = 8.0;
+/// Fingers nearer to each other than this count as this far apart: their distance is mostly noise.
+const NEAREST_PX: f64 = 24.0;
+
+/// A finger, in CSS pixels of the tracks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Finger {
+    /// The browser's number for it.
+    id: i32,
+    x_px: f64,
+    y_px: f64,
+}
+
+/// How things were when the present fingers came together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Beginning {
+    window: Interval,
+    scroll_px: f64,
+    middle_px: (f64, f64),
+    apart_px: f64,
+}
+
+/// All fingers on the tracks.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Touches {
+    fingers: Vec<Finger>,
+    beginning: Option<Beginning>,
+    /// No tap any more: a finger has moved, or there was a second one.
+    has_moved: bool,
+}
+
+/// What fingers ask for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drag {
+    /// The window to show. May reach beyond the trace.
+    pub window: Interval,
+    /// How far to scroll the rows. May be beyond their ends.
+    pub scroll_px: f64,
+}
+
+impl Touches {
+    /// Whether any finger is on the tracks.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        !self.fingers.is_empty()
+    }
+
+    /// A finger is put down.
+    pub fn press(&mut self, id: i32, (x_px, y_px): (f64, f64), scale: &TimeScale, scroll_px: f64) {
+        self.fingers.retain(|finger| finger.id != id);
+        // A second finger makes it a pinch, however little they move.
+        self.has_moved = self.is_any();
+        self.fingers.push(Finger { id, x_px, y_px });
+        self.begin(scale, scroll_px);
+    }
+
+    /// A finger moves; `None` while it may still be a tap, and for fingers that are not on the tracks.
+    pub fn pull(&mut self, id: i32, (x_px, y_px): (f64, f64), scale: &TimeScale) -> Option<Drag> {
+        let finger = self.fingers.iter_mut().find(|finger| finger.id == id)?;
+        (finger.x_px, finger.y_px) = (x_px, y_px);
+        let beginning = self.beginning?;
+        let (middle_px, apart_px) = self.reach();
+        let moved_px = (middle_px.0 - beginning.middle_px.0, middle_px.1 - beginning.middle_px.1);
+        self.has_moved |= moved_px.0.hypot(moved_px.1) >= TAP_PX;
+        if !self.has_moved {
+            return None;
+        }
+        let before = TimeScale { window: beginning.window, width_px: scale.width_px };
+        // The moment that was in the middle of the fingers stays there, at the new zoom.
+        let anchor_ps = before.time_from_px(beginning.middle_px.0);
+        let duration_ps = beginning.window.duration_ps() as f64 * beginning.apart_px / apart_px;
+        let duration_ps = whole_ps(duration_ps).max(NARROWEST_PS);
+        let left_ps = whole_ps(duration_ps as f64 * middle_px.0 / scale.width_px.max(1.0));
+        let start_ps = anchor_ps.saturating_sub(left_ps);
+        let window = Interval::new(start_ps, start_ps.saturating_add(duration_ps));
+        Some(Drag { window, scroll_px: beginning.scroll_px - moved_px.1 })
+    }
+
+    /// A finger is lifted: where it tapped, if it did.
+    pub fn release(&mut self, id: i32, scale: &TimeScale, scroll_px: f64) -> Option<(f64, f64)> {
+        let at = self.fingers.iter().position(|finger| finger.id == id)?;
+        let finger = self.fingers.remove(at);
+        self.begin(scale, scroll_px);
+        (!self.has_moved).then_some((finger.x_px, finger.y_px))
+    }
+
+    /// The browser took a finger for something else.
+    pub fn cancel(&mut self, id: i32, scale: &TimeScale, scroll_px: f64) {
+        self.has_moved = true;
+        self.release(id, scale, scroll_px);
+    }
+
+    fn begin(&mut self, scale: &TimeScale, scroll_px: f64) {
+        let (middle_px, apart_px) = self.reach();
+        self.beginning =
+            self.is_any().then_some(Beginning { window: scale.window, scroll_px, middle_px, apart_px });
+    }
+
+    /// The middle of the first two fingers and how far they are apart; one finger is as far from itself as can be told.
+    fn reach(&self) -> ((f64, f64), f64) {
+        match self.fingers[..] {
+            [] => ((0.0, 0.0), NEAREST_PX),
+            [one] => ((one.x_px, one.y_px), NEAREST_PX),
+            [one, other, ..] => {
+                let middle = (f64::midpoint(one.x_px, other.x_px), f64::midpoint(one.y_px, other.y_px));
+                (middle, (other.x_px - one.x_px).hypot(other.y_px - one.y_px).max(NEAREST_PX))
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "floats beyond i64 saturate, and the window is clamped after"
+)]
+fn whole_ps(ps: f64) -> i64 {
+    ps.round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// 1000 pixels for a million picoseconds: a pixel is a nanosecond.
+    fn scale() -> TimeScale {
+        TimeScale { window: Interval::new(0, 1_000_000), width_px: 1_000.0 }
+    }
+
+    fn drag(start_ps: i64, end_ps: i64, scroll_px: f64) -> Option<Drag> {
+        Some(Drag { window: Interval::new(start_ps, end_ps), scroll_px })
+    }
+
+    #[test]
+    fn one_finger_moves_both_ways() {
+        let mut touches = Touches::default();
+        touches.press(7, (500.0, 100.0), &scale(), 40.0);
+        assert_eq!(touches.pull(7, (503.0, 100.0), &scale()), None, "it may still be a tap");
+        assert_eq!(touches.pull(7, (400.0, 70.0), &scale()), drag(100_000, 1_100_000, 70.0));
+        assert_eq!(touches.pull(9, (0.0, 0.0), &scale()), None, "a finger that was never put down");
+        assert_eq!(touches.release(7, &scale(), 0.0), None, "it has moved: no tap");
+        assert!(!touches.is_any());
+    }
+
+    #[test]
+    fn a_finger_that_stays_taps() {
+        let mut touches = Touches::default();
+        touches.press(1, (20.0, 30.0), &scale(), 0.0);
+        touches.pull(1, (22.0, 31.0), &scale());
+        assert_eq!(touches.release(1, &scale(), 0.0), Some((22.0, 31.0)));
+        touches.press(1, (20.0, 30.0), &scale(), 0.0);
+        touches.cancel(1, &scale(), 0.0);
+        assert!(!touches.is_any());
+    }
+
+    #[test]
+    fn two_fingers_zoom_about_their_middle_and_move_with_it() {
+        let mut touches = Touches::default();
+        touches.press(1, (400.0, 50.0), &scale(), 0.0);
+        touches.press(2, (600.0, 50.0), &scale(), 0.0);
+        assert_eq!(
+            touches.pull(1, (300.0, 50.0), &scale()).map(|drag| drag.window.duration_ps()),
+            Some(666_667)
+        );
+        // Twice as far apart around the same middle: half the span, and what was in the middle stays there.
+        assert_eq!(touches.pull(2, (700.0, 50.0), &scale()), drag(250_000, 750_000, 0.0));
+        // Both to the right: the zoom stays.
+        touches.pull(1, (400.0, 50.0), &scale());
+        assert_eq!(touches.pull(2, (800.0, 50.0), &scale()), drag(200_000, 700_000, 0.0));
+        assert_eq!(touches.release(2, &scale(), 0.0), None);
+        assert_eq!(touches.release(1, &scale(), 0.0), None, "a pinch ends without a tap");
+    }
+
+    #[test]
+    fn nothing_jumps_when_a_finger_is_lifted() {
+        let mut touches = Touches::default();
+        touches.press(1, (400.0, 50.0), &scale(), 0.0);
+        touches.press(2, (600.0, 50.0), &scale(), 0.0);
+        touches.pull(1, (200.0, 50.0), &scale());
+        let shown = TimeScale { window: Interval::new(100_000, 300_000), width_px: 1_000.0 };
+        touches.release(2, &shown, 12.0);
+        assert_eq!(touches.pull(1, (200.0, 50.0), &shown), drag(100_000, 300_000, 12.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_moment_between_two_fingers_stays_between_them(
+            a in 0.0..1_000.0_f64, b in 0.0..1_000.0_f64, c in 0.0..1_000.0_f64, d in 0.0..1_000.0_f64,
+        ) {
+            let mut touches = Touches::default();
+            touches.press(1, (a, 0.0), &scale(), 0.0);
+            touches.press(2, (b, 0.0), &scale(), 0.0);
+            touches.pull(1, (c, 0.0), &scale());
+            let drag = touches.pull(2, (d, 0.0), &scale());
+            let window = drag.map_or(scale().window, |drag| drag.window);
+            let before = scale().time_from_px(f64::midpoint(a, b));
+            let after = TimeScale { window, width_px: 1_000.0 }.time_from_px(f64::midpoint(c, d));
+            let slop_ps = 4 + window.duration_ps() / 1_000_000 + if drag.is_none() { 8_000 } else { 0 };
+            prop_assert!((before - after).abs() <= slop_ps, "{before} {after} {window:?}");
+        }
+    }
+}

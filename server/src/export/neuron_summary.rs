@@ -1,0 +1,188 @@
+//! The tables that say what neuron-profile's summary is made of: to which group each metric belongs, what it means, and
+//! the row of `layer_summary` that stands for the whole program. Rows of single layers need the NEFF's names.
+
+use nprof_engine::base::Time;
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::native::SegmentFile;
+use nprof_engine::segment::TrackMeta;
+use nprof_engine::wire::summary::Summary;
+use serde_json::{Map, Value as Json, json};
+
+/// Groups of metrics, in the order of their display.
+const GROUPS: [&str; 14] = [
+    "overall_stats",
+    "data_movement",
+    "software_data_movement",
+    "hardware_data_movement",
+    "tensor_engine",
+    "vector_engine",
+    "scalar_engine",
+    "sync_engine",
+    "gpsimd_engine",
+    "cc_engine",
+    "system",
+    "throttling_nc0",
+    "throttling_nc1",
+    "server_upload",
+];
+
+/// Engines as the names of their metrics begin.
+const ENGINES: [&str; 5] = ["tensor", "vector", "scalar", "sync", "gpsimd"];
+
+/// The tables by name, each with its rows.
+pub(super) fn tables(segment: &SegmentFile, summary: &Summary) -> Vec<(&'static str, Vec<Json>)> {
+    let metrics = || {
+        let groups = summary.groups.iter();
+        groups.flat_map(|group| group.metrics.iter().map(move |metric| (group.title.as_str(), metric)))
+    };
+    let groups: Map<String, Json> = metrics()
+        .map(|(title, metric)| (metric.name.clone(), Json::from(group_of(title, &metric.name))))
+        .collect();
+    let terms: Map<String, Json> =
+        metrics().map(|(_, metric)| (metric.name.clone(), Json::from(metric.doc.as_str()))).collect();
+    let order: Map<String, Json> =
+        (0..).zip(GROUPS).map(|(place, group): (u32, _)| (group.to_owned(), Json::from(place))).collect();
+    vec![
+        ("summary_groups", vec![Json::Object(groups)]),
+        ("summary_group_order", vec![Json::Object(order)]),
+        ("terminology", vec![Json::Object(terms)]),
+        ("layer_summary", program(segment, summary).into_iter().collect()),
+    ]
+}
+
+/// The group of a metric: that of its heading, which neuron-profile divides further.
+fn group_of(title: &str, metric: &str) -> &'static str {
+    match (title, metric) {
+        (_, name) if name.starts_with("total_active_time") => "summary",
+        (_, name) if name.starts_with("software_dynamic_dma") => "software_data_movement",
+        (_, name) if name.starts_with("hardware_dynamic_dma") => "hardware_data_movement",
+        ("Throttling", name) if name.contains("_nc1_") => "throttling_nc1",
+        ("Throttling", _) => "throttling_nc0",
+        ("Data movement", _) => "data_movement",
+        ("Tensor engine", _) => "tensor_engine",
+        ("Vector engine", _) => "vector_engine",
+        ("Scalar engine", _) => "scalar_engine",
+        ("Sync engine", _) => "sync_engine",
+        ("GpSimd engine", _) => "gpsimd_engine",
+        ("Collectives", _) => "cc_engine",
+        ("System", _) => "system",
+        _ => "overall_stats",
+    }
+}
+
+/// The row of `layer_summary` for the whole program; none where several cores ran, whose metrics are one here.
+fn program(segment: &SegmentFile, summary: &Summary) -> Option<Json> {
+    let footer = segment.footer();
+    let table = segment.table("instruction")?;
+    let is_instructions = |track: &&TrackMeta| matches!(track.spec.kind, nprof_engine::model::TrackKind::Slices(of, _) if of == table);
+    let tracks: Vec<&TrackMeta> =
+        footer.tracks.iter().filter(|track| track.rows > 0).filter(is_instructions).collect();
+    let (start_ps, end_ps) =
+        (tracks.iter().map(|t| t.start_ps).min()?, tracks.iter().map(|t| t.end_ps).max()?);
+    let name = subgraph(segment)?;
+    let metrics = super::summary::metrics(summary);
+    let number = |name: &str| metrics.get(name).and_then(Json::as_f64);
+    let duration_s = seconds(end_ps - start_ps);
+    let mut row = Map::new();
+    row.insert("name".to_owned(), json!(name));
+    row.insert("fully_qualified_subgraph".to_owned(), json!(name));
+    row.insert("start".to_owned(), json!(Time(start_ps).floor_ns()));
+    row.insert("end".to_owned(), json!(Time(end_ps).floor_ns()));
+    row.insert("duration".to_owned(), json!((end_ps - start_ps).div_euclid(PS_PER_NS)));
+    for engine in ENGINES {
+        let of = |quantity: &str| number(&format!("{engine}_engine_{quantity}"));
+        let mut put = |quantity: &str, value: Json| {
+            row.insert(format!("{engine}_engine_{quantity}"), value);
+        };
+        let (active_s, executed_s) =
+            (of("active_time").unwrap_or(0.0), of("instruction_time").unwrap_or(0.0));
+        put("active_time", json!(whole_ns(active_s)));
+        put("instruction_time", json!(whole_ns(executed_s)));
+        put("active_percent", json!(if duration_s > 0.0 { active_s / duration_s } else { 0.0 }));
+        let count = metrics.get(&format!("{engine}_engine_instruction_count"));
+        put("instruction_count", count.cloned().unwrap_or(json!(0)));
+    }
+    row.extend(flops(&metrics, &number, seconds(last_tensor_end(&tracks)? - start_ps)));
+    Some(Json::Object(row))
+}
+
+/// The Tensor engine's operations, and its use of the peak until its own last end.
+fn flops(
+    metrics: &Map<String, Json>,
+    number: &dyn Fn(&str) -> Option<f64>,
+    until_end_s: f64,
+) -> Vec<(String, Json)> {
+    let mut fields = Vec::new();
+    let total_s = number("total_time").unwrap_or(0.0);
+    let names = [("hardware_flops", "flop_count", "hfu"), ("model_flops", "model_flop_count", "mfu")];
+    for (metric, count, share) in names {
+        let Some(flops) = metrics.get(metric) else { continue };
+        fields.push((format!("tensor_engine_{count}"), flops.clone()));
+        if let Some(of_run) = number(&format!("{share}_estimated_percent")).filter(|_| until_end_s > 0.0) {
+            fields.push((format!("tensor_engine_{share}"), json!(of_run * total_s / until_end_s)));
+        }
+    }
+    fields
+}
+
+fn last_tensor_end(tracks: &[&TrackMeta]) -> Option<i64> {
+    let tensor = tracks.iter().filter(|track| track.spec.name.starts_with("Tensor"));
+    tensor.map(|track| track.end_ps).max()
+}
+
+/// The only subgraph of the instructions.
+fn subgraph(segment: &SegmentFile) -> Option<String> {
+    let table = segment.table("model_info")?;
+    let fields = &segment.footer().fields;
+    let mut names = Vec::new();
+    let read = segment.for_each_row(table, |_, row| {
+        for (id, value) in row {
+            if let nprof_engine::model::OwnedValue::Text(name) = value
+                && fields[id.0 as usize].1.name == "sg_name"
+            {
+                names.push(name);
+            }
+        }
+        Ok(())
+    });
+    match (read, names.as_slice()) {
+        (Ok(()), [only]) => Some(format!("/{only}")),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share has the precision of a float")]
+fn seconds(ps: i64) -> f64 {
+    ps as f64 / 1e12
+}
+
+/// Seconds that stand for a whole number of picoseconds, as whole nanoseconds.
+#[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+fn whole_ns(seconds: f64) -> i64 {
+    ((seconds * 1e12).round() as i64).div_euclid(PS_PER_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_divided_as_the_vendor_does() {
+        for (title, metric, group) in [
+            ("Overall", "total_time", "overall_stats"),
+            ("Overall", "total_active_time_percent", "summary"),
+            ("Data movement", "hbm_read_bytes", "data_movement"),
+            ("Data movement", "software_dynamic_dma_size", "software_data_movement"),
+            ("Throttling", "throttle_active_nc0_time_ns", "throttling_nc0"),
+            ("Throttling", "throttle_avg_util_limit_nc1_percent", "throttling_nc1"),
+        ] {
+            assert_eq!(group_of(title, metric), group, "{metric}");
+        }
+    }
+
+    #[test]
+    fn nanoseconds_are_those_of_the_picoseconds() {
+        assert_eq!(whole_ns(2.184225e-06), 2184);
+        assert_eq!(whole_ns(1e-9), 1);
+    }
+}

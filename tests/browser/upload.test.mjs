@@ -1,0 +1,106 @@
+// How traces come in through the page: dropped on it, watched while they are sent and read, stopped, and opened.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { ask, eventually } from "./picture.mjs";
+import { openPage, serve } from "./stage.mjs";
+import { chooseFile, TRACE } from "./trace.mjs";
+
+const BYTES_PER_S = 12e6;
+
+/** A trace that takes seconds to send and to read. */
+function longTrace() {
+  const event = (at) =>
+    `{"ph":"X","pid":1,"tid":${at % 8},"ts":${at},"dur":5,"name":"step ${at % 50}","args":{"at":${at}}}`;
+  return `[${Array.from({ length: 250_000 }, (_, at) => event(at)).join(",\n")}]`;
+}
+
+test("a file that is dropped on the list becomes a profile", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "nprof-drop-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "dropped.json");
+  await writeFile(file, JSON.stringify(TRACE));
+  const { url } = await serve(t, "serve");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
+  // A drag from outside of the browser, with a file that lies on the disk.
+  const browser = await page.context().newCDPSession(page);
+  const drag = (type) =>
+    browser.send("Input.dispatchDragEvent", {
+      type,
+      x: 400,
+      y: 300,
+      data: { items: [], files: [file], dragOperationsMask: 1 },
+    });
+  await drag("dragEnter");
+  await drag("dragOver");
+  await page.getByText("Drop to ingest").waitFor();
+  await drag("drop");
+  await page.getByText("Drop to ingest").waitFor({ state: "hidden" });
+  await page.getByRole("region", { name: "Uploads" }).getByText("Ingested 9 events.").waitFor();
+  await page.getByRole("row").filter({ hasText: "dropped.json" }).waitFor();
+  await page.getByRole("link", { name: "Open dropped.json" }).click();
+  await page.getByRole("heading", { name: "dropped.json" }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("an upload is watched, stopped and sent again", async (t) => {
+  const { url } = await serve(t, "serve");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  const browser = await page.context().newCDPSession(page);
+  const network = { offline: false, latency: 0, downloadThroughput: -1 };
+  const limit = (uploadThroughput) => browser.send("Network.emulateNetworkConditions", { ...network, uploadThroughput });
+  await browser.send("Network.enable");
+  await limit(BYTES_PER_S);
+  const uploads = page.getByRole("region", { name: "Uploads" });
+  const bar = (name) => uploads.getByRole("progressbar", { name });
+  const cancel = uploads.getByRole("button", { name: "Cancel long.json" });
+  /** Waits until the bar stands between its ends. */
+  const isUnderWay = (name) =>
+    eventually(async () => {
+      const now = Number(await bar(name).getAttribute("aria-valuenow", { timeout: 1_000 }));
+      assert.ok(now > 0 && now < 100, `${name}: ${now} %`);
+    });
+
+  await chooseFile(page, "long.json", longTrace());
+  await isUnderWay("Sending");
+  assert.match(await uploads.innerText(), /Sending: [\d.]+ [KM]iB of [\d.]+ MiB/);
+  await cancel.click();
+  await uploads.getByText("Cancelled: nothing was kept").waitFor();
+
+  await limit(-1);
+  await uploads.getByRole("button", { name: "Try again" }).click();
+  await isUnderWay("Reading the trace");
+  await eventually(async () =>
+    assert.match(await uploads.innerText(), /Reading the trace: [\d.]+ MiB of [\d.]+ MiB · [\d,]+ events/),
+  );
+  await cancel.click();
+  await uploads.getByText("Cancelled: nothing was kept").waitFor();
+  assert.equal((await ask(url, "profiles")).profiles.length, 0);
+
+  await uploads.getByRole("button", { name: "Try again" }).click();
+  await eventually(async () => assert.match(await uploads.innerText(), /[\d,]+ events · [\d,]+ events\/s/));
+  await uploads.getByText("Ingested 250,000 events.").waitFor({ timeout: 60_000 });
+  assert.equal((await ask(url, "profiles")).profiles.length, 1);
+  assert.equal(await uploads.getByRole("progressbar").count(), 0);
+  await uploads.getByRole("button", { name: "Close long.json" }).click();
+  await uploads.waitFor({ state: "detached" });
+  assert.deepEqual(problems, []);
+});
+
+test("a server that ends while it reads is said to be gone", async (t) => {
+  const { url, stop } = await serve(t, "serve");
+  const { page } = await openPage(t);
+  await page.goto(url);
+  await chooseFile(page, "long.json", longTrace());
+  const uploads = page.getByRole("region", { name: "Uploads" });
+  await uploads.getByRole("progressbar", { name: "Reading the trace" }).waitFor();
+  await stop();
+  await uploads.getByText("The server does not answer: check that nprof serve is running").waitFor({ timeout: 30_000 });
+  await uploads.getByRole("button", { name: "Try again" }).waitFor();
+});

@@ -1,0 +1,142 @@
+//! Writes the inputs that fuzzing starts from: small traces, programs, segments and messages of our own making, for the
+//! readers whose formats are not text.
+//!
+//! cargo run -p nprof-tests --example seeds -- DIRECTORY: a folder for each fuzz target is made there.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nprof_capture::device::simulated::{self, Settings};
+use nprof_capture::formats::neff::{Neff, fixture as neff};
+use nprof_capture::formats::ntff::engine::Engine;
+use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
+use nprof_capture::formats::trace_event;
+use nprof_engine::codec;
+use nprof_engine::fixture::Recorder;
+use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::model::Sink;
+use nprof_engine::segment::Segment;
+use nprof_engine::tile::{Level, TileId};
+use nprof_engine::wire::answer;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// What the fuzz target `segment` does with the rest of an input, told by its first byte.
+const AS_IT_IS: u8 = 0;
+const CHANGED_SEGMENT: u8 = 1;
+const CHANGED_FOOTER: u8 = 2;
+
+const EVENTS: &str = r#"[
+    {"ph":"B","pid":1,"tid":2,"ts":1,"name":"outer"}, {"ph":"X","pid":1,"tid":2,"ts":2,"dur":3,"name":"inner"},
+    {"ph":"s","pid":1,"tid":2,"ts":2,"id":7,"cat":"c"}, {"ph":"X","pid":1,"tid":3,"ts":4,"dur":1,"name":"far"},
+    {"ph":"f","pid":1,"tid":3,"ts":4,"id":7,"cat":"c"}, {"ph":"i","pid":1,"tid":2,"ts":5,"name":"now"},
+    {"ph":"C","pid":1,"ts":1,"name":"load","args":{"a":1,"b":2.5}}, {"ph":"b","pid":1,"ts":1,"id":1,"cat":"d","name":"e"},
+    {"ph":"M","pid":1,"name":"process_name","args":{"name":"host"}}, {"ph":"X","ts":"odd"}]"#;
+
+fn main() -> Result<()> {
+    let directory = std::env::args_os().nth(1).ok_or("say where to: seeds DIRECTORY")?;
+    let directory = PathBuf::from(directory);
+    let (traces, programs) = (traces(), programs());
+    // A seed that is refused at its first byte leads nowhere.
+    for trace in &traces {
+        nprof_capture::formats::ntff::read(trace, None, &mut Recorder::default(), &mut |_| {})?;
+    }
+    for program in &programs {
+        Neff::read(program)?;
+    }
+    write(&directory, "ntff", &traces)?;
+    write(&directory, "neff", &programs)?;
+    let segments = [simulated_segment()?, event_segment()?];
+    write(&directory, "segment", &segment_inputs(&segments))?;
+    write(&directory, "tile", &messages(&segments)?)
+}
+
+fn write(directory: &Path, target: &str, seeds: &[Vec<u8>]) -> Result<()> {
+    let folder = directory.join(target);
+    fs::create_dir_all(&folder)?;
+    for (number, seed) in seeds.iter().enumerate() {
+        fs::write(folder.join(format!("seed-{number:02}")), seed)?;
+    }
+    Ok(())
+}
+
+fn traces() -> Vec<Vec<u8>> {
+    let mut twice = ntff::varied();
+    twice.run(Engine::Scalar, 1, BEGIN + 5, BEGIN + 8);
+    twice.run(Engine::Scalar, 2, BEGIN + 7, BEGIN + 20);
+    twice.record(INSTRUCTION, 7, 31, 0, BEGIN + 9);
+    twice.record((2, 2), 1, 2, 3, BEGIN + 9);
+    let mut cores = ntff::varied();
+    let second = cores.subgraph().clone();
+    cores.capture.nodes[0].parts[0].subgraphs.push(second);
+    let mut damaged = Trace::new(&[word(0xa2, &[]), word(0x95, &[(63, &[0xee])])]);
+    damaged.edge(Engine::Tensor, 1, 1, 0, BEGIN + 3);
+    damaged.packet(31, 9, BEGIN + 3, BEGIN + 2, 0xff_ffff);
+    for value in [1, 2, 1, 0] {
+        damaged.record(EVENT, 0xf3_0105, 7, value, BEGIN + u64::from(value));
+    }
+    vec![Trace::new(&[]).bytes(), ntff::varied().bytes(), twice.bytes(), cores.bytes(), damaged.bytes()]
+}
+
+fn programs() -> Vec<Vec<u8>> {
+    let (header, members) = (neff::header(), neff::members());
+    let packed = neff::gzip(&members);
+    vec![[&header[..], &packed].concat(), [&header[..], &members].concat(), packed, members]
+}
+
+fn simulated_segment() -> Result<Vec<u8>> {
+    let settings = Settings { ranks: 2, events_per_rank: 60, seed: 1, layers: 1 };
+    segment_of(|sink| simulated::capture(&settings, 0, sink, &mut |_| {}))
+}
+
+fn event_segment() -> Result<Vec<u8>> {
+    segment_of(|sink| trace_event::read(&mut EVENTS.as_bytes(), sink, &mut |_| {}))
+}
+
+fn segment_of<E: Error + 'static>(
+    fill: impl FnOnce(&mut dyn Sink) -> std::result::Result<(), E>,
+) -> Result<Vec<u8>> {
+    let mut segment = Vec::new();
+    let mut builder = Builder::new(Vec::new(), &mut segment, BuildOptions::default())?;
+    fill(&mut builder)?;
+    builder.finish()?;
+    Ok(segment)
+}
+
+fn segment_inputs(segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let whole = segments.iter().map(|segment| [&[AS_IT_IS], &segment[..]].concat());
+    // An offset of three bytes, and the bits to flip there.
+    let changes = [[0x10, 0, 0, 1], [0, 1, 0, 0x80], [0, 8, 0, 0xff], [0x34, 0x12, 0, 4]];
+    let changed =
+        [CHANGED_SEGMENT, CHANGED_FOOTER].into_iter().map(|mode| [&[mode], changes.as_flattened()].concat());
+    whole.chain(changed).collect()
+}
+
+fn messages(segments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+    let mut messages = Vec::new();
+    for bytes in segments {
+        let segment = Segment::open(bytes.clone())?;
+        for group in 0..u32::try_from(segment.footer().tracks.len())?.min(4) {
+            for level in [0, 12, 24] {
+                let Some(level) = Level::new(level) else { continue };
+                let Ok(tile) = answer::tile(&segment, TileId { group, level, index: 0 }) else { continue };
+                messages.push(postcard::to_allocvec(&tile)?);
+            }
+        }
+        messages.push(postcard::to_allocvec(&answer::slice(&segment, 0)?)?);
+        messages.push(postcard::to_allocvec(&answer::summary(&segment, 0)?)?);
+    }
+    let packed: Vec<Vec<u8>> = messages
+        .iter()
+        .map(|message| {
+            let mut frame = Vec::new();
+            codec::compress(message, &mut frame);
+            frame
+        })
+        .collect();
+    messages.extend(packed);
+    messages.sort();
+    messages.dedup();
+    Ok(messages)
+}

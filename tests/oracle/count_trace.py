@@ -1,0 +1,216 @@
+"""Counts a Trace Event JSON file without any of nprof's code: what a store made from it must hold.
+
+    python3 count_trace.py FILE…
+
+Prints a line of JSON for each file: for each track its slices, instants, samples and picoseconds of all slices
+together; the arrows between slices, and the flow points that no arrow could be drawn from. `null` where Python's own
+JSON reader does not accept the file. Standard library only.
+"""
+
+import gzip
+import json
+import re
+import sys
+from bisect import bisect_left
+from collections import defaultdict
+from decimal import Decimal, InvalidOperation
+
+SLICES, INSTANTS, SAMPLES, TOTAL_PS = range(4)
+
+# Asynchronous names of a process that get a track each.
+MAX_ASYNC_NAMES = 256
+
+
+def load(path):
+    """The events, in the order of the file."""
+    raw = open(path, "rb").read()
+    raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    found = []
+
+    def each_object(pairs):
+        found.extend(events for key, events in pairs if key == "traceEvents" and isinstance(events, list))
+        return dict(pairs)
+
+    document = json.loads(raw.decode("utf-8", "replace"), parse_float=Decimal, object_pairs_hook=each_object)
+    if isinstance(document, list):
+        return document
+    return [event for events in found for event in events] if found else [document]
+
+
+def ps(value):
+    """Microseconds as picoseconds; None where it is no number."""
+    if value is None or isinstance(value, (bool, list, dict)):
+        return None
+    try:
+        return int((Decimal(str(value).strip()) * 1_000_000).to_integral_value("ROUND_HALF_UP"))
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
+
+
+def ident(value):
+    """A process, thread or flow as text: 7 and "7" are the same."""
+    if value is None:
+        return "not given"
+    text = str(value)
+    return str(int(text)) if re.fullmatch(r"[+-]?\d+", text) else text
+
+
+def text(event, key):
+    value = event.get(key)
+    return "" if value is None else str(value)
+
+
+class Trace:
+    """What is on each track, as far as it has been read."""
+
+    def __init__(self):
+        self.rows = defaultdict(list)  # track: (start, end or None while unfinished, is instant)
+        self.samples = defaultdict(int)
+        self.last = {}
+        self.points = []  # (flow, time, phase, track, binds to the next slice, name)
+        self.async_names = defaultdict(set)
+
+    def reach(self, track, end):
+        self.last[track] = max(self.last.get(track, end), end)
+
+    def row(self, track, start, end, is_instant=False):
+        self.reach(track, start if end is None else end)
+        self.rows[track].append((start, end, is_instant))
+
+    def async_track(self, pid, cat, name):
+        names = self.async_names[pid]
+        if (cat, name) not in names and len(names) >= MAX_ASYNC_NAMES:
+            name = ""
+        names.add((cat, name))
+        return f"{pid}|" + (" · ".join(part for part in (name, cat) if part) or "Unnamed")
+
+
+def read(events):
+    trace, threads, asyncs, open_async = Trace(), defaultdict(list), defaultdict(list), defaultdict(list)
+    for event in events:
+        if not isinstance(event, dict) or event.get("ph") in (None, "M") or ps(event.get("ts")) is None:
+            continue
+        ph, ts, pid = str(event["ph"]), ps(event["ts"]), ident(event.get("pid"))
+        thread = f"{pid}/{ident(event.get('tid'))}"
+        cat, name = text(event, "cat"), text(event, "name")
+        local = event.get("id2") if isinstance(event.get("id2"), dict) else {}
+        own_id = local.get("local", local.get("global", event.get("id")))
+        id_key = (text(event, "scope"), ident(own_id), pid if "local" in local else "")
+        if ph == "X":
+            dur = ps(event.get("dur"))
+            is_negative = dur is not None and dur < 0
+            end = None if dur is None else ts if is_negative else ts + dur
+            trace.row(thread, ts, end, is_negative)
+        elif ph in "BE":
+            threads[thread].append((ts, ph == "E"))
+            trace.reach(thread, ts)
+        elif ph in "stf":
+            ends_next = ph == "f" and event.get("bp") != "e"
+            trace.points.append(((cat, name, id_key), ts, "stf".index(ph), thread, ends_next, name or cat))
+        elif ph in "beSF":
+            is_end, is_old = ph in "eF", ph in "SF"
+            key = (is_old, cat, id_key) + ((name,) if is_old or own_id is None else ())
+            # A slice within another one stands on the outer one's track.
+            begun = open_async[key]
+            track = begun[0][1] if begun else trace.async_track(pid, cat, name)
+            if not is_end:
+                begun.append((name, track))
+            elif name in [one[0] for one in begun]:
+                del begun[len(begun) - 1 - [one[0] for one in reversed(begun)].index(name)]
+            asyncs[key + (name,)].append((ts, is_end, track))
+            trace.reach(track, ts)
+        elif ph in "nTp":
+            is_old = ph != "n"
+            key = (is_old, cat, id_key) + ((name,) if is_old or own_id is None else ())
+            begun = open_async[key]
+            trace.row(begun[0][1] if begun else trace.async_track(pid, cat, name), ts, ts, True)
+        elif ph == "C":
+            for series, value in (event.get("args") or {}).items():
+                if isinstance(value, (bool, int, float, Decimal)) or ps(value) is not None:
+                    trace.samples[pid, name, text(event, "id"), series] += 1
+        else:
+            scope = str(event.get("s", "t")) if ph in "iIR" else "t"
+            is_process = scope == "p" or event.get("tid") is None
+            track = "Global" if scope == "g" else f"{pid}|Process events" if is_process else thread
+            trace.row(track, ts, ts, True)
+        comes, goes = (event.get(key) not in (None, False) for key in ("flow_in", "flow_out"))
+        if event.get("bind_id") is not None and (comes or goes) and ph not in "stfbneSTpFC":
+            phase = 1 if comes and goes else 0 if goes else 2
+            trace.points.append((("bind", ident(event["bind_id"])), ts, phase, thread, False, cat or "flow"))
+    pair(trace, threads, asyncs)
+    return trace
+
+
+def pair(trace, threads, asyncs):
+    """Begins with ends, the innermost first, in the order of time."""
+    for group, places in (*((events, None) for events in threads.items()), *((events, 1) for events in asyncs.items())):
+        key, events = group
+        open_begins = []
+        for event in sorted(events, key=lambda event: event[0] if places is None else event[:2]):
+            track = key if places is None else event[2]
+            if not event[1]:
+                open_begins.append((event[0], track))
+            elif open_begins:
+                start, track = open_begins.pop()
+                trace.row(track, start, event[0])
+            else:
+                trace.row(track, event[0], event[0], True)
+        for start, track in open_begins:
+            trace.row(track, start, None)
+
+
+def arrows(trace):
+    """The number of arrows, and of points without a slice or a beginning."""
+    rows = {
+        track: sorted((start, -(end - start), at) for at, (start, end, _) in enumerate(rows))
+        for track, rows in trace.rows.items()
+    }
+    flows = defaultdict(list)
+    for flow, time, phase, track, to_next, name in trace.points:
+        flows[flow].append((time, phase, bound(rows.get(track, []), time, to_next), track, name))
+    drawn, lost = set(), 0
+    for points in flows.values():
+        begin = None
+        for _, phase, at, track, name in sorted(points, key=lambda point: point[:2]):
+            if at is None or (phase > 0 and begin is None):
+                lost += 1
+            elif phase > 0:
+                drawn.add((begin, (track, at), name))
+            if at is not None and (phase == 0 or phase == 1):
+                begin = (track, at)
+    return len(drawn), lost
+
+
+def bound(rows, time, to_next):
+    """The slice that a point belongs to: the next that starts, or the innermost around it."""
+    if to_next:
+        at = bisect_left(rows, (time,))
+        return at if at < len(rows) else None
+    at = bisect_left(rows, (time + 1,))
+    # Slices are nested rarely deeper than this; what is further back ends before.
+    return next((back for back in range(at - 1, -1, -1) if rows[back][0] - rows[back][1] >= time), None)
+
+
+def count(path):
+    try:
+        trace = read(load(path))
+    except ValueError:
+        return None
+    for track, rows in trace.rows.items():
+        # Without an end a slice reaches the last moment of its track.
+        rows[:] = [(start, trace.last[track] if end is None else end, instant) for start, end, instant in rows]
+    tracks = defaultdict(lambda: [0, 0, 0, 0])
+    for track, rows in trace.rows.items():
+        for start, end, is_instant in rows:
+            tracks[track][INSTANTS if is_instant else SLICES] += 1
+            tracks[track][TOTAL_PS] += end - start
+    for (pid, name, own_id, series), samples in trace.samples.items():
+        siblings = [other for other in trace.samples if other[:3] == (pid, name, own_id)]
+        shown = name + (f" [{own_id}]" if own_id else "") + (f" · {series}" if len(siblings) > 1 and series else "")
+        tracks[f"{pid}|{shown}"][SAMPLES] += samples
+    drawn, lost = arrows(trace)
+    return {"tracks": tracks, "arrows": drawn, "lost": lost}
+
+
+for argument in sys.argv[1:]:
+    print(json.dumps(count(argument)))
