@@ -1,5 +1,14 @@
 //! Benches of nprof: the events they run on, how those reach the store, what it and its peers are asked, and the right
 //! answers.
+//!
+//! `cargo bench -p nprof-benches --bench NAME -- …`:
+//! - `events` makes the events; the others do so by themselves;
+//! - `peers` measures nprof, and with `--peers` what could be used in its place, on the same events;
+//! - `parts` measures codecs, indexes, tiles and search beside what the machine takes for the same bytes;
+//! - `growth` draws how costs grow with the profile;
+//! - `page` runs the page's part on the machine and as wasm;
+//! - `clients` has many people zoom over HTTP;
+//! - `readers` measures readers of traces alone, `store` a simulated rank.
 
 pub mod page;
 
