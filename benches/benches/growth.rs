@@ -24,6 +24,7 @@ struct Arguments {
 
 /// What one size costs.
 struct Costs {
+    events: f64,
     rows: f64,
     seconds: f64,
     peak_mib: f64,
@@ -47,7 +48,7 @@ fn main() -> Result<()> {
     while events <= arguments.largest {
         let settings = Settings::standard(events);
         let meta = generate(&cache(&settings), &settings)?;
-        let costs = costs(meta.rows() as f64, &process::nprof(&settings)?);
+        let costs = costs(events as f64, meta.rows() as f64, &process::nprof(&settings)?);
         println!(
             "{:>12} {:>10.2} {:>12.2} {:>8.0} {:>8.3} {:>8.3} {:>8.2}",
             costs.rows,
@@ -85,7 +86,7 @@ fn arguments() -> Result<Arguments> {
     Ok(parsed)
 }
 
-fn costs(rows: f64, figures: &[Figure]) -> Costs {
+fn costs(events: f64, rows: f64, figures: &[Figure]) -> Costs {
     let median = |wanted: &str| {
         let times: Vec<f64> = figures
             .iter()
@@ -104,13 +105,13 @@ fn costs(rows: f64, figures: &[Figure]) -> Costs {
     });
     let (seconds, bytes, peak_mib) = ingest.unwrap_or((f64::NAN, f64::NAN, f64::NAN));
     let (window_ms, view_ms, cold_ms) = (median("W1"), median("Z1"), median("cold"));
-    Costs { rows, seconds, peak_mib, bytes, window_ms, view_ms, cold_ms }
+    Costs { events, rows, seconds, peak_mib, bytes, window_ms, view_ms, cold_ms }
 }
 
 fn charts(all: &[Costs]) -> Vec<Chart> {
     let chart = |title: &str, cost: fn(&Costs) -> f64| Chart {
         title: title.to_owned(),
-        points: all.iter().map(|costs| (costs.rows, cost(costs))).collect(),
+        points: all.iter().map(|costs| (costs.events, cost(costs))).collect(),
     };
     vec![
         chart("Ingest, seconds", |costs| costs.seconds),

@@ -14,6 +14,7 @@ use nprof_benches::generate::files::{ColumnReader, Fixed, read_texts};
 use nprof_benches::generate::random::{Purpose, Random};
 use nprof_benches::generate::{Meta, Settings, cache, generate};
 use nprof_benches::ingest;
+use nprof_benches::tally::Tally;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::codec;
@@ -49,12 +50,23 @@ fn main() -> Result<()> {
     let path = directory.join("rank_0.nseg");
     ingest::write(&directory, &path)?;
     let segment = SegmentFile::open_file(&path)?.context("it was just written")?;
+    println!(
+        "Reading the events and numbering their texts: {:.1} million a second.\n",
+        reading(&directory, &meta)?
+    );
     integers(&directory, &meta)?;
     texts(&directory)?;
     intervals(&directory, &meta)?;
     tile_build(&directory, &meta)?;
     tile_decode(&segment, &meta)?;
     search(&directory, &segment)
+}
+
+/// Million events a second that the benches can hand over.
+fn reading(directory: &Path, meta: &Meta) -> Result<f64> {
+    ingest::fill(directory, &mut Tally::default())?;
+    let seconds = fastest(|| ingest::fill(directory, &mut Tally::default()).is_ok());
+    Ok(meta.rows() as f64 / seconds / 1e6)
 }
 
 fn column<T: Fixed + Into<u64>>(directory: &Path, name: &str, rows: u64) -> Result<Vec<i64>> {

@@ -4,11 +4,12 @@ import os
 import sys
 import time
 
-from chdb import session
+import chdb
 import pyarrow as pa
+from chdb import session
 from events import FIELDS, Job, peak_mib, row_sum, steps
 
-job = Job("ClickHouse")
+job = Job("ClickHouse", f"(chdb {chdb.__version__})")
 TEXT = "LowCardinality(String) CODEC(ZSTD(3))"
 TABLES = {
     "instruction": (

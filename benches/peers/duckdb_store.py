@@ -5,7 +5,7 @@ import time
 import duckdb
 from events import ENGINES, FIELDS, Job, peak_mib, row_sum, steps
 
-job = Job("DuckDB")
+job = Job("DuckDB", duckdb.__version__)
 FILE = job.home / "profile.duckdb"
 # The finest cells, as a power of two of nanoseconds.
 FINEST = 12

@@ -56,10 +56,10 @@ TABLES = {
 class Job:
     """What the command line asks for: `STEP RUN DIRECTORY`."""
 
-    def __init__(self, store):
-        self.store = store
+    def __init__(self, store, version):
+        self.store = f"{store} {version}"
         self.step, self.run, self.directory = sys.argv[1], int(sys.argv[2]), pathlib.Path(sys.argv[3])
-        self.home = self.directory / f"{store.replace('/', '-')}.store"
+        self.home = self.directory / f"{store}.store"
         questions = self.directory / "questions.json"
         if questions.exists():
             for name, value in json.loads(questions.read_text()).items():

@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from events import TABLES, Job, pieces, size_of, steps
 
-job = Job("InfluxDB")
+BINARY = shutil.which("influxd") or sys.exit("influxd is not on PATH")
+VERSION = re.search(r"v([0-9.]+)", subprocess.run([BINARY, "version"], capture_output=True, text=True).stdout)
+job = Job("InfluxDB", VERSION[1] if VERSION else "")
 PORT = 18086
 BATCH_LINES = 5000
 # The disk counts as settled, all compactions done, when its size has not changed for so long.
@@ -83,11 +85,10 @@ class Server:
 
 @contextlib.contextmanager
 def running():
-    binary = shutil.which("influxd") or sys.exit("influxd is not on PATH")
     config = job.home / "influxdb.conf"
     config.write_text(CONFIG.format(home=job.home, port=PORT, rpc=PORT + 2))
     with open(job.home / "log", "a") as log:
-        process = subprocess.Popen([binary, "-config", config], stdout=log, stderr=log, env={**os.environ, "GOMAXPROCS": "2"})
+        process = subprocess.Popen([BINARY, "-config", config], stdout=log, stderr=log, env={**os.environ, "GOMAXPROCS": "2"})
     server = Server(process)
     try:
         while True:

@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from events import FIELDS, TABLES, Job, peak_mib, row_sum, steps
 
-job = Job("Parquet")
+job = Job("Parquet", f"(pyarrow {pa.__version__})")
 GROUP_ROWS = 122_880
 # Ascending numbers are stored as differences.
 ASCENDING = {"instruction": ["timestamp"], "dma": ["timestamp", "dma_id"], "counter": ["timestamp"]}
@@ -56,7 +56,7 @@ def window(dataset, engine, earliest, start, end):
 def with_arrow():
     dataset = ds.dataset(FILE)
     field = pc.field
-    store = "Parquet, pyarrow"
+    store = f"Parquet, by pyarrow {pa.__version__}"
     ask = lambda name, at: job.ask(
         name, job.all_windows(), lambda w: window(dataset, w[0], w[at], w[3], w[4]), row_sum, store=store
     )
@@ -91,7 +91,7 @@ def with_arrow():
 def with_duckdb():
     connection = duckdb.connect(config={"threads": 2})
     connection.execute("SET parquet_metadata_cache = true")
-    store = "Parquet, DuckDB"
+    store = f"Parquet, by DuckDB {duckdb.__version__}"
     table = lambda sql: connection.sql(sql).to_arrow_table()
     ask = lambda name, at: job.ask(
         name,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 64.0;
-const RIGHT: f64 = 20.0;
+const RIGHT: f64 = 28.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 44.0;
 /// Charts side by side.

@@ -17,11 +17,13 @@ use nprof_engine::model::{
 use nprof_engine::native::{WriteError, write_segment};
 
 use crate::generate::Meta;
-use crate::generate::files::{ColumnReader, Fixed, read_texts};
+use crate::generate::files::{ColumnReader, Fixed};
 use crate::generate::text::ENGINES;
 
 /// Rows that are read at once.
 const PIECE_ROWS: usize = 1 << 14;
+/// Bytes of a dictionary that are read at once.
+const BUFFER_BYTES: usize = 1 << 17;
 
 /// Writes the events in `directory` to the segment `path`.
 ///
@@ -37,7 +39,11 @@ pub fn write(directory: &Path, path: &Path) -> Result<Built> {
     })
 }
 
-fn fill(directory: &Path, sink: &mut dyn Sink) -> Result<()> {
+/// Hands all events in `directory` to a sink.
+///
+/// # Errors
+/// Where they cannot be read, and those of the sink.
+pub fn fill(directory: &Path, sink: &mut dyn Sink) -> Result<()> {
     let meta = Meta::read(directory).with_context(|| format!("no events in {}", directory.display()))?;
     sink.rank(RankInfo { source: "bench".to_owned(), ..RankInfo::default() });
     instructions(directory, &meta, sink)?;
@@ -62,53 +68,44 @@ impl<T: Fixed> Column<T> {
 }
 
 /// A column of codes into a dictionary whose texts are numbered where they first occur, so that each is read and named
-/// when its first row is.
+/// with the first piece that it is in.
 struct TextColumn<T> {
     codes: Column<T>,
     lines: BufReader<File>,
     line: String,
     names: Vec<NameId>,
+    /// Of the piece's rows.
+    values: Vec<NameId>,
 }
 
 impl<T: Fixed + Into<u32>> TextColumn<T> {
     fn open(directory: &Path, name: &str) -> Result<Self> {
         Ok(Self {
             codes: Column::open(directory, name)?,
-            lines: BufReader::new(File::open(directory.join(format!("{name}.txt")))?),
+            lines: BufReader::with_capacity(BUFFER_BYTES, File::open(directory.join(format!("{name}.txt")))?),
             line: String::new(),
             names: Vec::new(),
+            values: Vec::new(),
         })
     }
 
-    fn value(&mut self, at: usize, sink: &mut dyn Sink) -> Result<Value<'static>> {
-        let code: u32 = self.codes.values[at].into();
-        let code = code as usize;
-        while self.names.len() <= code {
+    fn read(&mut self, rows: usize, sink: &mut dyn Sink) -> Result<()> {
+        self.codes.read(rows)?;
+        let codes = self.codes.values.iter().map(|&code| -> u32 { code.into() });
+        let last = codes.clone().max().unwrap_or(0) as usize;
+        while self.names.len() <= last {
             self.line.clear();
             self.lines.read_line(&mut self.line)?;
             let text = self.line.strip_suffix('\n').context("a dictionary ends before its codes")?;
             self.names.push(sink.name(text)?);
         }
-        Ok(Value::Name(self.names[code]))
-    }
-}
-
-/// The names of slices: a dictionary, each text of which the sink has numbered.
-struct NameColumn<T> {
-    codes: Column<T>,
-    names: Vec<NameId>,
-}
-
-impl<T: Fixed + Into<u32>> NameColumn<T> {
-    fn open(directory: &Path, name: &str, sink: &mut dyn Sink) -> Result<Self> {
-        let names =
-            read_texts(directory, name)?.lines().map(|text| Ok(sink.name(text)?)).collect::<Result<_>>()?;
-        Ok(Self { codes: Column::open(directory, name)?, names })
+        self.values.clear();
+        self.values.extend(codes.map(|code| self.names[code as usize]));
+        Ok(())
     }
 
-    fn name(&self, at: usize) -> Result<NameId> {
-        let code: u32 = self.codes.values[at].into();
-        self.names.get(code as usize).copied().context("a code is beyond its dictionary")
+    fn value(&self, at: usize) -> Value<'static> {
+        Value::Name(self.values[at])
     }
 }
 
@@ -165,7 +162,7 @@ fn instructions(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()
     let mut start = Column::<u64>::open(directory, "instruction.start")?;
     let mut duration = Column::<u32>::open(directory, "instruction.duration")?;
     let mut pc = Column::<u32>::open(directory, "instruction.pc")?;
-    let mut opcode = NameColumn::<u8>::open(directory, "instruction.opcode", sink)?;
+    let mut opcode = TextColumn::<u8>::open(directory, "instruction.opcode")?;
     let mut operands = TextColumn::<u32>::open(directory, "instruction.operands")?;
     let mut hlo = TextColumn::<u16>::open(directory, "instruction.hlo_name")?;
     let mut layer = TextColumn::<u16>::open(directory, "instruction.layer_path")?;
@@ -174,24 +171,24 @@ fn instructions(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()
         start.read(rows)?;
         duration.read(rows)?;
         pc.read(rows)?;
-        opcode.codes.read(rows)?;
-        operands.codes.read(rows)?;
-        hlo.codes.read(rows)?;
-        layer.codes.read(rows)?;
-        source.codes.read(rows)?;
+        opcode.read(rows, sink)?;
+        operands.read(rows, sink)?;
+        hlo.read(rows, sink)?;
+        layer.read(rows, sink)?;
+        source.read(rows, sink)?;
         for at in 0..rows {
             let values = [
-                (fields[0], operands.value(at, sink)?),
-                (fields[1], hlo.value(at, sink)?),
-                (fields[2], layer.value(at, sink)?),
-                (fields[3], source.value(at, sink)?),
+                (fields[0], operands.value(at)),
+                (fields[1], hlo.value(at)),
+                (fields[2], layer.value(at)),
+                (fields[3], source.value(at)),
                 (pc_field, Value::Int(i64::from(pc.values[at]))),
             ];
             sink.slice(&SliceRecord {
                 track: engines[engine],
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
-                name: opcode.name(at)?,
+                name: opcode.values[at],
                 form: Form::Complete,
                 fields: &values,
             })?;
@@ -212,28 +209,28 @@ fn transfers(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let mut size = Column::<u32>::open(directory, "dma.size")?;
     let mut src = TextColumn::<u8>::open(directory, "dma.src")?;
     let mut dst = TextColumn::<u8>::open(directory, "dma.dst")?;
-    let mut tensor = NameColumn::<u16>::open(directory, "dma.tensor", sink)?;
+    let mut tensor = TextColumn::<u16>::open(directory, "dma.tensor")?;
     let mut id = Column::<u32>::open(directory, "dma.dma_id")?;
     pieces(&meta.dmas, |queue, rows| {
         start.read(rows)?;
         duration.read(rows)?;
         size.read(rows)?;
-        src.codes.read(rows)?;
-        dst.codes.read(rows)?;
-        tensor.codes.read(rows)?;
+        src.read(rows, sink)?;
+        dst.read(rows, sink)?;
+        tensor.read(rows, sink)?;
         id.read(rows)?;
         for at in 0..rows {
             let fields = [
                 (size_field, Value::Int(i64::from(size.values[at]))),
-                (src_field, src.value(at, sink)?),
-                (dst_field, dst.value(at, sink)?),
+                (src_field, src.value(at)),
+                (dst_field, dst.value(at)),
                 (id_field, Value::Int(i64::from(id.values[at]))),
             ];
             sink.slice(&SliceRecord {
                 track: queues[queue],
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
-                name: tensor.name(at)?,
+                name: tensor.values[at],
                 form: Form::Complete,
                 fields: &fields,
             })?;
@@ -278,6 +275,7 @@ mod tests {
     use nprof_engine::native::SegmentFile;
 
     use super::*;
+    use crate::generate::files::read_texts;
     use crate::generate::{Settings, generate};
 
     #[test]

@@ -1,14 +1,16 @@
 //! Asks nprof: one segment, the questions of [`crate::questions`].
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::{OwnedValue, TrackId};
+use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
+use nprof_engine::model::{NameId, TrackId};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{RowFields, SliceAt};
+use nprof_engine::segment::{BlockReader, ColumnRole};
 use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
 use nprof_engine::wire::answer;
 
@@ -59,12 +61,13 @@ fn open(path: &Path) -> Result<SegmentFile> {
     file.with_context(|| path.display().to_string())
 }
 
-/// A row with everything that is known of it.
-struct Row {
-    start_ps: i64,
-    duration_ps: i64,
-    name: String,
-    fields: Vec<OwnedValue>,
+/// Rows with everything that is known of them, column by column: numbers, and texts where the segment has them.
+#[derive(Default)]
+struct Rows<'a> {
+    start_ps: Vec<i64>,
+    duration_ps: Vec<i64>,
+    numbers: Vec<i64>,
+    texts: Vec<Cow<'a, str>>,
 }
 
 /// Opens the segment and answers one window: what a page waits for after a restart.
@@ -144,42 +147,79 @@ fn engines(segment: &SegmentFile) -> Vec<TrackId> {
     segment.slice_tracks(None).into_iter().take(crate::generate::text::ENGINES.len()).collect()
 }
 
-/// The slices of a window with all their fields as values; those that start at most `lookback_ns` before it.
-fn window_rows(segment: &SegmentFile, track: TrackId, window: &Window, lookback_ns: u64) -> Result<Vec<Row>> {
+/// The slices of a window with all their fields; those that start at most `lookback_ns` before it.
+fn window_rows<'a>(
+    segment: &'a SegmentFile,
+    track: TrackId,
+    window: &Window,
+    lookback_ns: u64,
+) -> Result<Rows<'a>> {
     let interval = Interval::new(ps(window.start_ns), ps(window.end_ns));
     let from = ps(window.start_ns.saturating_sub(lookback_ns));
-    let (mut slices, _) = segment.window(&[track], interval, usize::MAX)?;
-    slices.retain(|at| at.slice.start_ps >= from);
-    let mut fields: Option<(usize, RowFields)> = None;
-    let row = |at: &SliceAt| {
-        let place = segment.place(at.slice.row)?;
-        let of_block = match fields.take() {
-            Some(known) if known.0 == place.block => known,
-            _ => (place.block, RowFields::decode(segment, place.table, place.block)?),
-        };
-        let values = of_block.1.row(segment, place.at)?;
-        fields = Some(of_block);
-        Ok(Row {
-            start_ps: at.slice.start_ps,
-            duration_ps: at.slice.duration_ps,
-            name: segment.text(at.name())?.to_owned(),
-            fields: values.into_iter().map(|(_, value)| value).collect(),
-        })
-    };
-    slices.iter().map(row).collect()
+    let table = segment.table_of(track).context("an engine's track has slices")?;
+    let mut found = Rows::default();
+    for block in segment.blocks(table)?.overlapping(segment.blocks_of(track)?, interval) {
+        let mut reader = BlockReader::new(segment, table, block)?;
+        let starts = reader.core_ints(ColumnRole::Start)?;
+        let durations = reader.core_ints(ColumnRole::Duration)?;
+        let is_wanted =
+            |&at: &usize| starts[at] >= from && interval.overlaps(starts[at], starts[at] + durations[at]);
+        let wanted: Vec<usize> = (0..starts.len()).filter(is_wanted).collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        found.start_ps.extend(wanted.iter().map(|&at| starts[at]));
+        found.duration_ps.extend(wanted.iter().map(|&at| durations[at]));
+        for column in segment.columns_of(table) {
+            if matches!(segment.footer().columns[column].role, ColumnRole::Name | ColumnRole::Field(_))
+                && let Some(values) = reader.column(column)?
+            {
+                found.add(segment, segment.kind(column), &values, &wanted)?;
+            }
+        }
+    }
+    Ok(found)
 }
 
-fn sum_of_rows(rows: &[Row]) -> Answer {
-    let of_row = |row: &Row| {
-        let fields = row.fields.iter().map(|value| match value {
-            OwnedValue::Int(number) => number.unsigned_abs(),
-            OwnedValue::Text(text) => text.len() as u64,
-            _ => 0,
-        });
-        debug_assert!(row.start_ps >= 0);
-        fields.sum::<u64>() + (row.duration_ps / PS_PER_NS).unsigned_abs() + row.name.len() as u64
-    };
-    Answer { rows: rows.len() as u64, sum: rows.iter().map(of_row).sum() }
+impl<'a> Rows<'a> {
+    /// Takes the wanted rows of a block's column.
+    fn add(
+        &mut self,
+        segment: &'a SegmentFile,
+        kind: ColumnType,
+        column: &BlockColumn,
+        wanted: &[usize],
+    ) -> Result<()> {
+        let slots = wanted.iter().filter_map(|&at| column.slot(at));
+        match column.values() {
+            BlockValues::Ints(codes) if kind.is_code() => {
+                // Neighbours often have the same text.
+                let mut known = None;
+                for slot in slots {
+                    let text = match known {
+                        Some((code, text)) if code == codes[slot] => text,
+                        _ => segment.text(NameId(u32::try_from(codes[slot])?))?,
+                    };
+                    known = Some((codes[slot], text));
+                    self.texts.push(Cow::Borrowed(text));
+                }
+            }
+            BlockValues::Ints(numbers) => self.numbers.extend(slots.map(|slot| numbers[slot])),
+            BlockValues::Texts(texts) => {
+                self.texts.extend(slots.map(|slot| Cow::Owned(texts.get(slot).to_owned())));
+            }
+            BlockValues::Floats(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn sum_of_rows(rows: &Rows<'_>) -> Answer {
+    let time_ps: i64 = rows.duration_ps.iter().sum();
+    let numbers: i64 = rows.numbers.iter().sum();
+    let text_bytes: usize = rows.texts.iter().map(|text| text.len()).sum();
+    let sum = (time_ps / PS_PER_NS + numbers).unsigned_abs() + text_bytes as u64;
+    Answer { rows: rows.start_ps.len() as u64, sum }
 }
 
 /// Time and number of slices in all cells of a level.

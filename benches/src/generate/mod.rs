@@ -23,7 +23,7 @@ use std::path::Path;
 pub use timing::Jitter;
 
 /// Changes whenever the same settings give other events.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The part of the events that are instructions; the others are transfers. Counters come on top.
 const INSTRUCTION_SHARE: f64 = 0.73;
 /// A layer has at least so many transfers.

@@ -128,7 +128,7 @@ pub fn layer_paths() -> Vec<String> {
 #[must_use]
 pub fn source_lines() -> Vec<String> {
     let line = |at: usize| {
-        format!("/opt/user/kernels/src/{}.py:{}", KERNELS[at % KERNELS.len()], 40 + (at * 7) % 900)
+        format!("/opt/llama/nki/kernels/{}.py:{}", KERNELS[at % KERNELS.len()], 40 + (at * 7) % 900)
     };
     (0..SOURCE_LINES).map(line).collect()
 }

@@ -35,8 +35,8 @@ pub const RULER_PX: f64 = 24.0;
 const SLOP_PX: f64 = 3.0;
 /// Slices that come before the rank in coarse wait at most so long for their colours.
 const COLOURS_WAIT: Duration = Duration::from_millis(500);
-/// A frame unpacks tiles for at most so long; what is made of them takes about as long again.
-const UNPACK_MS: f64 = 2.5;
+/// A frame unpacks tiles for at most so long; to draw them for the first time takes about twice as long again.
+const UNPACK_MS: f64 = 1.5;
 /// Arrows that are drawn; a slice with more has them in the details.
 const MOST_ARROWS: usize = 64;
 

@@ -1,0 +1,50 @@
+//! What the page does with the store's bytes, the same code for the machine and for wasm: unpacks a tile, and summarises
+//! a selection over a segment that it holds in memory.
+
+use nprof_engine::base::{Interval, Result};
+use nprof_engine::segment::Segment;
+use nprof_engine::wire::answer;
+use nprof_engine::wire::tile::Tile;
+
+/// No tile is larger.
+const LARGEST_TILE_BYTES: usize = 64 << 20;
+
+/// A packed tile and a segment, as the page has them.
+#[derive(Debug)]
+pub struct Page {
+    frame: Vec<u8>,
+    segment: Segment<Vec<u8>>,
+}
+
+impl Page {
+    /// Opens the segment.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn new(frame: Vec<u8>, segment: Vec<u8>) -> Result<Self> {
+        Ok(Self { frame, segment: Segment::open(segment)? })
+    }
+
+    /// Unpacks the tile: its lanes, or `None` where it is damaged.
+    #[must_use]
+    pub fn unpack_tile(&self) -> Option<usize> {
+        let bytes = zstd::bulk::decompress(&self.frame, LARGEST_TILE_BYTES.min(self.tile_bytes()?)).ok()?;
+        let tile: Tile = postcard::from_bytes(&bytes).ok()?;
+        Some(tile.lanes.len())
+    }
+
+    /// Bytes of the tile before it was packed.
+    #[must_use]
+    pub fn tile_bytes(&self) -> Option<usize> {
+        let claimed = zstd::zstd_safe::get_frame_content_size(&self.frame).ok()??;
+        usize::try_from(claimed).ok()
+    }
+
+    /// Summarises everything: how many slices.
+    ///
+    /// # Errors
+    /// Where the segment is damaged.
+    pub fn select_all(&self) -> Result<u64> {
+        Ok(answer::selection(&self.segment, Interval::new(i64::MIN / 4, i64::MAX / 4), None)?.count)
+    }
+}
