@@ -112,7 +112,7 @@ impl<B: Bytes> Segment<B> {
             put(Part::Program(id), track.program);
             put(Part::Totals(id), track.totals);
             put(Part::Pages(id), track.pyramid);
-            let pages = self.pages(track).unwrap_or_default();
+            let pages = self.pages(id).unwrap_or_default();
             pages.iter().enumerate().for_each(|(number, page)| put(Part::Page(id, number), page.piece));
         }
         put(Part::Dictionary, self.footer().dictionary.chunks);

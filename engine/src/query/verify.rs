@@ -58,7 +58,7 @@ impl<B: Bytes> Segment<B> {
             Part::Postings(column) => self.decode_postings(column),
             Part::Program(track) => self.program(track).map(drop),
             Part::Totals(track) => self.totals(track).map(drop),
-            Part::Pages(track) => self.pages(&self.footer().tracks[track.0 as usize]).map(drop),
+            Part::Pages(track) => self.pages(track).map(drop),
             Part::Page(track, number) => self.decode_page(track, number),
             Part::Dictionary => self.chunk_pieces().map(drop),
             Part::Chunk(chunk) => self.chunk(chunk).map(drop),
@@ -88,7 +88,7 @@ impl<B: Bytes> Segment<B> {
 
     fn decode_page(&self, track: TrackId, number: usize) -> Result<()> {
         let meta = &self.footer().tracks[track.0 as usize];
-        match (self.pages(meta)?.get(number), meta.spec.kind) {
+        match (self.pages(track)?.get(number), meta.spec.kind) {
             (Some(page), TrackKind::Slices(..)) => self.slice_cells(page, meta.first_row).map(drop),
             (Some(page), TrackKind::Counter(_)) => self.range_cells(page).map(drop),
             _ => Ok(()),
