@@ -1,9 +1,9 @@
 //! Checking a whole segment: every checksum, and that everything can be decoded.
 
-use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 
 use roaring::RoaringBitmap;
+use rustc_hash::FxHashSet;
 
 use super::part::{Part, PartMap};
 use crate::base::{Error, Result};
@@ -37,7 +37,7 @@ impl<B: Bytes> Segment<B> {
     ///
     /// Costs as much as reading all columns.
     pub fn verify(&self, report: Report<'_>) -> ControlFlow<()> {
-        let mut check = Check { segment: self, map: self.part_map(), damaged: HashSet::new(), report };
+        let mut check = Check { segment: self, map: self.part_map(), damaged: FxHashSet::default(), report };
         let lists = check.map.clone();
         for (bytes, part) in lists.iter() {
             // Blocks come below: those of a row range share what they are decoded with.
@@ -100,7 +100,7 @@ impl<B: Bytes> Segment<B> {
 struct Check<'s, B> {
     segment: &'s Segment<B>,
     map: PartMap,
-    damaged: HashSet<Part>,
+    damaged: FxHashSet<Part>,
     report: Report<'s>,
 }
 
