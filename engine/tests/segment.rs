@@ -239,7 +239,7 @@ fn read_all(bytes: Vec<u8>) -> Result<(), Error> {
         segment.chunk(chunk)?;
     }
     segment.piece(segment.footer().dictionary.chunks, "dictionary directory")?;
-    for track in &segment.footer().tracks {
+    for track in (0..segment.footer().tracks.len() as u32).map(TrackId) {
         for page in segment.pages(track)? {
             segment.piece(page.piece, "pyramid page")?;
         }

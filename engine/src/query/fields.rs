@@ -2,7 +2,7 @@
 
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
-use crate::model::{FieldId, NameId, OwnedValue, TableId};
+use crate::model::{FieldId, NameId, OwnedValue, TableId, Value};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// The fields of the rows of one block, decoded together: for a row's details, and for exports that read all rows.
@@ -35,36 +35,52 @@ impl RowFields {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn row<B: Bytes>(&self, segment: &Segment<B>, at: usize) -> Result<Vec<(FieldId, OwnedValue)>> {
-        let mut values = Vec::new();
-        for (field, kind, column) in &self.columns {
-            if let Some(slot) = column.slot(at) {
-                values.push((*field, value_of(segment, *kind, column.values(), slot)?));
-            }
-        }
-        Ok(values)
+        self.values(segment, at).map(|value| value.map(|(field, value)| (field, owned(value)))).collect()
+    }
+
+    /// The same, borrowed.
+    pub fn values<'v, B: Bytes>(
+        &'v self,
+        segment: &'v Segment<B>,
+        at: usize,
+    ) -> impl Iterator<Item = Result<(FieldId, Value<'v>)>> {
+        self.columns.iter().filter_map(move |(field, kind, column)| {
+            let slot = column.slot(at)?;
+            Some(value_of(segment, *kind, column.values(), slot).map(|value| (*field, value)))
+        })
     }
 }
 
-fn value_of<B: Bytes>(
-    segment: &Segment<B>,
+fn owned(value: Value<'_>) -> OwnedValue {
+    match value {
+        Value::Int(value) => OwnedValue::Int(value),
+        Value::Uint(value) => OwnedValue::Uint(value),
+        Value::Float(value) => OwnedValue::Float(value),
+        Value::Bool(value) => OwnedValue::Bool(value),
+        // Names are looked up where values are read.
+        Value::Name(value) => OwnedValue::Int(i64::from(value.0)),
+        Value::Text(value) => OwnedValue::Text(value.to_owned()),
+        Value::Json(value) => OwnedValue::Json(value.to_owned()),
+    }
+}
+
+fn value_of<'v, B: Bytes>(
+    segment: &'v Segment<B>,
     kind: ColumnType,
-    values: &BlockValues,
+    values: &'v BlockValues,
     slot: usize,
-) -> Result<OwnedValue> {
+) -> Result<Value<'v>> {
     let damaged = Error::Corrupt { what: "column block of another type", offset: 0 };
-    let text = |code: i64| -> Result<String> {
-        let id = u32::try_from(code).map_err(|_| damaged)?;
-        Ok(segment.text(NameId(id))?.to_owned())
-    };
+    let text = |code: i64| segment.text(NameId(u32::try_from(code).map_err(|_| damaged)?));
     Ok(match (kind, values) {
-        (ColumnType::Int, BlockValues::Ints(v)) => OwnedValue::Int(v[slot]),
-        (ColumnType::Uint, BlockValues::Ints(v)) => OwnedValue::Uint(v[slot].cast_unsigned()),
-        (ColumnType::Bool, BlockValues::Ints(v)) => OwnedValue::Bool(v[slot] != 0),
-        (ColumnType::Float, BlockValues::Floats(v)) => OwnedValue::Float(v[slot]),
-        (ColumnType::Text, BlockValues::Ints(v)) => OwnedValue::Text(text(v[slot])?),
-        (ColumnType::Json, BlockValues::Ints(v)) => OwnedValue::Json(text(v[slot])?),
-        (ColumnType::LongText, BlockValues::Texts(t)) => OwnedValue::Text(t.get(slot).to_owned()),
-        (ColumnType::LongJson, BlockValues::Texts(t)) => OwnedValue::Json(t.get(slot).to_owned()),
+        (ColumnType::Int, BlockValues::Ints(v)) => Value::Int(v[slot]),
+        (ColumnType::Uint, BlockValues::Ints(v)) => Value::Uint(v[slot].cast_unsigned()),
+        (ColumnType::Bool, BlockValues::Ints(v)) => Value::Bool(v[slot] != 0),
+        (ColumnType::Float, BlockValues::Floats(v)) => Value::Float(v[slot]),
+        (ColumnType::Text, BlockValues::Ints(v)) => Value::Text(text(v[slot])?),
+        (ColumnType::Json, BlockValues::Ints(v)) => Value::Json(text(v[slot])?),
+        (ColumnType::LongText, BlockValues::Texts(t)) => Value::Text(t.get(slot)),
+        (ColumnType::LongJson, BlockValues::Texts(t)) => Value::Json(t.get(slot)),
         _ => return Err(damaged),
     })
 }

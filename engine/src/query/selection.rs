@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{Interval, Result};
-use crate::model::{NameId, TrackId};
-use crate::segment::{Bytes, Segment};
+use crate::model::{NameId, TableId, TrackId};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// What lies in a span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -80,15 +80,20 @@ impl<B: Bytes> Segment<B> {
         let mut covered_to = span.start.0;
         for block in list.overlapping(blocks, span) {
             let (start, end) = (list.starts()[block], list.end(block));
-            // A block that lies inside (not at the very end: what has no duration there is outside), where nothing is covered yet, is known without its rows.
-            if let Some(totals) = totals.filter(|_| start >= covered_to && end < span.end.0) {
+            // Slices of a block that lies inside (not at the very end: what has no duration there is outside) are known
+            // without their rows.
+            if let Some(totals) = totals.filter(|_| start >= span.start.0 && end < span.end.0) {
                 for of in totals.names(block - first_block) {
                     let row = first_row + list.first_row(block) + u32::from(of.longest_at);
                     total.count += u64::from(of.count);
                     add(names, of.name, (u64::from(of.count), of.total_ps), (of.longest_ps, row));
                 }
-                total.busy_ps += totals.covered_ps(block - first_block);
-                covered_to = end;
+                total.busy_ps += match covered_to {
+                    _ if covered_to <= start => totals.covered_ps(block - first_block),
+                    _ if covered_to >= end => 0,
+                    _ => self.covered_after(table, block, covered_to)?,
+                };
+                covered_to = covered_to.max(end);
                 continue;
             }
             self.block_slices(table, block, |slice| {
@@ -106,6 +111,22 @@ impl<B: Bytes> Segment<B> {
             })?;
         }
         Ok(total)
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// Time in which at least one slice of a block ran, from some moment on.
+    fn covered_after(&self, table: TableId, block: usize, mut covered_to: i64) -> Result<u64> {
+        let mut reader = BlockReader::new(self, table, block)?;
+        let starts = reader.core_ints(ColumnRole::Start)?;
+        let durations = reader.core_ints(ColumnRole::Duration)?;
+        let mut covered_ps = 0;
+        for (start, duration) in starts.iter().zip(&durations) {
+            let end = start.saturating_add(*duration);
+            covered_ps += end.saturating_sub((*start).max(covered_to)).max(0).unsigned_abs();
+            covered_to = covered_to.max(end);
+        }
+        Ok(covered_ps)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::block::ColumnType;
 use crate::codec::{self, Decoder, Texts};
 use crate::model::{NameId, TableId, TrackId, TrackKind};
 
-use super::{CHUNK_TEXTS, Program, Totals};
+use super::{CHUNK_TEXTS, Page, Program, Totals};
 
 /// An open segment.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub struct Segment<B> {
     texts: Vec<OnceLock<Texts>>,
     programs: Vec<OnceLock<Program>>,
     totals: Vec<OnceLock<Totals>>,
+    pages: Vec<OnceLock<Vec<Page>>>,
     /// Tracks with rows, in the order of their rows.
     row_order: Vec<TrackId>,
     /// Working memory that nobody uses now: one for each thread that reads at the same time.
@@ -96,6 +97,7 @@ impl<B: Bytes> Segment<B> {
             texts: (0..texts).map(|_| OnceLock::new()).collect(),
             programs: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
             totals: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
+            pages: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
             decoders: Mutex::default(),
             row_order,
             bytes,
@@ -202,6 +204,15 @@ impl<B: Bytes> Segment<B> {
         let blocks = self.blocks_of(track)?.len();
         let decode = || Totals::decode(&mut self.cursor(piece, "totals")?, blocks);
         get_or_try(&self.totals[track.0 as usize], decode).map(Some)
+    }
+
+    /// The pages of a track, read once.
+    pub(super) fn kept_pages(
+        &self,
+        track: TrackId,
+        read: impl FnOnce() -> Result<Vec<Page>>,
+    ) -> Result<&[Page]> {
+        get_or_try(&self.pages[track.0 as usize], read).map(Vec::as_slice)
     }
 
     /// Working memory for decoding, kept from block to block.

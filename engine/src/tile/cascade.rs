@@ -85,7 +85,7 @@ impl Cascade<super::summary::SliceSummary> {
             cell.busy_ps += busy;
             cell.count += u32::from(index == starts_in);
             cell.see(duration, row, name);
-            *cell.names.entry(name).or_insert(0) += busy;
+            cell.names.add(name, busy);
         }
     }
 }

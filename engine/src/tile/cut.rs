@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::cascade::Cascade;
 use super::grid::{CELLS, Level, TileId};
 use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::model::{TableId, TrackId, TrackKind};
-use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Page, Segment};
 
 /// A lane brings its slices themselves up to this many, one a cell; beyond, summaries are smaller.
 const MAX_SLICES: usize = CELLS.unsigned_abs() as usize;
@@ -78,9 +80,8 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             return Ok(Vec::new());
         }
     }
-    let pages = segment.pages(meta)?;
-    let base = pages.first().map(|page| page.level);
-    let stored = base.is_some_and(|base| tile.level >= base);
+    let pages = segment.pages(track)?;
+    let stored = pages.first().is_some_and(|page| tile.level.number() >= page.level);
     match (meta.spec.kind, stored) {
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
@@ -88,7 +89,7 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(lanes_of(slices, tile))
         }
         (TrackKind::Slices(..), true) => {
-            let cells = stored_cells(&pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
+            let cells = stored_cells(pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
             let lanes = cells.into_iter().map(|(lane, cells)| {
                 let cells = coarsen(cells, tile.level, merge_slice_cells);
                 LaneTile { lane, content: LaneContent::SliceCells(cells) }
@@ -100,7 +101,7 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(counter_lane(samples, tile))
         }
         (TrackKind::Counter(_), true) => {
-            let cells = stored_cells(&pages, tile, |page| segment.range_cells(page))?;
+            let cells = stored_cells(pages, tile, |page| segment.range_cells(page))?;
             let cells = cells.into_values().flatten().collect();
             let mut cells = coarsen(cells, tile.level, |into: &mut Range, from| into.merge(from));
             let before = segment.samples_in(track, Interval::new(window.start.0, window.start.0))?;
@@ -114,16 +115,17 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
 type CellsByLane<C> = BTreeMap<u32, Vec<(Cell<C>, Level)>>;
 
 fn stored_cells<C>(
-    pages: &[super::Page],
+    pages: &[Page],
     tile: TileId,
-    read: impl Fn(&super::Page) -> Result<Vec<Cell<C>>>,
+    read: impl Fn(&Page) -> Result<Vec<Cell<C>>>,
 ) -> Result<CellsByLane<C>> {
     let window = tile.interval();
     let mut lanes = CellsByLane::new();
-    let Some(level) = pages.last().map(|page| page.level.min(tile.level)) else { return Ok(lanes) };
+    let coarsest = pages.last().and_then(|page| Level::new(page.level));
+    let Some(level) = coarsest.map(|coarsest| coarsest.min(tile.level)) else { return Ok(lanes) };
     let first = level.cell_of(window.start);
     let last = level.cell_of(Time(window.end.0 - 1));
-    for page in pages.iter().filter(|p| p.level == level && p.first <= last && p.last >= first) {
+    for page in pages.iter().filter(|p| p.level == level.number() && p.first <= last && p.last >= first) {
         let cells = read(page)?;
         let inside = cells.into_iter().filter(|cell| (first..=last).contains(&cell.index));
         lanes.entry(page.lane).or_default().extend(inside.map(|cell| (cell, level)));
@@ -159,10 +161,20 @@ fn merge_slice_cells(into: &mut SliceCell, later: &SliceCell) {
 
 /// Few slices of a lane stay slices; many become cells.
 fn lanes_of(slices: Vec<LaneSlice>, tile: TileId) -> Vec<LaneTile> {
-    let mut lanes: BTreeMap<u32, Vec<LaneSlice>> = BTreeMap::new();
+    let mut lanes: Vec<(u32, Vec<LaneSlice>)> = Vec::new();
+    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut last = 0;
     for slice in slices {
-        lanes.entry(slice.lane).or_default().push(slice);
+        // Most slices are on the lane of the one before.
+        if lanes.get(last).is_none_or(|(lane, _)| *lane != slice.lane) {
+            last = *known.entry(slice.lane).or_insert_with(|| {
+                lanes.push((slice.lane, Vec::new()));
+                lanes.len() - 1
+            });
+        }
+        lanes[last].1.push(slice);
     }
+    lanes.sort_unstable_by_key(|(lane, _)| *lane);
     let tiles = lanes.into_iter().map(|(lane, slices)| {
         let content = if slices.len() <= MAX_SLICES {
             LaneContent::Slices(slices)

@@ -9,6 +9,7 @@ mod cascade;
 mod cut;
 pub mod grid;
 mod group;
+mod name_times;
 mod pyramid;
 mod summary;
 
@@ -16,5 +17,5 @@ pub use cascade::Cascade;
 pub use cut::{LaneContent, LaneSlice, LaneTile, Sample, cut};
 pub use grid::{CELLS, Level, TileId};
 pub use group::{Group, groups};
-pub use pyramid::{Page, PyramidWriter, Stored, base_level};
+pub use pyramid::{PyramidWriter, Stored, base_level};
 pub use summary::{Cell, Range, SliceCell, SliceSummary, Summary};

@@ -8,7 +8,7 @@ use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::block::list;
 use crate::codec;
-use crate::segment::{Bytes, Piece, PieceWriter, Segment, TrackMeta};
+use crate::segment::{Bytes, Page, Piece, PieceWriter, Segment, put_pages};
 
 /// A level is stored where its cells hold this many rows on average: finer ones cost more bytes than the rows
 /// themselves, and are computed from at most this many times [`super::CELLS`] rows a tile.
@@ -38,21 +38,6 @@ pub fn base_level(rows: u64, span: Interval) -> Option<Level> {
 #[must_use]
 fn top_level(span: Interval) -> Level {
     Level::for_cell_ps(span.duration_ps() as f64 / TOP_CELLS as f64).coarser()
-}
-
-/// Cells of one lane and level, stored as one piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
-    /// The lane.
-    pub lane: u32,
-    /// The level.
-    pub level: Level,
-    /// Index of the first cell.
-    pub first: i64,
-    /// Index of the last cell.
-    pub last: i64,
-    /// Where.
-    pub piece: Piece,
 }
 
 /// Builds the pyramid of one track while its rows pass by. `C` is what is stored of a cell.
@@ -131,7 +116,7 @@ impl<C: Stored> PyramidWriter<C> {
             self.base = self.base.coarser();
             let base = self.base.number();
             self.closed.retain(|&(_, level), _| level >= base);
-            let stored = self.pages.iter().filter(|page| page.level == self.base);
+            let stored = self.pages.iter().filter(|page| page.level == self.base.number());
             let stored = stored.count() * PAGE_CELLS;
             let waiting = self.closed.iter().filter(|&(&(_, level), _)| level == base);
             self.cells = (stored + waiting.map(|(_, cells)| cells.len()).sum::<usize>()) as u64;
@@ -157,16 +142,13 @@ impl<C: Stored> PyramidWriter<C> {
 
     fn write_pages(&mut self, key: (u32, u8), cells: &[Cell<C>], writer: &mut PieceWriter<'_>) -> Result<()> {
         for cells in cells.chunks(PAGE_CELLS) {
-            let (Some(first), Some(last), Some(level)) = (cells.first(), cells.last(), Level::new(key.1))
-            else {
-                continue;
-            };
+            let (Some(first), Some(last)) = (cells.first(), cells.last()) else { continue };
             let mut bytes = Vec::new();
             list::put_ints(&cells.iter().map(|cell| cell.index).collect::<Vec<_>>(), &mut bytes);
             C::encode(cells, &mut bytes);
             let piece = writer.piece(&bytes)?;
             self.bytes += u64::from(piece.len);
-            self.pages.push(Page { lane: key.0, level, first: first.index, last: last.index, piece });
+            self.pages.push(Page { lane: key.0, level: key.1, first: first.index, last: last.index, piece });
         }
         Ok(())
     }
@@ -193,16 +175,10 @@ impl<C: Stored> PyramidWriter<C> {
                 self.write_pages(key, &cells, writer)?;
             }
         }
-        self.pages.retain(|page| page.level >= base && page.level <= top);
+        self.pages.retain(|page| (base.number()..=top.number()).contains(&page.level));
         self.pages.sort_by_key(|page| (page.level, page.lane, page.first));
-        let column = |of: fn(&Page) -> i64| self.pages.iter().map(of).collect::<Vec<i64>>();
         let mut bytes = Vec::new();
-        list::put_ints(&column(|page| i64::from(page.level.number())), &mut bytes);
-        list::put_ints(&column(|page| i64::from(page.lane)), &mut bytes);
-        list::put_ints(&column(|page| page.first), &mut bytes);
-        list::put_ints(&column(|page| page.last), &mut bytes);
-        let pieces: Vec<Piece> = self.pages.iter().map(|page| page.piece).collect();
-        crate::segment::put_pieces(&pieces, &mut bytes);
+        put_pages(&self.pages, &mut bytes);
         Ok((writer.piece(&bytes)?, self.bytes))
     }
 }
@@ -263,34 +239,6 @@ impl Stored for Range {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The pages of a track's pyramid, by level, lane, time.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn pages(&self, track: &TrackMeta) -> Result<Vec<Page>> {
-        if track.pyramid.len == 0 {
-            return Ok(Vec::new());
-        }
-        let mut cursor = self.cursor(track.pyramid, "pyramid directory")?;
-        let levels = list::read_ints(&mut cursor)?;
-        let lanes = list::read_ints_of(&mut cursor, levels.len())?;
-        let firsts = list::read_ints_of(&mut cursor, levels.len())?;
-        let lasts = list::read_ints_of(&mut cursor, levels.len())?;
-        let pieces = crate::segment::read_pieces(&mut cursor, levels.len())?;
-        (0..levels.len())
-            .map(|at| {
-                let level = u8::try_from(levels[at]).ok().and_then(Level::new);
-                Ok(Page {
-                    lane: u32::try_from(lanes[at]).map_err(|_| cursor.corrupt())?,
-                    level: level.ok_or_else(|| cursor.corrupt())?,
-                    first: firsts[at],
-                    last: lasts[at],
-                    piece: pieces[at],
-                })
-            })
-            .collect()
-    }
-
     /// The cells of a page of slices, of a track whose first row this is.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! What a cell says, and the law by which finer cells make a coarser one.
 
-use rustc_hash::FxHashMap;
+use super::name_times::NameTimes;
 
 /// A summary that may be merged in any grouping: `merge` is associative, and [`Default`] is neutral.
 pub trait Summary: Default + Clone {
@@ -20,7 +20,7 @@ pub struct SliceSummary {
     /// Name of the longest, for cells in which nothing takes time.
     pub longest_name: u32,
     /// Time by name.
-    pub names: FxHashMap<u32, u64>,
+    pub names: NameTimes,
 }
 
 impl Summary for SliceSummary {
@@ -30,8 +30,8 @@ impl Summary for SliceSummary {
         if let Some((duration, row)) = later.longest {
             self.see(duration, row, later.longest_name);
         }
-        for (&name, &time) in &later.names {
-            *self.names.entry(name).or_insert(0) += time;
+        for (name, time) in later.names.iter() {
+            self.names.add(name, time);
         }
     }
 }
@@ -48,12 +48,12 @@ impl SliceSummary {
 
     /// What is stored and drawn of it.
     pub fn cell(&self) -> SliceCell {
-        let dominant = self.names.iter().max_by_key(|&(&name, &time)| (time, std::cmp::Reverse(name)));
+        let dominant = self.names.dominant();
         let (longest_ps, longest_row) = self.longest.unwrap_or_default();
         SliceCell {
             busy_ps: self.busy_ps,
             count: self.count,
-            name: dominant.filter(|&(_, &time)| time > 0).map_or(self.longest_name, |(&name, _)| name),
+            name: dominant.filter(|&(_, time)| time > 0).map_or(self.longest_name, |(name, _)| name),
             longest_row,
             longest_ps,
         }
@@ -137,7 +137,7 @@ mod tests {
                 summary.busy_ps += duration;
                 summary.count += 1;
                 summary.see(duration, row, name);
-                *summary.names.entry(name).or_insert(0) += duration;
+                summary.names.add(name, duration);
             }
             summary
         })

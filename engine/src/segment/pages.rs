@@ -1,0 +1,67 @@
+//! The pages of a track's tile pyramid: which cells each holds, and where it is. What a cell says is up to
+//! [`crate::tile`].
+
+use super::pieces::{put_pieces, read_pieces};
+use super::{Bytes, Piece, Segment};
+use crate::base::Result;
+use crate::base::bytes::Cursor;
+use crate::block::list;
+use crate::model::TrackId;
+
+/// Cells of one lane and level, stored as one piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The lane.
+    pub lane: u32,
+    /// The level's number.
+    pub level: u8,
+    /// Index of the first cell.
+    pub first: i64,
+    /// Index of the last cell.
+    pub last: i64,
+    /// Where.
+    pub piece: Piece,
+}
+
+/// Appends a list of pages.
+pub fn put_pages(pages: &[Page], out: &mut Vec<u8>) {
+    let column = |of: fn(&Page) -> i64| pages.iter().map(of).collect::<Vec<i64>>();
+    list::put_ints(&column(|page| i64::from(page.level)), out);
+    list::put_ints(&column(|page| i64::from(page.lane)), out);
+    list::put_ints(&column(|page| page.first), out);
+    list::put_ints(&column(|page| page.last), out);
+    let pieces: Vec<Piece> = pages.iter().map(|page| page.piece).collect();
+    put_pieces(&pieces, out);
+}
+
+fn read_pages(cursor: &mut Cursor<'_>) -> Result<Vec<Page>> {
+    let levels = list::read_ints(cursor)?;
+    let lanes = list::read_ints_of(cursor, levels.len())?;
+    let firsts = list::read_ints_of(cursor, levels.len())?;
+    let lasts = list::read_ints_of(cursor, levels.len())?;
+    let pieces = read_pieces(cursor, levels.len())?;
+    let page = |at: usize| {
+        Ok(Page {
+            lane: u32::try_from(lanes[at]).map_err(|_| cursor.corrupt())?,
+            level: u8::try_from(levels[at]).map_err(|_| cursor.corrupt())?,
+            first: firsts[at],
+            last: lasts[at],
+            piece: pieces[at],
+        })
+    };
+    (0..levels.len()).map(page).collect()
+}
+
+impl<B: Bytes> Segment<B> {
+    /// The pages of a track's pyramid, by level, lane, time; none where its rows are few.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn pages(&self, track: TrackId) -> Result<&[Page]> {
+        let piece = self.footer().tracks[track.0 as usize].pyramid;
+        if piece.len == 0 {
+            return Ok(&[]);
+        }
+        self.kept_pages(track, || read_pages(&mut self.cursor(piece, "pyramid directory")?))
+    }
+}
