@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::columns::Columns;
 use crate::base::Result;
 use crate::model::TrackId;
-use crate::segment::{Bytes, ColumnRole, Segment};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// A set of classes, a bit each.
 pub type Classes = u32;
@@ -87,9 +87,10 @@ impl Cursor {
         while self.at == self.rows.len() {
             let Some(block) = self.blocks.next() else { return Ok(None) };
             let Some(table) = segment.table_of(self.track) else { return Ok(None) };
-            let starts = segment.core_ints(table, ColumnRole::Start, block)?;
-            let durations = segment.core_ints(table, ColumnRole::Duration, block)?;
-            let names = segment.core_ints(table, ColumnRole::Name, block)?;
+            let mut reader = BlockReader::new(segment, table, block)?;
+            let starts = reader.core_ints(ColumnRole::Start)?;
+            let durations = reader.core_ints(ColumnRole::Duration)?;
+            let names = reader.core_ints(ColumnRole::Name)?;
             let classes = classify(self.track, block, &names)?;
             self.at = 0;
             self.rows = starts
