@@ -285,7 +285,7 @@ mod tests {
         let path = directory.path().join("rank_0.nseg");
         let built = write(directory.path(), &path).unwrap();
         assert_eq!(built.events, meta.rows() + meta.samples, "a microsecond has two samples");
-        assert_eq!(built.warnings, 0);
+        assert_eq!(built.warnings, []);
         let segment = SegmentFile::open_file(&path).unwrap().unwrap();
         let tracks = segment.slice_tracks(None);
         assert_eq!(tracks.len(), ENGINES.len() + meta.dmas.len());

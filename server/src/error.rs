@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use crate::app::OpenRank;
 use crate::ingest::IngestError;
 use crate::store::StoreError;
 
@@ -32,12 +33,29 @@ pub enum ApiError {
     /// A segment is damaged or was written by a newer nprof.
     #[error("{0}")]
     BadSegment(String),
+    /// The same, as long as nobody has said of which segment: [`ApiError::of`] does.
+    #[error("{0}")]
+    Segment(nprof_engine::base::Error),
     /// Our own failure.
     #[error("{0}")]
     Internal(String),
 }
 
 impl ApiError {
+    /// Says of an error of the engine which rank's segment it is about, and which part of it.
+    #[must_use]
+    pub fn of(self, slug: &str, rank: &OpenRank) -> Self {
+        let Self::Segment(error) = self else { return self };
+        let place = format!("profile \"{slug}\" rank {}", rank.file.rank);
+        let named = rank.segment.name_of(error).map(|name| {
+            format!(
+                "{place}: {name} is damaged; the rest can be read; `nprof verify {slug}` lists all damage, and the \
+                 trace ingested again with --force repairs it"
+            )
+        });
+        Self::BadSegment(named.unwrap_or_else(|| format!("{place}: {error}")))
+    }
+
     fn status(&self) -> StatusCode {
         match self {
             Self::NotFound(_) => StatusCode::NOT_FOUND,
@@ -46,7 +64,7 @@ impl ApiError {
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::BadTrace(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::BadSegment(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::BadSegment(_) | Self::Segment(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
@@ -105,7 +123,7 @@ impl From<nprof_engine::base::Error> for ApiError {
         match error {
             // The caller asked for a row, a track or a tile that does not exist.
             nprof_engine::base::Error::Invalid { what } => Self::NotFound(what.to_owned()),
-            _ => Self::BadSegment(error.to_string()),
+            _ => Self::Segment(error),
         }
     }
 }

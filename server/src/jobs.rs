@@ -131,7 +131,8 @@ impl Job {
                 report.state = match self.meter.stage() {
                     Stage::Identifying => JobState::Identifying,
                     Stage::Reading => JobState::Reading,
-                    Stage::Publishing => JobState::Publishing,
+                    // No job verifies.
+                    Stage::Publishing | Stage::Verifying => JobState::Publishing,
                 }
             }
             Phase::Ended(Ok(profile)) => {

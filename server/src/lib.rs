@@ -18,3 +18,4 @@ pub mod router;
 pub mod routes;
 pub mod server;
 pub mod store;
+pub mod verify;

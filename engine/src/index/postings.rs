@@ -90,6 +90,12 @@ impl<'a> Postings<'a> {
         Ok(Self { codes, ends, body, offset })
     }
 
+    /// The numbers of all texts of the column.
+    #[must_use]
+    pub fn codes(&self) -> &[i64] {
+        &self.codes
+    }
+
     /// The blocks that hold any of these texts.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use super::track_writer::{GROUP_ROWS, TrackOutput};
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::model::{
-    FieldId, NameId, RankInfo, SliceKey, TableId, TableSpec, TrackId, TrackKind, WarningKind,
+    FieldId, NameId, RankInfo, SliceKey, TableId, TableSpec, TrackId, TrackKind, Warning, WarningKind,
 };
 use crate::segment::{
     Arrow, ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
@@ -34,8 +34,8 @@ pub struct Built {
     pub end_ps: i64,
     /// What the trace says of its rank.
     pub rank: RankInfo,
-    /// Warnings, equal ones counted each.
-    pub warnings: u64,
+    /// Warnings, equal ones together.
+    pub warnings: Vec<Warning>,
     /// Length of the segment.
     pub bytes: u64,
     /// Identifies the content, as [`crate::segment::Segment::content`].
@@ -91,7 +91,7 @@ impl<S: Scratch> Builder<'_, S> {
             events: footer.tracks.iter().map(|track| u64::from(track.rows)).sum(),
             start_ps: span.start.0,
             end_ps: span.end.0,
-            warnings: footer.warnings.iter().map(|warning| warning.count).sum(),
+            warnings: footer.warnings,
             rank: footer.rank,
             content: content_id(checksum, bytes),
             bytes,

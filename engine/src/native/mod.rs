@@ -7,4 +7,4 @@ mod threads;
 mod write;
 
 pub use map::SegmentFile;
-pub use write::{WriteError, write_segment};
+pub use write::{GoesOn, WriteError, write_segment, write_segment_while};

@@ -27,6 +27,7 @@ pub enum WriteError<E> {
 
 /// Unnamed space on the disk that goes when the process does.
 struct ScratchFile<'a> {
+    goes_on: GoesOn<'a>,
     file: Option<File>,
     directory: &'a Path,
     len: u64,
@@ -58,6 +59,9 @@ impl Scratch for ScratchFile<'_> {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        if !(self.goes_on)() {
+            return Err(UNWANTED);
+        }
         let file = self.file.as_ref().ok_or(Error::Storage { what: "empty scratch file" })?;
         file.read_exact_at(out, offset).map_err(self.failed("reading the scratch file"))
     }
@@ -73,10 +77,21 @@ fn keep(cause: &Mutex<Option<io::Error>>, error: io::Error) {
 struct FileOutput<'a> {
     file: BufWriter<File>,
     cause: &'a Mutex<Option<io::Error>>,
+    goes_on: GoesOn<'a>,
 }
+
+/// Asked often: whether the segment is still wanted.
+pub type GoesOn<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// What a build ends with that is not wanted any more.
+const UNWANTED: Error = Error::Storage { what: "the segment is not wanted any more" };
 
 impl Output for FileOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        // Every piece comes by here, also while the rows that had to be sorted are written, after the last event.
+        if !(self.goes_on)() {
+            return Err(UNWANTED);
+        }
         self.file.write_all(bytes).map_err(|error| {
             keep(self.cause, error);
             Error::Storage { what: "writing the segment" }
@@ -94,17 +109,31 @@ pub fn write_segment<E>(
     options: BuildOptions,
     fill: impl FnOnce(&mut dyn Sink) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
+    write_segment_while(path, options, &|| true, fill)
+}
+
+/// As [`write_segment`], and ends soon with an error where `goes_on` says no, whether `fill` still hands events over or all
+/// of them are there.
+///
+/// # Errors
+/// As [`WriteError`] says.
+pub fn write_segment_while<E>(
+    path: &Path,
+    options: BuildOptions,
+    goes_on: GoesOn<'_>,
+    fill: impl FnOnce(&mut dyn Sink) -> Result<(), E>,
+) -> Result<Built, WriteError<E>> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let cause = Mutex::new(None);
     let io_cause = || cause.lock().ok().and_then(|mut cause| cause.take());
     let because = |error: Error| io_cause().map_or(WriteError::Engine(error), WriteError::Io);
-    let scratch = ScratchFile { file: None, directory, len: 0, cause: &cause };
+    let scratch = ScratchFile { goes_on, file: None, directory, len: 0, cause: &cause };
     // Readable by whom the user's mask lets read: a store may be shared.
     let shared = Permissions::from_mode(0o666);
     let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
     let temporary = temporary.map_err(WriteError::Io)?;
     let file = temporary.reopen().map_err(WriteError::Io)?;
-    let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause };
+    let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause, goes_on };
     let output_of_back = &mut output;
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
@@ -121,4 +150,50 @@ pub fn write_segment<E>(
     temporary.persist(path).map_err(|error| WriteError::Io(error.error))?;
     File::open(directory).and_then(|directory| directory.sync_all()).map_err(WriteError::Io)?;
     Ok(built)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::model::{TableKind, TableSpec, TrackSpec, Unit};
+
+    const SAMPLES: i64 = 200_000;
+
+    fn samples(sink: &mut dyn Sink) -> Result<()> {
+        let text = String::new;
+        let table = TableSpec { name: text(), kind: TableKind::Samples, name_key: text(), doc: text() };
+        let table = sink.table(table)?;
+        let track = sink.track(TrackSpec::counter("c", None, table, Unit::None, 0))?;
+        (0..SAMPLES).try_for_each(|at| sink.sample(track, at * 7_919 % SAMPLES, at as f64, &[]))
+    }
+
+    /// Spills, so that rows come back from the scratch space after the last event.
+    const TIGHT: BuildOptions =
+        BuildOptions { sort_bytes: 100_000, dictionary_bytes: 1000, group_bytes: 1000 };
+
+    #[test]
+    fn a_build_ends_soon_after_its_last_event_where_nobody_wants_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.nseg");
+        let (all_there, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let goes_on = || {
+            asked.fetch_add(usize::from(all_there.load(Ordering::Relaxed)), Ordering::Relaxed);
+            !all_there.load(Ordering::Relaxed)
+        };
+        let built = write_segment_while(&path, TIGHT, &goes_on, |sink| {
+            samples(sink).unwrap();
+            all_there.store(true, Ordering::Relaxed);
+            Ok::<(), Infallible>(())
+        });
+        assert!(matches!(built, Err(WriteError::Engine(UNWANTED))), "{built:?}");
+        assert_eq!(asked.load(Ordering::Relaxed), 1, "it ends at the first no");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
+
+        all_there.store(false, Ordering::Relaxed);
+        let built = write_segment_while(&path, TIGHT, &goes_on, samples).unwrap();
+        assert_eq!(built.events, SAMPLES as u64);
+    }
 }

@@ -1,15 +1,20 @@
-//! Questions to a segment: the fields of a row, the slices of a window, neighbours, search, statistics of a selection.
+//! Questions to a segment: the fields of a row, the slices of a window, neighbours, search, statistics of a selection;
+//! and what is damaged in it.
 //!
 //! All are plain calls that decode the blocks they need and nothing else.
 
 mod fields;
 mod neighbour;
+mod part;
 mod search;
 mod selection;
 mod slice;
+mod verify;
 
 pub use fields::RowFields;
 pub use neighbour::Direction;
+pub use part::{Part, PartMap, PartName};
 pub use search::{Found, Hit};
 pub use selection::{NameTime, Selection, TrackTime};
 pub use slice::SliceAt;
+pub use verify::{Finding, Report};

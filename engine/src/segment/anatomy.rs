@@ -104,16 +104,22 @@ impl<B: Bytes> Segment<B> {
             };
             *codecs.entry(name).or_insert(0) += 1;
         }
-        let name = match meta.role {
-            ColumnRole::Field(id) => self.footer().fields[id.0 as usize].1.name.clone(),
-            ColumnRole::Start => "start".to_owned(),
-            ColumnRole::Duration => "duration".to_owned(),
-            ColumnRole::Name => "name".to_owned(),
-            ColumnRole::Form => "form".to_owned(),
-            ColumnRole::Lane => "lane".to_owned(),
-            ColumnRole::LaneShift => "lane shift".to_owned(),
-            ColumnRole::Value => "value".to_owned(),
-        };
+        let name = self.column_name(at).to_owned();
         Ok(ColumnAnatomy { name, kind: meta.kind, bytes: meta.bytes, codecs: codecs.into_iter().collect() })
+    }
+
+    /// What a column is called: its role, or its field's name.
+    #[must_use]
+    pub fn column_name(&self, column: usize) -> &str {
+        match self.footer().columns[column].role {
+            ColumnRole::Field(id) => &self.footer().fields[id.0 as usize].1.name,
+            ColumnRole::Start => "start",
+            ColumnRole::Duration => "duration",
+            ColumnRole::Name => "name",
+            ColumnRole::Form => "form",
+            ColumnRole::Lane => "lane",
+            ColumnRole::LaneShift => "lane shift",
+            ColumnRole::Value => "value",
+        }
     }
 }

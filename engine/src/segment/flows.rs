@@ -73,9 +73,11 @@ fn write_direction(
 }
 
 /// Which end of an arrow a row stands at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum End {
+    /// The arrow begins there.
     From,
+    /// The arrow ends there.
     To,
 }
 
@@ -85,7 +87,7 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn arrows_from(&self, row: u32) -> Result<Vec<Arrow>> {
-        self.arrows(row, self.footer().flows.by_from, End::From)
+        self.arrows(row, End::From)
     }
 
     /// The arrows that end at this row.
@@ -93,19 +95,14 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn arrows_to(&self, row: u32) -> Result<Vec<Arrow>> {
-        self.arrows(row, self.footer().flows.by_to, End::To)
+        self.arrows(row, End::To)
     }
 
-    fn arrows(&self, row: u32, directory: Piece, end: End) -> Result<Vec<Arrow>> {
+    fn arrows(&self, row: u32, end: End) -> Result<Vec<Arrow>> {
         let mut found = Vec::new();
-        if self.footer().flows.arrows == 0 {
-            return Ok(found);
-        }
-        let mut cursor = self.cursor(directory, "arrow directory")?;
-        let lasts = list::read_ints(&mut cursor)?;
-        let pieces = read_pieces(&mut cursor, lasts.len())?;
-        let first = lasts.partition_point(|&last| last < i64::from(row));
-        for (&piece, &last) in pieces.iter().zip(&lasts).skip(first) {
+        let chunks = self.arrow_chunks(end)?;
+        let first = chunks.partition_point(|&(last, _)| last < i64::from(row));
+        for &(last, piece) in &chunks[first..] {
             let chunk = self.arrow_chunk(piece)?;
             let key = |arrow: &Arrow| if end == End::From { arrow.from } else { arrow.to };
             found.extend(chunk.iter().filter(|arrow| key(arrow) == row));
@@ -116,7 +113,31 @@ impl<B: Bytes> Segment<B> {
         Ok(found)
     }
 
-    fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
+    /// The list of arrows sorted by this end.
+    #[must_use]
+    pub fn arrow_directory(&self, end: End) -> Piece {
+        if end == End::From { self.footer().flows.by_from } else { self.footer().flows.by_to }
+    }
+
+    /// The chunks of arrows sorted by this end, each with the last row in it.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn arrow_chunks(&self, end: End) -> Result<Vec<(i64, Piece)>> {
+        if self.footer().flows.arrows == 0 {
+            return Ok(Vec::new());
+        }
+        let mut cursor = self.cursor(self.arrow_directory(end), "arrow directory")?;
+        let lasts = list::read_ints(&mut cursor)?;
+        let pieces = read_pieces(&mut cursor, lasts.len())?;
+        Ok(lasts.into_iter().zip(pieces).collect())
+    }
+
+    /// The arrows of a chunk.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
         let mut cursor = self.cursor(piece, "arrows")?;
         let from = list::read_ints(&mut cursor)?;
         let to = list::read_ints_of(&mut cursor, from.len())?;
@@ -136,12 +157,7 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// Where bytes are missing or damaged, and those of `each`.
     pub fn for_each_arrow(&self, mut each: impl FnMut(Arrow) -> Result<()>) -> Result<()> {
-        if self.footer().flows.arrows == 0 {
-            return Ok(());
-        }
-        let mut cursor = self.cursor(self.footer().flows.by_from, "arrow directory")?;
-        let chunks = list::read_ints(&mut cursor)?.len();
-        for piece in read_pieces(&mut cursor, chunks)? {
+        for (_, piece) in self.arrow_chunks(End::From)? {
             self.arrow_chunk(piece)?.into_iter().try_for_each(&mut each)?;
         }
         Ok(())

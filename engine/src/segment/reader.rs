@@ -80,6 +80,9 @@ impl<B: Bytes> Segment<B> {
         let trailer = Trailer::decode(bytes.range(start, trailer_len)?, file_len)?;
         let packed = checked(&bytes, trailer.footer, "footer")?;
         let unpacked = codec::decompress(packed, trailer.footer_len as usize)?;
+        if unpacked.len() != trailer.footer_len as usize {
+            return Err(Error::Corrupt { what: "trailer", offset: start });
+        }
         let footer = Footer::decode(&unpacked, trailer.footer.offset)?;
         let texts = (footer.dictionary.texts as usize).div_ceil(CHUNK_TEXTS);
         // A chunk takes a piece entry at least; a count that cannot be true must not be allocated for.
@@ -237,15 +240,24 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn chunk(&self, chunk: usize) -> Result<&Texts> {
-        let pieces = get_or_try(&self.chunks, || {
-            let mut cursor = self.cursor(self.footer.dictionary.chunks, "dictionary directory")?;
-            read_pieces(&mut cursor, self.texts.len())
-        })?;
+        let pieces = self.chunk_pieces()?;
         get_or_try(&self.texts[chunk], || {
             let texts = self.footer.dictionary.texts as usize;
             let count = (texts - chunk * CHUNK_TEXTS).min(CHUNK_TEXTS);
             codec::decode_texts(self.piece(pieces[chunk], "dictionary chunk")?, count)
         })
+    }
+
+    /// Where the dictionary's chunks are.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn chunk_pieces(&self) -> Result<&[Piece]> {
+        let pieces = get_or_try(&self.chunks, || {
+            let mut cursor = self.cursor(self.footer.dictionary.chunks, "dictionary directory")?;
+            read_pieces(&mut cursor, self.texts.len())
+        })?;
+        Ok(pieces)
     }
 
     /// Number of dictionary chunks.

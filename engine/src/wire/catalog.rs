@@ -26,7 +26,7 @@ pub struct ProfileEntry {
     pub events: u64,
     /// Bytes in the store.
     pub size_bytes: u64,
-    /// Warnings of ingest, summed over ranks.
+    /// Kinds of warnings of ingest, over all ranks. How often each came is in [`RankDetail`].
     pub warnings: u64,
     /// The kind of trace, e.g. `neuron`.
     pub source: String,

@@ -15,6 +15,7 @@ mod rm;
 mod serve;
 mod size;
 mod summary;
+mod verify;
 mod view;
 
 use std::io::{self, IsTerminal, Write};
@@ -64,6 +65,7 @@ enum Command {
     Summary(summary::SummaryArgs),
     Demo(demo::DemoArgs),
     Inspect(inspect::InspectArgs),
+    Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -110,6 +112,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Summary(args) => args.run(place, out),
         Command::Demo(args) => args.run(place, out),
         Command::Inspect(args) => args.run(out),
+        Command::Verify(args) => args.run(place, out),
         Command::Completions(args) => args.run(out),
     }
 }

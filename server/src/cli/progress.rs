@@ -18,7 +18,7 @@ const OF_EVENTS: &str = "{msg:<11} {prefix}";
 /// Ten times a second looks smooth and costs nothing.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs an ingest and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the program at once.
+/// Runs an ingest or a check and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the program at once.
 pub(super) fn watched<T>(meter: &Meter, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
@@ -59,6 +59,8 @@ fn show_bar(meter: &Meter, wait: &mpsc::Receiver<()>) {
         bar.set_position(read.min(total));
         bar.set_prefix(match total {
             0 => format!("{:>11} events {rate}", super::size::count(meter.events())),
+            // A check counts no events.
+            _ if stage == Some(Stage::Verifying) => share(read, total),
             _ => format!("{} {rate}", share(read, total)),
         });
     }
@@ -88,6 +90,7 @@ fn title(stage: Stage) -> &'static str {
         Stage::Identifying => "Identifying",
         Stage::Reading => "Reading",
         Stage::Publishing => "Publishing",
+        Stage::Verifying => "Verifying",
     }
 }
 

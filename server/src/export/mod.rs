@@ -1,6 +1,5 @@
 //! Exports, one file per format.
 
-pub mod active_time;
 pub mod neuron_json;
 mod neuron_summary;
 pub mod rows;

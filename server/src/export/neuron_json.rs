@@ -12,13 +12,13 @@ use std::path::Path;
 use nprof_capture::formats::neuron::schema;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::metrics::neuron::for_each_busy;
 use nprof_engine::model::{FieldId, Form, OwnedValue, TableId, TableKind, Unit};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::wire::answer;
 use serde_json::Value as Json;
 
 use super::ExportError;
-use super::active_time::for_each_busy;
 use super::rows::{Order, RowContent, TimedRow, for_each_timed};
 
 const SUMMARY: &str = "summary";

@@ -1,5 +1,6 @@
 //! Building the segments of a profile, two ranks at a time.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use nprof_engine::base::ProfileId;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
-use nprof_engine::native::{WriteError, write_segment};
+use nprof_engine::native::{WriteError, write_segment_while};
 
 use super::counted::Counted;
 use super::inputs::numbered;
@@ -89,9 +90,17 @@ pub fn build(
         created: Timestamp::now(),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         source: built.first().map(|built| built.rank.source.clone()).unwrap_or_default(),
+        warnings: kinds_of_warnings(&built, &ranks),
         ranks,
     };
     Ok(Staged { staging, manifest })
+}
+
+/// How many different things went wrong: a kind that comes a thousand times, or in each rank, is one.
+fn kinds_of_warnings(built: &[Built], ranks: &[RankFile]) -> u64 {
+    let of_segments = built.iter().flat_map(|built| &built.warnings).map(|w| (Some(w.kind), w.what.as_str()));
+    let of_ranks = ranks.iter().flat_map(|rank| &rank.notes).map(|note| (None, note.as_str()));
+    of_segments.chain(of_ranks).collect::<HashSet<_>>().len() as u64
 }
 
 fn part_name(at: usize) -> String {
@@ -114,7 +123,6 @@ fn rank_file(rank: u32, taken: Option<u32>, source: &RankSource<'_>, built: &Bui
         start_ps: built.start_ps,
         end_ps: built.end_ps,
         origin_unix_ns: built.rank.origin_unix_ns,
-        warnings: built.warnings + notes.len() as u64,
         notes,
     }
 }
@@ -157,10 +165,13 @@ fn build_one(
     meter: &Meter,
 ) -> Result<Built> {
     let path = staging.profile_dir().join(part_name(at));
-    let built = write_segment(&path, options, |sink| (source.fill)(&mut Counted::new(sink, meter)));
+    let goes_on = || !meter.is_cancelled();
+    let fill = |sink: &mut dyn Sink| (source.fill)(&mut Counted::new(sink, meter));
+    let built = write_segment_while(&path, options, &goes_on, fill);
     let place = || source.place.clone();
     match built {
-        Ok(_) | Err(WriteError::Read(_)) if meter.is_cancelled() => Err(IngestError::Cancelled),
+        // However it ended: what it complains of is that nobody wanted it to go on.
+        _ if meter.is_cancelled() => Err(IngestError::Cancelled),
         Ok(built) => Ok(built),
         Err(WriteError::Read(error)) => Err(error),
         Err(WriteError::Io(source)) => Err(IngestError::Write { path: place(), source }),

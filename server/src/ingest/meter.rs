@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// What an ingest is doing.
+/// What an ingest is doing, or a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Hashing the inputs, to know whether the profile is already there.
@@ -12,10 +12,12 @@ pub enum Stage {
     Reading,
     /// Making them last.
     Publishing,
+    /// Checking what was made.
+    Verifying,
 }
 
 impl Stage {
-    const ALL: [Self; 3] = [Self::Identifying, Self::Reading, Self::Publishing];
+    const ALL: [Self; 4] = [Self::Identifying, Self::Reading, Self::Publishing, Self::Verifying];
 }
 
 /// Counts of one ingest. All of its threads share it.

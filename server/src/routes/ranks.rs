@@ -110,7 +110,11 @@ async fn ask<T: Serialize + Send + 'static>(
     form: Form,
     question: impl FnOnce(&OpenRank) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<Response, ApiError> {
-    blocking(move || form.reply(&question(&app.rank(&slug, rank)?)?)).await
+    blocking(move || {
+        let rank = app.rank(&slug, rank)?;
+        form.reply(&question(&rank).map_err(|error| error.of(&slug, &rank))?)
+    })
+    .await
 }
 
 /// `GET …/ranks/{rank}`

@@ -89,12 +89,12 @@ pub async fn read(
     }
     match packing {
         Packing::Json => {
-            let tile = blocking(move || cut(&rank, id)).await?;
+            let tile = blocking(move || cut(&at.slug, &rank, id)).await?;
             Ok((cache_headers(etag), axum::Json(tile)).into_response())
         }
         Packing::Frame => {
             let key = at.key();
-            let frame = blocking(move || app.tile(&key, || frame(&cut(&rank, id)?))).await?;
+            let frame = blocking(move || app.tile(&key, || frame(&cut(&at.slug, &rank, id)?))).await?;
             let body = Bytes::from_owner(frame);
             Ok((cache_headers(etag), [(header::CONTENT_TYPE, POSTCARD_ZSTD)], body).into_response())
         }
@@ -115,8 +115,8 @@ fn cache_headers(etag: String) -> [(HeaderName, String); 3] {
     ]
 }
 
-fn cut(rank: &OpenRank, id: TileId) -> Result<Tile, ApiError> {
-    Ok(answer::tile(&rank.segment, id)?)
+fn cut(slug: &str, rank: &OpenRank, id: TileId) -> Result<Tile, ApiError> {
+    answer::tile(&rank.segment, id).map_err(|error| ApiError::from(error).of(slug, rank))
 }
 
 fn frame(tile: &Tile) -> Result<Arc<[u8]>, ApiError> {

@@ -1,11 +1,13 @@
 //! The manifests of a store, read again only where the file has changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
+
+use nprof_engine::base::ProfileId;
 
 use super::manifest::{FILE, Manifest};
 use super::{Profile, Result, StoreError};
@@ -17,6 +19,15 @@ struct Stamp {
     size_bytes: u64,
 }
 
+/// What a store has.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// Profiles, newest first.
+    pub profiles: Vec<Profile>,
+    /// Directories whose manifest cannot be read, with the reason.
+    pub unreadable: Vec<(PathBuf, StoreError)>,
+}
+
 /// Manifests by directory.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
@@ -26,22 +37,43 @@ pub(super) struct Catalog {
 impl Catalog {
     /// All profiles under this directory, newest first. Costs one `stat` each, so that what other processes ingested
     /// or removed shows at once.
-    pub(super) fn list(&self, profiles: &Path) -> Result<Vec<Profile>> {
+    pub(super) fn survey(&self, profiles: &Path) -> Result<Survey> {
         let read = |source| StoreError::Read { path: profiles.to_owned(), source };
-        let mut found = Vec::new();
+        let mut survey = Survey::default();
         for entry in fs::read_dir(profiles).map_err(read)? {
             let dir = entry.map_err(read)?.path();
             match self.manifest(&dir) {
-                Ok(Some(manifest)) => found.push(Profile { manifest, dir }),
-                Ok(None) => {}
-                Err(error) => tracing::warn!("{error}"),
+                Ok(Some(manifest)) => survey.profiles.push(Profile { manifest, dir }),
+                // Removed since it was listed, or no directory at all.
+                Ok(None) if !dir.is_dir() => {}
+                Ok(None) => {
+                    let error =
+                        StoreError::Inconsistent { path: dir.join(FILE), what: "there is no manifest" };
+                    survey.unreadable.push((dir, error));
+                }
+                Err(error) => survey.unreadable.push((dir, error)),
             }
         }
-        self.known().retain(|dir, _| found.iter().any(|profile| profile.dir == *dir));
-        found.sort_by(|a, b| {
+        let there: HashSet<&Path> = survey.profiles.iter().map(|profile| profile.dir.as_path()).collect();
+        self.known().retain(|dir, _| there.contains(dir.as_path()));
+        survey.profiles.sort_by(|a, b| {
             b.manifest.created.cmp(&a.manifest.created).then_with(|| a.manifest.id.cmp(&b.manifest.id))
         });
-        Ok(found)
+        Ok(survey)
+    }
+
+    /// The profile with this name for URLs, or else this id, where one look is enough to know it: its manifest was read
+    /// before, or the id is its directory's name.
+    pub(super) fn find(&self, profiles: &Path, name: &str) -> Option<Profile> {
+        let dir = if name.parse::<ProfileId>().is_ok() {
+            profiles.join(name)
+        } else {
+            let known = self.known();
+            known.iter().find(|(_, (_, manifest))| manifest.slug() == name).map(|(dir, _)| dir.clone())?
+        };
+        // No two profiles have the same name, and no name looks like an id: what still has it is the one.
+        let manifest = self.manifest(&dir).ok().flatten()?;
+        (manifest.slug() == name || manifest.id == name).then_some(Profile { manifest, dir })
     }
 
     /// Reads this one anew next time.

@@ -33,6 +33,9 @@ pub struct Manifest {
     pub written_by: String,
     /// The kind of trace, e.g. `neuron`.
     pub source: String,
+    /// Kinds of warnings of ingest, over all ranks. The segments say what they are and how often each came.
+    #[serde(default)]
+    pub warnings: u64,
     /// Its ranks, in order of their numbers.
     pub ranks: Vec<RankFile>,
 }
@@ -67,9 +70,7 @@ pub struct RankFile {
     /// Wall clock of time zero, in Unix nanoseconds, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin_unix_ns: Option<i64>,
-    /// Warnings of ingest.
-    pub warnings: u64,
-    /// Those of them that are not in the segment, because they came up after it was written.
+    /// Warnings that are not in the segment, because they came up after it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -99,7 +100,7 @@ impl Manifest {
             ranks: u32::try_from(self.ranks.len()).unwrap_or(u32::MAX),
             events: self.ranks.iter().map(|rank| rank.events).sum(),
             size_bytes: self.ranks.iter().map(|rank| rank.size_bytes).sum(),
-            warnings: self.ranks.iter().map(|rank| rank.warnings).sum(),
+            warnings: self.warnings,
             source: self.source.clone(),
         }
     }

@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use catalog::Catalog;
+pub use catalog::Survey;
 pub use error::{Result, StoreError};
 pub use location::default_root;
 pub use manifest::{FORMAT, Manifest, RankFile};
@@ -101,7 +102,17 @@ impl Store {
     /// # Errors
     /// Where the directory cannot be listed.
     pub fn list(&self) -> Result<Vec<Profile>> {
-        self.catalog.list(&self.profiles_dir())
+        let survey = self.survey()?;
+        survey.unreadable.iter().for_each(|(_, error)| tracing::warn!("{error}"));
+        Ok(survey.profiles)
+    }
+
+    /// All profiles, and those that cannot be read.
+    ///
+    /// # Errors
+    /// Where the directory cannot be listed.
+    pub fn survey(&self) -> Result<Survey> {
+        self.catalog.survey(&self.profiles_dir())
     }
 
     /// The profile with this name or id.
@@ -109,6 +120,10 @@ impl Store {
     /// # Errors
     /// Where there is none.
     pub fn find(&self, name: &str) -> Result<Profile> {
+        // Every request asks: one manifest is looked at, not hundreds.
+        if let Some(profile) = self.catalog.find(&self.profiles_dir(), name) {
+            return Ok(profile);
+        }
         let mut profiles = self.list()?;
         let found = profiles
             .iter()

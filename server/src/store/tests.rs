@@ -17,6 +17,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
         created: jiff::Timestamp::from_millisecond(1_700_000_000_000).unwrap(),
         written_by: "0.1.0".to_owned(),
         source: "neuron".to_owned(),
+        warnings: 2,
         ranks: vec![RankFile {
             rank: 0,
             id: id.to_owned(),
@@ -30,7 +31,6 @@ fn manifest(id: &str, content: &str) -> Manifest {
             start_ps: 0,
             end_ps: 10,
             origin_unix_ns: None,
-            warnings: 2,
             notes: Vec::new(),
         }],
     }

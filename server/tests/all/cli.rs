@@ -124,6 +124,28 @@ fn bad_input_is_one_line_and_leaves_the_store_alone() {
 }
 
 #[test]
+fn the_list_counts_kinds_of_warnings_and_the_details_how_often_each_came() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let mut files = Vec::new();
+    for rank in 0..2 {
+        let mut text = r#"[{"name":"op","ph":"X","ts":1,"dur":5,"pid":1,"tid":1}"#.to_owned();
+        for at in 0..700 {
+            text +=
+                &format!(r#",{{"name":"go","cat":"c","ph":"f","bp":"e","id":{at},"ts":2,"pid":1,"tid":1}}"#);
+        }
+        let path = dir.path().join(format!("rank{rank}.json"));
+        fs::write(&path, text + "]").unwrap();
+        files.push(path.to_str().unwrap().to_owned());
+    }
+    let output = run(&store, &["ingest", &files[0], &files[1]]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("1 kind of warning:\n  1,400 × Unbound flow"), "{said}");
+    let json: serde_json::Value = serde_json::from_str(&succeed(&store, &["list", "--json"])).unwrap();
+    assert_eq!(json["profiles"][0]["warnings"], 1, "{json}");
+}
+
+#[test]
 fn several_files_are_ranks() {
     let (dir, _) = stage();
     let store = dir.path().join("store");

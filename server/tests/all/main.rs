@@ -9,6 +9,8 @@
 
 mod api;
 mod cli;
+mod damage;
+mod full;
 mod killed;
 mod openapi;
 mod signals;

@@ -45,8 +45,14 @@ impl Stage {
         let named = Named { files: vec![trace], ..Named::default() };
         let settings = Settings { slug: Some("small".parse().unwrap()), ..Settings::default() };
         run(&store, &named, &settings, &Meter::default()).unwrap();
-        let service = router(App::new(Arc::clone(&store)), Access::Loopback);
-        Self { _dir: dir, store, service }
+        let mut stage = Self { _dir: dir, store, service: Router::new() };
+        stage.restart();
+        stage
+    }
+
+    /// Forgets what is open and cached.
+    pub fn restart(&mut self) {
+        self.service = router(App::new(Arc::clone(&self.store)), Access::Loopback);
     }
 
     pub async fn ask(&self, request: Request<Body>) -> Answer {

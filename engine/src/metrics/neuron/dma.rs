@@ -1,7 +1,7 @@
 //! Metrics of DMA and of collectives, and the time in which anything was active.
 
 use super::activity::{Activity, Classes, Classify, map_texts, sweep};
-use super::engines::{WAIT, instruction_tracks, text_code};
+use super::engines::{INSTRUCTION, WAIT, name_code};
 use super::run::Run;
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
@@ -38,9 +38,10 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
         Some(dma) => classes_of(dma, block, names.len()),
         None => Ok(vec![0; names.len()]),
     };
-    let instruction = Columns::of(segment, "instruction");
-    let engines = instruction.as_ref().map(|table| instruction_tracks(segment, table)).unwrap_or_default();
-    let wait = text_code(segment, &engines, WAIT)?;
+    let wait = match segment.table(INSTRUCTION) {
+        Some(table) => name_code(segment, table, WAIT)?,
+        None => None,
+    };
     let engine_classes = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
         Ok(names.iter().map(|&name| if Some(name) == wait { 0 } else { class(ANYTHING) }).collect())
     };
@@ -54,7 +55,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
             .map(|table| segment.footer().tables[usize::from(table.0)].spec.name.as_str());
         match table {
             Some("dma") => tracks.push((id, &dma_classes)),
-            Some("instruction") => tracks.push((id, &engine_classes)),
+            Some(INSTRUCTION) => tracks.push((id, &engine_classes)),
             Some("cc_ops") => tracks.push((id, &collective)),
             Some("cc_instruction") => tracks.push((id, &core)),
             _ => {}

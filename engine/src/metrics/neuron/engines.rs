@@ -1,10 +1,11 @@
 //! Metrics of the compute engines: busy times, floating-point operations, memory traffic of instructions.
 
-use super::activity::{Activity, Classes, sweep};
+use super::activity::{Activity, Classes, Classify, sweep};
 use super::run::{Chip, Run};
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
-use crate::model::{TrackId, Unit};
+use crate::index::Postings;
+use crate::model::{NameId, TableId, TrackId, Unit};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// Engines in the order of their headings: name of the track, prefix of the metrics, heading.
@@ -15,6 +16,8 @@ pub const ENGINES: [(&str, &str, usize); 5] = [
     ("Sync", "sync_engine", 5),
     ("GpSimd", "gpsimd_engine", 6),
 ];
+/// The table of what engines execute.
+pub const INSTRUCTION: &str = "instruction";
 /// Waiting for a semaphore is no work.
 pub const WAIT: &str = "EVENT_SEMAPHORE";
 
@@ -33,37 +36,48 @@ const BYTES: [(&str, &str); 11] = [
     ("input_queue_bytes", "Loaded through queues for inputs."),
 ];
 
-/// Sums over instructions of one opcode.
-#[derive(Debug, Clone, Copy, Default)]
-struct OpcodeTotal {
-    count: u64,
-    total_ps: u64,
-}
+/// Classes of the sweeps: all instructions, those that are no waits, and those of two opcodes.
+const ALL: usize = 0;
+const WORK: usize = 1;
+const MATMUL: usize = 2;
+const ACTIVATE: usize = 3;
 
 /// Metrics of engines and instructions.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let Some(instruction) = Columns::of(segment, "instruction") else { return Ok(()) };
+    let Some(instruction) = Columns::of(segment, INSTRUCTION) else { return Ok(()) };
     let tracks = instruction_tracks(segment, &instruction);
-    let wait = text_code(segment, &tracks, WAIT)?;
-    for (name, prefix, group) in ENGINES {
-        let of_engine: Vec<TrackId> =
-            tracks.iter().copied().filter(|&id| engine_of(segment, id) == name).collect();
-        let classify = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
-            Ok(names.iter().map(|&name| if Some(name) == wait { 1 } else { 3 }).collect())
+    let code = |name| name_code(segment, instruction.table(), name);
+    let (wait, matmul, activate) = (code(WAIT)?, code("MATMUL")?, code("ACTIVATE")?);
+    let classify = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
+        let bit = |class: usize, holds: bool| Classes::from(holds) << class;
+        let classes = |&name: &i64| {
+            let name = Some(name);
+            1 << ALL | bit(WORK, name != wait) | bit(MATMUL, name == matmul) | bit(ACTIVATE, name == activate)
         };
-        let classed: Vec<_> =
-            of_engine.iter().map(|&id| (id, &classify as &super::activity::Classify<'_>)).collect();
-        let activity = sweep(segment, &classed)?;
-        engine_metrics(prefix, group, activity[0].count, activity[1], run.total_s, out);
+        Ok(names.iter().map(classes).collect())
+    };
+    let swept = |chosen: &dyn Fn(&str) -> bool| {
+        let chosen = tracks.iter().filter(|&&id| chosen(engine_of(segment, id)));
+        sweep(segment, &chosen.map(|&id| (id, &classify as &Classify<'_>)).collect::<Vec<_>>())
+    };
+    // Tracks of no known engine count for the opcodes only.
+    let mut sweeps = vec![swept(&|name| ENGINES.iter().all(|(engine, ..)| *engine != name))?];
+    for (name, prefix, group) in ENGINES {
+        let activity = swept(&|engine| engine == name)?;
+        engine_metrics(prefix, group, activity[ALL].count, activity[WORK], run.total_s, out);
+        sweeps.push(activity);
     }
-    for (opcode, prefix, group) in [("MATMUL", "matmul", 2), ("ACTIVATE", "activate", 4)] {
-        let total = opcode_total(segment, &instruction, &tracks, opcode)?;
+    for (opcode, class, prefix, group) in
+        [("MATMUL", MATMUL, "matmul", 2), ("ACTIVATE", ACTIVATE, "activate", 4)]
+    {
+        let instructions = sweeps.iter().map(|activity| activity[class].count).sum();
         let doc = format!("Instructions with opcode {opcode}.");
-        out.push((group, count(&format!("{prefix}_instruction_count"), total.count, &doc)));
-        if prefix == "activate" {
+        out.push((group, count(&format!("{prefix}_instruction_count"), instructions, &doc)));
+        if class == ACTIVATE {
+            let total_ps = sweeps.iter().map(|activity| activity[class].total_ps).sum();
             let doc = format!("Sum of the durations of instructions with opcode {opcode}.");
             let name = format!("{prefix}_instruction_time");
-            out.push((group, float(&name, seconds(total.total_ps), Unit::Seconds, &doc)));
+            out.push((group, float(&name, seconds(total_ps), Unit::Seconds, &doc)));
         }
     }
     let traffic = traffic_metrics(&instruction, out)?;
@@ -82,20 +96,27 @@ pub fn engine_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> &str {
     name.split(' ').next().unwrap_or(name)
 }
 
-/// The number of a name that occurs on these tracks, if it does.
-pub fn text_code<B: Bytes>(segment: &Segment<B>, tracks: &[TrackId], wanted: &str) -> Result<Option<i64>> {
-    for &track in tracks {
-        let Some(table) = segment.table_of(track) else { continue };
-        for block in segment.blocks_of(track)? {
-            let mut names = segment.core_ints(table, ColumnRole::Name, block)?;
-            names.sort_unstable();
-            names.dedup();
-            for name in names {
-                let id = crate::model::NameId(u32::try_from(name).unwrap_or(u32::MAX));
-                if segment.text(id)? == wanted {
-                    return Ok(Some(name));
-                }
+/// The number of the name that some rows of a table have, if any has it.
+pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -> Result<Option<i64>> {
+    let is_wanted = |code: i64| -> Result<bool> {
+        let id = NameId(u32::try_from(code).unwrap_or(u32::MAX));
+        Ok(segment.text(id)? == wanted)
+    };
+    let Some(column) = segment.column(table, ColumnRole::Name) else { return Ok(None) };
+    let piece = segment.footer().columns[column].postings;
+    if piece.len > 0 {
+        // The postings list the names that occur, and there are few.
+        let postings = Postings::decode(&mut segment.cursor(piece, "postings")?, piece.offset)?;
+        for &code in postings.codes() {
+            if is_wanted(code)? {
+                return Ok(Some(code));
             }
+        }
+        return Ok(None);
+    }
+    for code in 0..i64::from(segment.footer().dictionary.texts) {
+        if is_wanted(code)? {
+            return Ok(Some(code));
         }
     }
     Ok(None)
@@ -123,25 +144,6 @@ fn engine_metrics(
         group,
         float(&format!("{prefix}_active_time_percent"), share(active_s, total_s), Unit::Ratio, doc),
     ));
-}
-
-fn opcode_total<B: Bytes>(
-    segment: &Segment<B>,
-    instruction: &Columns<'_, B>,
-    tracks: &[TrackId],
-    opcode: &str,
-) -> Result<OpcodeTotal> {
-    let mut total = OpcodeTotal::default();
-    let Some(code) = text_code(segment, tracks, opcode)? else { return Ok(total) };
-    for block in 0..segment.blocks(instruction.table())?.len() {
-        let names = segment.core_ints(instruction.table(), ColumnRole::Name, block)?;
-        let durations = segment.core_ints(instruction.table(), ColumnRole::Duration, block)?;
-        for (_, duration) in names.iter().zip(&durations).filter(|&(&name, _)| name == code) {
-            total.count += 1;
-            total.total_ps += duration.unsigned_abs();
-        }
-    }
-    Ok(total)
 }
 
 /// Bytes that instructions moved; returns those of device memory, read and written.

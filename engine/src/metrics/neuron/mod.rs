@@ -5,12 +5,14 @@
 //! wrong by percents. What the trace itself states (versions, or a whole summary in an imported JSON) is taken as it is.
 
 mod activity;
+mod busy;
 mod columns;
 mod dma;
 mod engines;
 mod run;
 mod throttle;
 
+pub use busy::{Busy, for_each_busy};
 use columns::Columns;
 use run::Run;
 

@@ -104,7 +104,7 @@ fn Row(
 ) -> impl IntoView {
     let created = profile.created_unix_ms;
     let warnings = (profile.warnings > 0).then(|| {
-        let text = format::counted(profile.warnings, "warning", "warnings");
+        let text = format::counted(profile.warnings, "kind of warning", "kinds of warnings");
         view! {
             <span class="chip chip-warning" title=text.clone()>
                 <Icon glyph=Glyph::Warning />

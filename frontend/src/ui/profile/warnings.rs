@@ -18,6 +18,17 @@ pub fn WarningsPanel(
             return view! { <p class="panel-empty">"Every event of this rank's trace was read."</p> }
                 .into_any();
         }
+        let all: u64 = rank.warnings.iter().map(|warning| warning.count).sum();
+        let sum = (rank.warnings.len() > 1).then(|| {
+            view! {
+                <tfoot>
+                    <tr>
+                        <td colspan="3">"All"</td>
+                        <td class="number">{format::count(all)}</td>
+                    </tr>
+                </tfoot>
+            }
+        });
         let rows = rank.warnings.iter().cloned().map(row).collect_view();
         view! {
             <table class="grid-table warnings">
@@ -32,6 +43,7 @@ pub fn WarningsPanel(
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
+                {sum}
             </table>
         }
         .into_any()

@@ -1,0 +1,173 @@
+//! The parts of a segment's file: where each is and what people call it, so that damage can be reported by name.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::base::Error;
+use crate::model::{TableId, TrackId};
+use crate::segment::{Bytes, ColumnRole, End, Piece, Place, Segment};
+
+/// A part of a segment. Columns are named by their position in the footer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// The list of a table's blocks.
+    BlockList(TableId),
+    /// The directory of a column, with the blocks that stand in it.
+    Directory(usize),
+    /// A block of a column.
+    Block(usize, usize),
+    /// Which blocks of a column hold which text.
+    Postings(usize),
+    /// The program of a track.
+    Program(TrackId),
+    /// What the blocks of a track come to.
+    Totals(TrackId),
+    /// The list of the pages of a track's pyramid.
+    Pages(TrackId),
+    /// A page of a track's pyramid.
+    Page(TrackId, usize),
+    /// The list of the dictionary's chunks.
+    Dictionary,
+    /// A chunk of the dictionary.
+    Chunk(usize),
+    /// The list of arrows sorted by this end.
+    ArrowList(End),
+    /// A chunk of arrows sorted by this end.
+    Arrows(End, usize),
+}
+
+/// What people call a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartName {
+    /// What it is, e.g. `block`.
+    pub kind: &'static str,
+    /// Its number among those of its kind, where there are several.
+    pub number: Option<usize>,
+    /// The column it is of.
+    pub column: Option<String>,
+    /// The table it is of.
+    pub table: Option<String>,
+    /// The track it is of.
+    pub track: Option<String>,
+}
+
+impl fmt::Display for PartName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind)?;
+        if let Some(number) = self.number {
+            write!(f, " {number}")?;
+        }
+        for (of, name) in [("column", &self.column), ("table", &self.table), ("track", &self.track)] {
+            if let Some(name) = name {
+                write!(f, " of {of} {name:?}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the parts of a segment are.
+#[derive(Debug, Clone, Default)]
+pub struct PartMap(Vec<(Range<u64>, Part)>);
+
+impl PartMap {
+    /// The part with this byte.
+    #[must_use]
+    pub fn at(&self, offset: u64) -> Option<Part> {
+        let after = self.0.partition_point(|(bytes, _)| bytes.start <= offset);
+        let (bytes, part) = self.0.get(after.checked_sub(1)?)?;
+        bytes.contains(&offset).then_some(*part)
+    }
+
+    /// All parts with their bytes, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = &(Range<u64>, Part)> {
+        self.0.iter()
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// Where everything is that the footer leads to. What a damaged list would lead to is left out.
+    #[must_use]
+    pub fn part_map(&self) -> PartMap {
+        let mut map = PartMap::default();
+        let mut put = |part, piece: Piece| {
+            if piece.len > 0 {
+                map.0.push((piece.offset..piece.offset.saturating_add(u64::from(piece.len)), part));
+            }
+        };
+        for (id, table) in (0..).map(TableId).zip(&self.footer().tables) {
+            put(Part::BlockList(id), table.blocks);
+        }
+        for (at, column) in self.footer().columns.iter().enumerate() {
+            put(Part::Directory(at), column.directory);
+            put(Part::Postings(at), column.postings);
+            let blocks = self.directory(at).map(|directory| directory.entries.as_slice()).unwrap_or_default();
+            for (block, entry) in blocks.iter().enumerate() {
+                if let Place::Piece(piece) = entry.place {
+                    put(Part::Block(at, block), piece);
+                }
+            }
+        }
+        for (id, track) in (0..).map(TrackId).zip(&self.footer().tracks) {
+            put(Part::Program(id), track.program);
+            put(Part::Totals(id), track.totals);
+            put(Part::Pages(id), track.pyramid);
+            let pages = self.pages(id).unwrap_or_default();
+            pages.iter().enumerate().for_each(|(number, page)| put(Part::Page(id, number), page.piece));
+        }
+        put(Part::Dictionary, self.footer().dictionary.chunks);
+        let chunks = self.chunk_pieces().unwrap_or_default().iter();
+        chunks.enumerate().for_each(|(number, piece)| put(Part::Chunk(number), *piece));
+        for end in [End::From, End::To] {
+            put(Part::ArrowList(end), self.arrow_directory(end));
+            let chunks = self.arrow_chunks(end).unwrap_or_default().into_iter();
+            chunks.enumerate().for_each(|(number, (_, piece))| put(Part::Arrows(end, number), piece));
+        }
+        map.0.sort_by_key(|(bytes, _)| bytes.start);
+        map
+    }
+
+    /// What people call a part.
+    #[must_use]
+    pub fn part_name(&self, part: Part) -> PartName {
+        let name = |kind, number| PartName { kind, number, column: None, table: None, track: None };
+        let table = |id: TableId| self.footer().tables.get(usize::from(id.0)).map(|t| t.spec.name.clone());
+        let of_column = |name: PartName, column: usize| {
+            let meta = &self.footer().columns[column];
+            let title = self.column_name(column);
+            let title = match meta.role {
+                // A field has a column for each type that occurs.
+                ColumnRole::Field(_) => format!("{title} ({})", meta.kind.title()),
+                _ => title.to_owned(),
+            };
+            PartName { column: Some(title), table: table(meta.table), ..name }
+        };
+        let of_track = |name: PartName, track: TrackId| {
+            let track = self.footer().tracks.get(track.0 as usize).map(|meta| meta.spec.name.clone());
+            PartName { track, ..name }
+        };
+        match part {
+            Part::BlockList(id) => PartName { table: table(id), ..name("block list", None) },
+            Part::Directory(column) => of_column(name("directory", None), column),
+            Part::Block(column, block) => of_column(name("block", Some(block)), column),
+            Part::Postings(column) => of_column(name("postings", None), column),
+            Part::Program(track) => of_track(name("program", None), track),
+            Part::Totals(track) => of_track(name("totals", None), track),
+            Part::Pages(track) => of_track(name("pyramid directory", None), track),
+            Part::Page(track, page) => of_track(name("pyramid page", Some(page)), track),
+            Part::Dictionary => name("dictionary directory", None),
+            Part::Chunk(chunk) => name("dictionary chunk", Some(chunk)),
+            Part::ArrowList(End::From) => name("directory of arrows by start", None),
+            Part::ArrowList(End::To) => name("directory of arrows by end", None),
+            Part::Arrows(End::From, chunk) => name("chunk of arrows by start", Some(chunk)),
+            Part::Arrows(End::To, chunk) => name("chunk of arrows by end", Some(chunk)),
+        }
+    }
+
+    /// What people call the damaged part that an error is about. Reads all lists of the file: for messages.
+    #[must_use]
+    pub fn name_of(&self, error: Error) -> Option<PartName> {
+        let Error::Corrupt { offset, .. } = error else { return None };
+        self.part_map().at(offset).map(|part| self.part_name(part))
+    }
+}

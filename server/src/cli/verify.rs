@@ -1,0 +1,73 @@
+//! `nprof verify`
+
+use std::io::Write;
+
+use anyhow::bail;
+use clap::Args;
+
+use super::progress::watched;
+use super::{StorePlace, size};
+use crate::ingest::Meter;
+use crate::verify::{Verified, verify};
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof verify
+  nprof verify run-7 --store /data/profiles
+  nprof verify --json | jq -r '.damages[].profile'";
+
+/// Check every byte of profiles against its checksum, and that all of it can be decoded
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct VerifyArgs {
+    /// Names or ids of profiles, as `nprof list` shows them [default: all of the store]
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<String>,
+    /// As JSON: what was checked, and each damaged place with profile, rank, table, column, block and offset
+    #[arg(long)]
+    json: bool,
+}
+
+impl VerifyArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let store = place.open()?;
+        let meter = Meter::default();
+        let verified = watched(&meter, || verify(&store, &self.profiles, &meter))?;
+        if self.json {
+            serde_json::to_writer_pretty(&mut *out, &verified)?;
+            writeln!(out)?;
+        } else {
+            show(&verified, out)?;
+        }
+        if verified.damages.is_empty() {
+            return Ok(());
+        }
+        // The list belongs before the conclusion, whatever the two outputs are connected to.
+        out.flush()?;
+        let mut profiles: Vec<&str> = verified.damages.iter().map(|damage| damage.profile.as_str()).collect();
+        profiles.dedup();
+        bail!(
+            "{} in {}; ingest again with --force: {}",
+            counted(verified.damages.len(), "damaged place"),
+            counted(profiles.len(), "profile"),
+            profiles.join(", "),
+        )
+    }
+}
+
+fn show(verified: &Verified, out: &mut dyn Write) -> std::io::Result<()> {
+    for damage in &verified.damages {
+        writeln!(out, "{damage}")?;
+    }
+    writeln!(
+        out,
+        "{} checked: {} in {}",
+        counted(verified.profiles, "profile"),
+        size::bytes(verified.bytes),
+        counted(verified.ranks, "segment"),
+    )
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", size::count(count as u64), if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,153 @@
+//! Checking profiles: their manifests, and every byte of their segments. Goes on after damage.
+
+use std::ops::ControlFlow;
+
+use nprof_engine::base::Error;
+use nprof_engine::native::SegmentFile;
+use nprof_engine::query::{Finding, PartName};
+use serde::Serialize;
+
+use crate::ingest::{IngestError, Meter, Stage};
+use crate::store::{Profile, RankFile, Store};
+
+/// What a check found.
+#[derive(Debug, Default, Serialize)]
+pub struct Verified {
+    /// Profiles checked.
+    pub profiles: usize,
+    /// Segments checked.
+    pub ranks: usize,
+    /// Bytes of segments checked.
+    pub bytes: u64,
+    /// All damage, in the order of profiles, ranks and tables.
+    pub damages: Vec<Damage>,
+}
+
+/// One damaged place.
+#[derive(Debug, Clone, Serialize)]
+pub struct Damage {
+    /// The profile's name; its directory where the manifest cannot be read.
+    pub profile: String,
+    /// The rank, unless the damage is in the manifest.
+    pub rank: Option<u32>,
+    /// Where the part begins in the segment, where that is known.
+    pub offset: Option<u64>,
+    /// What the part is, e.g. `block`.
+    pub part: Option<&'static str>,
+    /// The part's number among those of its kind.
+    pub number: Option<usize>,
+    /// The column it is of.
+    pub column: Option<String>,
+    /// The table it is of.
+    pub table: Option<String>,
+    /// The track it is of.
+    pub track: Option<String>,
+    /// What is wrong, with the name of the part.
+    pub what: String,
+}
+
+/// Checks these profiles, or all of the store where none is named.
+///
+/// # Errors
+/// Where the store cannot be listed, a name is unknown, or the check is cancelled.
+pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified, IngestError> {
+    let mut verified = Verified::default();
+    let profiles = if names.is_empty() {
+        let survey = store.survey()?;
+        verified.damages.extend(survey.unreadable.into_iter().map(|(dir, error)| Damage {
+            profile: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            ..Damage::of(error.to_string())
+        }));
+        survey.profiles
+    } else {
+        names.iter().map(|name| store.find(name)).collect::<Result<_, _>>()?
+    };
+    let files = || profiles.iter().flat_map(|profile| &profile.manifest.ranks);
+    meter.begin(Stage::Verifying, files().map(|file| file.size_bytes).sum());
+    for profile in &profiles {
+        for file in &profile.manifest.ranks {
+            verify_rank(profile, file, meter, &mut verified)?;
+        }
+        verified.profiles += 1;
+    }
+    Ok(verified)
+}
+
+fn verify_rank(
+    profile: &Profile,
+    file: &RankFile,
+    meter: &Meter,
+    verified: &mut Verified,
+) -> Result<(), IngestError> {
+    let of = |damage: Damage| Damage {
+        profile: profile.manifest.slug().to_owned(),
+        rank: Some(file.rank),
+        ..damage
+    };
+    let before = meter.bytes().0;
+    let segment = match SegmentFile::open_file(&profile.dir.join(&file.file)) {
+        Ok(Ok(segment)) => segment,
+        Ok(Err(error)) => {
+            verified.damages.push(of(Damage::of(format!("{}: {error}", file.file))));
+            return Ok(());
+        }
+        Err(error) => {
+            verified.damages.push(of(Damage::of(format!("{}: cannot read ({error})", file.file))));
+            return Ok(());
+        }
+    };
+    if segment.content() != file.content {
+        let what = format!("{} is whole, but not the segment that the manifest names", file.file);
+        verified.damages.push(of(Damage::of(what)));
+    }
+    let ended = segment.verify(&mut |finding| {
+        match finding {
+            Finding::Checked(bytes) => meter.add_bytes(bytes),
+            Finding::Damaged { part, offset, error } => {
+                let damage = Damage::of_part(segment.part_name(part), offset, error);
+                verified.damages.push(of(damage));
+            }
+        }
+        if meter.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if ended.is_break() {
+        return Err(IngestError::Cancelled);
+    }
+    // Header, footer and trailer were checked when the segment was opened.
+    meter.add_bytes(segment.file_len().saturating_sub(meter.bytes().0 - before));
+    verified.bytes += segment.file_len();
+    verified.ranks += 1;
+    Ok(())
+}
+
+impl Damage {
+    fn of(what: String) -> Self {
+        let (offset, part, number) = (None, None, None);
+        let (column, table, track) = (None, None, None);
+        Self { profile: String::new(), rank: None, offset, part, number, column, table, track, what }
+    }
+
+    fn of_part(name: PartName, offset: u64, error: Error) -> Self {
+        let why = match error {
+            // The engine's word for the part, which `name` says better.
+            Error::Corrupt { .. } => "is damaged".to_owned(),
+            other => other.to_string(),
+        };
+        let what = format!("{name} {why}");
+        let PartName { kind, number, column, table, track } = name;
+        Self { offset: Some(offset), part: Some(kind), number, column, table, track, ..Self::of(what) }
+    }
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.profile)?;
+        if let Some(rank) = self.rank {
+            write!(f, " rank {rank}")?;
+        }
+        if let Some(offset) = self.offset {
+            write!(f, " byte {offset}")?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}
