@@ -11,9 +11,10 @@ use crate::error::ApiError;
 use crate::jobs::Jobs;
 use crate::store::{Profile, RankFile, Store};
 
-/// Segments that are kept mapped. Each costs address space and its footer, and the system limits the number of maps to
-/// 65,530 a process; profiles beyond this many are opened anew.
-const MAX_SEGMENTS: usize = 512;
+/// Segments that are kept open, mapped. Each holds what has been decoded of its lists and texts: 150 KiB for a small one.
+/// Others are opened anew when they are asked for, which costs 0.1 ms for the footer and then the lists that the answer
+/// needs.
+const MAX_SEGMENTS: usize = 64;
 /// Bytes of the tiles that are kept: a screen needs some hundred tiles of about 10 KiB.
 const TILE_CACHE_BYTES: u64 = 64 << 20;
 /// What a tile costs beside its bytes.

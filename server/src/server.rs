@@ -96,6 +96,9 @@ impl Listening {
     pub async fn serve(self, store: Arc<Store>) -> Result<(), ServerError> {
         let app = App::new(store);
         let service = router(app.clone(), self.access);
+        // The first list reads every manifest: before somebody waits for it. What it has to say, the next says again.
+        let early = app.clone();
+        drop(tokio::task::spawn_blocking(move || early.store().list().map(drop)));
         let (tell, mut told) = tokio::sync::watch::channel(());
         let ended = async move {
             end_wanted().await;

@@ -115,14 +115,20 @@ impl Manifest {
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
         let text = std::fs::read(&path).map_err(|source| StoreError::Read { path: path.clone(), source })?;
-        let parsed =
-            serde_json::from_slice::<Version>(&text).map(|version| version.format).and_then(|found| {
-                if found > FORMAT { Ok(Err(found)) } else { serde_json::from_slice(&text).map(Ok) }
-            });
-        let manifest: Self = match parsed {
-            Ok(Ok(manifest)) => manifest,
-            Ok(Err(found)) => return Err(StoreError::NewerManifest { path, found, newest: FORMAT }),
-            Err(source) => return Err(StoreError::Manifest { path, source }),
+        // The whole first: hundreds of them are read before the first list. A newer one may look different.
+        let manifest: Self = match serde_json::from_slice(&text) {
+            Ok(Self { format, .. }) if format > FORMAT => {
+                return Err(StoreError::NewerManifest { path, found: format, newest: FORMAT });
+            }
+            Ok(manifest) => manifest,
+            Err(source) => {
+                return Err(match serde_json::from_slice::<Version>(&text) {
+                    Ok(Version { format: found }) if found > FORMAT => {
+                        StoreError::NewerManifest { path, found, newest: FORMAT }
+                    }
+                    _ => StoreError::Manifest { path, source },
+                });
+            }
         };
         manifest.check().map_err(|what| StoreError::Inconsistent { path, what })?;
         Ok(manifest)
