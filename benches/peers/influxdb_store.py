@@ -183,7 +183,6 @@ def query():
             ),
             totals,
             runs=5,
-            warm=1,
         )
         # InfluxQL has no least and greatest: by start, and whole durations.
         job.ask(
@@ -191,7 +190,6 @@ def query():
             job.spans,
             lambda span: server.query(f"{select} WHERE time >= {span[0]} AND time < {span[1]} GROUP BY opcode"),
             totals,
-            warm=1,
         )
 
         def search(needle):
@@ -200,7 +198,7 @@ def query():
                 f"{select} WHERE operands =~ /{pattern}/ OR hlo_name =~ /{pattern}/"
             )
 
-        job.ask("S1", job.needles, search, lambda answer: (totals(answer)[0], 0), warm=1, budget=120)
+        job.ask("S1", job.needles, search, lambda answer: (totals(answer)[0], 0), budget=120)
         job.show("memory", peak_mib=server.peak_mib())
 
 

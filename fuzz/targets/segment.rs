@@ -37,7 +37,8 @@ fn good() -> &'static [u8] {
     GOOD.get_or_init(|| {
         let settings = Settings { ranks: 2, events_per_rank: EVENTS, seed: 1, layers: 1 };
         let mut segment = Vec::new();
-        let mut builder = Builder::new(Vec::new(), &mut segment, BuildOptions::default()).expect("a vector takes all bytes");
+        let mut builder = Builder::new(Vec::new(), &mut segment, BuildOptions::default())
+            .expect("a vector takes all bytes");
         simulated::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
         builder.finish().expect("memory is enough");
         segment

@@ -184,3 +184,74 @@ fn read_column(cursor: &mut Cursor<'_>) -> Result<(ColumnRole, ColumnType)> {
     let kind = ColumnType::ALL.get(usize::from(cursor.u8()?)).ok_or_else(|| cursor.corrupt())?;
     Ok((role, *kind))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::FieldId;
+
+    fn program() -> Program {
+        let key = (ColumnRole::Field(FieldId(3)), ColumnType::Int);
+        let column = |of, present, values: [i64; 4]| ProgramColumn { of, present, values: values.to_vec() };
+        Program {
+            key,
+            successors: vec![1, 2, 3, 0],
+            columns: vec![
+                column(Foretold::GapAfterEnd, None, [1_000, -5, 0, i64::MAX]),
+                column(Foretold::Column(key.0, key.1), None, [0x40, 0x80, -1, 0x100]),
+                column(
+                    Foretold::Column(ColumnRole::Name, ColumnType::Text),
+                    Some(vec![true, false, true, true]),
+                    [7, 0, 7, 9],
+                ),
+            ],
+        }
+    }
+
+    fn encoded() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        program().encode(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn programs_survive_and_no_cut_does() {
+        let bytes = encoded();
+        assert_eq!(Program::decode(&mut Cursor::new(&bytes, 0, "program")), Ok(program()));
+        for keep in 0..bytes.len() {
+            assert!(
+                Program::decode(&mut Cursor::new(&bytes[..keep], 0, "program")).is_err(),
+                "cut at {keep}"
+            );
+        }
+    }
+
+    #[test]
+    fn codes_follow_their_successors() {
+        let program = program();
+        assert_eq!(program.codes(2, &[0, 0, 0, 1, 0], 0), Ok(vec![2, 3, 0, 2, 3]));
+        assert!(program.codes(4, &[0], 0).is_err());
+        assert!(program.codes(0, &[-1], 0).is_err());
+        assert!(program.codes(0, &[i64::MAX, 1], 0).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_end_in_an_error_or_a_program(at in any::<prop::sample::Index>(), value in any::<u8>(), codes in prop::collection::vec(any::<i64>(), 0..20)) {
+            let mut bytes = encoded();
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+            if let Ok(program) = Program::decode(&mut Cursor::new(&bytes, 0, "program"))
+                && let Ok(codes) = program.codes(0, &codes, 0)
+            {
+                for column in &program.columns {
+                    let count = column.count(&codes);
+                    let block = column.column(&codes, vec![i64::MAX; count]);
+                    prop_assert!((0..codes.len()).filter_map(|row| block.slot(row)).all(|slot| slot < count));
+                }
+            }
+        }
+    }
+}

@@ -105,3 +105,33 @@ impl Totals {
         self.covered_ps[block]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_survive_and_no_cut_does() {
+        let name = |name| NameTotal { name, count: 3, total_ps: 900, longest_ps: 500, longest_at: 2047 };
+        let blocks = [
+            BlockTotals { names: vec![name(4), name(1)], covered_ps: 1_000 },
+            BlockTotals { names: vec![name(u32::MAX)], covered_ps: u64::MAX },
+        ];
+        let mut bytes = Vec::new();
+        put_totals(&blocks, &mut bytes);
+        let totals = Totals::decode(&mut Cursor::new(&bytes, 0, "totals"), 2).unwrap();
+        for (number, block) in blocks.iter().enumerate() {
+            assert_eq!(
+                (totals.names(number), totals.covered_ps(number)),
+                (&block.names[..], block.covered_ps)
+            );
+        }
+        for keep in 0..bytes.len() {
+            assert!(
+                Totals::decode(&mut Cursor::new(&bytes[..keep], 0, "totals"), 2).is_err(),
+                "cut at {keep}"
+            );
+        }
+        assert!(Totals::decode(&mut Cursor::new(&bytes, 0, "totals"), 3).is_err());
+    }
+}

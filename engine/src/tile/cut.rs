@@ -2,17 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
-use super::cascade::Cascade;
-use super::grid::{CELLS, Level, TileId};
-use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
+use super::grid::{Level, TileId};
+use super::row_lanes::{MAX_SLICES, RowLanes};
+use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Page, Segment};
-
-/// A lane brings its slices themselves up to this many, one a cell; beyond, summaries are smaller.
-const MAX_SLICES: usize = CELLS.unsigned_abs() as usize;
 
 /// One lane of a track in a tile.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,8 +80,9 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
     match (meta.spec.kind, stored) {
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
-            let slices = segment.slices_in(track, window)?;
-            Ok(lanes_of(slices, tile))
+            let mut lanes = RowLanes::new(tile);
+            segment.for_each_slice_in(track, window, |slice| lanes.add(slice))?;
+            Ok(lanes.finish())
         }
         (TrackKind::Slices(..), true) => {
             let cells = stored_cells(pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
@@ -159,48 +155,6 @@ fn merge_slice_cells(into: &mut SliceCell, later: &SliceCell) {
     }
 }
 
-/// Few slices of a lane stay slices; many become cells.
-fn lanes_of(slices: Vec<LaneSlice>, tile: TileId) -> Vec<LaneTile> {
-    let mut lanes: Vec<(u32, Vec<LaneSlice>)> = Vec::new();
-    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut last = 0;
-    for slice in slices {
-        // Most slices are on the lane of the one before.
-        if lanes.get(last).is_none_or(|(lane, _)| *lane != slice.lane) {
-            last = *known.entry(slice.lane).or_insert_with(|| {
-                lanes.push((slice.lane, Vec::new()));
-                lanes.len() - 1
-            });
-        }
-        lanes[last].1.push(slice);
-    }
-    lanes.sort_unstable_by_key(|(lane, _)| *lane);
-    let tiles = lanes.into_iter().map(|(lane, slices)| {
-        let content = if slices.len() <= MAX_SLICES {
-            LaneContent::Slices(slices)
-        } else {
-            LaneContent::SliceCells(cells_of(&slices, tile))
-        };
-        LaneTile { lane, content }
-    });
-    tiles.collect()
-}
-
-fn cells_of(slices: &[LaneSlice], tile: TileId) -> Vec<Cell<SliceCell>> {
-    let mut cells = Vec::new();
-    let first = tile.level.cell_of(tile.interval().start);
-    let mut cascade: Cascade<SliceSummary> = Cascade::new(tile.level, tile.level);
-    let mut out = |_, cell: Cell<SliceSummary>| {
-        cells.push(Cell { index: cell.index, content: cell.content.cell() });
-    };
-    for slice in slices {
-        let span = (slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps));
-        cascade.slice(span, (slice.row, slice.name), first..=first + CELLS - 1, &mut out);
-    }
-    cascade.finish(&mut out);
-    cells
-}
-
 fn counter_lane(samples: Vec<Sample>, tile: TileId) -> Vec<LaneTile> {
     if samples.is_empty() {
         return Vec::new();
@@ -239,16 +193,30 @@ impl<B: Bytes> Segment<B> {
     /// Where bytes are missing or damaged.
     pub fn slices_in(&self, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
         let mut found = Vec::new();
-        let Some(table) = self.table_of(track) else { return Ok(found) };
+        self.for_each_slice_in(track, window, |slice| found.push(slice))?;
+        Ok(found)
+    }
+
+    /// Calls `each` with the slices of a track that overlap a window, in order of start.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn for_each_slice_in(
+        &self,
+        track: TrackId,
+        window: Interval,
+        mut each: impl FnMut(LaneSlice),
+    ) -> Result<()> {
+        let Some(table) = self.table_of(track) else { return Ok(()) };
         let blocks = self.blocks_of(track)?;
         for block in self.blocks(table)?.overlapping(blocks, window) {
             self.block_slices(table, block, |slice| {
                 if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
-                    found.push(slice);
+                    each(slice);
                 }
             })?;
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Calls `each` with every slice of a block.

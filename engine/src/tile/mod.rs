@@ -11,6 +11,7 @@ pub mod grid;
 mod group;
 mod name_times;
 mod pyramid;
+mod row_lanes;
 mod summary;
 
 pub use cascade::Cascade;

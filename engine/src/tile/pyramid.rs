@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cascade::Cascade;
-use super::grid::Level;
+use super::grid::{CELLS, Level};
 use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::block::list;
@@ -19,8 +19,11 @@ const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
 const SAMPLE_ROWS: u64 = 512;
 /// The coarsest stored level shows the whole trace in this many cells.
 const TOP_CELLS: i64 = 64;
-/// Cells of a page: one read brings some tiles of a lane.
-const PAGE_CELLS: usize = 2048;
+/// Cells of a lane that are written together.
+const WRITE_CELLS: usize = 2048;
+/// A page ends at the edge of a tile once it has this many cells: a tile then rarely needs more than one page of a lane, nor
+/// a page more than it shows.
+const PAGE_CELLS: usize = 256;
 
 /// The finest level that should be stored for a track with this many rows over this span; `None` where rows are too few
 /// to tell.
@@ -60,6 +63,11 @@ pub struct PyramidWriter<C: Stored> {
 /// A level is given up when it has more cells than one for so many rows, and than this.
 const GIVE_UP_ROWS: u64 = 16;
 const GIVE_UP_CELLS: u64 = 1 << 14;
+
+/// Whether the cell at this position is the first of its tile.
+fn is_edge<T>(cells: &[Cell<T>], at: usize) -> bool {
+    cells[at].index.div_euclid(CELLS) != cells[at - 1].index.div_euclid(CELLS)
+}
 
 /// What is stored of a summary.
 pub trait Stored: Sized + std::fmt::Debug {
@@ -117,9 +125,9 @@ impl<C: Stored> PyramidWriter<C> {
             let base = self.base.number();
             self.closed.retain(|&(_, level), _| level >= base);
             let stored = self.pages.iter().filter(|page| page.level == self.base.number());
-            let stored = stored.count() * PAGE_CELLS;
+            let stored: u64 = stored.map(|page| page.last.abs_diff(page.first) + 1).sum();
             let waiting = self.closed.iter().filter(|&(&(_, level), _)| level == base);
-            self.cells = (stored + waiting.map(|(_, cells)| cells.len()).sum::<usize>()) as u64;
+            self.cells = stored + waiting.map(|(_, cells)| cells.len() as u64).sum::<u64>();
         }
     }
 
@@ -128,10 +136,12 @@ impl<C: Stored> PyramidWriter<C> {
     /// # Errors
     /// Those of the output.
     pub fn write_full(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
-        let full = |(key, cells): (&(u32, u8), &Vec<_>)| (cells.len() >= PAGE_CELLS).then_some(*key);
+        let full = |(key, cells): (&(u32, u8), &Vec<_>)| (cells.len() >= WRITE_CELLS).then_some(*key);
         for key in self.closed.iter().filter_map(full).collect::<Vec<_>>() {
             let mut cells = self.closed.remove(&key).unwrap_or_default();
-            let rest = cells.split_off(cells.len() / PAGE_CELLS * PAGE_CELLS);
+            // So many cells are more than one tile's.
+            let edge = (1..cells.len()).rev().find(|&at| is_edge(&cells, at));
+            let rest = cells.split_off(edge.unwrap_or(cells.len()));
             self.write_pages(key, &cells, writer)?;
             if !rest.is_empty() {
                 self.closed.insert(key, rest);
@@ -141,7 +151,11 @@ impl<C: Stored> PyramidWriter<C> {
     }
 
     fn write_pages(&mut self, key: (u32, u8), cells: &[Cell<C>], writer: &mut PieceWriter<'_>) -> Result<()> {
-        for cells in cells.chunks(PAGE_CELLS) {
+        let mut left = cells;
+        while !left.is_empty() {
+            let end = (PAGE_CELLS..left.len()).find(|&at| is_edge(left, at)).unwrap_or(left.len());
+            let (cells, rest) = left.split_at(end);
+            left = rest;
             let (Some(first), Some(last)) = (cells.first(), cells.last()) else { continue };
             let mut bytes = Vec::new();
             list::put_ints(&cells.iter().map(|cell| cell.index).collect::<Vec<_>>(), &mut bytes);
