@@ -9,6 +9,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
 use nprof_engine::segment::Segment;
+use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 
 /// An executed instruction.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,6 +213,28 @@ fn search_finds_texts_with_and_without_postings() {
         let first: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
         assert_eq!(first, expected[..expected.len().min(3)]);
     }
+}
+
+#[test]
+fn a_pyramid_has_the_first_rows_however_small_their_group_was() {
+    let executed = program(9, 12_000, 40);
+    let options = BuildOptions { group_bytes: 8_000, ..BuildOptions::default() };
+    let segment = build(&executed, Order::Promised, options).unwrap();
+    let pages = segment.pages(TRACK).unwrap();
+    let level = Level::new(pages.last().expect("so many rows have a pyramid").level).unwrap();
+    let whole = Interval::new(executed[0].start_ps, executed[executed.len() - 1].start_ps + 1);
+    let mut starting = 0;
+    for index in level.tiles_of(whole) {
+        for lane in cut(&segment, TRACK, TileId { group: 0, level, index }).unwrap() {
+            let LaneContent::SliceCells(cells) = lane.content else { continue };
+            for cell in cells {
+                starting += cell.content.count as usize;
+                let longest = &executed[cell.content.longest_row as usize];
+                assert_eq!(longest.duration_ps.cast_unsigned(), cell.content.longest_ps);
+            }
+        }
+    }
+    assert_eq!(starting, executed.len());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock};
 
 use super::encode::{EncodedBlock, EncodedColumn, Group};
 use super::lanes::Lanes;
-use super::learn::{Learner, Starts};
+use super::learn::Learner;
 use super::rows::Rows;
 use super::workers::Workers;
 use crate::base::{Interval, Result};
@@ -117,14 +117,7 @@ impl TrackWriter {
         }
         let learner = self.learner.get_or_insert_with(|| Learner::new(rows));
         let codes = learner.codes(rows);
-        let group = Group {
-            rows,
-            starts: match self.shape {
-                Shape::Slices(_) => learner.starts,
-                Shape::Counter(_) | Shape::Side => Starts::Plain,
-            },
-            program: learner.program().zip(codes.as_deref()),
-        };
+        let group = Group { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
         let slots: Vec<OnceLock<EncodedBlock>> = ranges.iter().map(|_| OnceLock::new()).collect();
         // Lanes and pyramid need the rows in order: one task of its own, beside those of the blocks.
@@ -238,7 +231,6 @@ impl Shape {
     /// What must see the rows in order: lanes, which go to `lanes` and, where slices nest, minus the depth to `shifts`; and
     /// the pyramid.
     fn pass(&mut self, rows: &Rows, lanes: &mut Vec<i64>, shifts: &mut Vec<i64>) {
-        let count = rows.len() as u64;
         match self {
             Self::Slices(slices) => {
                 let ends = rows.starts.iter().zip(&rows.durations).map(|(start, duration)| start + duration);
@@ -250,11 +242,10 @@ impl Shape {
                         shifts.push(i64::from(place.lane) - i64::from(place.depth));
                     }
                 }
-                if slices.pyramid.is_none() {
+                let pyramid = slices.pyramid.get_or_insert_with(|| {
                     let span = Interval::new(rows.starts[0], ends.clone().max().unwrap_or_default());
-                    slices.pyramid = base_level(rows_of_a_lane(lanes), span).map(PyramidWriter::new);
-                }
-                let Some(pyramid) = &mut slices.pyramid else { return };
+                    PyramidWriter::new(base_level(rows_of_a_lane(lanes), span))
+                });
                 for (((&start, end), &name), &lane) in
                     rows.starts.iter().zip(ends).zip(&rows.names).zip(lanes.iter())
                 {
@@ -268,18 +259,16 @@ impl Shape {
                 }
             }
             Self::Counter(counter) => {
-                if counter.pyramid.is_none() {
+                let pyramid = counter.pyramid.get_or_insert_with(|| {
                     let span = Interval::new(rows.starts[0], rows.starts[rows.len() - 1]);
-                    counter.pyramid = base_level(count, span).map(PyramidWriter::new);
-                }
+                    PyramidWriter::new(base_level(rows.len() as u64, span))
+                });
                 for (&time_ps, &value) in rows.starts.iter().zip(&rows.values) {
                     if !value.is_nan() {
                         let (min, max) = counter.range.unwrap_or((value, value));
                         counter.range = Some((min.min(value), max.max(value)));
                     }
-                    if let Some(pyramid) = &mut counter.pyramid {
-                        pyramid.sample(time_ps, value);
-                    }
+                    pyramid.sample(time_ps, value);
                 }
             }
             Self::Side => {}

@@ -35,7 +35,11 @@ impl RowFields {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn row<B: Bytes>(&self, segment: &Segment<B>, at: usize) -> Result<Vec<(FieldId, OwnedValue)>> {
-        self.values(segment, at).map(|value| value.map(|(field, value)| (field, owned(value)))).collect()
+        let owned = |value: Result<(FieldId, Value<'_>)>| {
+            let (field, value) = value?;
+            Ok((field, owned(segment, value)?))
+        };
+        self.values(segment, at).map(owned).collect()
     }
 
     /// The same, borrowed.
@@ -51,17 +55,16 @@ impl RowFields {
     }
 }
 
-fn owned(value: Value<'_>) -> OwnedValue {
-    match value {
+fn owned<B: Bytes>(segment: &Segment<B>, value: Value<'_>) -> Result<OwnedValue> {
+    Ok(match value {
         Value::Int(value) => OwnedValue::Int(value),
         Value::Uint(value) => OwnedValue::Uint(value),
         Value::Float(value) => OwnedValue::Float(value),
         Value::Bool(value) => OwnedValue::Bool(value),
-        // Names are looked up where values are read.
-        Value::Name(value) => OwnedValue::Int(i64::from(value.0)),
+        Value::Name(value) => OwnedValue::Text(segment.text(value)?.to_owned()),
         Value::Text(value) => OwnedValue::Text(value.to_owned()),
         Value::Json(value) => OwnedValue::Json(value.to_owned()),
-    }
+    })
 }
 
 fn value_of<'v, B: Bytes>(

@@ -112,9 +112,7 @@ impl<B: Bytes> Segment<B> {
         }
         Ok(total)
     }
-}
 
-impl<B: Bytes> Segment<B> {
     /// Time in which at least one slice of a block ran, from some moment on.
     fn covered_after(&self, table: TableId, block: usize, mut covered_to: i64) -> Result<u64> {
         let mut reader = BlockReader::new(self, table, block)?;

@@ -15,8 +15,6 @@ use crate::segment::{Bytes, Page, Piece, PieceWriter, Segment, put_pages};
 const ROWS_PER_CELL: i64 = 128;
 /// A track with no more rows than this has no pyramid: all of them are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
-/// Fewest rows whose density is taken for that of the whole track.
-const SAMPLE_ROWS: u64 = 512;
 /// The coarsest stored level shows the whole trace in this many cells.
 const TOP_CELLS: i64 = 64;
 /// Cells of a lane that are written together.
@@ -25,16 +23,12 @@ const WRITE_CELLS: usize = 2048;
 /// a page more than it shows.
 const PAGE_CELLS: usize = 256;
 
-/// The finest level that should be stored for a track with this many rows over this span; `None` where rows are too few
-/// to tell.
+/// The finest level that should be stored for a track with this many rows over this span.
 #[must_use]
-pub fn base_level(rows: u64, span: Interval) -> Option<Level> {
-    if rows < SAMPLE_ROWS {
-        return None;
-    }
-    let cell_ps = span.duration_ps() as f64 / rows as f64 * ROWS_PER_CELL as f64;
+pub fn base_level(rows: u64, span: Interval) -> Level {
+    let cell_ps = span.duration_ps() as f64 / rows.max(1) as f64 * ROWS_PER_CELL as f64;
     let level = Level::for_cell_ps(cell_ps);
-    Some(if (level.cell_ps() as f64) < cell_ps { level.coarser() } else { level })
+    if (level.cell_ps() as f64) < cell_ps { level.coarser() } else { level }
 }
 
 /// The coarsest stored level of a trace with this span.

@@ -6,7 +6,7 @@
 use nprof_engine::base::Interval;
 
 use super::scale::TimeScale;
-use super::window::NARROWEST_PS;
+use super::window::{NARROWEST_PS, rounded};
 
 /// A finger that moves less than this taps.
 const TAP_PX: f64 = 8.0;
@@ -80,8 +80,8 @@ impl Touches {
         // The moment that was in the middle of the fingers stays there, at the new zoom.
         let anchor_ps = before.time_from_px(beginning.middle_px.0);
         let duration_ps = beginning.window.duration_ps() as f64 * beginning.apart_px / apart_px;
-        let duration_ps = whole_ps(duration_ps).max(NARROWEST_PS);
-        let left_ps = whole_ps(duration_ps as f64 * middle_px.0 / scale.width_px.max(1.0));
+        let duration_ps = rounded(duration_ps).max(NARROWEST_PS);
+        let left_ps = rounded(duration_ps as f64 * middle_px.0 / scale.width_px.max(1.0));
         let start_ps = anchor_ps.saturating_sub(left_ps);
         let window = Interval::new(start_ps, start_ps.saturating_add(duration_ps));
         Some(Drag { window, scroll_px: beginning.scroll_px - moved_px.1 })
@@ -118,14 +118,6 @@ impl Touches {
             }
         }
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "floats beyond i64 saturate, and the window is clamped after"
-)]
-fn whole_ps(ps: f64) -> i64 {
-    ps.round() as i64
 }
 
 #[cfg(test)]
