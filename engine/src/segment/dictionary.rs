@@ -7,7 +7,7 @@ use crate::codec;
 use crate::model::Names;
 
 /// Texts of a chunk; all but the last are full. Operands of loops are alike over some thousand texts: with 1,024 a chunk they
-/// took half as much again. Decoding one takes a quarter of a millisecond.
+/// took half as much again.
 pub const CHUNK_TEXTS: usize = 4096;
 
 /// Where the dictionary is.
