@@ -1,7 +1,8 @@
 //! The readers alone: traces into a sink that only counts.
 //!
 //! `cargo bench -p nprof-benches --bench readers -- [MEGABYTES] [json] [ntff]` (256 and both unless told otherwise).
-//! With `write PATH` the Trace Event JSON is written there instead; `store PATH` reads such a file into a segment.
+//! With `write PATH` the trace is written there instead (the Trace Event JSON, or with `ntff` that); `store PATH` reads a
+//! file of Trace Event JSON into a segment.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fs::File;
@@ -13,6 +14,7 @@ use nprof_benches::traces;
 use nprof_capture::formats::{ntff, trace_event};
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{WriteError, write_segment};
+use nprof_engine::spill::{MemoryScratch, Space};
 
 fn main() {
     let arguments: Vec<String> =
@@ -26,6 +28,9 @@ fn main() {
         let events = traces::kineto(size_bytes, &mut file).expect("the disk has room");
         file.flush().expect("the disk has room");
         return println!("{events} events in {path}");
+    }
+    if let ["write", "ntff", path] = rest[..] {
+        return std::fs::write(path, traces::ntff(size_bytes)).expect("the path can be written");
     }
     if let ["store", path] = rest[..] {
         return store(path);
@@ -41,7 +46,8 @@ fn main() {
     if is_wanted("ntff") {
         let trace = traces::ntff(size_bytes);
         measure("NTFF", trace.len(), |tally| {
-            ntff::read(&trace, None, tally, &mut |_| {}).expect("it was just made");
+            let scratch = MemoryScratch::default();
+            ntff::read(&trace, None, Space::new(&scratch), tally, &mut |_| {}).expect("it was just made");
         });
     }
 }
@@ -52,7 +58,7 @@ fn store(path: &str) {
     let mut file = File::open(path).expect("the path can be read");
     let size_bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let start = Instant::now();
-    let built = write_segment(&directory.path().join("rank_0.nseg"), BuildOptions::default(), |sink| {
+    let built = write_segment(&directory.path().join("rank_0.nseg"), BuildOptions::default(), |sink, _| {
         trace_event::read(&mut file, sink, &mut |_| {})
     });
     let seconds = start.elapsed().as_secs_f64();

@@ -27,7 +27,7 @@ fn main() {
     let settings = Settings { ranks: 2, events_per_rank: events, seed: 1, layers: 24 };
 
     let start = Instant::now();
-    let built = write_segment(&path, BuildOptions::default(), |sink| {
+    let built = write_segment(&path, BuildOptions::default(), |sink, _| {
         simulated::capture(&settings, 0, sink, &mut |_| ())
     });
     let built = match built {

@@ -30,7 +30,8 @@ const BUFFER_BYTES: usize = 1 << 17;
 /// # Errors
 /// Where the events cannot be read or the segment cannot be written.
 pub fn write(directory: &Path, path: &Path) -> Result<Built> {
-    write_segment(path, BuildOptions::default(), |sink| fill(directory, sink)).map_err(|error| match error {
+    write_segment(path, BuildOptions::default(), |sink, _| fill(directory, sink)).map_err(|error| match error
+    {
         WriteError::Io(error) => anyhow::Error::from(error).context(format!("writing {}", path.display())),
         WriteError::Engine(error) => {
             anyhow::Error::from(error).context(format!("writing {}", path.display()))

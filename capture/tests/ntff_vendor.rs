@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use nprof_capture::formats::ntff;
 use nprof_engine::fixture::{RecordedSample, RecordedSlice, Recorder};
 use nprof_engine::model::{OwnedValue, TrackKind};
+use nprof_engine::spill::{MemoryScratch, Space};
 use serde_json::{Map, Value as Json};
 
 /// A row: only the columns that are compared, as text.
@@ -35,7 +36,9 @@ fn traces() -> Vec<PathBuf> {
 /// A trace as it is read here and as the vendor's tool exported it.
 fn read_both(path: &Path) -> (Recorder, Json) {
     let mut recorder = Recorder::default();
-    ntff::read(&std::fs::read(path).unwrap(), None, &mut recorder, &mut |_| {}).unwrap();
+    let scratch = MemoryScratch::default();
+    let bytes = std::fs::read(path).unwrap();
+    ntff::read(&bytes, None, Space::new(&scratch), &mut recorder, &mut |_| {}).unwrap();
     assert_eq!(recorder.warnings(), [], "{}", path.display());
     let exported = std::fs::read(path.with_extension("json")).unwrap();
     (recorder, serde_json::from_slice(&exported).unwrap())

@@ -14,6 +14,7 @@ use nprof_capture::formats::trace_event;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, OwnedValue, TrackId, TrackKind, WarningKind};
 use nprof_engine::segment::{ColumnRole, Segment, TrackMeta};
+use nprof_engine::spill::MemoryScratch;
 use serde::Deserialize;
 
 /// What a track holds: slices, instants, samples, and picoseconds of all slices together.
@@ -47,8 +48,9 @@ fn counted(paths: &[PathBuf]) -> Option<Vec<Option<Counts>>> {
 
 /// What the store makes of a trace; `None` where the reader refuses it.
 fn stored(bytes: &[u8]) -> Option<Segment<Vec<u8>>> {
+    let scratch = MemoryScratch::default();
     let mut file = Vec::new();
-    let mut builder = Builder::new(Vec::new(), &mut file, BuildOptions::default()).unwrap();
+    let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
     trace_event::read(&mut &*bytes, &mut builder, &mut |_| {}).ok()?;
     builder.finish().unwrap();
     Some(Segment::open(file).unwrap())

@@ -1,5 +1,7 @@
 //! For tests of every crate: a sink that remembers, to look at what a reader handed over.
 
+use std::collections::HashMap;
+
 use crate::base::{Error, Result};
 use crate::model::{
     FieldId, FieldSpec, FlowPoint, Form, NameId, Names, OwnedValue, RankInfo, Sink, SliceKey, SliceRecord,
@@ -59,6 +61,8 @@ pub struct Recorder {
     /// What is known of the rank.
     pub rank: RankInfo,
     warnings: Warnings,
+    /// Start and duration of the last row of each track that comes in order.
+    promised: HashMap<TrackId, Option<(i64, i64)>>,
 }
 
 impl Recorder {
@@ -95,6 +99,16 @@ impl Recorder {
             .iter()
             .filter(move |(id, _)| self.tables[usize::from(id.0)].name == table)
             .map(|(_, row)| row)
+    }
+
+    /// Holds a reader to what it promised of a track.
+    fn check_order(&mut self, track: TrackId, start_ps: i64, duration_ps: i64) -> Result<()> {
+        let Some(last) = self.promised.get_mut(&track) else { return Ok(()) };
+        let before = last.replace((start_ps, duration_ps));
+        if before.is_some_and(|(start, duration)| (start_ps, -duration_ps) < (start, -duration)) {
+            return Err(Error::Invalid { what: "a row out of the order that was promised for its track" });
+        }
+        Ok(())
     }
 
     fn owned(&self, value: Value<'_>) -> OwnedValue {
@@ -156,12 +170,18 @@ impl Sink for Recorder {
         Ok(())
     }
 
-    fn in_order(&mut self, _track: TrackId) -> Result<()> {
+    fn in_order(&mut self, track: TrackId) -> Result<()> {
+        let used = |of: TrackId| of == track;
+        if self.slices.iter().any(|s| used(s.track)) || self.samples.iter().any(|s| used(s.track)) {
+            return Err(Error::Invalid { what: "order is promised before a track's first row" });
+        }
+        self.promised.insert(track, None);
         Ok(())
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "fixtures are small")]
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        self.check_order(slice.track, slice.start_ps, slice.duration_ps)?;
         let recorded = RecordedSlice {
             track: slice.track,
             start_ps: slice.start_ps,
@@ -181,6 +201,7 @@ impl Sink for Recorder {
         value: f64,
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
+        self.check_order(track, time_ps, 0)?;
         let fields = self.named(fields)?;
         self.samples.push(RecordedSample { track, time_ps, value, fields });
         Ok(())

@@ -5,7 +5,7 @@
 //! memory maps to the server.
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
-//! [`base`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] < [`tile`] < [`ingest`] < [`query`] <
+//! [`base`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] < [`tile`] < [`ingest`] < [`query`] <
 //! [`metrics`] < [`wire`] < [`native`].
 
 #![warn(missing_docs)]
@@ -21,6 +21,7 @@ pub mod model;
 pub mod native;
 pub mod query;
 pub mod segment;
+pub mod spill;
 pub mod tile;
 pub mod wire;
 

@@ -9,6 +9,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
 use nprof_engine::segment::Segment;
+use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 
 /// An executed instruction.
@@ -60,8 +61,9 @@ enum Order {
 }
 
 fn build(executed: &[Executed], order: Order, options: BuildOptions) -> Result<Segment<Vec<u8>>, Error> {
+    let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
-    let mut builder = Builder::new(Vec::new(), &mut bytes, options)?;
+    let mut builder = Builder::new(&scratch, &mut bytes, options)?;
     let table = builder.table(TableSpec {
         name: "instruction".to_owned(),
         kind: TableKind::Slices,
@@ -129,7 +131,7 @@ fn read(segment: &Segment<Vec<u8>>) -> Vec<Executed> {
 
 /// Groups of a few blocks: programs grow while blocks are written.
 const SMALL_GROUPS: BuildOptions =
-    BuildOptions { sort_bytes: 1 << 20, dictionary_bytes: 1 << 20, group_bytes: 300_000 };
+    BuildOptions { sort_bytes: 1 << 20, dictionary_bytes: 1 << 20, group_bytes: 300_000, reader_bytes: 0 };
 
 #[track_caller]
 fn check(executed: &[Executed], options: BuildOptions) {

@@ -9,6 +9,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::segment::{Fetched, Segment};
+use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{CELLS, LaneContent, Level, TileId, cut};
 use nprof_engine::wire::answer;
 use proptest::prelude::*;
@@ -50,8 +51,9 @@ fn table(name: &str, kind: TableKind) -> TableSpec {
 /// Builds a segment: three slice tracks, a counter with the starts of the first, a side table; each slice is linked to
 /// the one given before it.
 fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
+    let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
-    let mut builder = Builder::new(Vec::new(), &mut bytes, options).unwrap();
+    let mut builder = Builder::new(&scratch, &mut bytes, options).unwrap();
     let instruction = builder.table(table("instruction", TableKind::Slices)).unwrap();
     let counter = builder.table(table("counter", TableKind::Samples)).unwrap();
     let side = builder.table(table("queue", TableKind::Side)).unwrap();
@@ -96,7 +98,8 @@ fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
 }
 
 /// Spills at every few rows and stores most texts in place: the paths that large traces take.
-const TIGHT: BuildOptions = BuildOptions { sort_bytes: 4_000, dictionary_bytes: 60, group_bytes: 2_000 };
+const TIGHT: BuildOptions =
+    BuildOptions { sort_bytes: 4_000, dictionary_bytes: 60, group_bytes: 2_000, reader_bytes: 0 };
 
 fn key(track: usize, start_ps: i64, duration_ps: i64, name: &str) -> (usize, i64, i64, String) {
     (track, start_ps, duration_ps, name.to_owned())

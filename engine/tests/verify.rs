@@ -12,6 +12,7 @@ use nprof_engine::model::{
 };
 use nprof_engine::query::{Finding, Part};
 use nprof_engine::segment::Segment;
+use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId, cut};
 use nprof_engine::wire::answer;
 
@@ -20,8 +21,9 @@ const ROWS: u32 = 20_000;
 
 /// A segment with every kind of part: a program, totals, pyramids of slices and of a counter, postings, arrows, texts.
 fn built() -> Vec<u8> {
+    let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
-    let mut sink = Builder::new(Vec::new(), &mut bytes, BuildOptions::default()).unwrap();
+    let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
     let table =
         |name: &str, kind| TableSpec { name: name.into(), kind, name_key: String::new(), doc: String::new() };
     let instruction = sink.table(table("instruction", TableKind::Slices)).unwrap();

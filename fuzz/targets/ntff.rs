@@ -4,7 +4,11 @@
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::formats::ntff;
 use nprof_engine::fixture::Recorder;
+use nprof_engine::spill::{MemoryScratch, Space};
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = ntff::read(bytes, None, &mut Recorder::default(), &mut |_| {});
+    let scratch = MemoryScratch::default();
+    // Little memory, so that sorting spills.
+    let space = Space { scratch: &scratch, sort_bytes: 4_000 };
+    let _ = ntff::read(bytes, None, space, &mut Recorder::default(), &mut |_| {});
 });

@@ -11,6 +11,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::codec;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::segment::Segment;
+use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
 
@@ -36,9 +37,10 @@ fn good() -> &'static [u8] {
     static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
     GOOD.get_or_init(|| {
         let settings = Settings { ranks: 2, events_per_rank: EVENTS, seed: 1, layers: 1 };
+        let scratch = MemoryScratch::default();
         let mut segment = Vec::new();
-        let mut builder = Builder::new(Vec::new(), &mut segment, BuildOptions::default())
-            .expect("a vector takes all bytes");
+        let mut builder =
+            Builder::new(&scratch, &mut segment, BuildOptions::default()).expect("a vector takes all bytes");
         simulated::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
         builder.finish().expect("memory is enough");
         segment

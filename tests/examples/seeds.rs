@@ -17,6 +17,7 @@ use nprof_engine::fixture::Recorder;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::Sink;
 use nprof_engine::segment::Segment;
+use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
 
@@ -40,7 +41,13 @@ fn main() -> Result<()> {
     let (traces, programs) = (traces(), programs());
     // A seed that is refused at its first byte leads nowhere.
     for trace in &traces {
-        nprof_capture::formats::ntff::read(trace, None, &mut Recorder::default(), &mut |_| {})?;
+        nprof_capture::formats::ntff::read(
+            trace,
+            None,
+            Space::new(&MemoryScratch::default()),
+            &mut Recorder::default(),
+            &mut |_| {},
+        )?;
     }
     for program in &programs {
         Neff::read(program)?;
@@ -97,8 +104,9 @@ fn event_segment() -> Result<Vec<u8>> {
 fn segment_of<E: Error + 'static>(
     fill: impl FnOnce(&mut dyn Sink) -> std::result::Result<(), E>,
 ) -> Result<Vec<u8>> {
+    let scratch = MemoryScratch::default();
     let mut segment = Vec::new();
-    let mut builder = Builder::new(Vec::new(), &mut segment, BuildOptions::default())?;
+    let mut builder = Builder::new(&scratch, &mut segment, BuildOptions::default())?;
     fill(&mut builder)?;
     builder.finish()?;
     Ok(segment)

@@ -13,6 +13,7 @@ use nprof_engine::model::{
     WarningKind,
 };
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
+use nprof_engine::spill::MemoryScratch;
 use nprof_engine::wire::answer;
 
 fn golden(version: u16) -> PathBuf {
@@ -23,8 +24,9 @@ fn golden(version: u16) -> PathBuf {
 /// in place, enough rows for several blocks and a pyramid.
 fn write_rank() -> Vec<u8> {
     let options = BuildOptions { sort_bytes: 200_000, dictionary_bytes: 2_000, ..BuildOptions::default() };
+    let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
-    let mut sink = Builder::new(Vec::new(), &mut bytes, options).unwrap();
+    let mut sink = Builder::new(&scratch, &mut bytes, options).unwrap();
     let table = |name: &str, kind| TableSpec {
         name: name.into(),
         kind,

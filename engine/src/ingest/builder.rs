@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Alone;
+use super::flows::Link;
 use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
 use super::row::{Packed, Row, RowKey, put_value};
 use super::rows::Rows;
-use super::sorter::Sorter;
 use super::track_writer::GROUP_ROWS;
-use super::{Alone, Scratch};
 use crate::base::{Error, Interval, Result};
 use crate::block::ColumnType;
 use crate::model::{
@@ -15,6 +15,7 @@ use crate::model::{
     TableKind, TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
+use crate::spill::{Pile, Scratch, Sorter, Space};
 
 /// Longest text of the dictionary; longer ones are stored in place. A chunk of the dictionary stays small enough for
 /// the codec, whatever its texts.
@@ -37,12 +38,19 @@ pub struct BuildOptions {
     pub dictionary_bytes: usize,
     /// Bytes of rows of tracks in order that wait until they are enough to learn from.
     pub group_bytes: usize,
+    /// Bytes that the reader of a trace may take for what it has to sort before it hands it over.
+    pub reader_bytes: usize,
 }
 
 /// Together with the texts' numbers and the arrival numbers of rows this stays below 512 MiB at 20 M events.
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { sort_bytes: 128 << 20, dictionary_bytes: 96 << 20, group_bytes: 64 << 20 }
+        Self {
+            sort_bytes: 128 << 20,
+            dictionary_bytes: 96 << 20,
+            group_bytes: 64 << 20,
+            reader_bytes: Space::SORT_BYTES,
+        }
     }
 }
 
@@ -56,18 +64,21 @@ pub(super) struct TrackState {
     pub waiting: Option<Box<Rows>>,
     /// Start and duration of the last row, where the next must not be before it.
     last: (i64, i64),
+    /// Whether a link names one of its rows.
+    pub linked: bool,
 }
 
 /// Takes events and writes the segment: the rows of tracks that come in order at once, all others, sorted, at
 /// [`Builder::finish`].
-pub struct Builder<'a, S> {
+pub struct Builder<'a> {
+    pub(super) scratch: &'a dyn Scratch,
     pub(super) options: BuildOptions,
     pub(super) names: Names,
     pub(super) tables: Vec<TableSpec>,
     pub(super) fields: Vec<(TableId, FieldSpec)>,
     fields_by_name: FxHashMap<(TableId, String), FieldId>,
     pub(super) tracks: Vec<TrackState>,
-    pub(super) sorter: Sorter<S>,
+    pub(super) sorter: Sorter<RowKey, &'a dyn Scratch>,
     pub(super) line: Box<dyn Line<'a> + 'a>,
     /// Bytes of rows that wait for their blocks, about.
     waiting_bytes: usize,
@@ -75,25 +86,30 @@ pub struct Builder<'a, S> {
     pool: Vec<Vec<i64>>,
     /// Slices, samples and rows so far.
     rows: u32,
-    pub(super) links: Vec<(SliceKey, SliceKey, NameId)>,
+    pub(super) links: Pile<Link, &'a dyn Scratch>,
     pub(super) points: Vec<FlowPoint>,
     pub(super) rank: RankInfo,
     pub(super) warnings: Warnings,
 }
 
-impl<'a, S: Scratch> Builder<'a, S> {
+impl<'a> Builder<'a> {
     /// An empty rank, which is written to `output`.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn new(scratch: S, output: &'a mut (dyn Output + Send), options: BuildOptions) -> Result<Self> {
+    pub fn new(
+        scratch: &'a dyn Scratch,
+        output: &'a mut (dyn Output + Send),
+        options: BuildOptions,
+    ) -> Result<Self> {
         let back = Back::new(PieceWriter::new(output)?, Alone::default());
         Ok(Self::with_line(scratch, Direct(back), options))
     }
 
     /// An empty rank, which is written by what is at the end of the line.
-    pub fn with_line(scratch: S, line: impl Line<'a> + 'a, options: BuildOptions) -> Self {
+    pub fn with_line(scratch: &'a dyn Scratch, line: impl Line<'a> + 'a, options: BuildOptions) -> Self {
         Self {
+            scratch,
             options,
             names: Names::default(),
             tables: Vec::new(),
@@ -105,7 +121,7 @@ impl<'a, S: Scratch> Builder<'a, S> {
             waiting_bytes: 0,
             pool: Vec::new(),
             rows: 0,
-            links: Vec::new(),
+            links: Pile::new(scratch),
             points: Vec::new(),
             rank: RankInfo::default(),
             warnings: Warnings::default(),
@@ -201,7 +217,7 @@ impl<'a, S: Scratch> Builder<'a, S> {
         let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
             let place = u64::from(table.0) << 32 | u64::from(track);
             let key = RowKey { place, start_ps, duration_ps, arrival: number };
-            return self.sorter.push(key, |out| {
+            return self.sorter.push_with(key, |out| {
                 row.put_head(out);
                 for &(id, value) in fields {
                     let (kind, value) = packed(value, names, limit);
@@ -295,7 +311,7 @@ fn packed_text<'v>(
     }
 }
 
-impl<S: Scratch> Sink for Builder<'_, S> {
+impl Sink for Builder<'_> {
     fn name(&mut self, text: &str) -> Result<NameId> {
         if text.len() > MAX_DICTIONARY_TEXT {
             self.warn(WarningKind::AdjustedValue, "a name of more than 64 KiB, which was cut", &|| {
@@ -334,7 +350,14 @@ impl<S: Scratch> Sink for Builder<'_, S> {
         self.check_track(&spec)?;
         let id = u32::try_from(self.tracks.len()).ok().filter(|&id| id != NO_TRACK);
         let id = id.ok_or(Error::Invalid { what: "too many tracks" })?;
-        self.tracks.push(TrackState { spec, rows: 0, span: None, waiting: None, last: (0, 0) });
+        self.tracks.push(TrackState {
+            spec,
+            rows: 0,
+            span: None,
+            waiting: None,
+            last: (0, 0),
+            linked: false,
+        });
         Ok(TrackId(id))
     }
 
@@ -420,8 +443,10 @@ impl<S: Scratch> Sink for Builder<'_, S> {
         if !is_there(from) || !is_there(to) || name.0 as usize >= self.names.len() {
             return Err(Error::Invalid { what: "a link between slices that are not there" });
         }
-        self.links.push((from, to, name));
-        Ok(())
+        for end in [from, to] {
+            self.tracks[end.track.0 as usize].linked = true;
+        }
+        self.links.push(Link { from, to, name })
     }
 
     fn flow_point(&mut self, mut point: FlowPoint) -> Result<()> {

@@ -2,26 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::Scratch;
 use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
+use super::flows::Arrows;
 use super::line::{Emptied, Line, Place, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
-use super::sorter::SortedRows;
 use super::track_writer::{GROUP_ROWS, TrackOutput};
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::model::{
-    FieldId, NameId, RankInfo, SliceKey, TableId, TableSpec, TrackId, TrackKind, Warning, WarningKind,
+    FieldId, RankInfo, SliceKey, TableId, TableSpec, TrackId, TrackKind, Warning, WarningKind,
 };
 use crate::segment::{
     Arrow, ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
-    write_flows,
 };
+use crate::spill::{Scratch, Sorted};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +41,7 @@ pub struct Built {
     pub content: String,
 }
 
-impl<S: Scratch> Builder<'_, S> {
+impl Builder<'_> {
     /// Writes what is left, and the footer.
     ///
     /// # Errors
@@ -50,13 +49,16 @@ impl<S: Scratch> Builder<'_, S> {
     pub fn finish(mut self) -> Result<Built> {
         let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
         let span = span.unwrap_or_default();
-        let ordered: Vec<bool> = self.tracks.iter().map(TrackState::is_in_order).collect();
+        let sorted_and_linked =
+            (0_u32..).zip(&self.tracks).filter(|(_, track)| track.linked && !track.is_in_order());
+        let sorted_and_linked =
+            sorted_and_linked.map(|(id, track)| (id, vec![0; track.rows as usize])).collect();
         for track in 0..self.tracks.len() {
             self.hand_over(track)?;
         }
         let metas: Vec<TrackMeta> = self.tracks.into_iter().map(TrackState::into_meta).collect();
         let mut binder = Binder::new(self.points);
-        let mut arrivals = Arrivals::new(&self.links, &metas, &ordered);
+        let mut arrivals = Arrivals(sorted_and_linked);
         let sorted = SortedTracks { rows: self.sorter.finish()?, line: &mut *self.line, metas: &metas };
         sorted.send(&mut binder, &mut arrivals)?;
         let (mut writer, outputs) = self.line.end()?.finish(span)?;
@@ -65,17 +67,18 @@ impl<S: Scratch> Builder<'_, S> {
         let tracks = written.metas;
         let mut warnings = self.warnings;
         let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
-        let mut arrows = binder.arrows(row, &mut |what, point| {
+        let flows = binder.arrows(row, &mut |what, point| {
             warnings.add(WarningKind::UnboundFlow, what, || {
                 format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
             });
         });
+        let mut arrows = Arrows::new(self.scratch);
+        flows.into_iter().try_for_each(|arrow| arrows.push(arrow))?;
         let row = |key: SliceKey| row(key.track, arrivals.row(key));
-        arrows.extend(self.links.iter().map(|&(from, to, name)| Arrow {
-            from: row(from),
-            to: row(to),
-            name,
-        }));
+        let mut links = self.links.read();
+        while let Some(link) = links.next()? {
+            arrows.push(Arrow { from: row(link.from), to: row(link.to), name: link.name })?;
+        }
         let footer = Footer {
             rank: self.rank,
             tables,
@@ -83,7 +86,7 @@ impl<S: Scratch> Builder<'_, S> {
             columns,
             tracks,
             dictionary: write_dictionary(&self.names, &mut writer)?,
-            flows: write_flows(arrows, &mut writer)?,
+            flows: arrows.write(&mut writer)?,
             warnings: warnings.iter().collect(),
         };
         let (bytes, checksum) = writer.finish(&footer.encode())?;
@@ -139,21 +142,14 @@ impl Written {
 struct Arrivals(FxHashMap<u32, Vec<u32>>);
 
 impl Arrivals {
-    fn new(links: &[(SliceKey, SliceKey, NameId)], metas: &[TrackMeta], ordered: &[bool]) -> Self {
-        let keys = links.iter().flat_map(|(from, to, _)| [from, to]);
-        let tracks: FxHashSet<u32> = keys.map(|key| key.track.0).collect();
-        let sorted = tracks.into_iter().filter(|&track| !ordered[track as usize]);
-        Self(sorted.map(|track| (track, vec![0; metas[track as usize].rows as usize])).collect())
-    }
-
     fn row(&self, key: SliceKey) -> u32 {
         self.0.get(&key.track.0).map_or(key.arrival, |rows| rows[key.arrival as usize])
     }
 }
 
 /// The rows that had to be sorted, on their way to the back.
-struct SortedTracks<'s, 'a, S> {
-    rows: SortedRows<S>,
+struct SortedTracks<'s, 'a> {
+    rows: Sorted<RowKey, &'a dyn Scratch>,
     line: &'s mut (dyn Line<'a> + 'a),
     metas: &'s [TrackMeta],
 }
@@ -172,10 +168,10 @@ struct Current {
 /// Bytes of rows that are encoded together at most: with many fields or long texts a group ends early.
 const MAX_GROUP_BYTES: usize = 32 << 20;
 
-impl<S: Scratch> SortedTracks<'_, '_, S> {
+impl SortedTracks<'_, '_> {
     fn send(mut self, binder: &mut Binder, arrivals: &mut Arrivals) -> Result<()> {
         let mut current: Option<Current> = None;
-        while let Some((key, packed)) = self.rows.next()? {
+        while let Some((key, packed)) = self.rows.next_with()? {
             if current.as_ref().is_none_or(|current| current.key != key.place) {
                 if let Some(done) = current.take() {
                     done.end(self.line, binder)?;

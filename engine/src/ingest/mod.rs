@@ -1,7 +1,7 @@
 //! From a reader's events to a segment.
 //!
 //! [`Builder`] takes events ([`crate::model::Sink`]). Rows of tracks that come in order are encoded as they come, a group of
-//! blocks at a time; all others are sorted by track and time in bounded memory ([`Scratch`] holds what does not fit) and
+//! blocks at a time; all others are sorted by track and time in bounded memory ([`crate::spill`] holds what does not fit) and
 //! encoded at the end. [`Workers`] share the encoding of a group. What belongs together is then put together: block lists,
 //! directories, postings, arrows.
 
@@ -10,18 +10,16 @@ mod binder;
 mod builder;
 mod encode;
 mod finish;
+mod flows;
 mod lanes;
 mod learn;
 mod line;
 mod row;
 mod rows;
-mod scratch;
-mod sorter;
 mod track_writer;
 mod workers;
 
 pub use builder::{BuildOptions, Builder};
 pub use finish::Built;
 pub use line::{Back, Emptied, Line, Place, TrackGroup};
-pub use scratch::Scratch;
 pub use workers::{Alone, Workers};

@@ -6,6 +6,7 @@ use super::rows::Rows;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
+use crate::spill::Key;
 
 /// Where a row belongs. Order: table, track, start, longest first (parents before children), arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,26 @@ impl Ord for RowKey {
             self.duration_ps,
             other.arrival,
         ))
+    }
+}
+
+impl Key for RowKey {
+    const MAX_LEN: usize = 40;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_varint(self.place);
+        out.put_signed(self.start_ps);
+        out.put_varint(self.duration_ps.cast_unsigned());
+        out.put_varint(u64::from(self.arrival));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self {
+            place: cursor.varint()?,
+            start_ps: cursor.signed()?,
+            duration_ps: cursor.varint()?.cast_signed(),
+            arrival: cursor.varint_u32()?,
+        })
     }
 }
 

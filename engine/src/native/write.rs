@@ -1,6 +1,7 @@
 //! Writing a segment to a file: under a temporary name, synced, then renamed, so that a crash at any moment leaves the
 //! old state or the new.
 
+use std::cell::{Cell, OnceCell};
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -10,9 +11,10 @@ use std::sync::Mutex;
 use super::beside::Beside;
 use super::threads::Threads;
 use crate::base::{Error, Result};
-use crate::ingest::{Back, BuildOptions, Builder, Built, Scratch};
+use crate::ingest::{Back, BuildOptions, Builder, Built};
 use crate::model::Sink;
 use crate::segment::{Output, PieceWriter};
+use crate::spill::{Scratch, Space};
 
 /// Why a segment was not written. `E` is the reader's error.
 #[derive(Debug)]
@@ -28,13 +30,18 @@ pub enum WriteError<E> {
 /// Unnamed space on the disk that goes when the process does.
 struct ScratchFile<'a> {
     goes_on: GoesOn<'a>,
-    file: Option<File>,
+    /// Made only when it is needed: most traces are sorted in memory.
+    file: OnceCell<File>,
     directory: &'a Path,
-    len: u64,
+    len: Cell<u64>,
     cause: &'a Mutex<Option<io::Error>>,
 }
 
 impl ScratchFile<'_> {
+    fn check_wanted(&self) -> Result<()> {
+        if (self.goes_on)() { Ok(()) } else { Err(UNWANTED) }
+    }
+
     fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> Error + '_ {
         move |error| {
             keep(self.cause, error);
@@ -44,25 +51,24 @@ impl ScratchFile<'_> {
 }
 
 impl Scratch for ScratchFile<'_> {
-    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
-        if self.file.is_none() {
-            // Made only when it is needed: most traces are sorted in memory.
+    fn append(&self, bytes: &[u8]) -> Result<u64> {
+        self.check_wanted()?;
+        if self.file.get().is_none() {
             let file = tempfile::tempfile_in(self.directory).map_err(self.failed("scratch file"))?;
-            self.file = Some(file);
+            // Nobody else sets it: the cell is not shared between threads.
+            let _ = self.file.set(file);
         }
-        let offset = self.len;
-        if let Some(file) = &self.file {
+        let offset = self.len.get();
+        if let Some(file) = self.file.get() {
             file.write_all_at(bytes, offset).map_err(self.failed("writing the scratch file"))?;
         }
-        self.len += bytes.len() as u64;
+        self.len.set(offset + bytes.len() as u64);
         Ok(offset)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        if !(self.goes_on)() {
-            return Err(UNWANTED);
-        }
-        let file = self.file.as_ref().ok_or(Error::Storage { what: "empty scratch file" })?;
+        self.check_wanted()?;
+        let file = self.file.get().ok_or(Error::Storage { what: "empty scratch file" })?;
         file.read_exact_at(out, offset).map_err(self.failed("reading the scratch file"))
     }
 }
@@ -99,15 +105,15 @@ impl Output for FileOutput<'_> {
     }
 }
 
-/// Writes the segment at `path`, with what `fill` hands to the sink. The directory must exist and takes the scratch
-/// file too. Nothing is left behind on failure.
+/// Writes the segment at `path`, with what `fill` hands to the sink; the scratch space is for what `fill` itself has to
+/// sort. The directory must exist and takes the scratch file too. Nothing is left behind on failure.
 ///
 /// # Errors
 /// As [`WriteError`] says.
 pub fn write_segment<E>(
     path: &Path,
     options: BuildOptions,
-    fill: impl FnOnce(&mut dyn Sink) -> Result<(), E>,
+    fill: impl FnOnce(&mut dyn Sink, Space<'_>) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
     write_segment_while(path, options, &|| true, fill)
 }
@@ -121,13 +127,13 @@ pub fn write_segment_while<E>(
     path: &Path,
     options: BuildOptions,
     goes_on: GoesOn<'_>,
-    fill: impl FnOnce(&mut dyn Sink) -> Result<(), E>,
+    fill: impl FnOnce(&mut dyn Sink, Space<'_>) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let cause = Mutex::new(None);
     let io_cause = || cause.lock().ok().and_then(|mut cause| cause.take());
     let because = |error: Error| io_cause().map_or(WriteError::Engine(error), WriteError::Io);
-    let scratch = ScratchFile { goes_on, file: None, directory, len: 0, cause: &cause };
+    let scratch = ScratchFile { goes_on, file: OnceCell::new(), directory, len: Cell::new(0), cause: &cause };
     // Readable by whom the user's mask lets read: a store may be shared.
     let shared = Permissions::from_mode(0o666);
     let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
@@ -138,8 +144,9 @@ pub fn write_segment_while<E>(
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
         let line = Beside::new(scope, Back::new(writer, Threads::default()));
-        let mut builder = Builder::with_line(scratch, line, options);
-        if let Err(error) = fill(&mut builder) {
+        let mut builder = Builder::with_line(&scratch, line, options);
+        if let Err(error) = fill(&mut builder, Space { scratch: &scratch, sort_bytes: options.reader_bytes })
+        {
             // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
             return Err(io_cause().map_or(WriteError::Read(error), WriteError::Io));
         }
@@ -172,7 +179,7 @@ mod tests {
 
     /// Spills, so that rows come back from the scratch space after the last event.
     const TIGHT: BuildOptions =
-        BuildOptions { sort_bytes: 100_000, dictionary_bytes: 1000, group_bytes: 1000 };
+        BuildOptions { sort_bytes: 100_000, dictionary_bytes: 1000, group_bytes: 1000, reader_bytes: 1000 };
 
     #[test]
     fn a_build_ends_soon_after_its_last_event_where_nobody_wants_it() {
@@ -183,7 +190,7 @@ mod tests {
             asked.fetch_add(usize::from(all_there.load(Ordering::Relaxed)), Ordering::Relaxed);
             !all_there.load(Ordering::Relaxed)
         };
-        let built = write_segment_while(&path, TIGHT, &goes_on, |sink| {
+        let built = write_segment_while(&path, TIGHT, &goes_on, |sink, _| {
             samples(sink).unwrap();
             all_there.store(true, Ordering::Relaxed);
             Ok::<(), Infallible>(())
@@ -193,7 +200,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
 
         all_there.store(false, Ordering::Relaxed);
-        let built = write_segment_while(&path, TIGHT, &goes_on, samples).unwrap();
+        let built = write_segment_while(&path, TIGHT, &goes_on, |sink, _| samples(sink)).unwrap();
         assert_eq!(built.events, SAMPLES as u64);
     }
 }

@@ -33,43 +33,57 @@ pub struct FlowsMeta {
     pub bytes: u64,
 }
 
-/// Writes all arrows, each once a direction; equal ones only once.
-///
-/// # Errors
-/// Those of the output.
-pub fn write_flows(mut arrows: Vec<Arrow>, writer: &mut PieceWriter<'_>) -> Result<FlowsMeta> {
-    arrows.sort_unstable();
-    arrows.dedup();
-    let mut meta = FlowsMeta { arrows: arrows.len() as u64, ..FlowsMeta::default() };
-    meta.by_from = write_direction(&arrows, |arrow| arrow.from, writer, &mut meta.bytes)?;
-    arrows.sort_unstable_by_key(|arrow| (arrow.to, arrow.from, arrow.name));
-    meta.by_to = write_direction(&arrows, |arrow| arrow.to, writer, &mut meta.bytes)?;
-    Ok(meta)
+/// Writes the arrows of one direction, chunk by chunk.
+#[derive(Debug)]
+pub struct FlowsWriter {
+    end: End,
+    chunk: Vec<Arrow>,
+    pieces: Vec<Piece>,
+    lasts: Vec<i64>,
+    bytes: u64,
 }
 
-fn write_direction(
-    arrows: &[Arrow],
-    key: fn(&Arrow) -> u32,
-    writer: &mut PieceWriter<'_>,
-    total: &mut u64,
-) -> Result<Piece> {
-    let mut pieces = Vec::new();
-    let mut lasts = Vec::new();
-    let mut bytes = Vec::new();
-    for chunk in arrows.chunks(CHUNK_ARROWS) {
-        bytes.clear();
-        let column = |of: fn(&Arrow) -> u32| chunk.iter().map(|a| i64::from(of(a))).collect::<Vec<i64>>();
-        list::put_ints(&column(|arrow| arrow.from), &mut bytes);
-        list::put_ints(&column(|arrow| arrow.to), &mut bytes);
-        list::put_ints(&column(|arrow| arrow.name.0), &mut bytes);
-        pieces.push(writer.piece(&bytes)?);
-        *total += bytes.len() as u64;
-        lasts.extend(chunk.last().map(|arrow| i64::from(key(arrow))));
+impl FlowsWriter {
+    /// For arrows that come sorted by this end.
+    #[must_use]
+    pub fn new(end: End) -> Self {
+        Self { end, chunk: Vec::new(), pieces: Vec::new(), lasts: Vec::new(), bytes: 0 }
     }
-    let mut directory = Vec::new();
-    list::put_ints(&lasts, &mut directory);
-    put_pieces(&pieces, &mut directory);
-    writer.piece(&directory)
+
+    /// Takes the next arrow.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn push(&mut self, arrow: Arrow, writer: &mut PieceWriter<'_>) -> Result<()> {
+        self.chunk.push(arrow);
+        if self.chunk.len() == CHUNK_ARROWS { self.write_chunk(writer) } else { Ok(()) }
+    }
+
+    fn write_chunk(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
+        let Some(&last) = self.chunk.last() else { return Ok(()) };
+        let mut bytes = Vec::new();
+        for of in [|arrow: &Arrow| arrow.from, |arrow: &Arrow| arrow.to, |arrow: &Arrow| arrow.name.0] {
+            let column: Vec<i64> = self.chunk.iter().map(|arrow| i64::from(of(arrow))).collect();
+            list::put_ints(&column, &mut bytes);
+        }
+        self.pieces.push(writer.piece(&bytes)?);
+        self.bytes += bytes.len() as u64;
+        self.lasts.push(i64::from(self.end.row_of(&last)));
+        self.chunk.clear();
+        Ok(())
+    }
+
+    /// Writes the list of chunks: gives back where it is, and the bytes of all chunks.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
+        self.write_chunk(writer)?;
+        let mut directory = Vec::new();
+        list::put_ints(&self.lasts, &mut directory);
+        put_pieces(&self.pieces, &mut directory);
+        Ok((writer.piece(&directory)?, self.bytes))
+    }
 }
 
 /// Which end of an arrow a row stands at.
@@ -79,6 +93,12 @@ pub enum End {
     From,
     /// The arrow ends there.
     To,
+}
+
+impl End {
+    fn row_of(self, arrow: &Arrow) -> u32 {
+        if self == Self::From { arrow.from } else { arrow.to }
+    }
 }
 
 impl<B: Bytes> Segment<B> {
@@ -104,8 +124,7 @@ impl<B: Bytes> Segment<B> {
         let first = chunks.partition_point(|&(last, _)| last < i64::from(row));
         for &(last, piece) in &chunks[first..] {
             let chunk = self.arrow_chunk(piece)?;
-            let key = |arrow: &Arrow| if end == End::From { arrow.from } else { arrow.to };
-            found.extend(chunk.iter().filter(|arrow| key(arrow) == row));
+            found.extend(chunk.iter().filter(|arrow| end.row_of(arrow) == row));
             if last > i64::from(row) {
                 break;
             }

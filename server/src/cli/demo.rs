@@ -95,7 +95,7 @@ fn simulate(
                 id,
                 rank: Some(rank),
                 inputs: vec![place.display().to_string()],
-                fill: Box::new(move |sink| {
+                fill: Box::new(move |sink, _| {
                     capture(simulation, rank, sink, &mut |_| {}).map_err(|source| IngestError::Segment {
                         path: PathBuf::from(format!("simulated rank {rank}")),
                         source,

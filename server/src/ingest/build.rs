@@ -11,6 +11,7 @@ use nprof_engine::base::ProfileId;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
 use nprof_engine::native::{WriteError, write_segment_while};
+use nprof_engine::spill::Space;
 
 use super::counted::Counted;
 use super::inputs::numbered;
@@ -35,8 +36,8 @@ pub struct RankSource<'a> {
     pub fill: Fill<'a>,
 }
 
-/// Hands the events of a rank to a sink.
-pub type Fill<'a> = Box<dyn Fn(&mut dyn Sink) -> Result<()> + Send + Sync + 'a>;
+/// Hands the events of a rank to a sink. The space is for what must be sorted before.
+pub type Fill<'a> = Box<dyn Fn(&mut dyn Sink, Space<'_>) -> Result<()> + Send + Sync + 'a>;
 
 /// A profile that is complete but not yet in the store.
 #[derive(Debug)]
@@ -135,6 +136,7 @@ fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Re
         sort_bytes: whole.sort_bytes / threads,
         dictionary_bytes: whole.dictionary_bytes / threads,
         group_bytes: whole.group_bytes / threads,
+        reader_bytes: whole.reader_bytes / threads,
     };
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(0);
@@ -166,7 +168,7 @@ fn build_one(
 ) -> Result<Built> {
     let path = staging.profile_dir().join(part_name(at));
     let goes_on = || !meter.is_cancelled();
-    let fill = |sink: &mut dyn Sink| (source.fill)(&mut Counted::new(sink, meter));
+    let fill = |sink: &mut dyn Sink, space: Space<'_>| (source.fill)(&mut Counted::new(sink, meter), space);
     let built = write_segment_while(&path, options, &goes_on, fill);
     let place = || source.place.clone();
     match built {

@@ -10,6 +10,7 @@ use nprof_capture::formats::neff::Neff;
 use nprof_capture::formats::neuron::json;
 use nprof_capture::formats::{Error, ntff, trace_event};
 use nprof_engine::model::{Sink, WarningKind};
+use nprof_engine::spill::Space;
 
 use super::inputs::RankInput;
 use super::mapped::Mapped;
@@ -21,7 +22,7 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const MAX_NEFF_BYTES: u64 = 4 << 30;
 
 /// Reads a rank's files into the sink.
-pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, meter: &Meter) -> Result<()> {
+pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, space: Space<'_>, meter: &Meter) -> Result<()> {
     let path = &input.trace;
     let open = |source| IngestError::open(path, source);
     let format = |source| IngestError::Format { path: path.clone(), source };
@@ -42,7 +43,7 @@ pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, meter: &Meter) -> Res
     match found {
         Format::NeuronJson => json::read(&mut reader, sink, &mut ignored).map_err(format)?,
         Format::TraceEvent => trace_event::read(&mut reader, sink, &mut ignored).map_err(format)?,
-        Format::Ntff => return read_ntff(path, input.neff.as_deref(), sink, meter),
+        Format::Ntff => return read_ntff(path, input.neff.as_deref(), (sink, space), meter),
         Format::Neff => {
             return Err(format(Error::format(
                 "this is a NEFF: the program, not its trace",
@@ -72,7 +73,12 @@ pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, meter: &Meter) -> Res
     Ok(())
 }
 
-fn read_ntff(path: &Path, neff: Option<&Path>, sink: &mut dyn Sink, meter: &Meter) -> Result<()> {
+fn read_ntff(
+    path: &Path,
+    neff: Option<&Path>,
+    (sink, space): (&mut dyn Sink, Space<'_>),
+    meter: &Meter,
+) -> Result<()> {
     let mapped = Mapped::open(path).map_err(|source| IngestError::open(path, source))?;
     if mapped.bytes().starts_with(&GZIP_MAGIC) {
         let hint = "unpack it with gunzip";
@@ -85,7 +91,7 @@ fn read_ntff(path: &Path, neff: Option<&Path>, sink: &mut dyn Sink, meter: &Mete
         meter.add_bytes(done.saturating_sub(told));
         told = done;
     };
-    ntff::read(mapped.bytes(), neff.as_ref(), sink, &mut progress)
+    ntff::read(mapped.bytes(), neff.as_ref(), space, sink, &mut progress)
         .map_err(|source| IngestError::Format { path: path.to_owned(), source })
 }
 

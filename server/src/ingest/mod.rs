@@ -86,7 +86,7 @@ pub fn stage(
         rank: input.rank,
         inputs: input.files().map(name).collect(),
         place: input.trace.clone(),
-        fill: Box::new(move |sink| format::read(input, sink, meter)),
+        fill: Box::new(move |sink, space| format::read(input, sink, space, meter)),
     });
     build(store, identity.profile, &sources.collect::<Vec<_>>(), settings, meter)
 }

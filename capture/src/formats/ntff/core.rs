@@ -2,6 +2,7 @@
 
 use nprof_engine::model::track::Initially;
 use nprof_engine::model::{Sink, TrackId, TrackSpec, Unit, WarningKind};
+use rustc_hash::FxHashSet;
 
 use super::clock::Clocks;
 use super::engine::Engine;
@@ -54,7 +55,11 @@ impl<'a> Core<'a> {
     /// A name that tells this core's tracks from those of the others.
     #[must_use]
     pub fn own(&self, name: &str) -> String {
-        if self.number == 0 { name.to_owned() } else { format!("{name} · core {}", self.number) }
+        match (self.number, name) {
+            (0, name) => name.to_owned(),
+            (number, "") => format!("core {number}"),
+            (number, name) => format!("{name} · core {number}"),
+        }
     }
 }
 
@@ -67,14 +72,21 @@ pub struct Output<'s> {
     /// Storage of the next row's fields.
     pub(crate) room: Room,
     progress: &'s mut dyn FnMut(u64),
+    /// Bytes of the parts that are done, and those done of the part at hand.
     done_bytes: u64,
-    records: u64,
+    part_bytes: u64,
+    reported_bytes: u64,
+    /// Tracks whose rows come in order.
+    in_order: FxHashSet<TrackId>,
     /// Counters' group of each core after the first.
     counter_groups: Vec<(u32, TrackId)>,
 }
 
-/// Progress is told every so many records.
-const RECORDS_PER_REPORT: u64 = 1 << 16;
+/// Progress is told every so many bytes.
+const REPORT_BYTES: u64 = 1 << 20;
+/// Bytes of a record that count as done when it has been read; the others do when its row has been written, which is most
+/// of the work.
+const READ_BYTES: u64 = 4;
 
 impl<'s> Output<'s> {
     /// A new one.
@@ -85,29 +97,51 @@ impl<'s> Output<'s> {
             room: Room::new(),
             progress,
             done_bytes: 0,
-            records: 0,
+            part_bytes: 0,
+            reported_bytes: 0,
+            in_order: FxHashSet::default(),
             counter_groups: Vec::new(),
         }
     }
 
-    /// Says that so many bytes have been read.
-    pub fn advance(&mut self, bytes: u64) {
-        self.done_bytes += bytes;
-        (self.progress)(self.done_bytes);
+    /// Says that a record has been read.
+    pub fn record_read(&mut self) {
+        self.advance(READ_BYTES);
     }
 
-    /// Says that a record has been read.
-    pub fn record_done(&mut self) {
-        self.records += 1;
-        if self.records == RECORDS_PER_REPORT {
-            self.segment_done();
+    /// Says that the row of so many records that were read before has been written.
+    pub fn row_written(&mut self, records: u64) {
+        self.advance(records * (RECORD_LEN as u64 - READ_BYTES));
+    }
+
+    fn advance(&mut self, bytes: u64) {
+        self.part_bytes += bytes;
+        if self.done_bytes + self.part_bytes >= self.reported_bytes + REPORT_BYTES {
+            self.report();
         }
     }
 
-    /// Says that what has been read so far may be shown.
-    pub fn segment_done(&mut self) {
-        let bytes = std::mem::take(&mut self.records) * RECORD_LEN as u64;
-        self.advance(bytes);
+    /// Says that a part of the file is done, whatever was said of its records.
+    pub fn part_done(&mut self, bytes: u64) {
+        self.done_bytes += bytes;
+        self.part_bytes = 0;
+        self.report();
+    }
+
+    fn report(&mut self) {
+        self.reported_bytes = self.done_bytes + self.part_bytes;
+        (self.progress)(self.reported_bytes);
+    }
+
+    /// Promises that a track's rows come in order, once.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn in_order(&mut self, track: TrackId) -> Result<TrackId, Error> {
+        if self.in_order.insert(track) {
+            self.sink.in_order(track)?;
+        }
+        Ok(track)
     }
 
     /// Counts a record that says something impossible.
@@ -116,13 +150,14 @@ impl<'s> Output<'s> {
             .warn(WarningKind::DamagedRecord, what, &|| format!("record {record} of the {segment} segment"));
     }
 
-    /// The track of a counter of this core.
+    /// The track of a counter of this core; its samples must come in order.
     ///
     /// # Errors
     /// The sink's own.
     pub fn counter(&mut self, core: &Core<'_>, counter: CounterTrack) -> Result<TrackId, Error> {
         if core.number == 0 {
-            return Ok(self.tracks.counter(self.sink, counter)?);
+            let track = self.tracks.counter(self.sink, counter)?;
+            return self.in_order(track);
         }
         let (name, table, unit) = match counter {
             CounterTrack::PendingDmas => ("Pending DMAs", &PENDING_DMA, Unit::Count),
@@ -144,16 +179,27 @@ impl<'s> Output<'s> {
             }
         };
         let table = self.sink.table(table.spec())?;
-        Ok(self.sink.track(TrackSpec::counter(name, Some(group), table, unit, counter as i64))?)
+        let track = self.sink.track(TrackSpec::counter(name, Some(group), table, unit, counter as i64))?;
+        self.in_order(track)
     }
 
-    /// The track of a DMA engine's packets for a queue of this core.
+    /// The track of a DMA engine's packets for a queue of this core; they must come in order.
     ///
     /// # Errors
     /// The sink's own.
     pub fn packets(&mut self, core: &Core<'_>, name: &str, number: u8, engine: u8) -> Result<TrackId, Error> {
-        let name = if name.is_empty() { String::new() } else { core.own(name) };
-        let queue = Queue { name: &name, number: Some(u32::from(number)) };
-        Ok(self.tracks.dma_packets(self.sink, queue, Some(u32::from(engine)))?)
+        let queue = Queue { name: &core.own(name), number: Some(u32::from(number)) };
+        let track = self.tracks.dma_packets(self.sink, queue, Some(u32::from(engine)))?;
+        self.in_order(track)
+    }
+
+    /// The track of a queue's transfers of this core; they must come in order.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn transfers(&mut self, core: &Core<'_>, name: &str, number: u8) -> Result<TrackId, Error> {
+        let queue = Queue { name: &core.own(name), number: Some(u32::from(number)) };
+        let track = self.tracks.dma_transfers(self.sink, queue)?;
+        self.in_order(track)
     }
 }

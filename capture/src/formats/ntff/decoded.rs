@@ -21,7 +21,7 @@ pub struct Decoded {
     /// The opcode.
     pub opcode: Opcode,
     /// As printed.
-    pub operands: String,
+    pub operands: NameId,
     /// Where the compiler put it.
     pub compiler_pc: Option<i64>,
     /// What it reads and writes.
@@ -33,7 +33,7 @@ pub struct Decoded {
     /// DMA_DIRECT2D: the semaphore that tells of the transfer's end.
     pub completion: Option<u8>,
     /// The bytes of an instruction whose opcode is not known.
-    pub raw: Option<String>,
+    pub raw: Option<NameId>,
     /// What each of its rows has besides.
     pub(crate) fields: Room,
 }
@@ -98,13 +98,16 @@ impl Decoded {
         Ok(Self {
             name: sink.name(&opcode.to_string())?,
             opcode,
-            operands: operands(&word, author, names),
+            operands: sink.name(&operands(&word, author, names))?,
             compiler_pc: compiler_pc.and_then(|pc| i64::try_from(pc).ok()),
             effect: Effect::of(&word),
             wait,
             only_waits: wait.is_some() && only_waits(&word),
             completion: (opcode == Opcode::DmaDirect2d).then(|| word.u8(13)),
-            raw: matches!(opcode, Opcode::Unknown(_)).then(|| hex(bytes)),
+            raw: match opcode {
+                Opcode::Unknown(_) => Some(sink.name(&hex(bytes))?),
+                _ => None,
+            },
             fields: Room::new(),
         })
     }

@@ -3,11 +3,13 @@
 //! The trace does not say it; it follows from what the instructions read and write, and from who raises the semaphores
 //! that they wait for. Only the compiler's program counts.
 
-use nprof_engine::model::{NameId, SliceKey};
+use std::collections::VecDeque;
+
+use nprof_engine::model::{NameId, SliceKey, WarningKind};
 use rustc_hash::FxHashMap;
 
 use super::core::Output;
-use super::decoded::{Decoded, Decoder};
+use super::decoded::Decoded;
 use super::effect::Region;
 use super::engine::Engine;
 use super::instruction::Executed;
@@ -15,6 +17,9 @@ use super::region::Regions;
 use super::word::Opcode;
 use crate::formats::Error;
 use crate::formats::neuron::schema::FLOW_DEPENDENCE;
+
+/// Waits in a row of one engine that the next instruction can have arrows from.
+const MAX_WAITS: usize = 1 << 16;
 
 /// Who wrote a region: a MATMUL together with the LDWEIGHTS right before it, or anything else alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +35,14 @@ struct Loaded {
     before: Vec<SliceKey>,
 }
 
-#[derive(Debug, Default)]
-struct Dependencies {
+/// Draws the arrows while executions pass by, in the order of their starts.
+#[derive(Debug)]
+pub struct Dependencies {
+    name: NameId,
     sbuf: Regions<Writer>,
     psum: Regions<Writer>,
     /// Instructions that only waited, since the last other one of each engine.
-    waits: [Vec<SliceKey>; Engine::ALL.len()],
+    waits: [VecDeque<SliceKey>; Engine::ALL.len()],
     /// The last transfer that raises each semaphore.
     transfers: FxHashMap<u8, SliceKey>,
     loaded: Option<Loaded>,
@@ -44,30 +51,50 @@ struct Dependencies {
     links: Vec<(SliceKey, SliceKey)>,
 }
 
-/// Draws the arrows. `executed` is in the order of starts.
-///
-/// # Errors
-/// The sink's own.
-pub fn write(executed: &[Executed], decoder: &Decoder, out: &mut Output<'_>) -> Result<(), Error> {
-    let name = out.sink.name(FLOW_DEPENDENCE)?;
-    let mut dependencies = Dependencies::default();
-    for run in executed {
-        let Some(decoded) = decoder.known(run.engine, run.pc) else { continue };
-        dependencies.step(run, decoded);
-        dependencies.flush(name, out)?;
-    }
-    dependencies.load_without_product();
-    dependencies.flush(name, out)
-}
-
 impl Dependencies {
-    fn step(&mut self, run: &Executed, decoded: &Decoded) {
+    /// Before the first execution.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn new(out: &mut Output<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            name: out.sink.name(FLOW_DEPENDENCE)?,
+            sbuf: Regions::default(),
+            psum: Regions::default(),
+            waits: Default::default(),
+            transfers: FxHashMap::default(),
+            loaded: None,
+            weights: Vec::new(),
+            links: Vec::new(),
+        })
+    }
+
+    /// Takes the next execution.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn step(&mut self, run: &Executed, decoded: &Decoded, out: &mut Output<'_>) -> Result<(), Error> {
         if decoded.only_waits {
             let awaited = decoded.wait.and_then(|wait| self.transfers.get(&wait.id));
             self.links.extend(awaited.map(|&transfer| (transfer, run.key)));
-            self.waits[run.engine.index()].push(run.key);
-            return;
+            self.wait(run, out);
+        } else {
+            self.work(run, decoded);
         }
+        self.flush(out)
+    }
+
+    fn wait(&mut self, run: &Executed, out: &mut Output<'_>) {
+        let waits = &mut self.waits[run.engine.index()];
+        if waits.len() == MAX_WAITS {
+            waits.pop_front();
+            let what = "an engine waited 65,536 times in a row; no arrow is drawn from the waits before";
+            out.sink.warn(WarningKind::MissingData, what, &|| format!("{} engine", run.engine.name()));
+        }
+        waits.push_back(run.key);
+    }
+
+    fn work(&mut self, run: &Executed, decoded: &Decoded) {
         let read = decoded.effect.read.as_ref();
         let mut before = self.writers(read);
         let waits = std::mem::take(&mut self.waits[run.engine.index()]);
@@ -130,9 +157,18 @@ impl Dependencies {
         self.links.extend(before.iter().map(|&from| (from, to)));
     }
 
-    fn flush(&mut self, name: NameId, out: &mut Output<'_>) -> Result<(), Error> {
+    /// Draws what is left when all executions have passed.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn finish(mut self, out: &mut Output<'_>) -> Result<(), Error> {
+        self.load_without_product();
+        self.flush(out)
+    }
+
+    fn flush(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
         for (from, to) in self.links.drain(..) {
-            out.sink.link(from, to, name)?;
+            out.sink.link(from, to, self.name)?;
         }
         Ok(())
     }

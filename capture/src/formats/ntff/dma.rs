@@ -1,301 +1,182 @@
-//! DMA packets: a start and the moment its bytes were written make a row; the packets that one trigger starts make a
-//! transfer.
+//! Rows of table `dma`: packets, and the transfers that they add up to.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
 
-use nprof_engine::model::{FieldId, Form, NameId, SliceKey, SliceRecord, TrackId, Value, WarningKind};
+use nprof_engine::model::{FieldId, Form, NameId, SliceKey, SliceRecord, TrackId, Value};
+use nprof_engine::spill::{Scratch, Sorted, Space};
 
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
 use super::landmark::TriggerStart;
+use super::packet::Packet;
 use super::queues::{Filling, QUEUES, QueueRing, Queues};
-use super::record::{Record, SegmentKind, records};
-use super::throughput::Flight;
-use super::unknown::UnknownRecords;
+use super::throughput::Throughput;
+use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
 use crate::formats::Error;
-use crate::formats::neuron::schema::{DMA_TRIGGER, Dma, Queue, dma_name};
+use crate::formats::neuron::schema::{Dma, Queue, dma_name};
 use crate::formats::room::emptied;
 
-/// Larger packets carry data; smaller ones write a semaphore.
-const SEMAPHORE_WRITE_BYTES: u64 = 4;
-
-/// Codes in the low four bits of a DMA record's payload.
-mod kind {
-    pub const START: u8 = 1;
-    pub const WRITTEN: u8 = 5;
-    pub const FINISHED: u8 = 6;
+/// Where a ring's rows go.
+#[derive(Debug, Clone, Copy)]
+struct Ring {
+    track: TrackId,
+    subgroup: NameId,
 }
 
-/// What the DMA segment leaves for the readers after it.
-#[derive(Debug, Default)]
-pub struct DmaResult {
-    /// Every packet with a row.
-    pub flights: Vec<Flight>,
-    /// Every static transfer with a row, by time.
-    pub transfers: Vec<Transfer>,
+/// Writes the rows of packets and transfers, both in the order of time.
+pub struct DmaWriter<'c, 'a> {
+    core: &'c Core<'a>,
+    queues: Queues<'a>,
+    writer: Writer,
+    /// Of packets.
+    rings: Vec<Option<Ring>>,
+    /// Of transfers whose first packet came through the ring.
+    transfer_rings: Vec<Option<Ring>>,
     /// Rows in table `dma`.
     pub rows: u64,
 }
 
-/// A static transfer: all packets of one trigger of one block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transfer {
-    /// First start, since the origin.
-    pub start_ps: i64,
-    /// Last byte written, since the origin.
-    pub end_ps: i64,
-    /// Bytes without semaphore writes.
-    pub size_bytes: u64,
-    /// The WRITE that set it off, where one ran before.
-    pub trigger: Option<TriggerStart>,
-    /// Its slice.
-    pub key: SliceKey,
-}
+/// Records of a packet that has a row: its start and its end. That the queue moved on is not always told.
+const PACKET_RECORDS: u64 = 2;
 
-/// The launches of one block of one queue, by their number; those before the run have no transfer.
-type Launches = Vec<Option<Aggregate>>;
-
-#[derive(Debug, Clone, Copy)]
-struct Aggregate {
-    start_ps: i64,
-    end_ps: i64,
-    size_bytes: u64,
-    /// Of the first packet: its ring knows the queue's name.
-    first_engine: u8,
-    engine: u8,
-    /// Of the packet that was written last.
-    crc: u16,
-}
-
-#[derive(Debug, Default)]
-struct Ring {
-    /// Starts whose data has not been written, on the clocks' axis.
-    waiting: VecDeque<i64>,
-    /// Packets so far.
-    packets: u64,
-    track: Option<TrackId>,
-    /// Where the transfers stand whose first packet came through here.
-    transfers: Option<TrackId>,
-    subgroup: String,
-}
-
-/// Reads DMA segments.
-#[derive(Debug)]
-pub struct DmaReader<'c, 'a> {
-    core: &'c Core<'a>,
-    queues: Queues<'a>,
-    writer: Writer,
-    rings: Vec<Ring>,
-    /// By queue and block.
-    aggregates: BTreeMap<(u8, u32), Launches>,
-    result: DmaResult,
-}
-
-impl<'c, 'a> DmaReader<'c, 'a> {
-    /// For the DMA segments of a core.
+impl<'c, 'a> DmaWriter<'c, 'a> {
+    /// For a core.
     ///
     /// # Errors
     /// The sink's own.
     pub fn new(core: &'c Core<'a>, out: &mut Output<'_>) -> Result<Self, Error> {
-        let mut rings = Vec::new();
-        rings.resize_with(DMA_ENGINES * QUEUES, Ring::default);
         Ok(Self {
             core,
             queues: Queues::new(core),
             writer: Writer::new(out)?,
-            rings,
-            aggregates: BTreeMap::new(),
-            result: DmaResult::default(),
+            rings: vec![None; DMA_ENGINES * QUEUES],
+            transfer_rings: vec![None; DMA_ENGINES * QUEUES],
+            rows: 0,
         })
     }
 
-    /// Reads a segment.
+    /// Writes all packets and the data rate, and adds the packets up to transfers.
     ///
     /// # Errors
-    /// The sink's own.
-    pub fn read(
+    /// The sink's own, and those of the scratch space.
+    pub fn packets<'s>(
         &mut self,
-        bytes: &[u8],
-        unknown: &mut UnknownRecords,
+        mut packets: Sorted<Packet, &'s dyn Scratch>,
+        space: Space<'s>,
         out: &mut Output<'_>,
-    ) -> Result<(), Error> {
-        let segment = SegmentKind::Dma.title();
-        for (number, record) in records(bytes) {
-            out.record_done();
-            let [low, ..] = record.payload.to_le_bytes();
-            let (code, queue) = (low & 0xf, low >> 4);
-            if !matches!(code, kind::START | kind::WRITTEN | kind::FINISHED) {
-                unknown.keep(out.sink, segment, number, &record)?;
-                continue;
+    ) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
+        let mut adder = Adder::new(space);
+        let mut throughput = None;
+        while let Some(packet) = packets.next()? {
+            if let Some(launch) = self.packet(&packet, out)? {
+                adder.add(launch, &packet)?;
             }
-            if code == kind::FINISHED {
-                // Says that the queue's tail moved on; the row ends where the data was written.
-                continue;
-            }
-            let engine = record.kind();
-            let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
-                out.damaged("a DMA record of an engine without a clock, or out of time", segment, number);
-                continue;
+            let throughput = match &mut throughput {
+                Some(throughput) => throughput,
+                None => throughput.insert(Throughput::new(self.core, out)?),
             };
-            let ring = usize::from(engine) * QUEUES + usize::from(queue);
-            if code == kind::START {
-                self.rings[ring].waiting.push_back(ps);
-                continue;
-            }
-            match self.rings[ring].waiting.pop_front() {
-                Some(start) => self.packet(Span { start, end: ps }, engine, queue, &record, out)?,
-                None => out.sink.warn(
-                    WarningKind::Unpaired,
-                    "a DMA packet was written that never started",
-                    &|| format!("record {number} of the {segment} segment"),
-                ),
-            }
+            throughput.packet(&packet, out)?;
+            out.row_written(PACKET_RECORDS);
         }
-        out.segment_done();
-        Ok(())
+        throughput.map_or(Ok(()), |throughput| throughput.finish(out))?;
+        adder.finish()
     }
 
-    fn packet(
-        &mut self,
-        span: Span,
-        engine: u8,
-        queue: u8,
-        record: &Record,
-        out: &mut Output<'_>,
-    ) -> Result<(), Error> {
-        let core = self.core;
-        let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
-        let packet = ring.packets;
-        ring.packets += 1;
-        let start_ps = span.start - core.origin_ps;
-        if start_ps < 0 {
-            return Ok(());
-        }
-        let end_ps = (span.end - core.origin_ps).max(start_ps);
-        if span.end < span.start {
-            out.sink.warn(WarningKind::AdjustedValue, "a DMA packet ended before it started", &|| {
-                format!("packet {packet} of queue {queue} on DMA engine {engine}")
-            });
-        }
-        let size = record.low24();
+    /// Writes a packet; gives back the launch that it is part of.
+    fn packet(&mut self, packet: &Packet, out: &mut Output<'_>) -> Result<Option<Launch>, Error> {
+        let Packet { start_ps, end_ps: Reverse(end_ps), engine, queue, number, size_bytes, crc } = *packet;
         let info = self.queues.ring(engine, queue);
         let filling = info.map_or(Filling::Instruction, |info| info.filling);
-        let name = info.filter(|_| filling == Filling::Static).map_or("", |info| &info.name);
-        let track = match ring.track {
-            Some(track) => track,
+        let slot = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
+        let ring = match *slot {
+            Some(ring) => ring,
             None => {
                 let shown = info.map_or("", |info| &info.name);
-                let number = Queue { name, number: Some(u32::from(queue)) };
-                ring.subgroup = number.subgroup(Some(u32::from(engine)));
-                *ring.track.insert(out.packets(core, shown, queue, engine)?)
+                let name = if filling == Filling::Static { shown } else { "" };
+                let subgroup =
+                    Queue { name, number: Some(u32::from(queue)) }.subgroup(Some(u32::from(engine)));
+                let track = out.packets(self.core, shown, queue, engine)?;
+                *slot.insert(Ring { track, subgroup: out.sink.name(&subgroup)? })
             }
         };
-        let block = info.and_then(|info| block_of(info, packet));
+        let launch = info.and_then(|info| block_of(info, number));
+        let launch = launch.map(|(block, launch)| Launch { queue, block, launch });
         let row = Row {
-            track,
+            ring,
             start_ps,
             end_ps,
-            size_bytes: u64::from(size),
+            size_bytes: u64::from(size_bytes),
             engine,
             queue,
             filling,
-            crc: record.payload_high(),
-            subgroup: &ring.subgroup,
-            block: block.map(|(block, _)| block),
-            part: Part::Packet(packet),
+            crc,
+            block: launch.map(|launch| launch.block),
+            part: RowOf::Packet(number),
         };
         row.write(&self.writer, out)?;
-        if let Some((block, launch)) = block {
-            aggregate(self.aggregates.entry((queue, block)).or_default(), launch, &row);
-        }
-        self.result.rows += 1;
-        self.result.flights.push(Flight { start_ps, end_ps, size_bytes: size });
-        Ok(())
+        self.rows += 1;
+        Ok(launch)
     }
 
-    /// Writes the transfers, once all packets are read.
+    /// Writes all transfers, each with the WRITE before it.
     ///
     /// # Errors
-    /// The sink's own.
-    pub fn finish(mut self, triggers: &[TriggerStart], out: &mut Output<'_>) -> Result<DmaResult, Error> {
-        let unwritten: usize = self.rings.iter().map(|ring| ring.waiting.len()).sum();
-        if unwritten > 0 {
-            out.sink.warn(WarningKind::Unpaired, "DMA packets started that were never written", &|| {
-                format!("{unwritten} packets at the end of the DMA segment")
-            });
-        }
-        for ((queue, block), launches) in std::mem::take(&mut self.aggregates) {
-            for transfer in launches.into_iter().flatten() {
-                self.transfer((queue, block), transfer, triggers, out)?;
+    /// The sink's own, and those of the scratch space.
+    pub fn transfers<'s>(
+        &mut self,
+        mut transfers: Sorted<Whole, &'s dyn Scratch>,
+        mut triggers: Sorted<TriggerStart, &'s dyn Scratch>,
+        space: Space<'s>,
+        out: &mut Output<'_>,
+    ) -> Result<Transfers<'s>, Error> {
+        let origin_ps = self.core.origin_ps;
+        let mut written = space.pile();
+        let (mut before, mut next) = (None, triggers.next()?);
+        while let Some(transfer) = transfers.next()? {
+            while let Some(trigger) = next.take_if(|next| next.start_ps - origin_ps <= transfer.start_ps) {
+                before = Some(trigger);
+                next = triggers.next()?;
             }
+            let key = self.transfer(&transfer, before, out)?;
+            let Whole { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = transfer;
+            written.push(Transfer { start_ps, end_ps, size_bytes, trigger: before, key })?;
         }
-        self.result.transfers.sort_unstable_by_key(|transfer| transfer.start_ps);
-        Ok(self.result)
+        Ok(written)
     }
 
     fn transfer(
         &mut self,
-        (queue, block): (u8, u32),
-        transfer: Aggregate,
-        triggers: &[TriggerStart],
+        transfer: &Whole,
+        trigger: Option<TriggerStart>,
         out: &mut Output<'_>,
-    ) -> Result<(), Error> {
-        let origin_ps = self.core.origin_ps;
-        let before = triggers.partition_point(|t| t.start_ps - origin_ps <= transfer.start_ps);
-        let trigger = before.checked_sub(1).map(|last| triggers[last]);
-        let name = self.queues.ring(transfer.first_engine, queue).map_or("", |ring| &ring.name);
-        let ring = usize::from(transfer.first_engine) * QUEUES + usize::from(queue);
-        let track = match self.rings[ring].transfers {
-            Some(track) => track,
+    ) -> Result<SliceKey, Error> {
+        let Launch { queue, block, .. } = transfer.launch;
+        let slot = &mut self.transfer_rings[usize::from(transfer.first_engine) * QUEUES + usize::from(queue)];
+        let ring = match *slot {
+            Some(ring) => ring,
             None => {
-                let queue = Queue { name: &self.core.own(name), number: Some(u32::from(queue)) };
-                *self.rings[ring].transfers.insert(out.tracks.dma_transfers(out.sink, queue)?)
+                let name = self.queues.ring(transfer.first_engine, queue).map_or("", |ring| &ring.name);
+                let track = out.transfers(self.core, name, queue)?;
+                *slot.insert(Ring { track, subgroup: out.sink.name(name)? })
             }
         };
         let row = Row {
-            track,
+            ring,
             start_ps: transfer.start_ps,
-            end_ps: transfer.end_ps,
+            end_ps: transfer.end_ps.0,
             size_bytes: transfer.size_bytes,
             engine: transfer.engine,
             queue,
             filling: Filling::Static,
             crc: transfer.crc,
-            subgroup: name,
             block: Some(block),
-            part: Part::Whole(trigger.map(|trigger| (trigger.start_ps - origin_ps).div_euclid(1000))),
+            part: RowOf::Transfer(
+                trigger.map(|trigger| (trigger.start_ps - self.core.origin_ps).div_euclid(1000)),
+            ),
         };
-        let key = row.write(&self.writer, out)?;
-        self.result.rows += 1;
-        let Aggregate { start_ps, end_ps, size_bytes, .. } = transfer;
-        self.result.transfers.push(Transfer { start_ps, end_ps, size_bytes, trigger, key });
-        Ok(())
+        self.rows += 1;
+        row.write(&self.writer, out)
     }
-}
-
-/// Adds a packet to the transfer that it is part of. A launch has packets, so their number bounds the vector.
-fn aggregate(launches: &mut Launches, launch: u64, packet: &Row<'_>) {
-    let &Row { start_ps, end_ps, engine, crc, .. } = packet;
-    let Ok(launch) = usize::try_from(launch) else { return };
-    if launches.len() <= launch {
-        launches.resize(launch + 1, None);
-    }
-    let fresh = Aggregate { start_ps, end_ps, size_bytes: 0, first_engine: engine, engine, crc };
-    let transfer = launches[launch].get_or_insert(fresh);
-    if end_ps >= transfer.end_ps {
-        (transfer.end_ps, transfer.crc) = (end_ps, crc);
-    }
-    transfer.start_ps = transfer.start_ps.min(start_ps);
-    transfer.engine = transfer.engine.max(engine);
-    if packet.size_bytes > SEMAPHORE_WRITE_BYTES {
-        transfer.size_bytes += packet.size_bytes;
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    start: i64,
-    end: i64,
 }
 
 /// Which block and which launch of it a ring's packet belongs to: each launch runs through all blocks.
@@ -316,31 +197,56 @@ fn block_of(ring: &QueueRing<'_>, packet: u64) -> Option<(u32, u64)> {
 #[derive(Debug)]
 struct Writer {
     handles: Dma,
-    /// By [`Filling`].
-    names: [NameId; Filling::ALL.len()],
+    /// Slices' names and queue types, by [`Filling`].
+    names: [(NameId, NameId); Filling::ALL.len()],
+    /// Small numbers as text: five bits of engine and four of queue.
+    decimals: Vec<NameId>,
+    yes: NameId,
+    no: NameId,
+    unknown: NameId,
+    nothing: NameId,
+    no_semaphore: NameId,
 }
 
 impl Writer {
     fn new(out: &mut Output<'_>) -> Result<Self, Error> {
         let handles = Dma::define(out.sink)?;
-        let mut names = [NameId(0); Filling::ALL.len()];
+        let mut names = [(NameId(0), NameId(0)); Filling::ALL.len()];
         for filling in Filling::ALL {
-            names[filling as usize] = out.sink.name(dma_name("", filling.queue_type()))?;
+            let queue_type = filling.queue_type();
+            names[filling as usize] = (out.sink.name(dma_name("", queue_type))?, out.sink.name(queue_type)?);
         }
-        Ok(Self { handles, names })
+        let mut decimals = Vec::new();
+        for number in 0..32 {
+            decimals.push(out.sink.name(&number.to_string())?);
+        }
+        Ok(Self {
+            handles,
+            names,
+            decimals,
+            yes: out.sink.name("yes")?,
+            no: out.sink.name("no")?,
+            unknown: out.sink.name("unknown")?,
+            nothing: out.sink.name("")?,
+            no_semaphore: out.sink.name("-1")?,
+        })
+    }
+
+    fn decimal(&self, number: u8) -> Value<'static> {
+        Value::Name(self.decimals.get(usize::from(number)).copied().unwrap_or(self.nothing))
     }
 }
 
-enum Part {
+enum RowOf {
     /// A packet, with its number in its ring.
     Packet(u64),
     /// A whole transfer, with the start of what set it off, in nanoseconds.
-    Whole(Option<i64>),
+    Transfer(Option<i64>),
 }
 
 /// A row of table `dma`.
-struct Row<'r> {
-    track: TrackId,
+struct Row {
+    ring: Ring,
     start_ps: i64,
     end_ps: i64,
     size_bytes: u64,
@@ -348,40 +254,38 @@ struct Row<'r> {
     queue: u8,
     filling: Filling,
     crc: u16,
-    subgroup: &'r str,
     block: Option<u32>,
-    part: Part,
+    part: RowOf,
 }
 
-impl Row<'_> {
+impl Row {
     fn write(&self, writer: &Writer, out: &mut Output<'_>) -> Result<SliceKey, Error> {
         let handles = &writer.handles;
         let size = Value::Int(i64::try_from(self.size_bytes).unwrap_or(i64::MAX));
-        let queue_type = self.filling.queue_type();
+        let (name, queue_type) = writer.names[self.filling as usize];
         let duration_ps = self.end_ps - self.start_ps;
-        let (engine, queue) = (decimal(&self.engine), decimal(&self.queue));
-        let whole = matches!(self.part, Part::Whole(_));
+        let whole = matches!(self.part, RowOf::Transfer(_));
         let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
         fields.extend([
             (handles.transfer_size, size),
             (handles.read_size, size),
             (handles.write_size, size),
             (handles.transfer_rate, Value::Float(f64::from(transfer_rate(self.size_bytes, duration_ps)))),
-            (handles.aggregated, Value::Text(if whole { "yes" } else { "no" })),
-            (handles.duplicate, Value::Text("no")),
-            (handles.is_cc_dma, Value::Text("no")),
+            (handles.aggregated, Value::Name(if whole { writer.yes } else { writer.no })),
+            (handles.duplicate, Value::Name(writer.no)),
+            (handles.is_cc_dma, Value::Name(writer.no)),
             (handles.crc, Value::Int(i64::from(self.crc))),
-            (handles.dma_engine, Value::Text(engine)),
-            (handles.dma_queue, Value::Text(queue)),
-            (handles.queue_type, Value::Text(queue_type)),
-            (handles.subgroup, Value::Text(self.subgroup)),
+            (handles.dma_engine, writer.decimal(self.engine)),
+            (handles.dma_queue, writer.decimal(self.queue)),
+            (handles.queue_type, Value::Name(queue_type)),
+            (handles.subgroup, Value::Name(self.ring.subgroup)),
         ]);
         match self.part {
-            Part::Packet(number) => {
+            RowOf::Packet(number) => {
                 fields.push((handles.packet_idx, Value::Int(i64::try_from(number).unwrap_or(i64::MAX))));
             }
-            Part::Whole(Some(trigger_ns)) => fields.push((handles.trigger, Value::Int(trigger_ns))),
-            Part::Whole(None) => {}
+            RowOf::Transfer(Some(trigger_ns)) => fields.push((handles.trigger, Value::Int(trigger_ns))),
+            RowOf::Transfer(None) => {}
         }
         if let Some(block) = self.block {
             fields.push((handles.block_id, Value::Int(i64::from(block))));
@@ -389,18 +293,18 @@ impl Row<'_> {
         if self.filling != Filling::Static {
             // What a transfer moves is in the NEFF for static ones, and nowhere for these.
             fields.extend([
-                (handles.variable, Value::Text("unknown")),
+                (handles.variable, Value::Name(writer.unknown)),
                 (handles.source, Value::Json(r#"[["unknown"]]"#)),
                 (handles.dest, Value::Json(r#"["unknown"]"#)),
-                (handles.op, Value::Text("")),
-                (handles.semaphore_id, Value::Text("-1")),
+                (handles.op, Value::Name(writer.nothing)),
+                (handles.semaphore_id, Value::Name(writer.no_semaphore)),
             ]);
         }
         let key = out.sink.slice(&SliceRecord {
-            track: self.track,
+            track: self.ring.track,
             start_ps: self.start_ps,
             duration_ps,
-            name: writer.names[self.filling as usize],
+            name,
             form: Form::Complete,
             fields: &fields,
         });
@@ -419,26 +323,4 @@ impl Row<'_> {
 pub fn transfer_rate(size_bytes: u64, duration_ps: i64) -> f32 {
     let duration_s = (duration_ps as f64 / 1e12) as f32;
     if duration_s > 0.0 { size_bytes as f32 / duration_s } else { 0.0 }
-}
-
-/// Small numbers as text, without an allocation for each row.
-fn decimal(number: &u8) -> &'static str {
-    const TEXTS: [&str; 32] = [
-        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17",
-        "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31",
-    ];
-    // Five bits of engine and four of queue never reach the end.
-    TEXTS.get(usize::from(*number)).copied().unwrap_or("")
-}
-
-/// Draws arrows from the instructions that set transfers off.
-///
-/// # Errors
-/// The sink's own.
-pub fn link_triggers(links: &[(SliceKey, SliceKey)], out: &mut Output<'_>) -> Result<(), Error> {
-    let name = out.sink.name(DMA_TRIGGER)?;
-    for &(instruction, transfer) in links {
-        out.sink.link(instruction, transfer, name)?;
-    }
-    Ok(())
 }

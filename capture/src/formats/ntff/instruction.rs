@@ -1,30 +1,32 @@
-//! Instructions: a start and an end of the same instruction make a row.
+//! Rows of table `instruction`, and what follows from them: arrows and how full the on-chip memories are.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
 
-use nprof_engine::model::{
-    FieldId, FieldSpec, Form, NameId, SliceKey, SliceRecord, TrackId, Unit, Value, WarningKind,
-};
-use rustc_hash::FxHashMap;
+use nprof_engine::model::{FieldId, FieldSpec, Form, NameId, SliceKey, SliceRecord, TrackId, Unit, Value};
+use nprof_engine::spill::Space;
 
 use super::core::{Core, Output};
 use super::decoded::{Decoded, Decoder};
-use super::dma::Transfer;
+use super::dependency::Dependencies;
+use super::disassemble::SemaphoreNames;
 use super::engine::Engine;
-use super::landmark::{Edge, TriggerStart, edge};
-use super::program::Place;
-use super::record::{Record, SegmentKind, records};
-use super::unknown::UnknownRecords;
+use super::execution::{Execution, Executions};
+use super::landmark::TriggerStart;
+use super::pending::Pending;
+use super::transfer::{SetOff, Transfer, Transfers};
+use super::usage::Usage;
 use super::word::Opcode;
 use crate::formats::Error;
-use crate::formats::neuron::schema::Instruction;
+use crate::formats::neuron::schema::{DMA_TRIGGER, Instruction};
 use crate::formats::room::{Room, emptied};
 
 /// Waits are counted in cycles of 1.4 GHz, on every engine: `cycles * 10 / 14` ns.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
+/// Records of an execution: its start and its end.
+const RECORDS: u64 = 2;
 
 /// An instruction that ran and that others may depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 pub struct Executed {
     /// Since the origin.
     pub start_ps: i64,
@@ -34,217 +36,168 @@ pub struct Executed {
     pub key: SliceKey,
     /// Who executed it.
     pub engine: Engine,
-    /// Which instruction.
-    pub pc: u32,
 }
 
-/// What the instruction segment leaves for the readers after it.
-#[derive(Debug, Default)]
-pub struct InstructionResult {
-    /// Instructions of the compiler's program that touch on-chip memory, wait or start transfers.
-    pub executed: Vec<Executed>,
-    /// Rows of each engine, by [`Engine::index`].
-    pub rows: [u64; Engine::ALL.len()],
-    /// The last end, since the origin.
-    pub last_end_ps: i64,
-    /// The instructions that set static transfers off, and the transfers.
-    pub triggered: Vec<(SliceKey, SliceKey)>,
+/// Rows of each engine, by [`Engine::index`].
+pub type RowCounts = [u64; Engine::ALL.len()];
+
+/// Writes all rows of a core in the order of time, with the arrows between them and the counters that they change.
+///
+/// # Errors
+/// The sink's own, and those of the scratch space.
+pub fn write(
+    core: &Core<'_>,
+    executions: Executions<'_>,
+    transfers: &Transfers<'_>,
+    names: &SemaphoreNames,
+    space: Space<'_>,
+    out: &mut Output<'_>,
+) -> Result<RowCounts, Error> {
+    let mut rows = Rows::new(core, names.clone(), out)?;
+    let mut set_off = SetOff::new(transfers)?;
+    let mut dependencies = Dependencies::new(out)?;
+    let mut usage = Usage::new(transfers, space)?;
+    let mut pending = Pending::new(core, transfers, space)?;
+    let trigger_name = out.sink.name(DMA_TRIGGER)?;
+    let mut sorted = executions.sorted;
+    while let Some(execution) = sorted.next()? {
+        rows.decode(&execution, out)?;
+        let transfer = rows.trigger(&execution).map_or(Ok(None), |trigger| set_off.by(&trigger))?;
+        let key = rows.write(&execution, transfer.as_ref(), out)?;
+        if let Some(transfer) = transfer {
+            out.sink.link(key, transfer.key, trigger_name)?;
+        }
+        if let Some(decoded) = rows.decoded(&execution).filter(|decoded| has_consequences(decoded)) {
+            let Execution { start_ps, end_ps: Reverse(end_ps), engine, .. } = execution;
+            let run = Executed { start_ps, end_ps, key, engine };
+            dependencies.step(&run, decoded, out)?;
+            usage.step(&run, decoded)?;
+            pending.step(&run, decoded)?;
+        }
+        out.row_written(if execution.crc.is_some() { RECORDS } else { 1 });
+    }
+    dependencies.finish(out)?;
+    usage.write(core, out)?;
+    pending.write(core, out)?;
+    Ok(rows.counts)
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Start {
-    /// On the clocks' axis.
-    ps: i64,
-    wait_cycles: u16,
-}
-
-/// Reads instruction segments.
-#[derive(Debug)]
-pub struct InstructionReader<'c, 'a> {
+/// Writes rows.
+struct Rows<'c, 'a> {
     core: &'c Core<'a>,
     handles: Instruction,
     raw_field: FieldId,
-    subgraph: String,
+    subgraph: NameId,
     outside: NameId,
+    /// What only the row of a product is called, and each engine.
+    product: NameId,
+    engines: [NameId; Engine::ALL.len()],
     decoder: Decoder,
     tracks: [Option<TrackId>; Engine::ALL.len()],
-    /// Starts without an end yet, of each instruction of each program.
-    started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
-    /// The same behind the programs.
-    started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
-    transfers: &'c [Transfer],
-    /// Positions of transfers by what set them off.
-    triggered_by: FxHashMap<TriggerStart, usize>,
-    result: InstructionResult,
+    counts: RowCounts,
 }
 
-impl<'c, 'a> InstructionReader<'c, 'a> {
-    /// For the instruction segments of a core.
-    ///
-    /// # Errors
-    /// The sink's own.
-    pub fn new(
-        core: &'c Core<'a>,
-        decoder: Decoder,
-        transfers: &'c [Transfer],
-        out: &mut Output<'_>,
-    ) -> Result<Self, Error> {
+impl<'c, 'a> Rows<'c, 'a> {
+    fn new(core: &'c Core<'a>, names: SemaphoreNames, out: &mut Output<'_>) -> Result<Self, Error> {
         let handles = Instruction::define(out.sink)?;
         let doc = "The instruction's 64 bytes, where its opcode is not known.";
         let raw = FieldSpec::new("raw_instruction", Unit::Hexadecimal, "Operands", doc);
+        let mut engines = [NameId(0); Engine::ALL.len()];
+        for engine in Engine::ALL {
+            engines[engine.index()] = out.sink.name(engine.name())?;
+        }
         Ok(Self {
             core,
             raw_field: out.sink.field(handles.table, raw)?,
             handles,
-            subgraph: core.qualified_name(),
+            subgraph: out.sink.name(&core.qualified_name())?,
             outside: out.sink.name("UNKNOWN")?,
-            decoder,
+            product: out.sink.name("TensorMatrix")?,
+            engines,
+            decoder: Decoder::new(core, names),
             tracks: Default::default(),
-            started: Engine::ALL
-                .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
-            started_behind: FxHashMap::default(),
-            transfers,
-            triggered_by: (0..).zip(transfers).filter_map(|(at, t)| Some((t.trigger?, at))).collect(),
-            result: InstructionResult::default(),
+            counts: RowCounts::default(),
         })
     }
 
-    /// Reads a segment.
-    ///
-    /// # Errors
-    /// The sink's own.
-    pub fn read(
-        &mut self,
-        bytes: &[u8],
-        unknown: &mut UnknownRecords,
-        out: &mut Output<'_>,
-    ) -> Result<(), Error> {
-        let segment = SegmentKind::Instruction.title();
-        for (number, record) in records(bytes) {
-            out.record_done();
-            let Some((engine, edge)) = edge(&record) else {
-                unknown.keep(out.sink, segment, number, &record)?;
-                continue;
-            };
-            let place = self.core.programs[engine.index()].locate(record.low24());
-            if place == Place::Before {
-                // The runtime's own code, which prepares runs; neuron-profile does not list it either.
-                continue;
-            }
-            let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
-                out.damaged("an instruction of an engine without a clock, or out of time", segment, number);
-                continue;
-            };
-            let waiting = match place {
-                Place::Inside(pc) => self.started[engine.index()].get_mut(pc as usize),
-                Place::Behind(pc) => Some(self.started_behind.entry((engine, pc)).or_default()),
-                Place::Before => None,
-            };
-            let Some(waiting) = waiting else { continue };
-            if edge == Edge::Start {
-                waiting.push_back(Start { ps, wait_cycles: record.payload_high() });
-            } else if let Some(start) = waiting.pop_front() {
-                self.row(engine, place, start, Ending { ps, record: &record, number }, out)?;
-            } else {
-                out.sink.warn(WarningKind::Unpaired, "an instruction ended that never started", &|| {
-                    format!("record {number} of the {segment} segment")
-                });
-            }
+    /// Makes sure that an instruction of the program is decoded.
+    fn decode(&mut self, execution: &Execution, out: &mut Output<'_>) -> Result<(), Error> {
+        let &Execution { engine, pc, is_inside, .. } = execution;
+        if is_inside {
+            let (handles, names) = (&self.handles, (self.engines[engine.index()], self.product));
+            let fixed = |decoded: &Decoded| fixed_fields(handles, names, pc, Some(decoded));
+            self.decoder.decode(self.core, (engine, pc), fixed, out.sink)?;
         }
-        out.segment_done();
         Ok(())
     }
 
-    fn row(
-        &mut self,
-        engine: Engine,
-        place: Place,
-        start: Start,
-        ending: Ending<'_>,
-        out: &mut Output<'_>,
-    ) -> Result<(), Error> {
-        let start_ps = start.ps - self.core.origin_ps;
-        if start_ps < 0 {
-            return Ok(());
-        }
-        if ending.ps < start.ps {
-            out.sink.warn(WarningKind::AdjustedValue, "an instruction ended before it started", &|| {
-                format!("record {} of the instruction segment", ending.number)
-            });
-        }
-        let end_ps = (ending.ps - self.core.origin_ps).max(start_ps);
-        let crc = Some((ending.record.payload_low(), ending.record.payload_high()));
-        let shape = Shape { engine, place, start_ps, end_ps, wait_cycles: start.wait_cycles, crc };
-        self.write(&shape, Form::Complete, out)
+    fn decoded(&self, execution: &Execution) -> Option<&Decoded> {
+        let &Execution { engine, pc, is_inside, .. } = execution;
+        self.decoder.known(engine, pc).filter(|_| is_inside)
     }
 
-    fn write(&mut self, shape: &Shape, form: Form, out: &mut Output<'_>) -> Result<(), Error> {
-        let Shape { engine, place, start_ps, end_ps, .. } = *shape;
-        let (pc, is_inside) = match place {
-            Place::Inside(pc) => (pc, true),
-            Place::Behind(pc) => (pc, false),
-            Place::Before => return Ok(()),
-        };
-        if is_inside {
-            let handles = &self.handles;
-            let fixed = |decoded: &Decoded| fixed_fields(handles, engine, pc, Some(decoded));
-            self.decoder.decode(self.core, (engine, pc), fixed, out.sink)?;
-        }
-        let decoded = self.decoder.known(engine, pc);
+    /// What may have set a static transfer off.
+    fn trigger(&self, execution: &Execution) -> Option<TriggerStart> {
+        let &Execution { start_ps, engine, pc, .. } = execution;
+        let decoded = self.decoded(execution)?;
+        let may_trigger = decoded.opcode == Opcode::Write && decoded.compiler_pc.is_some();
+        let start_ps = start_ps.saturating_add(self.core.origin_ps);
+        may_trigger.then_some(TriggerStart { start_ps, engine, pc })
+    }
+
+    fn write(
+        &mut self,
+        execution: &Execution,
+        transfer: Option<&Transfer>,
+        out: &mut Output<'_>,
+    ) -> Result<SliceKey, Error> {
+        let &Execution { start_ps, end_ps: Reverse(end_ps), engine, pc, .. } = execution;
         let track = match self.tracks[engine.index()] {
             Some(track) => track,
             None => {
                 let track = out.tracks.engine(out.sink, engine.name(), self.core.number)?;
-                *self.tracks[engine.index()].insert(track)
+                *self.tracks[engine.index()].insert(out.in_order(track)?)
             }
         };
-        let origin_ps = self.core.origin_ps;
-        let trigger = TriggerStart { start_ps: start_ps.saturating_add(origin_ps), engine, pc };
-        let may_trigger = decoded.is_some_and(|d| d.opcode == Opcode::Write && d.compiler_pc.is_some());
-        let transfer = if may_trigger { self.triggered_by.get(&trigger) } else { None };
-        let transfer = transfer.map(|&at| self.transfers[at]);
+        let decoded = self.decoded(execution);
         let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
-        self.run_fields(shape, &mut fields);
+        self.run_fields(execution, &mut fields);
         match decoded {
             Some(decoded) => {
-                fields.push((self.handles.operands, Value::Text(&decoded.operands)));
-                fields.extend(decoded.raw.as_ref().map(|raw| (self.raw_field, Value::Text(raw))));
+                fields.push((self.handles.operands, Value::Name(decoded.operands)));
+                fields.extend(decoded.raw.map(|raw| (self.raw_field, Value::Name(raw))));
                 fields.extend_from_slice(&decoded.fields);
             }
-            None => fields.extend(fixed_fields(&self.handles, engine, pc, None)),
+            None => {
+                let names = (self.engines[engine.index()], self.product);
+                fields.extend(fixed_fields(&self.handles, names, pc, None));
+            }
         }
         if let Some(transfer) = transfer {
-            self.trigger_fields(&transfer, &mut fields);
+            self.trigger_fields(transfer, &mut fields);
         }
         let key = out.sink.slice(&SliceRecord {
             track,
             start_ps,
             duration_ps: end_ps - start_ps,
             name: decoded.map_or(self.outside, |decoded| decoded.name),
-            form,
+            form: if execution.crc.is_some() { Form::Complete } else { Form::Unfinished },
             fields: &fields,
         });
         out.room = emptied(fields);
-        let key = key?;
-        self.result.rows[engine.index()] += 1;
-        self.result.last_end_ps = self.result.last_end_ps.max(end_ps);
-        if let Some(transfer) = transfer {
-            self.result.triggered.push((key, transfer.key));
-        }
-        if decoded.is_some_and(has_consequences) {
-            self.result.executed.push(Executed { start_ps, end_ps, key, engine, pc });
-        }
-        Ok(())
+        self.counts[engine.index()] += 1;
+        Ok(key?)
     }
 
-    fn run_fields<'f>(&'f self, shape: &Shape, fields: &mut Vec<(FieldId, Value<'f>)>) {
+    fn run_fields(&self, execution: &Execution, fields: &mut Vec<(FieldId, Value<'_>)>) {
         let handles = &self.handles;
         let (multiplier, divisor) = WAIT_NS_PER_CYCLE;
+        let wait_ns = i64::from(execution.wait_cycles) * multiplier / divisor;
         fields.extend([
-            (handles.evt_wait_time, Value::Int(i64::from(shape.wait_cycles) * multiplier / divisor)),
-            (handles.fully_qualified_subgraph, Value::Text(&self.subgraph)),
+            (handles.evt_wait_time, Value::Int(wait_ns)),
+            (handles.fully_qualified_subgraph, Value::Name(self.subgraph)),
         ]);
-        if let Some((crc_in, crc_out)) = shape.crc {
+        if let Some((crc_in, crc_out)) = execution.crc {
             fields.push((handles.crc_in, Value::Int(i64::from(crc_in))));
             fields.push((handles.crc_out, Value::Int(i64::from(crc_out))));
         }
@@ -265,55 +218,19 @@ impl<'c, 'a> InstructionReader<'c, 'a> {
             (handles.spill_reload_bytes, Value::Int(0)),
         ]);
     }
-
-    /// Writes what never ended, once all segments are read.
-    ///
-    /// An engine that stands at the wait for the next run is no news; anything else hangs and is shown to the end.
-    ///
-    /// # Errors
-    /// The sink's own.
-    pub fn finish(mut self, out: &mut Output<'_>) -> Result<(InstructionResult, Decoder), Error> {
-        let behind = std::mem::take(&mut self.started_behind);
-        let mut open: Vec<(Engine, Place, Start)> = Vec::new();
-        for (engine, started) in Engine::ALL.into_iter().zip(std::mem::take(&mut self.started)) {
-            for (pc, starts) in (0_u32..).zip(started) {
-                open.extend(starts.into_iter().map(|start| (engine, Place::Inside(pc), start)));
-            }
-        }
-        for ((engine, pc), starts) in behind {
-            open.extend(starts.into_iter().map(|start| (engine, Place::Behind(pc), start)));
-        }
-        open.sort_unstable_by_key(|&(engine, _, start)| (start.ps, engine));
-        for (engine, place, start) in open {
-            let start_ps = start.ps - self.core.origin_ps;
-            if start_ps < 0 || self.waits_for_next_run(engine, place, start_ps) {
-                continue;
-            }
-            out.sink.warn(WarningKind::Unpaired, "an instruction started that never ended", &|| {
-                format!("{} engine, {start_ps} ps after the start of the run", engine.name())
-            });
-            let end_ps = self.result.last_end_ps.max(start_ps);
-            let shape = Shape { engine, place, start_ps, end_ps, wait_cycles: start.wait_cycles, crc: None };
-            self.write(&shape, Form::Unfinished, out)?;
-        }
-        Ok((self.result, self.decoder))
-    }
-
-    /// Whether the engine went back to the runtime's part of the program, where the last start of a trace waits.
-    fn waits_for_next_run(&self, engine: Engine, place: Place, start_ps: i64) -> bool {
-        let Place::Inside(pc) = place else { return false };
-        let program = &self.core.programs[engine.index()];
-        program.compiler_pc(pc).is_none() && start_ps >= self.result.last_end_ps
-    }
 }
 
 /// What all rows of an instruction have.
-fn fixed_fields(handles: &Instruction, engine: Engine, pc: u32, decoded: Option<&Decoded>) -> Room {
+fn fixed_fields(
+    handles: &Instruction,
+    (engine, product): (NameId, NameId),
+    pc: u32,
+    decoded: Option<&Decoded>,
+) -> Room {
     let is_product = decoded.is_some_and(|decoded| decoded.opcode == Opcode::MatMul);
-    let engine = engine.name();
     let mut fields = vec![
-        (handles.label, Value::Text(if is_product { "TensorMatrix" } else { engine })),
-        (handles.subgroup, Value::Text(engine)),
+        (handles.label, Value::Name(if is_product { product } else { engine })),
+        (handles.subgroup, Value::Name(engine)),
         (handles.pc, Value::Int(i64::from(pc))),
     ];
     let Some(decoded) = decoded else { return fields };
@@ -334,23 +251,6 @@ fn fixed_fields(handles: &Instruction, engine: Engine, pc: u32, decoded: Option<
         fields.push((handles.is_psum_read_sbuf_write, Value::Bool(true)));
     }
     fields
-}
-
-/// The end record of an instruction.
-struct Ending<'r> {
-    ps: i64,
-    record: &'r Record,
-    number: u64,
-}
-
-/// What the trace says of one run of an instruction.
-struct Shape {
-    engine: Engine,
-    place: Place,
-    start_ps: i64,
-    end_ps: i64,
-    wait_cycles: u16,
-    crc: Option<(u16, u16)>,
 }
 
 /// Whether other instructions may depend on it, or it on others.

@@ -1,10 +1,15 @@
 //! A first look at the instruction segment: when the run began, and which instructions set off static transfers.
 
+use nprof_engine::base;
+use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::spill::{Key, Scratch, Sorter, Space};
+
 use super::core::Core;
 use super::engine::Engine;
 use super::program::{Place, Program};
 use super::record::{Record, records};
 use super::word::{Opcode, Word};
+use crate::formats::Error;
 
 /// A NOTIFY with this hint ends an engine's preparation.
 const RUN_BEGINS: u8 = 2;
@@ -41,22 +46,39 @@ pub struct TriggerStart {
     pub pc: u32,
 }
 
+impl Key for TriggerStart {
+    const MAX_LEN: usize = 16;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.start_ps);
+        out.put_varint(self.engine.index() as u64);
+        out.put_varint(u64::from(self.pc));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        let start_ps = cursor.signed()?;
+        let engine = Engine::from_number(cursor.varint_u32()?).ok_or_else(|| cursor.corrupt())?;
+        Ok(Self { start_ps, engine, pc: cursor.varint_u32()? })
+    }
+}
+
 /// What the first look finds.
-#[derive(Debug, Default)]
-pub struct Landmarks {
+pub struct Landmarks<'s> {
     /// When the last engine was ready, where the trace says so.
     pub run_begin_ps: Option<i64>,
     /// The earliest record of the program.
     pub earliest_ps: Option<i64>,
-    /// WRITEs that the compiler placed, by time.
-    pub triggers: Vec<TriggerStart>,
+    /// WRITEs that the compiler placed.
+    pub triggers: Sorter<TriggerStart, &'s dyn Scratch>,
 }
 
-impl Landmarks {
+impl<'s> Landmarks<'s> {
     /// Of the instruction segments of a core.
-    #[must_use]
-    pub fn find(core: &Core<'_>, segments: &[&[u8]]) -> Self {
-        let mut found = Self::default();
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn find(core: &Core<'_>, segments: &[&[u8]], space: Space<'s>) -> Result<Self, Error> {
+        let mut found = Self { run_begin_ps: None, earliest_ps: None, triggers: space.sorter(4) };
         let mut begins = [None; Engine::ALL.len()];
         // In ticks: only the first needs to become a time.
         let mut earliest = [None; Engine::ALL.len()];
@@ -73,16 +95,15 @@ impl Landmarks {
                     begins[engine.index()].get_or_insert(ps);
                 }
                 (Kind::Trigger, Edge::Start) => {
-                    found.triggers.push(TriggerStart { start_ps: ps, engine, pc });
+                    found.triggers.push(TriggerStart { start_ps: ps, engine, pc })?;
                 }
                 _ => {}
             }
         }
         let first = |engine: Engine| core.clocks.engine_ps(engine, earliest[engine.index()]?);
         found.earliest_ps = Engine::ALL.into_iter().filter_map(first).min();
-        found.triggers.sort_unstable();
         found.run_begin_ps = begins.into_iter().flatten().max();
-        found
+        Ok(found)
     }
 }
 

@@ -1,11 +1,9 @@
 //! NTFF, version 5: the device trace that `neuron-profile capture` writes.
 //!
 //! A header, a protobuf part that describes what ran, and segments of 16-byte records. The readers take the file's
-//! bytes as a slice, so that a mapped file is read page by page. What they keep grows with the trace, since counters and
-//! arrows follow the order of time and the records do not: 24 bytes for each packet (48 in the file) while packets are
-//! read, then 56 for each static transfer, 32 for each instruction that touches memory (32 in the file), and 16 to 24 for
-//! each change of what memories hold. A trace of nothing but such records takes about its own size (measured: 244 MiB for
-//! 256 MB, `benches/benches/readers.rs`): several GB need as much free memory.
+//! bytes as a slice, so that a mapped file is read page by page. The records come by engine and by end, rows and what
+//! follows from them by start: so each core's records are paired first, and sorted in bounded memory ([`Space`]) as small
+//! values; then rows, arrows and counters are written in one pass, in the order of time.
 //!
 //! The format is not documented by its vendor. What is read here was learned from traces and their exports; what is
 //! not understood is kept as it is (`unknown_record`, `raw_instruction`) and never ends the reading.
@@ -19,11 +17,13 @@ pub mod disassemble;
 pub mod dma;
 pub mod effect;
 pub mod engine;
+pub mod execution;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod instruction;
 pub mod landmark;
 pub mod memory;
+pub mod packet;
 pub mod pending;
 pub mod program;
 pub mod proto;
@@ -32,8 +32,10 @@ pub mod record;
 pub mod region;
 pub mod run;
 pub mod semaphore;
+pub mod step;
 pub mod throttle;
 pub mod throughput;
+pub mod transfer;
 pub mod unknown;
 pub mod usage;
 pub mod word;
@@ -42,14 +44,15 @@ pub mod word;
 mod tests;
 
 use nprof_engine::model::{Sink, WarningKind};
+use nprof_engine::spill::Space;
 
 use self::container::{Container, RecordSegment};
 use self::core::{Core, Output};
-use self::decoded::Decoder;
 use self::disassemble::SemaphoreNames;
-use self::dma::{DmaReader, DmaResult, Transfer};
-use self::instruction::{InstructionReader, InstructionResult};
-use self::landmark::{Landmarks, TriggerStart};
+use self::dma::DmaWriter;
+use self::execution::ExecutionReader;
+use self::landmark::Landmarks;
+use self::packet::PacketReader;
 use self::record::{SegmentKind, records};
 use self::run::Counts;
 use self::semaphore::EventReader;
@@ -58,13 +61,14 @@ use super::Error;
 use super::neff::Neff;
 
 /// Reads a whole trace into the sink. `neff` is the program that ran, where it is at hand; `progress` is told how many
-/// bytes have been read.
+/// bytes are done. What must be sorted takes `space`.
 ///
 /// # Errors
 /// Where the container is damaged or of another version, and the sink's own. Damaged records are warnings.
 pub fn read(
     input: &[u8],
     neff: Option<&Neff>,
+    space: Space<'_>,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
@@ -76,7 +80,7 @@ pub fn read(
     let mut landmarks = Vec::with_capacity(cores.len());
     for core in &cores {
         let of_core = container.segments(core.subgraph)?;
-        let found = Landmarks::find(core, &of_kind(&of_core, SegmentKind::Instruction));
+        let found = Landmarks::find(core, &of_kind(&of_core, SegmentKind::Instruction), space)?;
         segments.push(of_core);
         landmarks.push(found);
     }
@@ -86,12 +90,12 @@ pub fn read(
     }
     let mut out = Output::new(sink, progress);
     let record_bytes: usize = segments.iter().flatten().map(|segment| segment.bytes.len()).sum();
-    out.advance(input.len().saturating_sub(record_bytes) as u64);
+    out.part_done(input.len().saturating_sub(record_bytes) as u64);
     let names = neff.map(Neff::semaphore_names).unwrap_or_default();
     let mut last_end_ps = 0;
-    for ((core, segments), landmarks) in cores.iter().zip(&segments).zip(&landmarks) {
+    for ((core, segments), landmarks) in cores.iter().zip(&segments).zip(landmarks) {
         run::write_segments(core, segments, &container.capture.buffers, out.sink)?;
-        let counts = read_core(core, segments, &landmarks.triggers, &names, &mut out)?;
+        let counts = read_core(core, segments, landmarks, &names, space, &mut out)?;
         last_end_ps = last_end_ps.max(counts.last_end_ps);
         run::write_core(core, &counts, out.sink)?;
         queues::write(core, out.sink)?;
@@ -111,7 +115,7 @@ fn of_kind<'a>(segments: &[RecordSegment<'a>], kind: SegmentKind) -> Vec<&'a [u8
 fn origin_ps(
     cores: &[Core<'_>],
     segments: &[Vec<RecordSegment<'_>>],
-    landmarks: &[Landmarks],
+    landmarks: &[Landmarks<'_>],
     sink: &mut dyn Sink,
 ) -> i64 {
     if let Some(begin) = landmarks.iter().filter_map(|found| found.run_begin_ps).min() {
@@ -136,85 +140,56 @@ fn origin_ps(
 }
 
 /// Reads the segments of one core.
-fn read_core(
+fn read_core<'s>(
     core: &Core<'_>,
     segments: &[RecordSegment<'_>],
-    triggers: &[TriggerStart],
+    landmarks: Landmarks<'s>,
     names: &SemaphoreNames,
+    space: Space<'s>,
     out: &mut Output<'_>,
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
-    // Transfers come first: the rows of the instructions that set them off show their size.
-    let mut dma = read_dma(core, segments, triggers, &mut unknown, out)?;
-    // Before the instructions are read: packets and instructions are then not in memory at the same time.
-    throughput::write(core, std::mem::take(&mut dma.flights), out)?;
-    let (instructions, decoder) = read_instructions(core, segments, &dma, names, &mut unknown, out)?;
-    let mut events = EventReader::new(core, names, out)?;
+    let mut packets = PacketReader::new(core, space);
+    for bytes in of_kind(segments, SegmentKind::Dma) {
+        packets.read(bytes, &mut unknown, out)?;
+    }
+    let mut dma = DmaWriter::new(core, out)?;
+    let transfers = dma.packets(packets.finish(out)?, space, out)?;
+    // Before the instructions: the rows of those that set transfers off show their size.
+    let transfers = dma.transfers(transfers, landmarks.triggers.finish()?, space, out)?;
+    out.part_done(bytes_of(segments, SegmentKind::Dma));
+
+    let mut executions = ExecutionReader::new(core, space);
+    for bytes in of_kind(segments, SegmentKind::Instruction) {
+        executions.read(bytes, &mut unknown, out)?;
+    }
+    let executions = executions.finish(out)?;
+    let last_end_ps = executions.last_end_ps;
+    let instructions = instruction::write(core, executions, &transfers, names, space, out)?;
+    out.part_done(bytes_of(segments, SegmentKind::Instruction));
+
+    let mut events = EventReader::new(core, space);
     for bytes in of_kind(segments, SegmentKind::Event) {
         events.read(bytes, &mut unknown, out)?;
     }
+    let events = events.write(names, out)?;
+    out.part_done(bytes_of(segments, SegmentKind::Event));
+
     for bytes in of_kind(segments, SegmentKind::Throttle) {
-        throttle::read(core, bytes, instructions.last_end_ps, out)?;
+        throttle::read(core, bytes, last_end_ps, out)?;
     }
     for segment in segments.iter().filter(|s| matches!(s.kind, SegmentKind::Error | SegmentKind::Unknown)) {
         for (number, record) in records(segment.bytes) {
-            out.record_done();
+            out.record_read();
             unknown.keep(out.sink, segment.kind.title(), number, &record)?;
         }
     }
-    out.segment_done();
-    let counts = Counts {
-        instructions: instructions.rows,
-        dma_rows: dma.rows,
-        events: events.records,
-        last_end_ps: instructions.last_end_ps,
-    };
-    derive(core, instructions, &decoder, &dma.transfers, out)?;
-    Ok(counts)
+    let others = [SegmentKind::Throttle, SegmentKind::Error, SegmentKind::Unknown];
+    out.part_done(others.into_iter().map(|kind| bytes_of(segments, kind)).sum());
+    Ok(Counts { instructions, dma_rows: dma.rows, events, last_end_ps })
 }
 
-fn read_dma(
-    core: &Core<'_>,
-    segments: &[RecordSegment<'_>],
-    triggers: &[TriggerStart],
-    unknown: &mut UnknownRecords,
-    out: &mut Output<'_>,
-) -> Result<DmaResult, Error> {
-    let mut reader = DmaReader::new(core, out)?;
-    for bytes in of_kind(segments, SegmentKind::Dma) {
-        reader.read(bytes, unknown, out)?;
-    }
-    reader.finish(triggers, out)
-}
-
-fn read_instructions(
-    core: &Core<'_>,
-    segments: &[RecordSegment<'_>],
-    dma: &DmaResult,
-    names: &SemaphoreNames,
-    unknown: &mut UnknownRecords,
-    out: &mut Output<'_>,
-) -> Result<(InstructionResult, Decoder), Error> {
-    let decoder = Decoder::new(core, names.clone());
-    let mut reader = InstructionReader::new(core, decoder, &dma.transfers, out)?;
-    for bytes in of_kind(segments, SegmentKind::Instruction) {
-        reader.read(bytes, unknown, out)?;
-    }
-    let (mut result, decoder) = reader.finish(out)?;
-    result.executed.sort_unstable();
-    Ok((result, decoder))
-}
-
-/// Writes what follows from the rows: counters and arrows.
-fn derive(
-    core: &Core<'_>,
-    instructions: InstructionResult,
-    decoder: &Decoder,
-    transfers: &[Transfer],
-    out: &mut Output<'_>,
-) -> Result<(), Error> {
-    dma::link_triggers(&instructions.triggered, out)?;
-    dependency::write(&instructions.executed, decoder, out)?;
-    usage::write(core, &instructions.executed, decoder, transfers, out)?;
-    pending::write(core, &instructions.executed, decoder, transfers, out)
+/// How many bytes the segments of a kind have.
+fn bytes_of(segments: &[RecordSegment<'_>], kind: SegmentKind) -> u64 {
+    of_kind(segments, kind).into_iter().map(|bytes| bytes.len() as u64).sum()
 }

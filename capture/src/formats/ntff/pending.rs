@@ -1,45 +1,69 @@
 //! How many transfers have been set off and not completed.
 
+use nprof_engine::model::TrackId;
+use nprof_engine::spill::{Scratch, Sorter, Space};
+
 use super::core::{Core, Output};
-use super::decoded::Decoder;
-use super::dma::Transfer;
+use super::decoded::Decoded;
 use super::instruction::Executed;
+use super::step::Step;
+use super::transfer::Transfers;
 use crate::formats::Error;
 use crate::formats::neuron::schema::{CounterTrack, PendingDma};
 
-/// Writes table `pending_dma`: up at each trigger, down at the end of a static transfer. The end of a transfer that was
-/// set up during the run is not in the trace, so it stays pending.
-///
-/// # Errors
-/// The sink's own.
-pub fn write(
-    core: &Core<'_>,
-    executed: &[Executed],
-    decoder: &Decoder,
-    transfers: &[Transfer],
-    out: &mut Output<'_>,
-) -> Result<(), Error> {
-    let starts_transfer = |run: &&Executed| {
-        decoder.known(run.engine, run.pc).is_some_and(|decoded| decoded.completion.is_some())
-    };
-    let mut steps: Vec<(i64, i64)> =
-        executed.iter().filter(starts_transfer).map(|run| (run.start_ps, 1)).collect();
-    for transfer in transfers {
-        let Some(trigger) = transfer.trigger else { continue };
-        steps.push((trigger.start_ps - core.origin_ps, 1));
-        steps.push((transfer.end_ps, -1));
+/// Table `pending_dma`: up at each trigger, down at the end of a static transfer. The end of a transfer that was set up
+/// during the run is not in the trace, so it stays pending.
+pub struct Pending<'s> {
+    steps: Sorter<Step, &'s dyn Scratch>,
+    any: bool,
+}
+
+impl<'s> Pending<'s> {
+    /// With the static transfers.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn new(core: &Core<'_>, transfers: &Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
+        let mut pending = Self { steps: space.sorter(8), any: false };
+        let mut transfers = transfers.read();
+        while let Some(transfer) = transfers.next()? {
+            let Some(trigger) = transfer.trigger else { continue };
+            pending.push(trigger.start_ps - core.origin_ps, 1)?;
+            pending.push(transfer.end_ps, -1)?;
+        }
+        Ok(pending)
     }
-    if steps.is_empty() {
-        return Ok(());
+
+    /// Takes an execution.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
+        if decoded.completion.is_some() { self.push(run.start_ps, 1) } else { Ok(()) }
     }
-    steps.sort_unstable();
-    PendingDma::define(out.sink)?;
-    let track = out.counter(core, CounterTrack::PendingDmas)?;
-    let mut pending = 0_i64;
-    for (time_ps, step) in steps {
-        pending += step;
-        #[expect(clippy::cast_precision_loss, reason = "a count far below 2^53")]
-        out.sink.sample(track, time_ps, pending as f64, &[])?;
+
+    fn push(&mut self, time_ps: i64, by: i64) -> Result<(), Error> {
+        self.any = true;
+        Ok(self.steps.push(Step { time_ps, what: 0, by })?)
     }
-    Ok(())
+
+    /// Writes the table, when all executions have passed.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn write(self, core: &Core<'_>, out: &mut Output<'_>) -> Result<(), Error> {
+        if !self.any {
+            return Ok(());
+        }
+        PendingDma::define(out.sink)?;
+        let track: TrackId = out.counter(core, CounterTrack::PendingDmas)?;
+        let mut steps = self.steps.finish()?;
+        let mut pending = 0_i64;
+        while let Some(step) = steps.next()? {
+            pending += step.by;
+            #[expect(clippy::cast_precision_loss, reason = "a count far below 2^53")]
+            out.sink.sample(track, step.time_ps, pending as f64, &[])?;
+        }
+        Ok(())
+    }
 }

@@ -10,7 +10,7 @@ const PC_BITS: u32 = 20;
 const PC_MASK: u32 = (1 << PC_BITS) - 1;
 
 /// Where an instruction record points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// To this instruction of the dumped program.
     Inside(u32),

@@ -1,10 +1,12 @@
 //! Semaphore updates, and the events beside them.
 
-use nprof_engine::base::Result;
+use nprof_engine::base;
+use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId,
     TrackSpec, Unit, Value,
 };
+use nprof_engine::spill::{Key, Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
 use super::disassemble::SemaphoreNames;
@@ -17,17 +19,119 @@ use crate::formats::neuron::schema::SemaphoreUpdate;
 /// Semaphores of a core.
 const SEMAPHORES: usize = 256;
 
+/// A record of the run, by time, then as they came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Change {
+    /// Since the origin.
+    time_ps: i64,
+    /// Counted over all records.
+    number: u64,
+    is_semaphore: bool,
+    id: u8,
+    value: u32,
+    author: Option<Engine>,
+}
+
+impl Key for Change {
+    const MAX_LEN: usize = 10 + 10 + 1 + 1 + 5;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.time_ps);
+        out.put_varint(self.number);
+        let author = self.author.map_or(0, |engine| engine.index() + 1);
+        out.push(u8::from(self.is_semaphore) | u8::try_from(author << 1).unwrap_or(0));
+        out.push(self.id);
+        out.put_varint(u64::from(self.value));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        let (time_ps, number, bits) = (cursor.signed()?, cursor.varint()?, cursor.u8()?);
+        let author = u32::from(bits >> 1).checked_sub(1).and_then(Engine::from_number);
+        let is_semaphore = bits & 1 == 1;
+        Ok(Self { time_ps, number, is_semaphore, id: cursor.u8()?, value: cursor.varint_u32()?, author })
+    }
+}
+
 /// Reads event segments.
-#[derive(Debug)]
-pub struct EventReader<'c, 'a> {
+pub struct EventReader<'c, 'a, 's> {
+    core: &'c Core<'a>,
+    changes: Sorter<Change, &'s dyn Scratch>,
+    /// All records, those before the origin too.
+    pub records: u64,
+}
+
+impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
+    /// For the event segments of a core.
+    #[must_use]
+    pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
+        Self { core, changes: space.sorter(1), records: 0 }
+    }
+
+    /// Reads a segment.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        unknown: &mut UnknownRecords,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let segment = SegmentKind::Event.title();
+        for (number, record) in records(bytes) {
+            out.record_read();
+            self.records += 1;
+            let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
+                out.damaged("an event without a clock, or out of time", segment, number);
+                continue;
+            };
+            let time_ps = ps - self.core.origin_ps;
+            let [id, kind] = record.low.to_le_bytes();
+            match kind {
+                0 | 1 if time_ps >= 0 => self.changes.push(Change {
+                    time_ps,
+                    number: self.records,
+                    is_semaphore: kind == 1,
+                    id,
+                    value: record.payload,
+                    author: author(&record),
+                })?,
+                // Preparation of the run.
+                0 | 1 => {}
+                _ => unknown.keep(out.sink, segment, number, &record)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the rows; gives back how many records there were.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn write(self, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<u64, Error> {
+        let mut writer = EventWriter::new(self.core, names, out)?;
+        let mut changes = self.changes.finish()?;
+        while let Some(change) = changes.next()? {
+            if change.is_semaphore {
+                writer.semaphore(&change, out)?;
+            } else {
+                writer.event(&change, out)?;
+            }
+            out.row_written(1);
+        }
+        Ok(self.records)
+    }
+}
+
+/// Writes rows in the order of time.
+struct EventWriter<'c, 'a> {
     core: &'c Core<'a>,
     handles: SemaphoreUpdate,
     names: Vec<String>,
     /// By number; defined when the semaphore first changes.
     tracks: Vec<Option<(TrackId, NameId)>>,
+    engines: [NameId; Engine::ALL.len()],
     events: Option<Events>,
-    /// All records, those before the origin too.
-    pub records: u64,
 }
 
 /// Events are no semaphores: they are set and cleared, and neuron-profile does not list them.
@@ -37,99 +141,68 @@ struct Events {
     value: FieldId,
 }
 
-impl<'c, 'a> EventReader<'c, 'a> {
-    /// For the event segments of a core.
-    ///
-    /// # Errors
-    /// The sink's own.
-    pub fn new(core: &'c Core<'a>, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<Self> {
+impl<'c, 'a> EventWriter<'c, 'a> {
+    fn new(core: &'c Core<'a>, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<Self, Error> {
         let shown =
             |id: u8| names.get(&id).map_or_else(|| id.to_string(), |name| format!("S[{id}] ({name})"));
+        let mut engines = [NameId(0); Engine::ALL.len()];
+        for engine in Engine::ALL {
+            engines[engine.index()] = out.sink.name(engine.name())?;
+        }
         Ok(Self {
             core,
             handles: SemaphoreUpdate::define(out.sink)?,
             names: (0..=u8::MAX).map(shown).collect(),
             tracks: vec![None; SEMAPHORES],
+            engines,
             events: None,
-            records: 0,
         })
     }
 
-    /// Reads a segment.
-    ///
-    /// # Errors
-    /// The sink's own.
-    pub fn read(
-        &mut self,
-        bytes: &[u8],
-        unknown: &mut UnknownRecords,
-        out: &mut Output<'_>,
-    ) -> Result<(), Error> {
-        let segment = SegmentKind::Event.title();
-        for (number, record) in records(bytes) {
-            out.record_done();
-            self.records += 1;
-            let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
-                out.damaged("an event without a clock, or out of time", segment, number);
-                continue;
-            };
-            let time_ps = ps - self.core.origin_ps;
-            let [id, kind] = record.low.to_le_bytes();
-            match kind {
-                0 if time_ps >= 0 => self.event(id, time_ps, &record, out)?,
-                1 if time_ps >= 0 => self.semaphore(id, time_ps, &record, out)?,
-                // Preparation of the run.
-                0 | 1 => {}
-                _ => unknown.keep(out.sink, segment, number, &record)?,
-            }
-        }
-        out.segment_done();
-        Ok(())
-    }
-
-    fn semaphore(&mut self, id: u8, time_ps: i64, record: &Record, out: &mut Output<'_>) -> Result<()> {
-        let shown = &self.names[usize::from(id)];
-        let (track, name) = match self.tracks[usize::from(id)] {
+    fn semaphore(&mut self, change: &Change, out: &mut Output<'_>) -> Result<(), Error> {
+        let id = usize::from(change.id);
+        let (track, name) = match self.tracks[id] {
             Some(known) => known,
             None => {
+                let shown = &self.names[id];
                 let track = out.tracks.semaphore(out.sink, &self.core.own(shown))?;
-                *self.tracks[usize::from(id)].insert((track, out.sink.name(shown)?))
+                *self.tracks[id].insert((out.in_order(track)?, out.sink.name(shown)?))
             }
         };
-        let value = (self.handles.value, Value::Int(i64::from(record.payload)));
-        match author(record) {
+        let value = (self.handles.value, Value::Int(i64::from(change.value)));
+        match change.author {
             Some(engine) => {
-                let source = (self.handles.update_source, Value::Text(engine.name()));
-                instant(out.sink, track, time_ps, name, &[value, source])
+                let source = (self.handles.update_source, Value::Name(self.engines[engine.index()]));
+                instant(out.sink, track, change.time_ps, name, &[value, source])
             }
-            None => instant(out.sink, track, time_ps, name, &[value]),
+            None => instant(out.sink, track, change.time_ps, name, &[value]),
         }
     }
 
-    fn event(&mut self, id: u8, time_ps: i64, record: &Record, out: &mut Output<'_>) -> Result<()> {
+    fn event(&mut self, change: &Change, out: &mut Output<'_>) -> Result<(), Error> {
         let events = match self.events {
             Some(events) => events,
-            None => *self.events.insert(Events::define(self.core, out.sink)?),
+            None => *self.events.insert(Events::define(self.core, out)?),
         };
-        let name = out.sink.name(&format!("E[{id}]"))?;
-        let value = Value::Int(i64::from(record.payload));
-        instant(out.sink, events.track, time_ps, name, &[(events.value, value)])
+        let name = out.sink.name(&format!("E[{}]", change.id))?;
+        let value = Value::Int(i64::from(change.value));
+        instant(out.sink, events.track, change.time_ps, name, &[(events.value, value)])
     }
 }
 
 impl Events {
-    fn define(core: &Core<'_>, sink: &mut dyn Sink) -> Result<Self> {
-        let table: TableId = sink.table(TableSpec {
+    fn define(core: &Core<'_>, out: &mut Output<'_>) -> Result<Self, Error> {
+        let table: TableId = out.sink.table(TableSpec {
             name: "event_update".to_owned(),
             kind: TableKind::Slices,
             name_key: "id".to_owned(),
             doc: "Changes of events, with which engines wait for each other once.".to_owned(),
         })?;
         let doc = "What it holds from then on: 1 set, 0 cleared.";
-        let value = sink.field(table, FieldSpec::new("value", Unit::None, "Event", doc))?;
-        let track =
-            sink.track(TrackSpec::slices(&core.own("Events"), None, table, Nesting::Concurrent, 6))?;
-        Ok(Self { track, value })
+        let value = out.sink.field(table, FieldSpec::new("value", Unit::None, "Event", doc))?;
+        let spec = TrackSpec::slices(&core.own("Events"), None, table, Nesting::Concurrent, 6);
+        let track = out.sink.track(spec)?;
+        Ok(Self { track: out.in_order(track)?, value })
     }
 }
 
@@ -145,7 +218,8 @@ fn instant(
     time_ps: i64,
     name: NameId,
     fields: &[(FieldId, Value<'_>)],
-) -> Result<()> {
+) -> Result<(), Error> {
     let record = SliceRecord { track, start_ps: time_ps, duration_ps: 0, name, form: Form::Instant, fields };
-    sink.slice(&record).map(drop)
+    sink.slice(&record)?;
+    Ok(())
 }

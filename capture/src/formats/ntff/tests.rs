@@ -2,6 +2,7 @@
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::model::{Form, OwnedValue, WarningKind};
+use nprof_engine::spill::MemoryScratch;
 use prost::Message;
 
 use super::container::HEADER_LEN;
@@ -10,11 +11,20 @@ use super::fixture::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, Trace, row_access
 use super::program::WORD_LEN;
 use super::*;
 
+fn read_in_memory(
+    input: &[u8],
+    neff: Option<&Neff>,
+    sink: &mut Recorder,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    read(input, neff, Space::new(&MemoryScratch::default()), sink, progress)
+}
+
 #[track_caller]
 fn recorded(trace: Trace) -> Recorder {
     let mut recorder = Recorder::default();
     let (bytes, mut done) = (trace.bytes(), Vec::new());
-    read(&bytes, None, &mut recorder, &mut |bytes| done.push(bytes)).unwrap();
+    read_in_memory(&bytes, None, &mut recorder, &mut |bytes| done.push(bytes)).unwrap();
     assert!(done.is_sorted() && done.last() == Some(&(bytes.len() as u64)), "progress: {done:?}");
     recorder
 }
@@ -165,7 +175,7 @@ fn packets_of_one_trigger_make_a_transfer() {
     assert_eq!(recorder.path(transfer.track), "DMA/qSyncSpillReload0 · Q1/Transfers");
     assert_eq!(*field(transfer, "transfer_size"), OwnedValue::Int(4096));
     assert_eq!(*field(transfer, "crc"), OwnedValue::Int(0xabc));
-    assert_eq!(*field(rows[1], "subgroup"), OwnedValue::Text("qSyncSpillReload0-Q1-E0".into()));
+    assert_eq!(*field(rows[0], "subgroup"), OwnedValue::Text("qSyncSpillReload0-Q1-E0".into()));
     let write = recorder.slices_of("instruction").next().unwrap();
     assert_eq!(*field(write, "weight_queue_bytes"), OwnedValue::Int(4096));
     assert_eq!(recorder.links.len(), 1);
@@ -266,7 +276,7 @@ fn the_program_beside_the_trace_is_told_and_must_be_the_one_that_ran() {
     for (uuid, warnings) in [(&[7, 7, 7][..], 0), (&[7, 8], 1), (&[], 0)] {
         let mut recorder = Recorder::default();
         let trace = Trace::new(&[]).uuid(uuid).bytes();
-        read(&trace, Some(&neff), &mut recorder, &mut |_| {}).unwrap();
+        read_in_memory(&trace, Some(&neff), &mut recorder, &mut |_| {}).unwrap();
         assert_eq!(names(&recorder), OwnedValue::Text("mine".into()));
         assert_eq!(recorder.warnings().len(), warnings, "{uuid:?}");
     }
@@ -293,7 +303,7 @@ fn two_cores_share_an_origin_and_have_tracks_of_their_own() {
     both.extend(protobuf);
     both.extend(records);
     let mut recorder = Recorder::default();
-    read(&both, None, &mut recorder, &mut |_| {}).unwrap();
+    read_in_memory(&both, None, &mut recorder, &mut |_| {}).unwrap();
     let rows: Vec<_> = recorder
         .slices_of("instruction")
         .map(|row| (recorder.path(row.track), row.start_ps))
@@ -309,7 +319,7 @@ fn two_cores_share_an_origin_and_have_tracks_of_their_own() {
 
 #[track_caller]
 fn check_refused(input: &[u8], what: &str) {
-    let error = read(input, None, &mut Recorder::default(), &mut |_| {}).unwrap_err().to_string();
+    let error = read_in_memory(input, None, &mut Recorder::default(), &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains(what), "{error}");
 }
 
@@ -337,12 +347,72 @@ fn what_is_no_trace_is_refused_with_a_reason() {
     check_refused(&nothing.bytes(), "names no subgraph");
 }
 
+/// Instructions on two engines whose records come by their ends, with triggers, transfers in several parts, products and
+/// semaphores.
+fn long() -> Trace {
+    let activate =
+        word(0x21, &[(16, &row_access(0x200_0800, 64)), (32, &[0xaa, 7, 64]), (48, &row_access(0x100, 64))]);
+    let multiply = word(
+        0x02,
+        &[(16, &row_access(0x100, 64)), (32, &[7]), (44, &[0xf, 0xf]), (48, &row_access(0x200_0800, 64))],
+    );
+    let mut trace = Trace::new(&[word(0xa5, &[(12, &[4])]), multiply, activate]);
+    for turn in 0..400 {
+        let at = BEGIN + 100 * turn;
+        trace.run(Engine::Scalar, 3, at + 30, at + 95);
+        trace.run(Engine::Tensor, 1, at + 5, at + 8);
+        trace.run(Engine::Tensor, 2, at + 10, at + 60 + turn % 7);
+        for dma_engine in [1, 0] {
+            trace.packet(dma_engine, 1, at + 12 + u64::from(dma_engine), at + 30 + turn % 3, 2048);
+            trace.packet(dma_engine, 1, at + 31, at + 40, 4);
+        }
+        trace.record(EVENT, 0xf3_0109, 7, turn as u32, at + 50 - turn % 50);
+    }
+    trace
+}
+
+#[test]
+fn what_does_not_fit_into_memory_is_read_alike() {
+    let bytes = long().bytes();
+    let with = |sort_bytes| {
+        let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
+        let space = Space { scratch: &scratch, sort_bytes };
+        read(&bytes, None, space, &mut recorder, &mut |_| {}).unwrap();
+        recorder
+    };
+    let (spilled, in_memory) = (with(2_000), with(Space::SORT_BYTES));
+    assert_eq!(spilled.warnings(), []);
+    assert_eq!(spilled.slices.len(), 400 * (3 + 5 + 1));
+    // To each transfer, to each activation, and to each product but the first.
+    assert_eq!(spilled.links.len(), 400 + 400 + 399);
+    assert_eq!(spilled.slices, in_memory.slices);
+    assert_eq!(spilled.samples, in_memory.samples);
+    assert_eq!(spilled.links, in_memory.links);
+}
+
+#[test]
+fn starts_that_lost_their_ends_do_not_pile_up() {
+    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    for start in 0..200 {
+        trace.edge(Engine::Tensor, 1, 0, 0, BEGIN + 5 + start);
+        trace.record(DMA, 0, 0, 1 << 4 | 1, BEGIN + 5 + start);
+    }
+    trace.run(Engine::Scalar, 1, BEGIN + 5, BEGIN + 1000);
+    let recorder = recorded(trace);
+    let unfinished = recorder.slices_of("instruction").filter(|row| row.form == Form::Unfinished).count();
+    assert_eq!(unfinished, 200, "each has a row");
+    let place = "queue 1 on DMA engine 0";
+    check_warning(&recorder, WarningKind::Unpaired, "long not written", place, 200 - 64);
+    let place = "64 packets at the end of the DMA segment";
+    check_warning(&recorder, WarningKind::Unpaired, "never written", place, 1);
+}
+
 #[test]
 fn every_truncation_is_refused() {
     let good = varied().bytes();
     for keep in 0..good.len() {
         let mut recorder = Recorder::default();
-        assert!(read(&good[..keep], None, &mut recorder, &mut |_| {}).is_err(), "cut at {keep}");
+        assert!(read_in_memory(&good[..keep], None, &mut recorder, &mut |_| {}).is_err(), "cut at {keep}");
     }
 }
 
@@ -354,7 +424,7 @@ fn no_damaged_byte_ends_in_a_panic() {
         for flip in [0x01, 0x10, 0x80, 0xff] {
             let mut bytes = good.clone();
             bytes[at] ^= flip;
-            let result = read(&bytes, None, &mut Recorder::default(), &mut |_| {});
+            let result = read_in_memory(&bytes, None, &mut Recorder::default(), &mut |_| {});
             read_anyway += usize::from(result.is_ok());
         }
     }

@@ -21,7 +21,7 @@ pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -
     let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;
     let mut open: Option<(i64, Record)> = None;
     for (number, record) in records(bytes) {
-        out.record_done();
+        out.record_read();
         let Some(ps) = core.clocks.throttle_ps(record.ticks) else {
             out.damaged("a throttle record without a clock, or out of time", segment, number);
             continue;
@@ -42,7 +42,6 @@ pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -
     if let (Some((start_ps, period)), Some(writer)) = (open, writer) {
         write(writer, start_ps, last_ps, &period, out)?;
     }
-    out.segment_done();
     Ok(())
 }
 

@@ -1,79 +1,126 @@
 //! Data rate over time: a step at each start and end of a packet.
 
-use nprof_engine::model::Value;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use nprof_engine::model::{NameId, TrackId, Value};
 
 use super::core::{Core, Output};
 use super::dma::transfer_rate;
+use super::packet::Packet;
 use crate::formats::Error;
 use crate::formats::neuron::schema::{CounterTrack, DmaThroughput};
 
 /// Points closer than this to the last one are left out.
 const MIN_DISTANCE_PS: i64 = 10_000;
 
-/// A packet in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Flight {
-    /// Since the origin.
-    pub start_ps: i64,
-    /// Since the origin; not before the start.
-    pub end_ps: i64,
-    /// Its bytes.
-    pub size_bytes: u32,
+/// Table `dma_throughput`, written while packets pass by in the order of starts. Edges at the same moment make one step.
+#[derive(Debug)]
+pub struct Throughput {
+    handles: DmaThroughput,
+    track: TrackId,
+    no: NameId,
+    /// End, start and size of the packets on their way.
+    in_flight: BinaryHeap<Reverse<(i64, i64, u32)>>,
+    /// Bytes a second of all of them.
+    rate: f64,
+    total_bytes: u64,
+    /// The moment that the last edge was at.
+    now: Option<i64>,
+    last_written_ps: Option<i64>,
 }
 
-impl Flight {
-    fn rate(&self) -> f64 {
-        f64::from(transfer_rate(u64::from(self.size_bytes), self.end_ps - self.start_ps))
+impl Throughput {
+    /// For the packets of a core that has some.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn new(core: &Core<'_>, out: &mut Output<'_>) -> Result<Self, Error> {
+        let handles = DmaThroughput::define(out.sink)?;
+        let track = out.counter(core, CounterTrack::DmaThroughput)?;
+        let no = out.sink.name("false")?;
+        let in_flight = BinaryHeap::new();
+        Ok(Self {
+            handles,
+            track,
+            no,
+            in_flight,
+            rate: 0.0,
+            total_bytes: 0,
+            now: None,
+            last_written_ps: None,
+        })
     }
-}
 
-/// Writes table `dma_throughput`. Edges at the same moment make one step.
-///
-/// # Errors
-/// The sink's own.
-pub fn write(core: &Core<'_>, mut flights: Vec<Flight>, out: &mut Output<'_>) -> Result<(), Error> {
-    if flights.is_empty() {
-        return Ok(());
+    /// Takes the next packet.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn packet(&mut self, packet: &Packet, out: &mut Output<'_>) -> Result<(), Error> {
+        let Packet { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = *packet;
+        self.end_before(start_ps, out)?;
+        self.edge(start_ps, out)?;
+        self.rate += rate(start_ps, end_ps, size_bytes);
+        self.total_bytes += u64::from(size_bytes);
+        self.in_flight.push(Reverse((end_ps, start_ps, size_bytes)));
+        Ok(())
     }
-    let handles = DmaThroughput::define(out.sink)?;
-    let track = out.counter(core, CounterTrack::DmaThroughput)?;
-    flights.sort_unstable();
-    let mut starts = flights.iter().peekable();
-    let mut in_flight = std::collections::BinaryHeap::new();
-    let (mut rate, mut total_bytes, mut last_ps) = (0.0_f64, 0_u64, None);
-    loop {
-        let next_start = starts.peek().map(|flight| flight.start_ps);
-        let next_end = in_flight.peek().map(|&std::cmp::Reverse((end_ps, _))| end_ps);
-        let Some(now) = next_start.into_iter().chain(next_end).min() else { break };
-        while let Some(flight) = starts.next_if(|flight| flight.start_ps == now) {
-            rate += flight.rate();
-            total_bytes += u64::from(flight.size_bytes);
-            in_flight.push(std::cmp::Reverse((flight.end_ps, *flight)));
-        }
-        while let Some(&std::cmp::Reverse((end_ps, flight))) = in_flight.peek() {
-            if end_ps != now {
+
+    /// Writes what is left when all packets have passed.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn finish(mut self, out: &mut Output<'_>) -> Result<(), Error> {
+        self.end_before(i64::MAX, out)?;
+        self.write(out)
+    }
+
+    /// Lets the packets arrive that end before a moment.
+    fn end_before(&mut self, moment_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
+        while let Some(&Reverse((end_ps, start_ps, size_bytes))) = self.in_flight.peek() {
+            if end_ps >= moment_ps {
                 break;
             }
-            in_flight.pop();
-            rate -= flight.rate();
+            self.edge(end_ps, out)?;
+            self.in_flight.pop();
+            self.rate -= rate(start_ps, end_ps, size_bytes);
         }
-        if in_flight.is_empty() {
+        Ok(())
+    }
+
+    /// Begins a step, unless this moment has one.
+    fn edge(&mut self, moment_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
+        if self.now != Some(moment_ps) {
+            self.write(out)?;
+            self.now = Some(moment_ps);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
+        let Some(now) = self.now else { return Ok(()) };
+        if self.in_flight.is_empty() {
             // Rates have 24 significant bits, so the sum of millions is exact and this changes nothing; rates of
             // absurd packets may leave a rest, which must not stay.
-            rate = 0.0;
+            self.rate = 0.0;
         }
-        if last_ps.is_none_or(|last| now - last >= MIN_DISTANCE_PS) {
-            last_ps = Some(now);
-            #[expect(clippy::cast_possible_truncation, reason = "the table has single precision")]
-            let shown = f64::from(rate as f32);
-            let fields = [
-                (handles.total_transfer_bytes, Value::Int(i64::try_from(total_bytes).unwrap_or(i64::MAX))),
-                (handles.hbm_transfer_rate, Value::Int(0)),
-                (handles.hbm_total_transfer_bytes, Value::Int(0)),
-                (handles.uses_hbm, Value::Text("false")),
-            ];
-            out.sink.sample(track, now, shown, &fields)?;
+        if self.last_written_ps.is_some_and(|last| now - last < MIN_DISTANCE_PS) {
+            return Ok(());
         }
+        self.last_written_ps = Some(now);
+        #[expect(clippy::cast_possible_truncation, reason = "the table has single precision")]
+        let shown = f64::from(self.rate as f32);
+        let handles = &self.handles;
+        let fields = [
+            (handles.total_transfer_bytes, Value::Int(i64::try_from(self.total_bytes).unwrap_or(i64::MAX))),
+            (handles.hbm_transfer_rate, Value::Int(0)),
+            (handles.hbm_total_transfer_bytes, Value::Int(0)),
+            (handles.uses_hbm, Value::Name(self.no)),
+        ];
+        Ok(out.sink.sample(self.track, now, shown, &fields)?)
     }
-    Ok(())
+}
+
+fn rate(start_ps: i64, end_ps: i64, size_bytes: u32) -> f64 {
+    f64::from(transfer_rate(u64::from(size_bytes), end_ps - start_ps))
 }

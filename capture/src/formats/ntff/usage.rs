@@ -8,13 +8,15 @@
 use std::ops::Range;
 
 use nprof_engine::model::{FieldId, TrackId, Value};
+use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
-use super::decoded::{Decoded, Decoder};
-use super::dma::Transfer;
+use super::decoded::Decoded;
 use super::effect::Region;
 use super::instruction::Executed;
 use super::region::Regions;
+use super::step::{Moments, Step};
+use super::transfer::{Transfer, TransferCursor, Transfers};
 use super::word::Opcode;
 use crate::formats::Error;
 use crate::formats::neuron::schema::{CounterTrack, INSTRUCTION_USAGE, InstructionUsage};
@@ -50,50 +52,54 @@ struct OpenBank {
     read_end_ps: Option<i64>,
 }
 
-#[derive(Debug, Default)]
-struct Usage {
+/// Follows the memories while executions pass by, in the order of their starts.
+pub struct Usage<'p, 's> {
+    transfers: TransferCursor<'p, 's>,
+    /// The last static transfer that started before.
+    loading: Option<Transfer>,
     sbuf: Regions<Live>,
-    /// Moments and how many bytes become live or dead.
-    sbuf_steps: Vec<(i64, i64)>,
-    open: [Option<OpenBank>; PSUM_BANKS],
-    /// Moments, banks and whether they fill or drain.
-    psum_steps: Vec<(i64, usize, i64)>,
+    /// Bytes that become live or dead.
+    sbuf_steps: Sorter<Step, &'s dyn Scratch>,
+    banks: [Option<OpenBank>; PSUM_BANKS],
+    /// Banks that fill or drain.
+    psum_steps: Sorter<Step, &'s dyn Scratch>,
+    /// The highest bank that was ever full.
+    highest_bank: Option<u8>,
 }
 
-/// Writes the table. `executed` and `transfers` are in the order of starts.
-///
-/// # Errors
-/// The sink's own.
-pub fn write(
-    core: &Core<'_>,
-    executed: &[Executed],
-    decoder: &Decoder,
-    transfers: &[Transfer],
-    out: &mut Output<'_>,
-) -> Result<(), Error> {
-    let mut usage = Usage::default();
-    for run in executed {
-        if let Some(decoded) = decoder.known(run.engine, run.pc) {
-            usage.step(run, decoded, transfers);
-        }
+impl<'p, 's> Usage<'p, 's> {
+    /// Before the first execution.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn new(transfers: &'p Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
+        Ok(Self {
+            transfers: TransferCursor::new(transfers)?,
+            loading: None,
+            sbuf: Regions::default(),
+            sbuf_steps: space.sorter(8),
+            banks: [None; PSUM_BANKS],
+            psum_steps: space.sorter(8),
+            highest_bank: None,
+        })
     }
-    usage.finish();
-    let Usage { sbuf_steps, psum_steps, .. } = usage;
-    write_sbuf(core, sbuf_steps, out)?;
-    write_psum(core, psum_steps, out)
-}
 
-impl Usage {
-    fn step(&mut self, run: &Executed, decoded: &Decoded, transfers: &[Transfer]) {
+    /// Takes the next execution.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
+        while let Some(started) = self.transfers.next_if(|next| next.start_ps <= run.start_ps)? {
+            self.loading = Some(started);
+        }
         let is_transfer = decoded.opcode == Opcode::DmaDirect2d;
         match &decoded.effect.read {
             Some(Region::Sbuf(_)) if is_transfer => {}
             Some(Region::Sbuf(range)) => {
-                let counted = decoded.effect.counted_read.clone().unwrap_or_else(|| range.clone());
-                self.read_sbuf(&counted, run, transfers);
+                self.read_sbuf(decoded.effect.counted_read.as_ref().unwrap_or(range), run);
             }
             Some(Region::Psum(range)) => {
-                let banks = self.open.iter_mut().skip(first_bank(range)).take(bank_count(range));
+                let banks = self.banks.iter_mut().skip(first_bank(range)).take(bank_count(range));
                 for bank in banks.flatten() {
                     bank.read_end_ps = bank.read_end_ps.max(Some(run.end_ps));
                 }
@@ -101,20 +107,17 @@ impl Usage {
             None => {}
         }
         match &decoded.effect.write {
+            Some(Region::Sbuf(range)) if is_transfer => self.replace(range, Live::NotCounted),
             Some(Region::Sbuf(range)) => {
-                let live = if is_transfer {
-                    Live::NotCounted
-                } else {
-                    Live::Since { start_ps: run.start_ps, writer_end_ps: run.end_ps, read_end_ps: None }
-                };
-                self.replace(range, live);
+                let (start_ps, writer_end_ps) = (run.start_ps, run.end_ps);
+                self.replace(range, Live::Since { start_ps, writer_end_ps, read_end_ps: None })
             }
             Some(Region::Psum(range)) => self.fill_banks(range, run),
-            None => {}
+            None => Ok(()),
         }
     }
 
-    fn read_sbuf(&mut self, range: &Range<u64>, run: &Executed, transfers: &[Transfer]) {
+    fn read_sbuf(&mut self, range: &Range<u64>, run: &Executed) {
         if let Some(live) = self.sbuf.exactly(range) {
             live.read_until(run.end_ps);
             return;
@@ -122,8 +125,7 @@ impl Usage {
         let mut at = range.start;
         let mut pieces = self.sbuf.take(range);
         // What nobody wrote must come from the last static transfer before.
-        let before = transfers.partition_point(|transfer| transfer.start_ps <= run.start_ps);
-        if let Some(transfer) = before.checked_sub(1).map(|last| transfers[last]) {
+        if let Some(transfer) = self.loading {
             let loaded = Live::Since {
                 start_ps: transfer.start_ps,
                 writer_end_ps: transfer.end_ps,
@@ -143,63 +145,73 @@ impl Usage {
         }
     }
 
-    fn replace(&mut self, range: &Range<u64>, live: Live) {
+    fn replace(&mut self, range: &Range<u64>, live: Live) -> Result<(), Error> {
         if let Some(old) = self.sbuf.exactly(range) {
             let old = std::mem::replace(old, live);
-            self.sbuf_steps.extend(steps(range, old));
-            return;
+            return self.sbuf_done(range, old);
         }
         for (piece, old) in self.sbuf.take(range) {
-            self.sbuf_steps.extend(steps(&piece, old));
+            self.sbuf_done(&piece, old)?;
         }
         self.sbuf.put(range.clone(), live);
+        Ok(())
     }
 
-    fn fill_banks(&mut self, range: &Range<u64>, run: &Executed) {
-        let banks = self.open.iter_mut().enumerate().skip(first_bank(range)).take(bank_count(range));
-        for (number, open) in banks {
-            match open {
+    fn fill_banks(&mut self, range: &Range<u64>, run: &Executed) -> Result<(), Error> {
+        let first = first_bank(range);
+        for number in first..first.saturating_add(bank_count(range)).min(PSUM_BANKS) {
+            match &mut self.banks[number] {
                 // More products into the same sums.
                 Some(bank) if bank.read_end_ps.is_none() => {
                     bank.writer_end_ps = bank.writer_end_ps.max(run.end_ps);
                 }
-                _ => {
+                bank => {
                     let fresh =
                         OpenBank { start_ps: run.start_ps, writer_end_ps: run.end_ps, read_end_ps: None };
-                    if let Some(old) = open.replace(fresh) {
-                        self.psum_steps.extend(bank_steps(number, &old));
+                    if let Some(old) = bank.replace(fresh) {
+                        self.bank_done(number, old)?;
                     }
                 }
             }
         }
+        Ok(())
     }
 
-    fn finish(&mut self) {
+    /// Counts bytes that were replaced.
+    fn sbuf_done(&mut self, piece: &Range<u64>, live: Live) -> Result<(), Error> {
+        let Live::Since { start_ps, writer_end_ps, read_end_ps } = live else { return Ok(()) };
+        let bytes = i64::try_from(piece.end - piece.start).unwrap_or(0);
+        self.sbuf_steps.push(Step { time_ps: start_ps, what: 0, by: bytes })?;
+        let end_ps = read_end_ps.unwrap_or(writer_end_ps);
+        Ok(self.sbuf_steps.push(Step { time_ps: end_ps, what: 0, by: -bytes })?)
+    }
+
+    /// Counts a bank that was filled again.
+    fn bank_done(&mut self, number: usize, bank: OpenBank) -> Result<(), Error> {
+        let what = u8::try_from(number).unwrap_or(u8::MAX);
+        self.highest_bank = self.highest_bank.max(Some(what));
+        self.psum_steps.push(Step { time_ps: bank.start_ps, what, by: 1 })?;
+        let end_ps = bank.read_end_ps.unwrap_or(bank.writer_end_ps);
+        Ok(self.psum_steps.push(Step { time_ps: end_ps, what, by: -1 })?)
+    }
+
+    /// Writes the table, when all executions have passed.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn write(mut self, core: &Core<'_>, out: &mut Output<'_>) -> Result<(), Error> {
         for (piece, live) in std::mem::take(&mut self.sbuf).into_pieces() {
-            self.sbuf_steps.extend(steps(&piece, live));
+            self.sbuf_done(&piece, live)?;
         }
-        for (number, open) in self.open.iter().enumerate() {
-            self.psum_steps.extend(open.iter().flat_map(|open| bank_steps(number, open)));
+        for (number, bank) in std::mem::take(&mut self.banks).into_iter().enumerate() {
+            bank.map_or(Ok(()), |bank| self.bank_done(number, bank))?;
         }
-        self.sbuf_steps.sort_unstable();
-        self.psum_steps.sort_unstable();
+        write_sbuf(core, Moments::new(self.sbuf_steps.finish()?)?, out)?;
+        match self.highest_bank {
+            Some(highest) => write_psum(core, highest, Moments::new(self.psum_steps.finish()?)?, out),
+            None => Ok(()),
+        }
     }
-}
-
-fn steps(piece: &Range<u64>, live: Live) -> impl Iterator<Item = (i64, i64)> {
-    let bytes = i64::try_from(piece.end - piece.start).unwrap_or(0);
-    let steps = match live {
-        Live::Since { start_ps, writer_end_ps, read_end_ps } => {
-            Some([(start_ps, bytes), (read_end_ps.unwrap_or(writer_end_ps), -bytes)])
-        }
-        Live::NotCounted => None,
-    };
-    steps.into_iter().flatten()
-}
-
-fn bank_steps(number: usize, bank: &OpenBank) -> [(i64, usize, i64); 2] {
-    let end_ps = bank.read_end_ps.unwrap_or(bank.writer_end_ps);
-    [(bank.start_ps, number, 1), (end_ps, number, -1)]
 }
 
 fn first_bank(range: &Range<u64>) -> usize {
@@ -211,12 +223,13 @@ fn bank_count(range: &Range<u64>) -> usize {
     usize::try_from(after - range.start / PSUM_BANK_BYTES).unwrap_or(usize::MAX)
 }
 
-fn write_sbuf(core: &Core<'_>, steps: Vec<(i64, i64)>, out: &mut Output<'_>) -> Result<(), Error> {
-    if steps.is_empty() {
+fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut Output<'_>) -> Result<(), Error> {
+    if moments.is_over() {
         return Ok(());
     }
     let handles = InstructionUsage::define(out.sink)?;
     let track: TrackId = out.counter(core, CounterTrack::SbufUsage)?;
+    let kind = out.sink.name("sb")?;
     let partitions = [
         handles.partition_0_usage,
         handles.partition_32_usage,
@@ -224,37 +237,38 @@ fn write_sbuf(core: &Core<'_>, steps: Vec<(i64, i64)>, out: &mut Output<'_>) -> 
         handles.partition_96_usage,
     ];
     let mut live_bytes = 0_i64;
-    for same_time in steps.chunk_by(|a, b| a.0 == b.0) {
-        live_bytes += same_time.iter().map(|(_, bytes)| bytes).sum::<i64>();
+    while let Some(time_ps) = moments.next(|step| live_bytes += step.by)? {
         #[expect(clippy::cast_precision_loss, reason = "a partition's bytes are far below 2^24")]
         let share = f64::from(live_bytes as f32 / SBUF_PARTITION_BYTES);
-        let mut fields = vec![(handles.kind, Value::Text("sb"))];
+        let mut fields = vec![(handles.kind, Value::Name(kind))];
         fields.extend(partitions.map(|field| (field, Value::Float(share))));
-        out.sink.sample(track, same_time[0].0, share, &fields)?;
+        out.sink.sample(track, time_ps, share, &fields)?;
     }
     Ok(())
 }
 
-fn write_psum(core: &Core<'_>, steps: Vec<(i64, usize, i64)>, out: &mut Output<'_>) -> Result<(), Error> {
-    let Some(highest) = steps.iter().map(|&(_, bank, _)| bank).max() else { return Ok(()) };
+fn write_psum(
+    core: &Core<'_>,
+    highest: u8,
+    mut moments: Moments<'_>,
+    out: &mut Output<'_>,
+) -> Result<(), Error> {
     let handles = InstructionUsage::define(out.sink)?;
     let track: TrackId = out.counter(core, CounterTrack::PsumUsage)?;
-    let mut banks: Vec<FieldId> = Vec::with_capacity(highest + 1);
+    let kind = out.sink.name("psum")?;
+    let mut banks: Vec<FieldId> = Vec::new();
     for bank in 0..=highest {
         let spec = INSTRUCTION_USAGE.field(&format!("bank_{bank}_usage"));
         banks.push(out.sink.field(handles.table, spec)?);
     }
     let mut full = [0_i64; PSUM_BANKS];
-    for same_time in steps.chunk_by(|a, b| a.0 == b.0) {
-        for &(_, bank, step) in same_time {
-            full[bank] += step;
-        }
+    while let Some(time_ps) = moments.next(|step| full[usize::from(step.what)] += step.by)? {
         let in_use = full.map(|count| count.clamp(0, 1));
         #[expect(clippy::cast_precision_loss, reason = "at most eight banks")]
         let share = in_use.iter().sum::<i64>() as f64 / PSUM_BANKS as f64;
-        let mut fields = vec![(handles.kind, Value::Text("psum"))];
+        let mut fields = vec![(handles.kind, Value::Name(kind))];
         fields.extend(banks.iter().zip(in_use).map(|(&field, full)| (field, Value::Int(full))));
-        out.sink.sample(track, same_time[0].0, share, &fields)?;
+        out.sink.sample(track, time_ps, share, &fields)?;
     }
     Ok(())
 }

@@ -1,56 +1,64 @@
-//! Sorting rows in bounded memory: runs that fill the buffer are sorted and spilled, and merged at the end.
+//! Sorting in bounded memory: runs that fill the buffer are sorted and spilled, and merged at the end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Scratch;
-use super::row::RowKey;
+use super::{Key, Scratch};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
 /// Bytes read from a run at once: large enough for a disk, small enough for a hundred runs.
 const READ_LEN: usize = 256 << 10;
-/// Bytes of a key and length in a run at most: five varints.
-const MAX_KEY_LEN: usize = 50;
+/// Bytes of a length in a run at most.
+const MAX_LEN_LEN: usize = 10;
 
-/// Takes rows, gives them back in order.
+/// Takes keys, each with some bytes, and gives them back in order.
 #[derive(Debug)]
-pub struct Sorter<S> {
+pub struct Sorter<K, S> {
     scratch: S,
     limit: usize,
-    keys: Vec<(RowKey, u32, u32)>,
+    keys: Vec<(K, u32, u32)>,
     arena: Vec<u8>,
     /// Spilled runs: offset and end.
     runs: Vec<(u64, u64)>,
 }
 
-impl<S: Scratch> Sorter<S> {
+impl<K: Key, S: Scratch> Sorter<K, S> {
     /// Keeps at most about `limit` bytes in memory.
     pub fn new(scratch: S, limit: usize) -> Self {
         // The arena is addressed with 32 bits.
         Self { scratch, limit: limit.min(1 << 30), keys: Vec::new(), arena: Vec::new(), runs: Vec::new() }
     }
 
-    /// Takes a row: `pack` appends its values.
+    /// Takes a key that has no bytes.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn push(&mut self, key: K) -> Result<()> {
+        self.push_with(key, |_| ())
+    }
+
+    /// Takes a key: `pack` appends its bytes.
     ///
     /// # Errors
     /// Those of the scratch space.
     #[expect(clippy::cast_possible_truncation, reason = "the arena is spilled long before 4 GiB")]
-    pub fn push(&mut self, key: RowKey, pack: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+    pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let start = self.arena.len();
         pack(&mut self.arena);
         self.keys.push((key, start as u32, self.arena.len() as u32));
-        let used = self.arena.len() + self.keys.len() * size_of::<(RowKey, u32, u32)>();
+        let used = self.arena.len() + self.keys.len() * size_of::<(K, u32, u32)>();
         if used >= self.limit { self.spill() } else { Ok(()) }
     }
 
+    /// Nobody else appends to the scratch space meanwhile, so the run lies there in one piece.
     fn spill(&mut self) -> Result<()> {
         self.keys.sort_unstable_by_key(|&(key, ..)| key);
         let mut buffer = Vec::with_capacity(READ_LEN + READ_LEN / 4);
         let mut first = None;
         let mut end = 0;
         for &(key, from, to) in &self.keys {
-            put_key(&key, &mut buffer);
+            key.put(&mut buffer);
             buffer.put_bytes(&self.arena[from as usize..to as usize]);
             if buffer.len() >= READ_LEN {
                 let offset = self.scratch.append(&buffer)?;
@@ -70,14 +78,14 @@ impl<S: Scratch> Sorter<S> {
         Ok(())
     }
 
-    /// Ends the taking; the rows come back in order.
+    /// Ends the taking; the keys come back in order.
     ///
     /// # Errors
     /// Those of the scratch space.
-    pub fn finish(mut self) -> Result<SortedRows<S>> {
+    pub fn finish(mut self) -> Result<Sorted<K, S>> {
         if self.runs.is_empty() {
             self.keys.sort_unstable_by_key(|&(key, ..)| key);
-            return Ok(SortedRows::Memory { keys: self.keys, arena: self.arena, at: 0 });
+            return Ok(Sorted::Memory { keys: self.keys, arena: self.arena, at: 0 });
         }
         self.spill()?;
         self.arena = Vec::new();
@@ -89,24 +97,18 @@ impl<S: Scratch> Sorter<S> {
                 heap.push(Reverse((key, index)));
             }
         }
-        Ok(SortedRows::Merge { scratch: self.scratch, runs, heap, current: None })
+        Ok(Sorted::Merge { scratch: self.scratch, runs, heap, current: None })
     }
 }
 
-fn put_key(key: &RowKey, out: &mut Vec<u8>) {
-    out.put_varint(key.place);
-    out.put_signed(key.start_ps);
-    out.put_varint(key.duration_ps.cast_unsigned());
-    out.put_varint(u64::from(key.arrival));
-}
-
-/// Rows in order.
-pub enum SortedRows<S> {
+/// Keys in order.
+#[derive(Debug)]
+pub enum Sorted<K: Ord, S> {
     /// All were in memory.
     Memory {
-        /// Sorted keys, with the spans of their values.
-        keys: Vec<(RowKey, u32, u32)>,
-        /// Values.
+        /// Sorted keys, with the spans of their bytes.
+        keys: Vec<(K, u32, u32)>,
+        /// Bytes.
         arena: Vec<u8>,
         /// The next key.
         at: usize,
@@ -115,21 +117,30 @@ pub enum SortedRows<S> {
     Merge {
         /// Where the runs are.
         scratch: S,
-        /// Each at its next row.
+        /// Each at its next key.
         runs: Vec<RunReader>,
         /// The next key of each run.
-        heap: BinaryHeap<Reverse<(RowKey, usize)>>,
-        /// The run whose row was given last.
+        heap: BinaryHeap<Reverse<(K, usize)>>,
+        /// The run whose key was given last.
         current: Option<usize>,
     },
 }
 
-impl<S: Scratch> SortedRows<S> {
-    /// The next row: key and packed values.
+impl<K: Key, S: Scratch> Sorted<K, S> {
+    /// The next key.
     ///
     /// # Errors
     /// Those of the scratch space.
-    pub fn next(&mut self) -> Result<Option<(RowKey, &[u8])>> {
+    #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
+    pub fn next(&mut self) -> Result<Option<K>> {
+        Ok(self.next_with()?.map(|(key, _)| key))
+    }
+
+    /// The next key and its bytes.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn next_with(&mut self) -> Result<Option<(K, &[u8])>> {
         match self {
             Self::Memory { keys, arena, at } => {
                 let Some(&(key, from, to)) = keys.get(*at) else { return Ok(None) };
@@ -144,7 +155,7 @@ impl<S: Scratch> SortedRows<S> {
                 }
                 let Some(Reverse((key, index))) = heap.pop() else { return Ok(None) };
                 *current = Some(index);
-                Ok(Some((key, runs[index].row())))
+                Ok(Some((key, runs[index].bytes())))
             }
         }
     }
@@ -157,39 +168,31 @@ pub struct RunReader {
     end: u64,
     buffer: Vec<u8>,
     at: usize,
-    row: (usize, usize),
+    bytes: (usize, usize),
 }
 
 impl RunReader {
     fn new(offset: u64, end: u64) -> Self {
-        Self { next: offset, end, buffer: Vec::new(), at: 0, row: (0, 0) }
+        Self { next: offset, end, buffer: Vec::new(), at: 0, bytes: (0, 0) }
     }
 
-    fn row(&self) -> &[u8] {
-        &self.buffer[self.row.0..self.row.1]
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[self.bytes.0..self.bytes.1]
     }
 
-    /// Steps to the next row; gives its key.
-    fn advance<S: Scratch>(&mut self, scratch: &S) -> Result<Option<RowKey>> {
+    /// Steps to the next key.
+    fn advance<K: Key, S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
         if self.at == self.buffer.len() && self.next == self.end {
             return Ok(None);
         }
-        self.fill(scratch, MAX_KEY_LEN)?;
-        let (key, len, used) = {
-            let mut cursor = Cursor::new(&self.buffer[self.at..], 0, "scratch space");
-            let before = cursor.remaining();
-            let key = RowKey {
-                place: cursor.varint()?,
-                start_ps: cursor.signed()?,
-                duration_ps: cursor.varint()?.cast_signed(),
-                arrival: cursor.varint_u32()?,
-            };
-            let len = cursor.varint_u32()? as usize;
-            (key, len, before - cursor.remaining())
-        };
-        self.at += used;
+        self.fill(scratch, K::MAX_LEN + MAX_LEN_LEN)?;
+        let mut cursor = Cursor::new(&self.buffer[self.at..], 0, "scratch space");
+        let before = cursor.remaining();
+        let key = K::take(&mut cursor)?;
+        let len = cursor.varint_u32()? as usize;
+        self.at += before - cursor.remaining();
         self.fill(scratch, len)?;
-        self.row = (self.at, self.at + len);
+        self.bytes = (self.at, self.at + len);
         self.at += len;
         Ok(Some(key))
     }
@@ -216,28 +219,65 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::spill::{MemoryScratch, Pile};
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    struct Moment(i64, u32);
+
+    impl Key for Moment {
+        const MAX_LEN: usize = 15;
+
+        fn put(&self, out: &mut Vec<u8>) {
+            out.put_signed(self.0);
+            out.put_varint(u64::from(self.1));
+        }
+
+        fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+            Ok(Self(cursor.signed()?, cursor.varint_u32()?))
+        }
+    }
 
     proptest! {
         #[test]
-        fn spilled_or_not_rows_come_back_in_order(
-            rows in prop::collection::vec((0_u64..4, -50_i64..50, 0_i64..9, 0_usize..300), 0..400),
+        fn spilled_or_not_keys_come_back_in_order_with_their_bytes(
+            rows in prop::collection::vec((any::<i64>(), 0_usize..300), 0..400),
             limit in 100_usize..100_000,
         ) {
-            let mut sorter = Sorter::new(Vec::new(), limit);
+            let scratch = MemoryScratch::default();
+            let mut sorter = Sorter::new(&scratch, limit);
             let mut expected = Vec::new();
-            for (arrival, &(place, start_ps, duration_ps, len)) in (0_u32..).zip(&rows) {
-                let key = RowKey { place, start_ps, duration_ps, arrival };
+            for (arrival, &(time_ps, len)) in (0_u32..).zip(&rows) {
+                let key = Moment(time_ps % 50, arrival);
                 let bytes = vec![arrival as u8; len];
-                sorter.push(key, |out| out.extend_from_slice(&bytes)).unwrap();
+                sorter.push_with(key, |out| out.extend_from_slice(&bytes)).unwrap();
                 expected.push((key, bytes));
             }
-            expected.sort_by_key(|(key, _)| *key);
+            expected.sort();
             let mut sorted = sorter.finish().unwrap();
             let mut found = Vec::new();
-            while let Some((key, bytes)) = sorted.next().unwrap() {
+            while let Some((key, bytes)) = sorted.next_with().unwrap() {
                 found.push((key, bytes.to_vec()));
             }
             prop_assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn two_readers_of_a_pile_step_on_their_own() {
+        let scratch = MemoryScratch::default();
+        let mut pile = Pile::new(&scratch);
+        // More than one piece, and a rest.
+        let items: Vec<Moment> = (0..400_000).map(|at| Moment(i64::from(at) * -977, at)).collect();
+        items.iter().for_each(|&item| pile.push(item).unwrap());
+        assert_eq!(pile.len(), items.len() as u64);
+        let (mut first, mut second) = (pile.read(), pile.read());
+        for &item in &items {
+            assert_eq!(first.next().unwrap(), Some(item));
+            if item.1 % 2 == 0 {
+                assert_eq!(second.next().unwrap(), Some(items[item.1 as usize / 2]));
+            }
+        }
+        assert_eq!((first.next().unwrap(), first.next().unwrap()), (None, None));
+        assert_eq!(second.next().unwrap(), Some(items[200_000]));
     }
 }

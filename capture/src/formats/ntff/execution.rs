@@ -1,0 +1,280 @@
+//! Executions: a start and an end of the same instruction. Here they are paired and sorted by time.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+use nprof_engine::base;
+use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::model::WarningKind;
+use nprof_engine::spill::{Key, Scratch, Sorted, Sorter, Space};
+use rustc_hash::FxHashMap;
+
+use super::core::{Core, Output};
+use super::engine::Engine;
+use super::landmark::{Edge, edge};
+use super::program::Place;
+use super::record::{Record, SegmentKind, records};
+use super::unknown::UnknownRecords;
+use crate::formats::Error;
+
+/// Starts that wait for their end, at most, beside one of each instruction. No device has that many under way: a trace
+/// that seems to has lost the ends, and must not take all memory.
+const MAX_WAITING: usize = if cfg!(test) { 64 } else { 1 << 22 };
+
+/// What the trace says of one run of an instruction. In the order of rows: by start, the longest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Execution {
+    /// Since the origin.
+    pub start_ps: i64,
+    /// Since the origin; not before the start.
+    pub end_ps: Reverse<i64>,
+    /// Who executed it.
+    pub engine: Engine,
+    /// Which instruction: within the program, or behind it.
+    pub pc: u32,
+    /// Whether it is one of the program's.
+    pub is_inside: bool,
+    /// Cycles that it waited for its semaphores.
+    pub wait_cycles: u16,
+    /// Checksums over its input and output; none where it never ended.
+    pub crc: Option<(u16, u16)>,
+}
+
+impl Key for Execution {
+    const MAX_LEN: usize = 10 + 10 + 1 + 5 + 3 + 6;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.start_ps);
+        out.put_varint(self.end_ps.0.abs_diff(self.start_ps));
+        let engine = u8::try_from(self.engine.index()).unwrap_or(u8::MAX);
+        out.push(engine << 2 | u8::from(self.is_inside) << 1 | u8::from(self.crc.is_some()));
+        out.put_varint(u64::from(self.pc));
+        out.put_varint(u64::from(self.wait_cycles));
+        if let Some((crc_in, crc_out)) = self.crc {
+            out.put_varint(u64::from(crc_in));
+            out.put_varint(u64::from(crc_out));
+        }
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        fn narrow(cursor: &mut Cursor<'_>) -> base::Result<u16> {
+            u16::try_from(cursor.varint_u32()?).map_err(|_| cursor.corrupt())
+        }
+        let start_ps = cursor.signed()?;
+        let end_ps = Reverse(start_ps.saturating_add_unsigned(cursor.varint()?));
+        let bits = cursor.u8()?;
+        Ok(Self {
+            start_ps,
+            end_ps,
+            engine: Engine::from_number(u32::from(bits >> 2)).ok_or_else(|| cursor.corrupt())?,
+            is_inside: bits & 2 != 0,
+            pc: cursor.varint_u32()?,
+            wait_cycles: narrow(cursor)?,
+            crc: if bits & 1 == 0 { None } else { Some((narrow(cursor)?, narrow(cursor)?)) },
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    /// On the clocks' axis.
+    ps: i64,
+    wait_cycles: u16,
+}
+
+/// What the instruction segments hold.
+pub struct Executions<'s> {
+    /// All executions of the run, by time.
+    pub sorted: Sorted<Execution, &'s dyn Scratch>,
+    /// The last end, since the origin.
+    pub last_end_ps: i64,
+}
+
+/// Reads instruction segments.
+pub struct ExecutionReader<'c, 'a, 's> {
+    core: &'c Core<'a>,
+    /// Starts without an end yet, of each instruction of each program.
+    started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
+    /// The same behind the programs.
+    started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
+    waiting: usize,
+    executions: Sorter<Execution, &'s dyn Scratch>,
+    last_end_ps: i64,
+}
+
+impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
+    /// For the instruction segments of a core.
+    #[must_use]
+    pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
+        Self {
+            core,
+            started: Engine::ALL
+                .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
+            started_behind: FxHashMap::default(),
+            waiting: 0,
+            executions: space.sorter(1),
+            last_end_ps: 0,
+        }
+    }
+
+    /// Reads a segment.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        unknown: &mut UnknownRecords,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let segment = SegmentKind::Instruction.title();
+        for (number, record) in records(bytes) {
+            out.record_read();
+            let Some((engine, edge)) = edge(&record) else {
+                unknown.keep(out.sink, segment, number, &record)?;
+                continue;
+            };
+            let place = self.core.programs[engine.index()].locate(record.low24());
+            if place == Place::Before {
+                // The runtime's own code, which prepares runs; neuron-profile does not list it either.
+                continue;
+            }
+            let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
+                out.damaged("an instruction of an engine without a clock, or out of time", segment, number);
+                continue;
+            };
+            let waiting = match place {
+                Place::Inside(pc) => self.started[engine.index()].get_mut(pc as usize),
+                Place::Behind(pc) => Some(self.started_behind.entry((engine, pc)).or_default()),
+                Place::Before => None,
+            };
+            let Some(waiting) = waiting else { continue };
+            let start = match edge {
+                Edge::Start => {
+                    waiting.push_back(Start { ps, wait_cycles: record.payload_high() });
+                    self.waiting += 1;
+                    // Too many: this one's oldest has lost its end.
+                    let lost = if self.waiting > MAX_WAITING && waiting.len() > 1 {
+                        waiting.pop_front()
+                    } else {
+                        None
+                    };
+                    if let Some(start) = lost {
+                        self.waiting -= 1;
+                        self.unfinished(engine, place, start, out)?;
+                    }
+                    continue;
+                }
+                Edge::End => waiting.pop_front(),
+            };
+            match start {
+                Some(start) => {
+                    self.waiting -= 1;
+                    self.ended(engine, place, start, Ending { ps, record: &record, number }, out)?;
+                }
+                None => {
+                    out.sink.warn(WarningKind::Unpaired, "an instruction ended that never started", &|| {
+                        format!("record {number} of the {segment} segment")
+                    })
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(
+        &mut self,
+        engine: Engine,
+        place: Place,
+        start: Start,
+        ending: Ending<'_>,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let start_ps = start.ps - self.core.origin_ps;
+        if start_ps < 0 {
+            return Ok(());
+        }
+        if ending.ps < start.ps {
+            out.sink.warn(WarningKind::AdjustedValue, "an instruction ended before it started", &|| {
+                format!("record {} of the instruction segment", ending.number)
+            });
+        }
+        let end_ps = (ending.ps - self.core.origin_ps).max(start_ps);
+        let crc = Some((ending.record.payload_low(), ending.record.payload_high()));
+        self.push(engine, place, (start_ps, end_ps), start.wait_cycles, crc)
+    }
+
+    fn push(
+        &mut self,
+        engine: Engine,
+        place: Place,
+        (start_ps, end_ps): (i64, i64),
+        wait_cycles: u16,
+        crc: Option<(u16, u16)>,
+    ) -> Result<(), Error> {
+        let (pc, is_inside) = match place {
+            Place::Inside(pc) => (pc, true),
+            Place::Behind(pc) => (pc, false),
+            Place::Before => return Ok(()),
+        };
+        self.last_end_ps = self.last_end_ps.max(end_ps);
+        let end_ps = Reverse(end_ps);
+        Ok(self.executions.push(Execution { start_ps, end_ps, engine, pc, is_inside, wait_cycles, crc })?)
+    }
+
+    /// All executions, with those that never ended.
+    ///
+    /// An engine that stands at the wait for the next run is no news; anything else hangs and is shown to the end.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn finish(mut self, out: &mut Output<'_>) -> Result<Executions<'s>, Error> {
+        let behind = std::mem::take(&mut self.started_behind);
+        let mut open: Vec<(Engine, Place, Start)> = Vec::new();
+        for (engine, started) in Engine::ALL.into_iter().zip(std::mem::take(&mut self.started)) {
+            for (pc, starts) in (0_u32..).zip(started) {
+                open.extend(starts.into_iter().map(|start| (engine, Place::Inside(pc), start)));
+            }
+        }
+        for ((engine, pc), starts) in behind {
+            open.extend(starts.into_iter().map(|start| (engine, Place::Behind(pc), start)));
+        }
+        open.sort_unstable_by_key(|&(engine, place, start)| (start.ps, engine, place));
+        for (engine, place, start) in open {
+            self.unfinished(engine, place, start, out)?;
+        }
+        Ok(Executions { sorted: self.executions.finish()?, last_end_ps: self.last_end_ps })
+    }
+
+    fn unfinished(
+        &mut self,
+        engine: Engine,
+        place: Place,
+        start: Start,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let start_ps = start.ps - self.core.origin_ps;
+        if start_ps < 0 || self.waits_for_next_run(engine, place, start_ps) {
+            return Ok(());
+        }
+        out.sink.warn(WarningKind::Unpaired, "an instruction started that never ended", &|| {
+            format!("{} engine, {start_ps} ps after the start of the run", engine.name())
+        });
+        let end_ps = self.last_end_ps.max(start_ps);
+        self.push(engine, place, (start_ps, end_ps), start.wait_cycles, None)
+    }
+
+    /// Whether the engine went back to the runtime's part of the program, where the last start of a trace waits.
+    fn waits_for_next_run(&self, engine: Engine, place: Place, start_ps: i64) -> bool {
+        let Place::Inside(pc) = place else { return false };
+        let program = &self.core.programs[engine.index()];
+        program.compiler_pc(pc).is_none() && start_ps >= self.last_end_ps
+    }
+}
+
+/// The end record of an instruction.
+struct Ending<'r> {
+    ps: i64,
+    record: &'r Record,
+    number: u64,
+}

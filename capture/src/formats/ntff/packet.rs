@@ -1,0 +1,192 @@
+//! DMA packets: a start and the moment its bytes were written make a packet. Here they are paired and sorted by time.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+use nprof_engine::base;
+use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::model::WarningKind;
+use nprof_engine::spill::{Key, Scratch, Sorted, Sorter, Space};
+
+use super::clock::DMA_ENGINES;
+use super::core::{Core, Output};
+use super::queues::QUEUES;
+use super::record::{Record, SegmentKind, records};
+use super::unknown::UnknownRecords;
+use crate::formats::Error;
+
+/// Starts that wait for their end, at most, beside one of each ring. No device has that many under way: a trace that
+/// seems to has lost the ends, and must not take all memory.
+const MAX_WAITING: usize = if cfg!(test) { 64 } else { 1 << 22 };
+
+/// Codes in the low four bits of a DMA record's payload.
+mod kind {
+    pub const START: u8 = 1;
+    pub const WRITTEN: u8 = 5;
+    pub const FINISHED: u8 = 6;
+}
+
+/// A packet with a row. In the order of rows: by start, the longest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Packet {
+    /// Since the origin.
+    pub start_ps: i64,
+    /// Since the origin; not before the start.
+    pub end_ps: Reverse<i64>,
+    /// Who moved it.
+    pub engine: u8,
+    /// For which queue.
+    pub queue: u8,
+    /// Its number in its ring.
+    pub number: u64,
+    /// Its bytes.
+    pub size_bytes: u32,
+    /// Checksum over the data.
+    pub crc: u16,
+}
+
+impl Key for Packet {
+    const MAX_LEN: usize = 10 + 10 + 2 + 10 + 5 + 3;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.start_ps);
+        out.put_varint(self.end_ps.0.abs_diff(self.start_ps));
+        out.push(self.engine);
+        out.push(self.queue);
+        out.put_varint(self.number);
+        out.put_varint(u64::from(self.size_bytes));
+        out.put_varint(u64::from(self.crc));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        let start_ps = cursor.signed()?;
+        Ok(Self {
+            start_ps,
+            end_ps: Reverse(start_ps.saturating_add_unsigned(cursor.varint()?)),
+            engine: cursor.u8()?,
+            queue: cursor.u8()?,
+            number: cursor.varint()?,
+            size_bytes: cursor.varint_u32()?,
+            crc: u16::try_from(cursor.varint_u32()?).map_err(|_| cursor.corrupt())?,
+        })
+    }
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    /// Starts whose data has not been written, on the clocks' axis.
+    waiting: VecDeque<i64>,
+    /// Packets so far, those before the run too.
+    packets: u64,
+}
+
+/// Reads DMA segments.
+pub struct PacketReader<'c, 'a, 's> {
+    core: &'c Core<'a>,
+    rings: Vec<Ring>,
+    waiting: usize,
+    packets: Sorter<Packet, &'s dyn Scratch>,
+}
+
+impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
+    /// For the DMA segments of a core.
+    #[must_use]
+    pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
+        let mut rings = Vec::new();
+        rings.resize_with(DMA_ENGINES * QUEUES, Ring::default);
+        Self { core, rings, waiting: 0, packets: space.sorter(1) }
+    }
+
+    /// Reads a segment.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        unknown: &mut UnknownRecords,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let segment = SegmentKind::Dma.title();
+        for (number, record) in records(bytes) {
+            out.record_read();
+            let [low, ..] = record.payload.to_le_bytes();
+            let (code, queue) = (low & 0xf, low >> 4);
+            if !matches!(code, kind::START | kind::WRITTEN | kind::FINISHED) {
+                unknown.keep(out.sink, segment, number, &record)?;
+                continue;
+            }
+            if code == kind::FINISHED {
+                // Says that the queue's tail moved on; the row ends where the data was written.
+                continue;
+            }
+            let engine = record.kind();
+            let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
+                out.damaged("a DMA record of an engine without a clock, or out of time", segment, number);
+                continue;
+            };
+            if code == kind::START {
+                self.started((engine, queue), ps, out);
+            } else if !self.written((engine, queue), ps, &record, out)? {
+                out.sink.warn(WarningKind::Unpaired, "a DMA packet was written that never started", &|| {
+                    format!("record {number} of the {segment} segment")
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, (engine, queue): (u8, u8), ps: i64, out: &mut Output<'_>) {
+        let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
+        if self.waiting >= MAX_WAITING && ring.waiting.pop_front().is_some() {
+            self.waiting -= 1;
+            out.sink.warn(WarningKind::Unpaired, "a DMA packet started that was long not written", &|| {
+                format!("queue {queue} on DMA engine {engine}")
+            });
+        }
+        ring.waiting.push_back(ps);
+        self.waiting += 1;
+    }
+
+    /// Whether a packet of the ring had started.
+    fn written(
+        &mut self,
+        (engine, queue): (u8, u8),
+        end: i64,
+        record: &Record,
+        out: &mut Output<'_>,
+    ) -> Result<bool, Error> {
+        let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
+        let Some(start) = ring.waiting.pop_front() else { return Ok(false) };
+        self.waiting -= 1;
+        let number = ring.packets;
+        ring.packets += 1;
+        let start_ps = start - self.core.origin_ps;
+        if start_ps < 0 {
+            return Ok(true);
+        }
+        if end < start {
+            out.sink.warn(WarningKind::AdjustedValue, "a DMA packet ended before it started", &|| {
+                format!("packet {number} of queue {queue} on DMA engine {engine}")
+            });
+        }
+        let end_ps = Reverse((end - self.core.origin_ps).max(start_ps));
+        let (size_bytes, crc) = (record.low24(), record.payload_high());
+        self.packets.push(Packet { start_ps, end_ps, engine, queue, number, size_bytes, crc })?;
+        Ok(true)
+    }
+
+    /// All packets of the run, by time.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn finish(self, out: &mut Output<'_>) -> Result<Sorted<Packet, &'s dyn Scratch>, Error> {
+        if self.waiting > 0 {
+            let unwritten = self.waiting;
+            out.sink.warn(WarningKind::Unpaired, "DMA packets started that were never written", &|| {
+                format!("{unwritten} packets at the end of the DMA segment")
+            });
+        }
+        Ok(self.packets.finish()?)
+    }
+}

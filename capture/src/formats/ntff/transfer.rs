@@ -1,0 +1,301 @@
+//! Static transfers: the packets that one trigger of one block starts, on all DMA engines, make a transfer.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use nprof_engine::base;
+use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::model::{SliceKey, TrackId};
+use nprof_engine::spill::{Key, Pile, PileReader, Scratch, Sorted, Sorter, Space};
+
+use super::landmark::TriggerStart;
+use super::packet::Packet;
+use crate::formats::Error;
+
+/// Larger packets carry data; smaller ones write a semaphore.
+const SEMAPHORE_WRITE_BYTES: u32 = 4;
+/// Transfers that are added up in memory; beyond that, what has been added up is put aside and joined at the end.
+const MAX_OPEN: usize = 1 << 18;
+
+/// Which launch of which block of which queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Launch {
+    /// The queue's number.
+    pub queue: u8,
+    /// The compiler's number for the block.
+    pub block: u32,
+    /// Each launch of a queue runs through all its blocks.
+    pub launch: u64,
+}
+
+/// What packets of one launch add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    start_ps: i64,
+    end_ps: i64,
+    size_bytes: u64,
+    /// Of the first packet: its ring knows the queue's name.
+    first_engine: u8,
+    /// The highest.
+    engine: u8,
+    /// Of the packet that was written last.
+    crc: u16,
+}
+
+impl Part {
+    /// Adds what came later.
+    fn add(&mut self, later: &Self) {
+        if later.end_ps >= self.end_ps {
+            (self.end_ps, self.crc) = (later.end_ps, later.crc);
+        }
+        self.start_ps = self.start_ps.min(later.start_ps);
+        self.engine = self.engine.max(later.engine);
+        self.size_bytes += later.size_bytes;
+    }
+}
+
+/// A part that was put aside: of one launch, the earlier ones first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Aside {
+    launch: Launch,
+    number: u64,
+    part: Part,
+}
+
+impl Key for Aside {
+    const MAX_LEN: usize = 1 + 5 + 10 + 10 + 10 + 10 + 10 + 2 + 3;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let Self { launch, number, part } = self;
+        out.push(launch.queue);
+        out.put_varint(u64::from(launch.block));
+        out.put_varint(launch.launch);
+        out.put_varint(*number);
+        out.put_signed(part.start_ps);
+        out.put_signed(part.end_ps);
+        out.put_varint(part.size_bytes);
+        out.push(part.first_engine);
+        out.push(part.engine);
+        out.put_varint(u64::from(part.crc));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        let launch = Launch { queue: cursor.u8()?, block: cursor.varint_u32()?, launch: cursor.varint()? };
+        let number = cursor.varint()?;
+        let part = Part {
+            start_ps: cursor.signed()?,
+            end_ps: cursor.signed()?,
+            size_bytes: cursor.varint()?,
+            first_engine: cursor.u8()?,
+            engine: cursor.u8()?,
+            crc: u16::try_from(cursor.varint_u32()?).map_err(|_| cursor.corrupt())?,
+        };
+        Ok(Self { launch, number, part })
+    }
+}
+
+/// A static transfer: all packets of one launch of one block. In the order of rows: by start, the longest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Whole {
+    /// First start, since the origin.
+    pub start_ps: i64,
+    /// Last byte written, since the origin.
+    pub end_ps: Reverse<i64>,
+    /// Which.
+    pub launch: Launch,
+    /// Bytes without semaphore writes.
+    pub size_bytes: u64,
+    /// Of the first packet: its ring knows the queue's name.
+    pub first_engine: u8,
+    /// The highest.
+    pub engine: u8,
+    /// Of the packet that was written last.
+    pub crc: u16,
+}
+
+impl From<Aside> for Whole {
+    fn from(Aside { launch, part, .. }: Aside) -> Self {
+        let Part { start_ps, end_ps, size_bytes, first_engine, engine, crc } = part;
+        Self { start_ps, end_ps: Reverse(end_ps), launch, size_bytes, first_engine, engine, crc }
+    }
+}
+
+impl From<Whole> for Aside {
+    fn from(whole: Whole) -> Self {
+        let Whole { start_ps, end_ps: Reverse(end_ps), launch, size_bytes, first_engine, engine, crc } =
+            whole;
+        Self { launch, number: 0, part: Part { start_ps, end_ps, size_bytes, first_engine, engine, crc } }
+    }
+}
+
+impl Key for Whole {
+    const MAX_LEN: usize = Aside::MAX_LEN;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        Aside::from(*self).put(out);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        Aside::take(cursor).map(Self::from)
+    }
+}
+
+/// Adds packets up.
+pub struct Adder<'s> {
+    space: Space<'s>,
+    open: BTreeMap<Launch, Part>,
+    aside: Sorter<Aside, &'s dyn Scratch>,
+    times_aside: u64,
+}
+
+impl<'s> Adder<'s> {
+    /// Without any.
+    #[must_use]
+    pub fn new(space: Space<'s>) -> Self {
+        Self { space, open: BTreeMap::new(), aside: space.sorter(4), times_aside: 0 }
+    }
+
+    /// Adds a packet of a launch.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn add(&mut self, launch: Launch, packet: &Packet) -> Result<(), Error> {
+        let &Packet { start_ps, end_ps: Reverse(end_ps), engine, crc, .. } = packet;
+        let size_bytes = if packet.size_bytes > SEMAPHORE_WRITE_BYTES { packet.size_bytes } else { 0 };
+        let size_bytes = u64::from(size_bytes);
+        let part = Part { start_ps, end_ps, size_bytes, first_engine: engine, engine, crc };
+        self.open.entry(launch).and_modify(|sum| sum.add(&part)).or_insert(part);
+        if self.open.len() >= MAX_OPEN { self.put_aside() } else { Ok(()) }
+    }
+
+    fn put_aside(&mut self) -> Result<(), Error> {
+        let number = self.times_aside;
+        self.times_aside += 1;
+        let open = std::mem::take(&mut self.open).into_iter();
+        Ok(open
+            .map(|(launch, part)| Aside { launch, number, part })
+            .try_for_each(|part| self.aside.push(part))?)
+    }
+
+    /// All transfers, by time.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn finish(mut self) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
+        self.put_aside()?;
+        let mut parts = self.aside.finish()?;
+        let mut transfers = self.space.sorter(4);
+        let mut sum: Option<Aside> = None;
+        while let Some(next) = parts.next()? {
+            match &mut sum {
+                Some(sum) if sum.launch == next.launch => sum.part.add(&next.part),
+                _ => sum.replace(next).map_or(Ok(()), |done| transfers.push(done.into()))?,
+            }
+        }
+        sum.map_or(Ok(()), |done| transfers.push(done.into()))?;
+        Ok(transfers.finish()?)
+    }
+}
+
+/// A transfer that has a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Transfer {
+    /// First start, since the origin.
+    pub start_ps: i64,
+    /// Last byte written, since the origin.
+    pub end_ps: i64,
+    /// Bytes without semaphore writes.
+    pub size_bytes: u64,
+    /// The WRITE that set it off, where one ran before.
+    pub trigger: Option<TriggerStart>,
+    /// Its slice.
+    pub key: SliceKey,
+}
+
+impl Key for Transfer {
+    const MAX_LEN: usize = 10 + 10 + 10 + 1 + TriggerStart::MAX_LEN + 5 + 5;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.start_ps);
+        out.put_signed(self.end_ps);
+        out.put_varint(self.size_bytes);
+        out.push(u8::from(self.trigger.is_some()));
+        if let Some(trigger) = &self.trigger {
+            trigger.put(out);
+        }
+        out.put_varint(u64::from(self.key.track.0));
+        out.put_varint(u64::from(self.key.arrival));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        Ok(Self {
+            start_ps: cursor.signed()?,
+            end_ps: cursor.signed()?,
+            size_bytes: cursor.varint()?,
+            trigger: if cursor.u8()? == 0 { None } else { Some(TriggerStart::take(cursor)?) },
+            key: SliceKey { track: TrackId(cursor.varint_u32()?), arrival: cursor.varint_u32()? },
+        })
+    }
+}
+
+/// All transfers of a core, by start: so their triggers are by time, too.
+pub type Transfers<'s> = Pile<Transfer, &'s dyn Scratch>;
+
+/// Steps through transfers beside something else that is in the order of time.
+pub struct TransferCursor<'p, 's> {
+    reader: PileReader<'p, Transfer, &'s dyn Scratch>,
+    next: Option<Transfer>,
+}
+
+impl<'p, 's> TransferCursor<'p, 's> {
+    /// At the first.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
+        let mut reader = transfers.read();
+        Ok(Self { next: reader.next()?, reader })
+    }
+
+    /// The next transfer, if it is wanted.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn next_if(&mut self, wanted: impl FnOnce(&Transfer) -> bool) -> Result<Option<Transfer>, Error> {
+        let Some(next) = self.next.take_if(|next| wanted(next)) else { return Ok(None) };
+        self.next = self.reader.next()?;
+        Ok(Some(next))
+    }
+}
+
+/// The transfers that WRITEs set off, asked for in the order of time.
+pub struct SetOff<'p, 's> {
+    cursor: TransferCursor<'p, 's>,
+    /// The last one whose trigger is not later than what was asked for.
+    last: Option<Transfer>,
+}
+
+impl<'p, 's> SetOff<'p, 's> {
+    /// Of all transfers.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
+        Ok(Self { cursor: TransferCursor::new(transfers)?, last: None })
+    }
+
+    /// The last transfer that this WRITE set off.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn by(&mut self, trigger: &TriggerStart) -> Result<Option<Transfer>, Error> {
+        // A transfer without a trigger comes before all others, and `None` is less. Of triggers at one moment a single
+        // one is ever said to have set off a transfer, so no other transfer is passed over.
+        let not_later =
+            |transfer: &Transfer| transfer.trigger.map(|trigger| trigger.start_ps) <= Some(trigger.start_ps);
+        while let Some(next) = self.cursor.next_if(not_later)? {
+            self.last = Some(next);
+        }
+        Ok(self.last.filter(|transfer| transfer.trigger == Some(*trigger)))
+    }
+}

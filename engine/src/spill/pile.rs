@@ -1,0 +1,96 @@
+//! A list in bounded memory: what is put on it comes back in the same order, as often as it is read.
+
+use std::marker::PhantomData;
+
+use super::{Key, Scratch};
+use crate::base::Result;
+use crate::base::bytes::Cursor;
+
+/// Bytes that are kept in memory and written at once.
+const PIECE_LEN: usize = 1 << 20;
+
+/// A list that grows at its end.
+#[derive(Debug)]
+pub struct Pile<T, S> {
+    scratch: S,
+    /// Offset and length of what has been written, in order.
+    pieces: Vec<(u64, usize)>,
+    /// What comes after them.
+    last: Vec<u8>,
+    len: u64,
+    items: PhantomData<T>,
+}
+
+impl<T: Key, S: Scratch> Pile<T, S> {
+    /// An empty one.
+    pub fn new(scratch: S) -> Self {
+        Self { scratch, pieces: Vec::new(), last: Vec::new(), len: 0, items: PhantomData }
+    }
+
+    /// How many items.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Puts an item at the end.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn push(&mut self, item: T) -> Result<()> {
+        item.put(&mut self.last);
+        self.len += 1;
+        if self.last.len() >= PIECE_LEN {
+            self.pieces.push((self.scratch.append(&self.last)?, self.last.len()));
+            self.last.clear();
+        }
+        Ok(())
+    }
+
+    /// Reads from the first item on.
+    pub fn read(&self) -> PileReader<'_, T, S> {
+        PileReader { pile: self, next_piece: 0, piece: Vec::new(), at: 0 }
+    }
+}
+
+/// Steps through a pile.
+#[derive(Debug)]
+pub struct PileReader<'p, T, S> {
+    pile: &'p Pile<T, S>,
+    next_piece: usize,
+    /// The piece that is read: a copy, as the pile may not be written while it is.
+    piece: Vec<u8>,
+    at: usize,
+}
+
+impl<T: Key, S: Scratch> PileReader<'_, T, S> {
+    /// The next item; `None` behind the last.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
+    pub fn next(&mut self) -> Result<Option<T>> {
+        let pieces = &self.pile.pieces;
+        if self.at == self.piece.len() && self.next_piece <= pieces.len() {
+            self.at = 0;
+            if let Some(&(offset, len)) = pieces.get(self.next_piece) {
+                self.piece.resize(len, 0);
+                self.pile.scratch.read(offset, &mut self.piece)?;
+            } else {
+                self.piece.clone_from(&self.pile.last);
+            }
+            self.next_piece += 1;
+        }
+        if self.at == self.piece.len() {
+            return Ok(None);
+        }
+        let mut cursor = Cursor::new(&self.piece[self.at..], 0, "scratch space");
+        let item = T::take(&mut cursor)?;
+        self.at = self.piece.len() - cursor.remaining();
+        Ok(Some(item))
+    }
+}

@@ -1,0 +1,53 @@
+//! Space for what does not fit into memory while a trace is read.
+
+use std::cell::RefCell;
+
+use crate::base::{Error, Result};
+
+/// Bytes that can be appended and read back. Several may append to the same space in turn; none of it is ever freed
+/// before all of it.
+pub trait Scratch {
+    /// Appends bytes; returns where they begin.
+    ///
+    /// # Errors
+    /// `Storage` where the disk is full, for example; the implementor keeps the cause.
+    fn append(&self, bytes: &[u8]) -> Result<u64>;
+
+    /// Reads back bytes that were appended: fills `out` from `offset`.
+    ///
+    /// # Errors
+    /// `Storage` where they cannot be read.
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<()>;
+}
+
+impl<S: Scratch + ?Sized> Scratch for &S {
+    fn append(&self, bytes: &[u8]) -> Result<u64> {
+        (**self).append(bytes)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        (**self).read(offset, out)
+    }
+}
+
+/// In memory: for small traces, tests, and the page.
+#[derive(Debug, Default)]
+pub struct MemoryScratch(RefCell<Vec<u8>>);
+
+impl Scratch for MemoryScratch {
+    fn append(&self, bytes: &[u8]) -> Result<u64> {
+        let mut space = self.0.borrow_mut();
+        let offset = space.len() as u64;
+        space.extend_from_slice(bytes);
+        Ok(offset)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let outside = Error::Storage { what: "read outside the scratch space" };
+        let start = usize::try_from(offset).map_err(|_| outside)?;
+        let space = self.0.borrow();
+        let bytes = space.get(start..).and_then(|rest| rest.get(..out.len())).ok_or(outside)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+}
