@@ -73,19 +73,20 @@ pub fn kineto(size_bytes: u64, out: &mut impl Write) -> io::Result<u64> {
 /// The bytes of a device trace of about this size: products of matrices in a loop, with transfers and semaphores.
 #[must_use]
 pub fn ntff(size_bytes: u64) -> Vec<u8> {
-    /// Records of a turn of the loop: five instructions, four packets and three semaphores.
-    const TURN_BYTES: u64 = 16 * (5 * 2 + 4 * 3 + 3);
+    /// Records of a turn of the loop: six instructions, four packets and three semaphores.
+    const TURN_BYTES: u64 = 16 * (6 * 2 + 4 * 3 + 3);
     let program = [
         word(0xb8, &[(16, &[0, 0x41, 0, 0xc0]), (12, &[0, 9, 16]), (32, &[8, 0, 1]), (36, &[64])]),
         word(0x01, &[(16, &row_access(0x300, 64)), (32, &[7])]),
         word(0x02, &[(16, &row_access(0x300, 64)), (32, &[7]), (48, &row_access(0x200_0000, 64))]),
         word(0xa4, &[(4, &[5, 9, 0, 0, 16]), (12, &[3])]),
+        word(0x21, &[(16, &row_access(0x200_0000, 64)), (32, &[0xaa, 7, 64]), (48, &row_access(0x300, 64))]),
         word(0xa5, &[]),
     ];
     let mut trace = Trace::new(&program);
     let mut ticks = BEGIN + 10;
     for turn in 0..size_bytes / TURN_BYTES {
-        for pc in 1..6 {
+        for pc in 1..7 {
             let engine = if pc < 4 { Engine::Tensor } else { Engine::Scalar };
             trace.run(engine, pc, ticks, ticks + 40 + turn % 3);
             ticks += 50;

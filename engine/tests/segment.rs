@@ -358,3 +358,22 @@ fn a_reader_asks_for_the_bytes_it_needs_and_no_more() {
         bytes.len()
     );
 }
+
+#[test]
+fn rows_that_have_left_wait_no_more() {
+    let options = BuildOptions { group_bytes: 400_000, ..BuildOptions::default() };
+    let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
+    let mut builder = Builder::new(&scratch, &mut bytes, options).unwrap();
+    let counter = builder.table(table("counter", TableKind::Samples)).unwrap();
+    let rate = builder.track(TrackSpec::counter("rate", None, counter, Unit::None, 0)).unwrap();
+    builder.in_order(rate).unwrap();
+    let samples = 400_000_u32;
+    for at in 0..samples {
+        builder.sample(rate, i64::from(at) * 10, f64::from(at % 100), &[]).unwrap();
+    }
+    builder.finish().unwrap();
+    let segment = Segment::open(bytes).unwrap();
+    // Were they counted for longer, there would soon be a block for each row.
+    let blocks = segment.blocks_of(rate).unwrap().len();
+    assert!(blocks < samples as usize / 1000, "{blocks} blocks");
+}

@@ -24,8 +24,6 @@ const MAX_DICTIONARY_TEXT: usize = 64 << 10;
 const MAX_TEXT: usize = 16 << 20;
 /// Times beyond this are moved to it: the distance of two times then always fits.
 const MAX_PS: i64 = (1 << 62) - 1;
-/// Columns of a row besides its fields.
-const ROW_COLUMNS: usize = 4;
 /// The place of a side table's rows, which stand on no track.
 pub(super) const NO_TRACK: u32 = u32::MAX;
 
@@ -80,7 +78,7 @@ pub struct Builder<'a> {
     pub(super) tracks: Vec<TrackState>,
     pub(super) sorter: Sorter<RowKey, &'a dyn Scratch>,
     pub(super) line: Box<dyn Line<'a> + 'a>,
-    /// Bytes of rows that wait for their blocks, about.
+    /// Bytes of rows that wait for their blocks: the sum over tracks.
     waiting_bytes: usize,
     /// Memory of columns for the next group.
     pool: Vec<Vec<i64>>,
@@ -232,15 +230,14 @@ impl<'a> Builder<'a> {
         if rows.len() == 0 {
             rows.take(&mut self.pool);
         }
+        // What is added here is what handing the rows over takes off again: an estimate of each row would drift.
+        let before = rows.bytes();
         row.begin(rows);
         for &(id, value) in fields {
             let (kind, value) = packed(value, names, limit);
-            if let Packed::Text(text) = value {
-                self.waiting_bytes += text.len();
-            }
             rows.field(id, kind, value);
         }
-        self.waiting_bytes += (ROW_COLUMNS + fields.len()) * size_of::<i64>();
+        self.waiting_bytes += rows.bytes().saturating_sub(before);
         if rows.len() >= GROUP_ROWS {
             self.hand_over(track as usize)
         } else if self.waiting_bytes > self.options.group_bytes {
