@@ -1,6 +1,6 @@
 //! For tests of every crate: a sink that remembers, to look at what a reader handed over.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::base::{Error, Result};
 use crate::model::{
@@ -62,7 +62,7 @@ pub struct Recorder {
     pub rank: RankInfo,
     warnings: Warnings,
     /// Start and duration of the last row of each track that comes in order.
-    promised: HashMap<TrackId, Option<(i64, i64)>>,
+    promised: BTreeMap<TrackId, Option<(i64, i64)>>,
 }
 
 impl Recorder {

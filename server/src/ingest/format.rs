@@ -12,6 +12,7 @@ use nprof_capture::formats::{Error, ntff, trace_event};
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
 
+use super::ahead::read_ahead;
 use super::inputs::RankInput;
 use super::mapped::Mapped;
 use super::meter::{Meter, Metered};
@@ -41,8 +42,12 @@ pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, space: Space<'_>, met
     }
     let mut ignored = |_| {};
     match found {
-        Format::NeuronJson => json::read(&mut reader, sink, &mut ignored).map_err(format)?,
-        Format::TraceEvent => trace_event::read(&mut reader, sink, &mut ignored).map_err(format)?,
+        Format::NeuronJson => {
+            read_ahead(&mut reader, |ahead| json::read(ahead, sink, &mut ignored)).map_err(format)?;
+        }
+        Format::TraceEvent => {
+            read_ahead(&mut reader, |ahead| trace_event::read(ahead, sink, &mut ignored)).map_err(format)?;
+        }
         Format::Ntff => return read_ntff(path, input.neff.as_deref(), (sink, space), meter),
         Format::Neff => {
             return Err(format(Error::format(

@@ -5,6 +5,7 @@
 //! ranks. Ids show the first 20 bytes.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use nprof_engine::base::ProfileId;
@@ -13,6 +14,9 @@ use nprof_engine::base::id::{HASH_LEN, RankCount};
 use super::inputs::RankInput;
 use super::meter::{Meter, Metered, Stage};
 use super::{IngestError, Result};
+
+/// Bytes that are hashed at once: enough for all cores.
+const CHUNK_LEN: usize = 4 << 20;
 
 /// Keeps these hashes apart from those of the same bytes for another purpose.
 const RANK_DOMAIN: &[u8] = b"nprof rank 1\n";
@@ -68,7 +72,7 @@ fn rank_hash(input: &RankInput, meter: &Meter) -> Result<[u8; HASH_LEN]> {
     for path in input.files() {
         hasher.update(&size_bytes(path)?.to_le_bytes());
         let file = File::open(path).map_err(|source| IngestError::open(path, source))?;
-        if let Err(source) = hasher.update_reader(Metered::new(file, meter)) {
+        if let Err(source) = update(&mut hasher, Metered::new(file, meter)) {
             return Err(if meter.is_cancelled() {
                 IngestError::Cancelled
             } else {
@@ -77,6 +81,18 @@ fn rank_hash(input: &RankInput, meter: &Meter) -> Result<[u8; HASH_LEN]> {
         }
     }
     Ok(shortened(&hasher))
+}
+
+/// Hashes all that a reader gives, on all cores.
+fn update(hasher: &mut blake3::Hasher, mut reader: impl Read) -> io::Result<()> {
+    let mut chunk = Vec::with_capacity(CHUNK_LEN);
+    loop {
+        chunk.clear();
+        if reader.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk)? == 0 {
+            return Ok(());
+        }
+        hasher.update_rayon(&chunk);
+    }
 }
 
 fn shortened(hasher: &blake3::Hasher) -> [u8; HASH_LEN] {

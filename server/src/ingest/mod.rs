@@ -1,6 +1,7 @@
 //! From the files that a user names to a profile in the store: which ranks there are, who they are, reading them,
 //! publishing them. Either the whole profile comes into the store or nothing.
 
+mod ahead;
 mod build;
 mod counted;
 mod error;

@@ -1,0 +1,113 @@
+//! Reading ahead: a file is read, and unpacked where it is gzip, on a thread of its own, while what came before is taken
+//! apart.
+
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+/// Bytes that are handed over at once.
+const CHUNK_LEN: usize = 1 << 20;
+/// Chunks that wait to be taken.
+const WAITING: usize = 4;
+
+/// Calls `take` with a reader of what `source` gives, which is read on another thread meanwhile. An error of the source
+/// comes where it would have come.
+pub fn read_ahead<T>(source: &mut (impl Read + Send), take: impl FnOnce(&mut Ahead) -> T) -> T {
+    thread::scope(|scope| {
+        let (filled, chunks) = sync_channel(WAITING);
+        let (emptied, spare) = channel();
+        scope.spawn(move || fill(source, &filled, &spare));
+        // Dropped before the scope ends: the other thread then has nobody to read for.
+        take(&mut Ahead { chunks, emptied, chunk: Vec::new(), at: 0 })
+    })
+}
+
+fn fill(source: &mut impl Read, filled: &SyncSender<io::Result<Vec<u8>>>, spare: &Receiver<Vec<u8>>) {
+    loop {
+        let mut chunk = spare.try_recv().unwrap_or_default();
+        chunk.clear();
+        chunk.reserve_exact(CHUNK_LEN);
+        let read = source.take(CHUNK_LEN as u64).read_to_end(&mut chunk);
+        if !chunk.is_empty() && filled.send(Ok(chunk)).is_err() {
+            return;
+        }
+        match read {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                // Who does not wait for it has gone.
+                let _ = filled.send(Err(error));
+                return;
+            }
+        }
+    }
+}
+
+/// The reading end.
+pub struct Ahead {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    emptied: Sender<Vec<u8>>,
+    chunk: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Ahead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.chunk.len() {
+            // No more chunks come: the source has ended.
+            let Ok(next) = self.chunks.recv() else { return Ok(0) };
+            let read = std::mem::replace(&mut self.chunk, next?);
+            self.at = 0;
+            // The other thread may have ended already.
+            let _ = self.emptied.send(read);
+        }
+        let len = buffer.len().min(self.chunk.len() - self.at);
+        buffer[..len].copy_from_slice(&self.chunk[self.at..self.at + len]);
+        self.at += len;
+        Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives some bytes, then fails.
+    struct Failing(u32);
+
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0 == 0 {
+                return Err(io::Error::other("the cable was pulled"));
+            }
+            self.0 -= 1;
+            buffer.fill(7);
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn all_bytes_come_in_order() {
+        let bytes: Vec<u8> = (0..5 * CHUNK_LEN + 17).map(|at| (at % 251) as u8).collect();
+        let mut read = Vec::new();
+        read_ahead(&mut &*bytes, |ahead| ahead.read_to_end(&mut read)).unwrap();
+        assert!(read == bytes);
+    }
+
+    #[test]
+    fn an_error_comes_after_the_bytes_before_it() {
+        let mut read = Vec::new();
+        let error = read_ahead(&mut Failing(3), |ahead| ahead.read_to_end(&mut read)).unwrap_err();
+        assert_eq!(error.to_string(), "the cable was pulled");
+        assert!(!read.is_empty() && read.iter().all(|&byte| byte == 7));
+    }
+
+    #[test]
+    fn who_stops_early_waits_for_nothing() {
+        let first = read_ahead(&mut io::repeat(3), |ahead| {
+            let mut first = [0];
+            ahead.read_exact(&mut first).map(|()| first)
+        });
+        assert_eq!(first.unwrap(), [3]);
+    }
+}
