@@ -7,7 +7,7 @@ use super::row_lanes::{MAX_SLICES, RowLanes};
 use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::model::{TableId, TrackId, TrackKind};
-use crate::segment::{BlockReader, Bytes, ColumnRole, Page, Segment};
+use crate::segment::{Bytes, ColumnRole, Page, Segment};
 
 /// One lane of a track in a tile.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
             let mut lanes = RowLanes::new(tile);
-            segment.for_each_slice_in(track, window, |slice| lanes.add(slice))?;
+            segment.for_each_slice_block_in(track, window, |block| lanes.add(block))?;
             Ok(lanes.finish())
         }
         (TrackKind::Slices(..), true) => {
@@ -187,73 +187,6 @@ fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The slices of a track that overlap a window, in order of start.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn slices_in(&self, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
-        let mut found = Vec::new();
-        self.for_each_slice_in(track, window, |slice| found.push(slice))?;
-        Ok(found)
-    }
-
-    /// Calls `each` with the slices of a track that overlap a window, in order of start.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn for_each_slice_in(
-        &self,
-        track: TrackId,
-        window: Interval,
-        mut each: impl FnMut(LaneSlice),
-    ) -> Result<()> {
-        let Some(table) = self.table_of(track) else { return Ok(()) };
-        let blocks = self.blocks_of(track)?;
-        for block in self.blocks(table)?.overlapping(blocks, window) {
-            self.block_slices(table, block, |slice| {
-                if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
-                    each(slice);
-                }
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with every slice of a block.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn block_slices(&self, table: TableId, block: usize, mut each: impl FnMut(LaneSlice)) -> Result<()> {
-        let first_row =
-            self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
-        let mut reader = BlockReader::new(self, table, block)?;
-        let starts = reader.core_ints(ColumnRole::Start)?;
-        let durations = reader.core_ints(ColumnRole::Duration)?;
-        let names = reader.core_ints(ColumnRole::Name)?;
-        let forms = reader.core_ints(ColumnRole::Form)?;
-        let lanes = reader.core_ints(ColumnRole::Lane)?;
-        let shifts = match self.column(table, ColumnRole::LaneShift) {
-            Some(column) => reader.column(column)?.map(|shifts| shifts.into_full_ints(0)).transpose()?,
-            None => None,
-        };
-        // Without shifts slices do not nest.
-        let depth =
-            |at: usize| u32::try_from(shifts.as_ref().map_or(0, |shifts| lanes[at].wrapping_sub(shifts[at])));
-        let damaged = || crate::base::Error::Corrupt { what: "core column", offset: 0 };
-        for at in 0..starts.len() {
-            each(LaneSlice {
-                start_ps: starts[at],
-                duration_ps: durations[at],
-                row: first_row + u32::try_from(at).map_err(|_| damaged())?,
-                name: u32::try_from(names[at]).map_err(|_| damaged())?,
-                form: u8::try_from(forms[at]).map_err(|_| damaged())?,
-                lane: u32::try_from(lanes[at]).map_err(|_| damaged())?,
-                depth: depth(at).map_err(|_| damaged())?,
-            });
-        }
-        Ok(())
-    }
-
     /// The samples of a counter in a window, and before them the one whose value holds when it begins.
     ///
     /// # Errors

@@ -197,7 +197,7 @@ impl PyramidWriter<SliceCell> {
         let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
         self.make_room(reach);
         self.update(lane, |cascade, mut out| {
-            cascade.slice((start_ps, end_ps), (row, name), i64::MIN..=i64::MAX, &mut out);
+            cascade.slice((start_ps, end_ps), (row, name), &mut out);
         });
     }
 }
