@@ -193,6 +193,32 @@ proptest! {
     }
 }
 
+#[test]
+fn a_stored_tile_is_the_aggregate_of_its_slices() {
+    let slices: Vec<Given> = (0..50_000_i64)
+        .map(|at| Given {
+            track: 0,
+            start_ps: at * 50_000 + at * at % 40_009,
+            // Most fit before the next one, some last over cells, a few over tiles.
+            duration_ps: (at * at % 9_973) * if at % 997 == 0 { 3_000 } else { 1 + at % 7 },
+            name: (at * at % 11 % 5) as u8,
+            size: None,
+            text: None,
+        })
+        .collect();
+    let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
+    let track = ids(&segment)[0];
+    let pages = segment.pages(track).unwrap();
+    let (finest, coarsest) = (pages[0].level, pages[pages.len() - 1].level);
+    assert!(coarsest - finest >= 2, "{finest} to {coarsest}");
+    for number in finest - 1..=coarsest {
+        let level = Level::new(number).unwrap();
+        for index in level.tiles_of(Interval::new(0, 50_000 * 50_000)) {
+            check_tile(&segment, track, TileId { group: 0, level, index }).unwrap();
+        }
+    }
+}
+
 fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<(), TestCaseError> {
     let span = id.interval();
     let slices = segment.slices_in(track, span).unwrap();

@@ -1,6 +1,7 @@
 //! Cutting a tile: what one track shows in one tile's span.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::grid::{Level, TileId};
 use super::row_lanes::{MAX_SLICES, RowLanes};
@@ -85,9 +86,9 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(lanes.finish())
         }
         (TrackKind::Slices(..), true) => {
-            let cells = stored_cells(pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
+            let (of, cells) = stored_cells(pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
             let lanes = cells.into_iter().map(|(lane, cells)| {
-                let cells = coarsen(cells, tile.level, merge_slice_cells);
+                let cells = coarsen(cells, of, tile.level, merge_slice_cells);
                 LaneTile { lane, content: LaneContent::SliceCells(cells) }
             });
             Ok(lanes.collect())
@@ -97,9 +98,9 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(counter_lane(samples, tile))
         }
         (TrackKind::Counter(_), true) => {
-            let cells = stored_cells(pages, tile, |page| segment.range_cells(page))?;
+            let (of, cells) = stored_cells(pages, tile, |page| segment.range_cells(page))?;
             let cells = cells.into_values().flatten().collect();
-            let mut cells = coarsen(cells, tile.level, |into: &mut Range, from| into.merge(from));
+            let mut cells = coarsen(cells, of, tile.level, |into: &mut Range, from| into.merge(from));
             let before = segment.samples_in(track, Interval::new(window.start.0, window.start.0))?;
             hold_from_before(before.first().map(|sample| sample.value), tile, &mut cells);
             Ok(vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }])
@@ -107,32 +108,46 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
     }
 }
 
-/// Cells by lane, each with its level: the tile's, or the coarsest that is stored.
-type CellsByLane<C> = BTreeMap<u32, Vec<(Cell<C>, Level)>>;
+/// Cells by lane.
+type CellsByLane<C> = BTreeMap<u32, Vec<Cell<C>>>;
 
+/// The stored cells of a tile, and their level: the tile's, or the coarsest that is stored.
 fn stored_cells<C>(
     pages: &[Page],
     tile: TileId,
     read: impl Fn(&Page) -> Result<Vec<Cell<C>>>,
-) -> Result<CellsByLane<C>> {
+) -> Result<(Level, CellsByLane<C>)> {
     let window = tile.interval();
     let mut lanes = CellsByLane::new();
     let coarsest = pages.last().and_then(|page| Level::new(page.level));
-    let Some(level) = coarsest.map(|coarsest| coarsest.min(tile.level)) else { return Ok(lanes) };
+    let level = coarsest.map_or(tile.level, |coarsest| coarsest.min(tile.level));
     let first = level.cell_of(window.start);
     let last = level.cell_of(Time(window.end.0 - 1));
     for page in pages.iter().filter(|p| p.level == level.number() && p.first <= last && p.last >= first) {
-        let cells = read(page)?;
-        let inside = cells.into_iter().filter(|cell| (first..=last).contains(&cell.index));
-        lanes.entry(page.lane).or_default().extend(inside.map(|cell| (cell, level)));
+        let mut cells = read(page)?;
+        cells.retain(|cell| (first..=last).contains(&cell.index));
+        match lanes.entry(page.lane) {
+            Entry::Vacant(lane) => {
+                lane.insert(cells);
+            }
+            Entry::Occupied(mut lane) => lane.get_mut().append(&mut cells),
+        }
     }
-    Ok(lanes)
+    Ok((level, lanes))
 }
 
-/// Joins cells of a finer level to cells of `level`.
-fn coarsen<C: Copy>(cells: Vec<(Cell<C>, Level)>, level: Level, merge: impl Fn(&mut C, &C)) -> Vec<Cell<C>> {
+/// Joins cells of a level to cells of a coarser one.
+fn coarsen<C: Copy>(
+    cells: Vec<Cell<C>>,
+    of: Level,
+    level: Level,
+    merge: impl Fn(&mut C, &C),
+) -> Vec<Cell<C>> {
+    if of == level {
+        return cells;
+    }
     let mut joined: Vec<Cell<C>> = Vec::new();
-    for (cell, of) in cells {
+    for cell in cells {
         let index = cell.index >> (level.number() - of.number());
         match joined.last_mut() {
             Some(last) if last.index == index => merge(&mut last.content, &cell.content),
