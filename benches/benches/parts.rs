@@ -244,7 +244,7 @@ fn tile_build(directory: &Path, meta: &Meta) -> Result<()> {
         let mut cascade: Cascade<SliceSummary> = Cascade::new(first, last);
         for (row, &span) in (0_u32..).zip(&spans) {
             let name = opcodes[row as usize % opcodes.len()];
-            cascade.slice(span, (row, name as u32), i64::MIN..=i64::MAX, &mut out);
+            cascade.slice(span, (row, name as u32), &mut out);
         }
         cascade.finish(&mut out);
         cells

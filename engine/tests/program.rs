@@ -172,11 +172,24 @@ fn a_column_that_its_program_foretells_takes_next_to_nothing() {
 
 #[test]
 fn statistics_from_totals_are_those_of_the_rows() {
-    let executed = program(5, 20_000, 50);
-    let segment = build(&executed, Order::Promised, BuildOptions::default()).unwrap();
+    let mut executed = program(5, 20_000, 50);
+    check_statistics(&executed, BuildOptions::default());
+    // Some last until after the next block, others over several, across groups too.
+    let until = |at: usize| executed[(at + 4_500).min(executed.len() - 1)].start_ps;
+    let long: Vec<(usize, i64)> = (1_000..executed.len()).step_by(1_900).map(|at| (at, until(at))).collect();
+    for (at, end_ps) in long {
+        executed[at].duration_ps = (end_ps - executed[at].start_ps) / (1 + at as i64 % 2);
+    }
+    check_statistics(&executed, BuildOptions::default());
+    check_statistics(&executed, SMALL_GROUPS);
+}
+
+#[track_caller]
+fn check_statistics(executed: &[Executed], options: BuildOptions) {
+    let segment = build(executed, Order::Promised, options).unwrap();
     assert!(segment.totals(TRACK).unwrap().is_some());
     let (first, last) = (executed[0].start_ps, executed[executed.len() - 1].start_ps);
-    for (from, to) in [(0, 100), (3, 97), (10, 11), (50, 50), (40, 200)] {
+    for (from, to) in [(0, 100), (3, 97), (10, 11), (50, 50), (40, 200), (33, 81), (34, 80), (35, 79)] {
         let at = |percent: i64| first + (last - first) / 100 * percent;
         let span = Interval::new(at(from), at(to));
         let inside = |one: &&Executed| span.overlaps(one.start_ps, one.start_ps + one.duration_ps);
@@ -196,7 +209,7 @@ fn statistics_from_totals_are_those_of_the_rows() {
             assert_eq!(name.total_ps, of().map(time).sum::<i64>().cast_unsigned(), "{text}");
             let longest = of().map(|one| one.duration_ps).max().unwrap();
             assert_eq!(name.longest_ps, longest.cast_unsigned());
-            assert_eq!(executed[name.longest_row as usize].duration_ps, longest);
+            assert_eq!(executed[name.longest_row as usize].duration_ps, longest, "{text}");
         }
     }
 }

@@ -3,14 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use nprof_engine::base::{Error, Interval};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::segment::{Fetched, Segment};
 use nprof_engine::spill::MemoryScratch;
-use nprof_engine::tile::{CELLS, LaneContent, Level, TileId, cut};
+use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 use nprof_engine::wire::answer;
 use proptest::prelude::*;
 
@@ -193,6 +196,32 @@ proptest! {
     }
 }
 
+#[test]
+fn a_stored_tile_is_the_aggregate_of_its_slices() {
+    let slices: Vec<Given> = (0..50_000_i64)
+        .map(|at| Given {
+            track: 0,
+            start_ps: at * 50_000 + at * at % 40_009,
+            // Most fit before the next one, some last over cells, a few over tiles.
+            duration_ps: (at * at % 9_973) * if at % 997 == 0 { 3_000 } else { 1 + at % 7 },
+            name: (at * at % 11 % 5) as u8,
+            size: None,
+            text: None,
+        })
+        .collect();
+    let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
+    let track = ids(&segment)[0];
+    let pages = segment.pages(track).unwrap();
+    let (finest, coarsest) = (pages[0].level, pages[pages.len() - 1].level);
+    assert!(coarsest - finest >= 2, "{finest} to {coarsest}");
+    for number in finest - 1..=coarsest {
+        let level = Level::new(number).unwrap();
+        for index in level.tiles_of(Interval::new(0, 50_000 * 50_000)) {
+            check_tile(&segment, track, TileId { group: 0, level, index }).unwrap();
+        }
+    }
+}
+
 fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<(), TestCaseError> {
     let span = id.interval();
     let slices = segment.slices_in(track, span).unwrap();
@@ -201,7 +230,14 @@ fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<
         match lane.content {
             LaneContent::Slices(found) => prop_assert_eq!(found.len(), of_lane.len()),
             LaneContent::SliceCells(cells) => {
-                prop_assert!(cells.len() <= CELLS as usize);
+                let mut touched = BTreeSet::new();
+                for slice in &of_lane {
+                    let last = (slice.start_ps + slice.duration_ps - 1).max(slice.start_ps);
+                    let inside = (span.start.0, span.end.0 - 1);
+                    let cell = |time: i64| id.level.cell_of(Time(time.clamp(inside.0, inside.1)));
+                    touched.extend(cell(slice.start_ps)..=cell(last));
+                }
+                prop_assert!(cells.iter().map(|cell| cell.index).eq(touched));
                 for cell in cells {
                     let start = cell.index * id.level.cell_ps();
                     let window = Interval::new(start, start + id.level.cell_ps());
@@ -211,10 +247,17 @@ fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<
                     prop_assert_eq!(cell.content.busy_ps, busy as u64);
                     let starting = inside.clone().filter(|s| s.start_ps >= start).count();
                     prop_assert_eq!(cell.content.count as usize, starting);
-                    prop_assert_eq!(
-                        cell.content.longest_ps,
-                        inside.map(|s| s.duration_ps).max().unwrap_or(0) as u64
-                    );
+                    let longest = inside.clone().max_by_key(|s| (s.duration_ps, Reverse(s.row))).unwrap();
+                    let expected = (longest.duration_ps as u64, longest.row);
+                    prop_assert_eq!((cell.content.longest_ps, cell.content.longest_row), expected);
+                    let mut names = BTreeMap::new();
+                    for slice in inside {
+                        *names.entry(slice.name).or_insert(0) +=
+                            window.overlap_ps(slice.start_ps, end(slice));
+                    }
+                    let dominant = names.iter().max_by_key(|&(name, time)| (time, Reverse(name)));
+                    let dominant = dominant.filter(|(_, time)| **time > 0);
+                    prop_assert_eq!(cell.content.name, dominant.map_or(longest.name, |(name, _)| *name));
                 }
             }
             LaneContent::Samples(_) | LaneContent::Ranges(_) => prop_assert!(false, "slices became samples"),

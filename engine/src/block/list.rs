@@ -2,7 +2,7 @@
 
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
-use crate::codec;
+use crate::codec::{self, Decoder};
 
 /// Values of a chunk; all but the last are full.
 const CHUNK: usize = 1 << 14;
@@ -24,13 +24,25 @@ pub fn put_ints(values: &[i64], out: &mut Vec<u8>) {
 /// # Errors
 /// Where the bytes are damaged.
 pub fn read_ints(cursor: &mut Cursor<'_>) -> Result<Vec<i64>> {
+    read_ints_with(cursor, &mut Decoder::default())
+}
+
+/// As [`read_ints`], with working memory that many short lists share: making it costs more than decoding one.
+///
+/// # Errors
+/// As [`read_ints`].
+pub fn read_ints_with(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<Vec<i64>> {
     let mut left = usize::try_from(cursor.varint()?).map_err(|_| cursor.corrupt())?;
     let mut values = Vec::new();
     let mut chunk = Vec::new();
     while left > 0 {
         let count = left.min(CHUNK);
-        codec::decode_ints(cursor.bytes()?, count, &mut chunk)?;
-        values.extend_from_slice(&chunk);
+        if values.is_empty() {
+            decoder.ints(cursor.bytes()?, count, &mut values)?;
+        } else {
+            decoder.ints(cursor.bytes()?, count, &mut chunk)?;
+            values.extend_from_slice(&chunk);
+        }
         left -= count;
     }
     Ok(values)

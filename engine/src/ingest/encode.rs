@@ -54,8 +54,8 @@ pub struct EncodedColumn {
 }
 
 impl Group<'_> {
-    /// Encodes the rows `range`, all columns but the lanes.
-    pub fn block(&self, range: Range<usize>, encoder: &mut Encoder) -> EncodedBlock {
+    /// Encodes the rows `range`, all columns but the lanes. Rows before last up to `reach_ps`.
+    pub fn block(&self, range: Range<usize>, reach_ps: i64, encoder: &mut Encoder) -> EncodedBlock {
         let rows = self.rows;
         let mut block = EncodedBlock { rows: range.len() as u32, ..EncodedBlock::default() };
         if rows.starts.is_empty() {
@@ -69,7 +69,7 @@ impl Group<'_> {
             let (starts, durations) = (&rows.starts[range.clone()], &rows.durations[range.clone()]);
             let ends = starts.iter().zip(durations).map(|(start, duration)| start + duration);
             (block.start_ps, block.end_ps) = (starts[0], ends.max().unwrap_or(starts[0]));
-            block.totals = totals_of(starts, durations, &rows.names[range.clone()]);
+            block.totals = totals_of(starts, durations, &rows.names[range.clone()], reach_ps);
             self.put_starts(&range, encoder, &mut block);
             for (role, values) in [(ColumnRole::Duration, &rows.durations), (ColumnRole::Name, &rows.names)] {
                 let kind = if role == ColumnRole::Name { ColumnType::Text } else { ColumnType::Int };
@@ -284,10 +284,10 @@ fn texts_of(kind: ColumnType, zone: ZoneMap, values: ValuesRef<'_>) -> Option<Ve
     (texts.len() <= MAX_DISTINCT).then_some(texts)
 }
 
-/// What the rows of a block come to by name; they are in order of start. `None` where the names are too many.
-fn totals_of(starts: &[i64], durations: &[i64], names: &[i64]) -> Option<BlockTotals> {
+/// What the rows of a block come to by name; they are in order of start, and what comes before `covered_to` is covered by
+/// rows before. `None` where the names are too many.
+fn totals_of(starts: &[i64], durations: &[i64], names: &[i64], mut covered_to: i64) -> Option<BlockTotals> {
     let mut totals = BlockTotals::default();
-    let mut covered_to = i64::MIN;
     // Names come in runs: the last one is tried first.
     let mut last = 0;
     for (at, ((&start, &duration), &name)) in (0_u16..).zip(starts.iter().zip(durations).zip(names)) {

@@ -28,6 +28,8 @@ pub struct TrackWriter {
     learner: Option<Learner>,
     out: TrackOutput,
     totals: Option<Vec<BlockTotals>>,
+    /// The latest end so far.
+    reach_ps: i64,
 }
 
 /// What the rows of a track are.
@@ -99,7 +101,8 @@ impl TrackWriter {
             Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
             Some(TrackKind::Group) | None => Shape::Side,
         };
-        Self { shape, learner: None, out: TrackOutput::default(), totals: Some(Vec::new()) }
+        let (out, totals) = (TrackOutput::default(), Some(Vec::new()));
+        Self { shape, learner: None, out, totals, reach_ps: i64::MIN }
     }
 
     /// Writes the next rows.
@@ -119,12 +122,13 @@ impl TrackWriter {
         let codes = learner.codes(rows);
         let group = Group { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
+        let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
         let slots: Vec<OnceLock<EncodedBlock>> = ranges.iter().map(|_| OnceLock::new()).collect();
         // Lanes and pyramid need the rows in order: one task of its own, beside those of the blocks.
         let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
         workers.run(ranges.len() + 1, &|task, encoder| match task.checked_sub(1) {
             Some(block) => {
-                let encoded = group.block(ranges[block].clone(), encoder);
+                let encoded = group.block(ranges[block].clone(), reaches[block], encoder);
                 // Each task runs once.
                 let _ = slots[block].set(encoded);
             }
@@ -208,6 +212,22 @@ fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
         start = end;
     }
     ranges
+}
+
+/// For each block the latest end of the rows before it. `reach_ps` is that of the rows before all of them, and then of all.
+fn reaches_before(rows: &Rows, ranges: &[std::ops::Range<usize>], reach_ps: &mut i64) -> Vec<i64> {
+    let reach_before = |range: &std::ops::Range<usize>| {
+        let before = *reach_ps;
+        // Samples have no duration, and rows of side tables no time.
+        if let (Some(starts), Some(durations)) =
+            (rows.starts.get(range.clone()), rows.durations.get(range.clone()))
+        {
+            let ends = starts.iter().zip(durations).map(|(start, duration)| start + duration);
+            *reach_ps = ends.fold(before, i64::max);
+        }
+        before
+    };
+    ranges.iter().map(reach_before).collect()
 }
 
 impl Slices {

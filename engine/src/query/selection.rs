@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{Interval, Result};
-use crate::model::{NameId, TableId, TrackId};
+use crate::base::{Error, Interval, Result};
+use crate::model::{NameId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// What lies in a span.
@@ -88,43 +88,34 @@ impl<B: Bytes> Segment<B> {
                     total.count += u64::from(of.count);
                     add(names, of.name, (u64::from(of.count), of.total_ps), (of.longest_ps, row));
                 }
-                total.busy_ps += match covered_to {
-                    _ if covered_to <= start => totals.covered_ps(block - first_block),
-                    _ if covered_to >= end => 0,
-                    _ => self.covered_after(table, block, covered_to)?,
-                };
+                // Those of the blocks before that reach into this one reach into the span, too: they have been counted.
+                total.busy_ps += totals.covered_ps(block - first_block);
                 covered_to = covered_to.max(end);
                 continue;
             }
-            self.block_slices(table, block, |slice| {
-                let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
-                if !span.overlaps(slice.start_ps, end_ps) {
-                    return;
+            let mut reader = BlockReader::new(self, table, block)?;
+            let starts = reader.core_ints(ColumnRole::Start)?;
+            let durations = reader.core_ints(ColumnRole::Duration)?;
+            let block_names = reader.core_ints(ColumnRole::Name)?;
+            let rows = first_row + list.first_row(block)..;
+            for (((&start, &duration), &name), row) in
+                starts.iter().zip(&durations).zip(&block_names).zip(rows)
+            {
+                let end = start.saturating_add(duration);
+                if !span.overlaps(start, end) {
+                    continue;
                 }
-                let inside = span.overlap_ps(slice.start_ps, end_ps).unsigned_abs();
-                add(names, slice.name, (1, inside), (slice.duration_ps.unsigned_abs(), slice.row));
+                let damaged = Error::Corrupt { what: "core column", offset: 0 };
+                let name = u32::try_from(name).map_err(|_| damaged)?;
+                let inside = span.overlap_ps(start, end).unsigned_abs();
+                add(names, name, (1, inside), (duration.unsigned_abs(), row));
                 total.count += 1;
-                let end = end_ps.min(span.end.0);
-                let from = slice.start_ps.max(covered_to);
-                total.busy_ps += (end - from).max(0).unsigned_abs();
+                let end = end.min(span.end.0);
+                total.busy_ps += (end - start.max(covered_to)).max(0).unsigned_abs();
                 covered_to = covered_to.max(end);
-            })?;
+            }
         }
         Ok(total)
-    }
-
-    /// Time in which at least one slice of a block ran, from some moment on.
-    fn covered_after(&self, table: TableId, block: usize, mut covered_to: i64) -> Result<u64> {
-        let mut reader = BlockReader::new(self, table, block)?;
-        let starts = reader.core_ints(ColumnRole::Start)?;
-        let durations = reader.core_ints(ColumnRole::Duration)?;
-        let mut covered_ps = 0;
-        for (start, duration) in starts.iter().zip(&durations) {
-            let end = start.saturating_add(*duration);
-            covered_ps += end.saturating_sub((*start).max(covered_to)).max(0).unsigned_abs();
-            covered_to = covered_to.max(end);
-        }
-        Ok(covered_ps)
     }
 }
 

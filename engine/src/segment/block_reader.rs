@@ -17,6 +17,8 @@ pub struct BlockReader<'a, B> {
     decoder: Decoder,
     /// Codes of the track's program, once they are needed.
     codes: Option<Vec<u32>>,
+    /// Durations, once starts needed them.
+    durations: Option<Vec<i64>>,
 }
 
 impl<'a, B: Bytes> BlockReader<'a, B> {
@@ -26,7 +28,15 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     /// Where bytes are missing or damaged.
     pub fn new(segment: &'a Segment<B>, table: TableId, block: usize) -> Result<Self> {
         let rows = segment.blocks(table)?.rows(block);
-        Ok(Self { segment, table, block, rows, decoder: segment.take_decoder(), codes: None })
+        Ok(Self {
+            segment,
+            table,
+            block,
+            rows,
+            decoder: segment.take_decoder(),
+            codes: None,
+            durations: None,
+        })
     }
 
     /// How many rows the block has.
@@ -84,6 +94,9 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     /// # Errors
     /// Where bytes are missing or damaged, or the table has no such column.
     pub fn core_ints(&mut self, role: ColumnRole) -> Result<Vec<i64>> {
+        if let Some(durations) = self.durations.as_ref().filter(|_| role == ColumnRole::Duration) {
+            return Ok(durations.clone());
+        }
         let damaged = Error::Corrupt { what: "a core column is missing", offset: 0 };
         let column = self.segment.column(self.table, role).ok_or(damaged)?;
         self.column(column)?.ok_or(damaged)?.into_full_ints(0)
@@ -143,6 +156,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 }
                 end = slot.wrapping_add(*duration);
             }
+            self.durations = Some(durations);
         } else {
             for slot in starts.iter_mut().skip(1) {
                 start = start.wrapping_add(*slot);

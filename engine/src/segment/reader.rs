@@ -218,6 +218,14 @@ impl<B: Bytes> Segment<B> {
         get_or_try(&self.pages[track.0 as usize], read).map(Vec::as_slice)
     }
 
+    /// Does `work` with working memory for decoding that is kept from call to call.
+    pub fn with_decoder<R>(&self, work: impl FnOnce(&mut Decoder) -> R) -> R {
+        let mut decoder = self.take_decoder();
+        let result = work(&mut decoder);
+        self.give_back(decoder);
+        result
+    }
+
     /// Working memory for decoding, kept from block to block.
     pub(super) fn take_decoder(&self) -> Decoder {
         self.decoders.lock().map_or_else(|_| Decoder::default(), |mut free| free.pop().unwrap_or_default())

@@ -34,7 +34,7 @@ pub struct NameTotal {
 pub struct BlockTotals {
     /// By name, in no order that means anything.
     pub names: Vec<NameTotal>,
-    /// Time in which at least one slice of the block ran.
+    /// Time in which at least one slice of the block ran, after the end of all in the blocks before.
     pub covered_ps: u64,
 }
 
@@ -99,7 +99,8 @@ impl Totals {
         &self.names[start..self.ends[block]]
     }
 
-    /// Time in which at least one slice of a block of the track ran.
+    /// Time in which at least one slice of a block of the track ran, after the end of all in the blocks before: what these
+    /// reach over is theirs.
     #[must_use]
     pub fn covered_ps(&self, block: usize) -> u64 {
         self.covered_ps[block]

@@ -71,14 +71,13 @@ impl Cascade<super::summary::SliceSummary> {
         &mut self,
         (start_ps, end_ps): (i64, i64),
         (row, name): (u32, u32),
-        within: std::ops::RangeInclusive<i64>,
         out: &mut impl FnMut(Level, Cell<super::summary::SliceSummary>),
     ) {
         let cell_ps = self.base.cell_ps();
         let duration = end_ps.abs_diff(start_ps);
         let starts_in = self.base.cell_of(Time(start_ps));
         let last = self.base.cell_of(Time(end_ps.saturating_sub(1).max(start_ps)));
-        for index in starts_in.max(*within.start())..=last.min(*within.end()) {
+        for index in starts_in..=last {
             let from = index.saturating_mul(cell_ps);
             let busy = (end_ps.min(from.saturating_add(cell_ps)) - start_ps.max(from)).max(0).unsigned_abs();
             let cell = self.at_cell(index, out);

@@ -1,13 +1,14 @@
 //! Cutting a tile: what one track shows in one tile's span.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::grid::{Level, TileId};
 use super::row_lanes::{MAX_SLICES, RowLanes};
 use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::model::{TableId, TrackId, TrackKind};
-use crate::segment::{BlockReader, Bytes, ColumnRole, Page, Segment};
+use crate::segment::{Bytes, ColumnRole, Page, Segment};
 
 /// One lane of a track in a tile.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,13 +82,13 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
             let mut lanes = RowLanes::new(tile);
-            segment.for_each_slice_in(track, window, |slice| lanes.add(slice))?;
+            segment.for_each_slice_block_in(track, window, |block| lanes.add(block))?;
             Ok(lanes.finish())
         }
         (TrackKind::Slices(..), true) => {
-            let cells = stored_cells(pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
+            let (of, cells) = stored_cells(pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
             let lanes = cells.into_iter().map(|(lane, cells)| {
-                let cells = coarsen(cells, tile.level, merge_slice_cells);
+                let cells = coarsen(cells, of, tile.level, merge_slice_cells);
                 LaneTile { lane, content: LaneContent::SliceCells(cells) }
             });
             Ok(lanes.collect())
@@ -97,9 +98,9 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(counter_lane(samples, tile))
         }
         (TrackKind::Counter(_), true) => {
-            let cells = stored_cells(pages, tile, |page| segment.range_cells(page))?;
+            let (of, cells) = stored_cells(pages, tile, |page| segment.range_cells(page))?;
             let cells = cells.into_values().flatten().collect();
-            let mut cells = coarsen(cells, tile.level, |into: &mut Range, from| into.merge(from));
+            let mut cells = coarsen(cells, of, tile.level, |into: &mut Range, from| into.merge(from));
             let before = segment.samples_in(track, Interval::new(window.start.0, window.start.0))?;
             hold_from_before(before.first().map(|sample| sample.value), tile, &mut cells);
             Ok(vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }])
@@ -107,32 +108,46 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
     }
 }
 
-/// Cells by lane, each with its level: the tile's, or the coarsest that is stored.
-type CellsByLane<C> = BTreeMap<u32, Vec<(Cell<C>, Level)>>;
+/// Cells by lane.
+type CellsByLane<C> = BTreeMap<u32, Vec<Cell<C>>>;
 
+/// The stored cells of a tile, and their level: the tile's, or the coarsest that is stored.
 fn stored_cells<C>(
     pages: &[Page],
     tile: TileId,
     read: impl Fn(&Page) -> Result<Vec<Cell<C>>>,
-) -> Result<CellsByLane<C>> {
+) -> Result<(Level, CellsByLane<C>)> {
     let window = tile.interval();
     let mut lanes = CellsByLane::new();
     let coarsest = pages.last().and_then(|page| Level::new(page.level));
-    let Some(level) = coarsest.map(|coarsest| coarsest.min(tile.level)) else { return Ok(lanes) };
+    let level = coarsest.map_or(tile.level, |coarsest| coarsest.min(tile.level));
     let first = level.cell_of(window.start);
     let last = level.cell_of(Time(window.end.0 - 1));
     for page in pages.iter().filter(|p| p.level == level.number() && p.first <= last && p.last >= first) {
-        let cells = read(page)?;
-        let inside = cells.into_iter().filter(|cell| (first..=last).contains(&cell.index));
-        lanes.entry(page.lane).or_default().extend(inside.map(|cell| (cell, level)));
+        let mut cells = read(page)?;
+        cells.retain(|cell| (first..=last).contains(&cell.index));
+        match lanes.entry(page.lane) {
+            Entry::Vacant(lane) => {
+                lane.insert(cells);
+            }
+            Entry::Occupied(mut lane) => lane.get_mut().append(&mut cells),
+        }
     }
-    Ok(lanes)
+    Ok((level, lanes))
 }
 
-/// Joins cells of a finer level to cells of `level`.
-fn coarsen<C: Copy>(cells: Vec<(Cell<C>, Level)>, level: Level, merge: impl Fn(&mut C, &C)) -> Vec<Cell<C>> {
+/// Joins cells of a level to cells of a coarser one.
+fn coarsen<C: Copy>(
+    cells: Vec<Cell<C>>,
+    of: Level,
+    level: Level,
+    merge: impl Fn(&mut C, &C),
+) -> Vec<Cell<C>> {
+    if of == level {
+        return cells;
+    }
     let mut joined: Vec<Cell<C>> = Vec::new();
-    for (cell, of) in cells {
+    for cell in cells {
         let index = cell.index >> (level.number() - of.number());
         match joined.last_mut() {
             Some(last) if last.index == index => merge(&mut last.content, &cell.content),
@@ -187,73 +202,6 @@ fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The slices of a track that overlap a window, in order of start.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn slices_in(&self, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
-        let mut found = Vec::new();
-        self.for_each_slice_in(track, window, |slice| found.push(slice))?;
-        Ok(found)
-    }
-
-    /// Calls `each` with the slices of a track that overlap a window, in order of start.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn for_each_slice_in(
-        &self,
-        track: TrackId,
-        window: Interval,
-        mut each: impl FnMut(LaneSlice),
-    ) -> Result<()> {
-        let Some(table) = self.table_of(track) else { return Ok(()) };
-        let blocks = self.blocks_of(track)?;
-        for block in self.blocks(table)?.overlapping(blocks, window) {
-            self.block_slices(table, block, |slice| {
-                if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
-                    each(slice);
-                }
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with every slice of a block.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn block_slices(&self, table: TableId, block: usize, mut each: impl FnMut(LaneSlice)) -> Result<()> {
-        let first_row =
-            self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
-        let mut reader = BlockReader::new(self, table, block)?;
-        let starts = reader.core_ints(ColumnRole::Start)?;
-        let durations = reader.core_ints(ColumnRole::Duration)?;
-        let names = reader.core_ints(ColumnRole::Name)?;
-        let forms = reader.core_ints(ColumnRole::Form)?;
-        let lanes = reader.core_ints(ColumnRole::Lane)?;
-        let shifts = match self.column(table, ColumnRole::LaneShift) {
-            Some(column) => reader.column(column)?.map(|shifts| shifts.into_full_ints(0)).transpose()?,
-            None => None,
-        };
-        // Without shifts slices do not nest.
-        let depth =
-            |at: usize| u32::try_from(shifts.as_ref().map_or(0, |shifts| lanes[at].wrapping_sub(shifts[at])));
-        let damaged = || crate::base::Error::Corrupt { what: "core column", offset: 0 };
-        for at in 0..starts.len() {
-            each(LaneSlice {
-                start_ps: starts[at],
-                duration_ps: durations[at],
-                row: first_row + u32::try_from(at).map_err(|_| damaged())?,
-                name: u32::try_from(names[at]).map_err(|_| damaged())?,
-                form: u8::try_from(forms[at]).map_err(|_| damaged())?,
-                lane: u32::try_from(lanes[at]).map_err(|_| damaged())?,
-                depth: depth(at).map_err(|_| damaged())?,
-            });
-        }
-        Ok(())
-    }
-
     /// The samples of a counter in a window, and before them the one whose value holds when it begins.
     ///
     /// # Errors

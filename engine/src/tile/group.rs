@@ -3,8 +3,11 @@
 use crate::model::{TrackId, TrackKind};
 use crate::segment::Footer;
 
-/// Most tracks of a group. A tile of a group brings at most this many times a lane's slices, a few tens of kilobytes.
+/// Most tracks of a group.
 const MAX_TRACKS: usize = 16;
+/// Most lanes of a group of several tracks. A tile brings up to [`super::CELLS`] slices or cells of each, some ten bytes
+/// apiece: a group of a hundred lanes would take a megabyte, and its tiles would keep those of others waiting.
+const MAX_LANES: u32 = 32;
 
 /// Tracks that share tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +48,44 @@ fn group_siblings(footer: &Footer, parent: Option<TrackId>, siblings: &[TrackId]
         let track = &footer.tracks[id.0 as usize];
         track.rows > 0 && track.spec.kind != TrackKind::Group
     };
-    let tracks: Vec<TrackId> = siblings.iter().filter(filled).copied().collect();
-    groups.extend(tracks.chunks(MAX_TRACKS).map(|tracks| Group { parent, tracks: tracks.to_vec() }));
+    let lanes = siblings.iter().filter(filled).map(|&id| (id, footer.tracks[id.0 as usize].lanes));
+    groups.extend(bounded(lanes).into_iter().map(|tracks| Group { parent, tracks }));
+}
+
+/// Splits tracks, each with the number of its lanes, where they become too many.
+fn bounded(tracks: impl Iterator<Item = (TrackId, u32)>) -> Vec<Vec<TrackId>> {
+    let mut groups: Vec<Vec<TrackId>> = Vec::new();
+    let mut lanes_of_last = 0_u32;
+    for (track, lanes) in tracks {
+        lanes_of_last = lanes_of_last.saturating_add(lanes);
+        match groups.last_mut() {
+            Some(group) if group.len() < MAX_TRACKS && lanes_of_last <= MAX_LANES => group.push(track),
+            _ => {
+                groups.push(vec![track]);
+                lanes_of_last = lanes;
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(lanes: &[u32], expected: &[usize]) {
+        let groups = bounded((0..).map(TrackId).zip(lanes.iter().copied()));
+        assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), expected, "{lanes:?}");
+        assert!(groups.iter().flatten().copied().eq((0..).map(TrackId).take(lanes.len())), "all, in order");
+    }
+
+    #[test]
+    fn neither_tracks_nor_lanes_are_too_many() {
+        check(&[], &[]);
+        check(&[1; MAX_TRACKS], &[MAX_TRACKS]);
+        check(&[1; MAX_TRACKS + 1], &[MAX_TRACKS, 1]);
+        check(&[MAX_LANES / 2, MAX_LANES / 2, 1, MAX_LANES], &[2, 1, 1]);
+        check(&[1, u32::MAX, 1, 1], &[1, 1, 2]);
+    }
 }

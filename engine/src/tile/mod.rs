@@ -9,9 +9,12 @@ mod cascade;
 mod cut;
 pub mod grid;
 mod group;
+mod lane_cells;
+mod name_sums;
 mod name_times;
 mod pyramid;
 mod row_lanes;
+mod slice_block;
 mod summary;
 
 pub use cascade::Cascade;

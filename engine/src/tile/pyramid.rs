@@ -197,7 +197,7 @@ impl PyramidWriter<SliceCell> {
         let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
         self.make_room(reach);
         self.update(lane, |cascade, mut out| {
-            cascade.slice((start_ps, end_ps), (row, name), i64::MIN..=i64::MAX, &mut out);
+            cascade.slice((start_ps, end_ps), (row, name), &mut out);
         });
     }
 }
@@ -253,22 +253,26 @@ impl<B: Bytes> Segment<B> {
     /// Where bytes are missing or damaged.
     pub fn slice_cells(&self, page: &Page, first_row: u32) -> Result<Vec<Cell<SliceCell>>> {
         let mut cursor = self.cursor(page.piece, "pyramid page")?;
-        let indexes = list::read_ints(&mut cursor)?;
-        let mut column = || list::read_ints_of(&mut cursor, indexes.len());
-        let (busy, count, name, row, longest) = (column()?, column()?, column()?, column()?, column()?);
+        let [indexes, busy, count, name, row, longest] = self.with_decoder(|decoder| {
+            let mut column = || list::read_ints_with(&mut cursor, decoder);
+            Ok([column()?, column()?, column()?, column()?, column()?, column()?])
+        })?;
+        if [&busy, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
+            return Err(cursor.corrupt());
+        }
         let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
-        (0..indexes.len())
-            .map(|at| {
-                let content = SliceCell {
-                    busy_ps: busy[at].cast_unsigned(),
-                    count: narrow(count[at])?,
-                    name: narrow(name[at])?,
-                    longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
-                    longest_ps: longest[at].cast_unsigned(),
-                };
-                Ok(Cell { index: indexes[at], content })
-            })
-            .collect()
+        let mut cells = Vec::with_capacity(indexes.len());
+        for (at, &index) in indexes.iter().enumerate() {
+            let content = SliceCell {
+                busy_ps: busy[at].cast_unsigned(),
+                count: narrow(count[at])?,
+                name: narrow(name[at])?,
+                longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
+                longest_ps: longest[at].cast_unsigned(),
+            };
+            cells.push(Cell { index, content });
+        }
+        Ok(cells)
     }
 
     /// The cells of a page of a counter.

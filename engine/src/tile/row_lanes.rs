@@ -2,64 +2,68 @@
 
 use rustc_hash::FxHashMap;
 
-use super::cascade::Cascade;
 use super::cut::{LaneContent, LaneSlice, LaneTile};
 use super::grid::{CELLS, TileId};
-use super::summary::{Cell, SliceCell, SliceSummary};
+use super::lane_cells::LaneCells;
+use super::slice_block::{Placed, SliceBlock};
+use crate::base::Result;
 
 /// A lane brings its slices themselves up to this many, one a cell; beyond, summaries are smaller.
 pub const MAX_SLICES: usize = CELLS.unsigned_abs() as usize;
+/// Lanes that are found without hashing.
+const NEAR_LANES: usize = 64;
+const UNKNOWN: u32 = u32::MAX;
 
 /// Takes the slices of a track that overlap a tile, in order of start.
 #[derive(Debug)]
 pub struct RowLanes {
     tile: TileId,
     lanes: Vec<(u32, LaneRows)>,
-    known: FxHashMap<u32, usize>,
-    /// The lane of the slice before: most slices are on the same.
-    last: usize,
+    /// Positions of the first lanes in `lanes`.
+    near: [u32; NEAR_LANES],
+    /// Positions of the others.
+    far: FxHashMap<u32, u32>,
 }
 
 #[derive(Debug)]
 enum LaneRows {
     Few(Vec<LaneSlice>),
-    Many(Cells),
-}
-
-#[derive(Debug)]
-struct Cells {
-    cascade: Cascade<SliceSummary>,
-    /// The tile's first cell.
-    first: i64,
-    closed: Vec<Cell<SliceCell>>,
+    Many(Box<LaneCells>),
 }
 
 impl RowLanes {
     /// For a tile.
     pub fn new(tile: TileId) -> Self {
-        Self { tile, lanes: Vec::new(), known: FxHashMap::default(), last: 0 }
+        Self { tile, lanes: Vec::new(), near: [UNKNOWN; NEAR_LANES], far: FxHashMap::default() }
     }
 
-    /// Takes the next slice.
-    pub fn add(&mut self, slice: LaneSlice) {
-        let Self { tile, lanes, known, last } = self;
-        if lanes.get(*last).is_none_or(|(lane, _)| *lane != slice.lane) {
-            *last = *known.entry(slice.lane).or_insert_with(|| {
-                lanes.push((slice.lane, LaneRows::Few(Vec::new())));
-                lanes.len() - 1
-            });
-        }
-        let rows = &mut lanes[*last].1;
-        match rows {
-            LaneRows::Many(cells) => cells.add(&slice),
-            LaneRows::Few(slices) if slices.len() < MAX_SLICES => slices.push(slice),
-            LaneRows::Few(slices) => {
-                let mut cells = Cells::new(*tile);
-                slices.iter().for_each(|slice| cells.add(slice));
-                cells.add(&slice);
-                *rows = LaneRows::Many(cells);
+    /// Takes the slices of the next block.
+    ///
+    /// # Errors
+    /// Where the block is damaged.
+    pub fn add(&mut self, block: &SliceBlock) -> Result<()> {
+        let tile = self.tile;
+        for placed in block.overlapping(tile.interval()) {
+            let placed = placed?;
+            match self.lane(placed.lane) {
+                LaneRows::Many(cells) => cells.add(&placed),
+                LaneRows::Few(slices) if slices.len() < MAX_SLICES => slices.push(block.slice(placed)?),
+                rows @ LaneRows::Few(_) => rows.sum_up(tile, &placed),
             }
         }
+        Ok(())
+    }
+
+    fn lane(&mut self, lane: u32) -> &mut LaneRows {
+        let slot = match self.near.get_mut(lane as usize) {
+            Some(slot) => slot,
+            None => self.far.entry(lane).or_insert(UNKNOWN),
+        };
+        if *slot == UNKNOWN {
+            *slot = u32::try_from(self.lanes.len()).unwrap_or(UNKNOWN);
+            self.lanes.push((lane, LaneRows::Few(Vec::new())));
+        }
+        &mut self.lanes[*slot as usize].1
     }
 
     /// The lanes, from the first on.
@@ -76,26 +80,18 @@ impl RowLanes {
     }
 }
 
-impl Cells {
-    fn new(tile: TileId) -> Self {
-        let first = tile.level.cell_of(tile.interval().start);
-        Self { cascade: Cascade::new(tile.level, tile.level), first, closed: Vec::new() }
+impl LaneRows {
+    /// Makes cells of the slices that are too many with this one.
+    fn sum_up(&mut self, tile: TileId, placed: &Placed) {
+        let mut cells = Box::new(LaneCells::new(tile));
+        if let Self::Few(slices) = self {
+            for slice in slices {
+                let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
+                let &mut LaneSlice { start_ps, row, name, lane, .. } = slice;
+                cells.add(&Placed { at: 0, start_ps, end_ps, row, name, lane });
+            }
+        }
+        cells.add(placed);
+        *self = Self::Many(cells);
     }
-
-    fn add(&mut self, slice: &LaneSlice) {
-        let span = (slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps));
-        let closed = &mut self.closed;
-        let within = self.first..=self.first + CELLS - 1;
-        self.cascade.slice(span, (slice.row, slice.name), within, &mut |_, cell| closed.push(stored(&cell)));
-    }
-
-    fn finish(self) -> Vec<Cell<SliceCell>> {
-        let mut closed = self.closed;
-        self.cascade.finish(&mut |_, cell| closed.push(stored(&cell)));
-        closed
-    }
-}
-
-fn stored(cell: &Cell<SliceSummary>) -> Cell<SliceCell> {
-    Cell { index: cell.index, content: cell.content.cell() }
 }

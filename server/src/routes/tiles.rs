@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::tile::Tile;
-use nprof_engine::wire::{POSTCARD_ZSTD, VERSION, answer};
+use nprof_engine::wire::{self, POSTCARD_ZSTD, VERSION};
 use serde::Deserialize;
 
 use super::blocking;
@@ -73,12 +73,15 @@ pub async fn read(
     At(at): At<TilePath>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let packing = if accepts(&headers, "application/json") { Packing::Json } else { Packing::Frame };
+    // In one go: no second thread has to wake up on the way to a tile that is kept.
+    blocking(move || answer(&app, &at, &headers)).await
+}
+
+/// The answer. Blocks.
+fn answer(app: &App, at: &TilePath, headers: &HeaderMap) -> Result<Response, ApiError> {
+    let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
     let id = at.id()?;
-    let rank = {
-        let (app, slug, rank) = (app.clone(), at.slug.clone(), at.rank);
-        blocking(move || app.rank(&slug, rank)).await?
-    };
+    let rank = app.rank(&at.slug, at.rank)?;
     if rank.file.tile_content() != at.content {
         return Err(ApiError::NotFound("the profile has been replaced: load it again".to_owned()));
     }
@@ -89,12 +92,11 @@ pub async fn read(
     }
     match packing {
         Packing::Json => {
-            let tile = blocking(move || cut(&at.slug, &rank, id)).await?;
+            let tile = cut(&at.slug, &rank, id)?;
             Ok((cache_headers(etag), axum::Json(tile)).into_response())
         }
         Packing::Frame => {
-            let key = at.key();
-            let frame = blocking(move || app.tile(&key, || frame(&cut(&at.slug, &rank, id)?))).await?;
+            let frame = app.tile(&at.key(), || frame(&cut(&at.slug, &rank, id)?))?;
             let body = Bytes::from_owner(frame);
             Ok((cache_headers(etag), [(header::CONTENT_TYPE, POSTCARD_ZSTD)], body).into_response())
         }
@@ -116,7 +118,7 @@ fn cache_headers(etag: String) -> [(HeaderName, String); 3] {
 }
 
 fn cut(slug: &str, rank: &OpenRank, id: TileId) -> Result<Tile, ApiError> {
-    answer::tile(&rank.segment, id).map_err(|error| ApiError::from(error).of(slug, rank))
+    wire::answer::tile(&rank.segment, id).map_err(|error| ApiError::from(error).of(slug, rank))
 }
 
 fn frame(tile: &Tile) -> Result<Arc<[u8]>, ApiError> {

@@ -1,0 +1,119 @@
+//! The cells of one lane at one level, summed up from slices in order of start. What [`super::cascade`] does for all levels
+//! at once, for a tile that needs one of them now: a few nanoseconds a slice.
+
+use super::grid::{CELLS, TileId};
+use super::name_sums::NameSums;
+use super::slice_block::Placed;
+use super::summary::{Cell, SliceCell};
+use crate::base::Time;
+
+/// Sums slices up.
+#[derive(Debug)]
+pub struct LaneCells {
+    tile: TileId,
+    /// The tile's cells.
+    first: i64,
+    last: i64,
+    open: Option<OpenCell>,
+    times: NameSums,
+    closed: Vec<Cell<SliceCell>>,
+}
+
+/// The cell that slices go to now.
+#[derive(Debug, Clone, Copy)]
+struct OpenCell {
+    index: i64,
+    start_ps: i64,
+    end_ps: i64,
+    busy_ps: u64,
+    count: u32,
+    longest_ps: u64,
+    longest_row: u32,
+    /// Name of the longest, for a cell in which nothing takes time.
+    longest_name: u32,
+}
+
+impl LaneCells {
+    /// For a tile.
+    pub fn new(tile: TileId) -> Self {
+        let first = tile.level.cell_of(tile.interval().start);
+        let (last, times) = (first + CELLS - 1, NameSums::default());
+        Self { tile, first, last, open: None, times, closed: Vec::new() }
+    }
+
+    /// Adds a slice: to its first cell as a start, to all it reaches into as busy time.
+    pub fn add(&mut self, slice: &Placed) {
+        // Nearly all slices lie within the cell of the one before.
+        if let Some(open) = &mut self.open
+            && slice.start_ps >= open.start_ps
+            && slice.start_ps <= slice.end_ps
+            && slice.end_ps < open.end_ps
+        {
+            let duration = slice.end_ps.abs_diff(slice.start_ps);
+            open.busy_ps += duration;
+            open.count += 1;
+            open.see(duration, slice);
+            self.times.add(slice.name, duration);
+        } else {
+            self.add_to_cells(slice);
+        }
+    }
+
+    fn add_to_cells(&mut self, slice: &Placed) {
+        let (level, duration) = (self.tile.level, slice.end_ps.abs_diff(slice.start_ps));
+        let starts_in = level.cell_of(Time(slice.start_ps));
+        let last = level.cell_of(Time(slice.end_ps.saturating_sub(1).max(slice.start_ps)));
+        for index in starts_in.max(self.first)..=last.min(self.last) {
+            if self.open.is_some_and(|open| open.index != index) {
+                self.close();
+            }
+            let open = self.open.get_or_insert_with(|| {
+                let start_ps = index.saturating_mul(level.cell_ps());
+                OpenCell {
+                    index,
+                    start_ps,
+                    end_ps: start_ps.saturating_add(level.cell_ps()),
+                    busy_ps: 0,
+                    count: 0,
+                    longest_ps: duration,
+                    longest_row: slice.row,
+                    longest_name: slice.name,
+                }
+            });
+            let inside = slice.end_ps.min(open.end_ps) - slice.start_ps.max(open.start_ps);
+            let busy = inside.max(0).unsigned_abs();
+            open.busy_ps += busy;
+            open.count += u32::from(index == starts_in);
+            open.see(duration, slice);
+            self.times.add(slice.name, busy);
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let content = SliceCell {
+            busy_ps: open.busy_ps,
+            count: open.count,
+            name: self.times.take_dominant().unwrap_or(open.longest_name),
+            longest_row: open.longest_row,
+            longest_ps: open.longest_ps,
+        };
+        self.closed.push(Cell { index: open.index, content });
+    }
+
+    /// The cells that are not empty.
+    pub fn finish(mut self) -> Vec<Cell<SliceCell>> {
+        self.close();
+        self.closed
+    }
+}
+
+impl OpenCell {
+    /// Considers a slice for the longest; of equal ones the first stays.
+    fn see(&mut self, duration_ps: u64, slice: &Placed) {
+        if duration_ps > self.longest_ps {
+            (self.longest_ps, self.longest_row) = (duration_ps, slice.row);
+            self.longest_name = slice.name;
+        }
+    }
+}
