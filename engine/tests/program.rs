@@ -8,6 +8,8 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
+use nprof_engine::native::AllCores;
+use nprof_engine::query::{OneHand, Pattern};
 use nprof_engine::segment::Segment;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 
@@ -206,7 +208,11 @@ fn search_finds_texts_with_and_without_postings() {
     for needle in ["op_3", "src=0x80 ", "dst=7", "dst=11", "no such text"] {
         let is_match =
             |one: &&Executed| one.operands.contains(needle) || one.opcode.to_lowercase().contains(needle);
-        let found = segment.search(needle, 3).unwrap();
+        let pattern = Pattern::text(needle);
+        let found = segment.search(&pattern, 3, &OneHand).unwrap();
+        // Again, with what was seen, and by several at once.
+        assert_eq!(segment.search(&pattern, 3, &AllCores(&|| true)).unwrap(), found, "{needle}");
+        assert_eq!(segment.search(&pattern, 3, &AllCores(&|| false)), Err(Error::Unwanted));
         let expected: Vec<u32> =
             (0..).zip(&executed).filter(|(_, one)| is_match(one)).map(|(row, _)| row).collect();
         assert_eq!(found.rows.iter().collect::<Vec<_>>(), expected, "{needle}");
