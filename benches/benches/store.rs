@@ -82,7 +82,10 @@ fn questions(path: &Path) {
     let (_, window) = view(0.001);
     report("window, 0.1 %", time(|| drop(black_box(answer::window(&segment, window, None, 2000)))));
     let (_, window) = view(0.1);
-    report("selection, 10 %", time(|| drop(black_box(segment.selection(&tracks, window)))));
+    report(
+        "selection, 10 %",
+        time(|| drop(black_box(segment.selection(&tracks, window, &AllCores(&|| true))))),
+    );
     report(
         "search, rare text",
         time(|| drop(black_box(segment.search(&Pattern::text("layers.7"), 100, &AllCores(&|| true))))),

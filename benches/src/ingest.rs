@@ -290,7 +290,7 @@ mod tests {
         let segment = SegmentFile::open_file(&path).unwrap().unwrap();
         let tracks = segment.slice_tracks(None);
         assert_eq!(tracks.len(), ENGINES.len() + meta.dmas.len());
-        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX)).unwrap();
+        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX), &OneHand).unwrap();
         assert_eq!(all.count, meta.instructions[0]);
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
         let rows = segment.search(&Pattern::text(texts.lines().next().unwrap()), 1, &OneHand).unwrap().rows;

@@ -121,7 +121,9 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             NAME,
             "G1",
             &questions.spans,
-            |&(start, end)| Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)))?),
+            |&(start, end)| {
+                Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)), &AllCores(&|| true))?)
+            },
             |_, selection| {
                 let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
                 Answer { rows: selection.count, sum: ps / PS_PER_NS.unsigned_abs() }

@@ -180,7 +180,7 @@ fn statistics_from_totals_are_those_of_the_rows() {
         let at = |percent: i64| first + (last - first) / 100 * percent;
         let span = Interval::new(at(from), at(to));
         let inside = |one: &&Executed| span.overlaps(one.start_ps, one.start_ps + one.duration_ps);
-        let selection = segment.selection(&[TRACK], span).unwrap();
+        let selection = segment.selection(&[TRACK], span, &OneHand).unwrap();
         assert_eq!(selection.count, executed.iter().filter(inside).count() as u64);
         let (mut busy_ps, mut covered_to) = (0, span.start.0);
         for one in executed.iter().filter(inside) {

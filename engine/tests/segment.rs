@@ -157,8 +157,11 @@ proptest! {
             slices.iter().filter(|g| window.overlaps(g.start_ps, g.start_ps + g.duration_ps)).collect();
         let (found, truncated) = segment.window(&ids(&segment), window, 1000).unwrap();
         prop_assert_eq!((found.len(), truncated), (inside.len(), false));
-        let selection = segment.selection(&ids(&segment), window).unwrap();
+        let selection = segment.selection(&ids(&segment), window, &OneHand).unwrap();
         prop_assert_eq!(selection.count, inside.len() as u64);
+        prop_assert_eq!(&segment.selection(&ids(&segment), window, &AllCores(&|| true)).unwrap(), &selection);
+        let unwanted = segment.selection(&ids(&segment), window, &AllCores(&|| false));
+        prop_assert_eq!(unwanted, Err(Error::Unwanted));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
         let hits = segment.search(&Pattern::text("ab"), 5, &OneHand).unwrap();
@@ -336,7 +339,7 @@ fn the_ends_of_time_are_within_reach() {
     // Enough for a pyramid over all of time.
     slices.extend((0..9_000).map(|step| at(-far + step * (far / 4_600), 1)));
     let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
-    let all = segment.selection(&ids(&segment), Interval::new(-far, far)).unwrap();
+    let all = segment.selection(&ids(&segment), Interval::new(-far, far), &OneHand).unwrap();
     assert_eq!(all.count + 1, slices.len() as u64, "all but the one that stands where the span ends");
     for level in (0..=Level::COARSEST.number()).filter_map(Level::new) {
         for time in [-far, -1, 0, far] {

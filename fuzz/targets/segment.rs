@@ -78,7 +78,7 @@ fn ask(bytes: Vec<u8>) {
     if let Ok(pattern) = Pattern::new("size > \\d|x", Syntax::Regex) {
         let _ = answer::search(&segment, &pattern, 10, &OneHand);
     }
-    let _ = answer::selection(&segment, span, None);
+    let _ = answer::selection(&segment, span, None, &OneHand);
     let _ = answer::window(&segment, span, None, 100);
     let _ = answer::summary(&segment, 0);
     for row in [0, 1, 100, u32::MAX] {

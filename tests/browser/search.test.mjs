@@ -74,4 +74,36 @@ test("search", async (t) => {
     // The browser itself reports the answer to the wrong one.
     assert.deepEqual(problems.filter((problem) => !/400/.test(problem)), []);
   });
+
+  // Without that, the page would wait for the answer to the first question before it asks the next one.
+  const isCalledOff = async (page, part, ask) => {
+    await page.route((address) => address.href.includes(part), () => {}, { times: 1 });
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().includes(part));
+    const asked = page.waitForRequest((request) => request.url().includes(part));
+    await ask.first();
+    await asked;
+    await ask.next();
+    assert.equal((await failed).failure().errorText, "net::ERR_ABORTED");
+  };
+
+  await t.test("a search that is replaced is called off", async (t) => {
+    const { page, problems, box } = await open(t);
+    await isCalledOff(page, "q=slow", { first: () => box.fill("slow"), next: () => box.fill("MATMUL") });
+    await hits(page, "q=MATMUL");
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("adding up a span that is replaced is called off", async (t) => {
+    const { page, problems } = await open(t);
+    const ruler = await page.locator(".ruler").boundingBox();
+    const mark = async (from, to) => {
+      await page.mouse.move(ruler.x + from, ruler.y + 10);
+      await page.mouse.down();
+      await page.mouse.move(ruler.x + to, ruler.y + 10);
+      await page.mouse.up();
+    };
+    await isCalledOff(page, "/selection?", { first: () => mark(100, 300), next: () => mark(200, 700) });
+    await page.getByRole("tabpanel", { name: "Selection" }).getByText("Engines › Tensor", { exact: true }).waitFor();
+    assert.deepEqual(problems, []);
+  });
 });

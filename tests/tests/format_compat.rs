@@ -108,7 +108,7 @@ fn check(segment: Segment<Vec<u8>>) {
     assert_eq!(footer.warnings.len(), 1);
     assert_eq!(footer.flows.arrows, 8_999);
     let tracks = segment.slice_tracks(None);
-    let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4)).unwrap();
+    let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), &OneHand).unwrap();
     assert_eq!(all.count, 9_000);
     let (found, _) = segment.window(&tracks, Interval::new(100_000_000, 101_000_000), 100).unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();

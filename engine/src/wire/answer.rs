@@ -283,8 +283,8 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
 /// The slices with a text in their name or fields that matches.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
-pub fn search<B: Bytes + Sync>(
+/// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
+pub fn search<B: Bytes>(
     segment: &Segment<B>,
     pattern: &Pattern,
     limit: usize,
@@ -304,13 +304,14 @@ pub fn search<B: Bytes + Sync>(
 /// Statistics of a span: of all tracks, or of those asked for.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
 pub fn selection<B: Bytes>(
     segment: &Segment<B>,
     span: Interval,
     tracks: Option<&[u32]>,
+    hands: &dyn Hands,
 ) -> Result<SelectionSummary> {
-    let selection = segment.selection(&tracks_of(segment, tracks), span)?;
+    let selection = segment.selection(&tracks_of(segment, tracks), span, hands)?;
     let by_name = selection.by_name.iter().map(|name| {
         Ok(NameTotal {
             name: segment.text(name.name)?.to_owned(),

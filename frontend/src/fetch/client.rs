@@ -175,14 +175,18 @@ impl Client {
     /// Statistics of the slices in a span.
     ///
     /// # Errors
-    /// As [`Client::profiles`].
+    /// As [`Client::profiles`]; [`FetchError::Cancelled`] after the signal.
     pub async fn selection(
         self,
         slug: &str,
         rank: u32,
         span: Interval,
+        cancel: &AbortSignal,
     ) -> Result<SelectionSummary, FetchError> {
-        message(&format!("{}/selection?{}", rank_path(slug, rank), span_query(span))).await
+        let request = RequestInit::new();
+        request.set_signal(Some(cancel));
+        let path = format!("{}/selection?{}", rank_path(slug, rank), span_query(span));
+        decode::message(&bytes(&path, &request, POSTCARD).await?)
     }
 
     /// The metrics of a rank.

@@ -228,10 +228,14 @@ pub async fn selection(
     form: Form,
 ) -> Result<Response, ApiError> {
     let (span, tracks) = (query.interval()?, query.tracks()?);
-    ask(app, at.slug, at.rank, form, move |rank| {
-        Ok(answer::selection(&rank.segment, span, tracks.as_deref())?)
+    let (waiting, wanted) = Waiting::new();
+    let answer = ask(app, at.slug, at.rank, form, move |rank| {
+        let goes_on = || wanted.is_wanted();
+        Ok(answer::selection(&rank.segment, span, tracks.as_deref(), &AllCores(&goes_on))?)
     })
-    .await
+    .await;
+    drop(waiting);
+    answer
 }
 
 /// `GET …/ranks/{rank}/summary`

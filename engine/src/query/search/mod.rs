@@ -71,7 +71,7 @@ impl BlockMatches {
     }
 }
 
-impl<B: Bytes + Sync> Segment<B> {
+impl<B: Bytes> Segment<B> {
     /// All slices with a text that matches; the first `limit` by time in detail.
     ///
     /// # Errors

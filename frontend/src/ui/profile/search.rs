@@ -8,9 +8,9 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use nprof_engine::query::Syntax;
 use nprof_engine::wire::search::{SearchHit, SearchResult};
-use web_sys::AbortController;
 
 use super::details::Details;
+use super::latest::{Latest, last_answer};
 use super::opened::{Answer, Opened, Tab};
 use super::search_cursor::{Walk, step};
 use crate::fetch::{Client, FetchError};
@@ -55,31 +55,26 @@ impl Search {
             let text = Some(wanted.get()).filter(|text| !text.is_empty())?;
             Some((opened.rank_number.get()?, text, opened.view.with(|view| view.syntax)))
         });
-        let under_way = StoredValue::new_local(None::<AbortController>);
+        let latest = Latest::new(question);
         let impatient = StoredValue::new(None::<Walk>);
         let resource = LocalResource::new(move || {
             attempt.track();
             let (slug, question) = (opened.slug(), question.get());
-            // The server need not go on with what nobody waits for.
-            let request = question.as_ref().and_then(|_| AbortController::new().ok());
-            if let Some(before) =
-                under_way.try_update_value(|held| std::mem::replace(held, request.clone())).flatten()
-            {
-                before.abort();
-            }
+            let signal = latest.begin(question.clone());
             async move {
-                let ((rank, text, syntax), request) = (question.clone()?, request?);
-                let answer = Client.search(&slug, rank, (&text, syntax), MOST_HITS, &request.signal()).await;
+                let ((rank, text, syntax), signal) = (question.clone()?, signal?);
+                let answer = Client.search(&slug, rank, (&text, syntax), MOST_HITS, &signal).await;
                 let answer = answer.map(Arc::new);
-                if let (Ok(found), Some(walk)) = (&answer, impatient.try_update_value(Option::take).flatten())
+                // An answer that was called off leaves the haste to the one after it.
+                if let Ok(found) = &answer
+                    && let Some(walk) = impatient.try_update_value(Option::take).flatten()
                 {
                     go(opened, found, None, walk);
                 }
                 Some((question, answer))
             }
         });
-        // A memo of its own between the resource and its readers, as in `opened.rs`.
-        let last = Memo::new(move |_| resource.get().flatten());
+        let last = last_answer(resource);
         // While the next answer is on its way the last one stays; without a question there is none.
         let result = Signal::derive(move || {
             let asked = question.get()?;
