@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use nprof_capture::device::simulated::{self, Settings};
 use nprof_engine::base::Interval;
 use nprof_engine::ingest::BuildOptions;
-use nprof_engine::native::{SegmentFile, WriteError, write_segment};
+use nprof_engine::native::{AllCores, SegmentFile, WriteError, write_segment};
+use nprof_engine::query::Pattern;
 use nprof_engine::tile::{Level, TileId, groups};
 use nprof_engine::wire::answer;
 
@@ -81,8 +82,14 @@ fn questions(path: &Path) {
     let (_, window) = view(0.001);
     report("window, 0.1 %", time(|| drop(black_box(answer::window(&segment, window, None, 2000)))));
     let (_, window) = view(0.1);
-    report("selection, 10 %", time(|| drop(black_box(segment.selection(&tracks, window)))));
-    report("search, rare text", time(|| drop(black_box(segment.search("layers.7", 100)))));
+    report(
+        "selection, 10 %",
+        time(|| drop(black_box(segment.selection(&tracks, window, &AllCores(&|| true))))),
+    );
+    report(
+        "search, rare text",
+        time(|| drop(black_box(segment.search(&Pattern::text("layers.7"), 100, &AllCores(&|| true))))),
+    );
     report("summary", time(|| drop(black_box(answer::summary(&segment, 0)))));
 }
 

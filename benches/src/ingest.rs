@@ -274,6 +274,7 @@ fn counter<T: Fixed + Into<u32>>(
 mod tests {
     use nprof_engine::base::Interval;
     use nprof_engine::native::SegmentFile;
+    use nprof_engine::query::{OneHand, Pattern};
 
     use super::*;
     use crate::generate::files::read_texts;
@@ -290,10 +291,10 @@ mod tests {
         let segment = SegmentFile::open_file(&path).unwrap().unwrap();
         let tracks = segment.slice_tracks(None);
         assert_eq!(tracks.len(), ENGINES.len() + meta.dmas.len());
-        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX)).unwrap();
+        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX), &OneHand).unwrap();
         assert_eq!(all.count, meta.instructions[0]);
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
-        let rows = segment.search(texts.lines().next().unwrap(), 1).unwrap().rows;
+        let rows = segment.search(&Pattern::text(texts.lines().next().unwrap()), 1, &OneHand).unwrap().rows;
         assert!(!rows.is_empty());
     }
 }

@@ -2,6 +2,7 @@
 //! a selection over a segment that it holds in memory.
 
 use nprof_engine::base::{Interval, Result};
+use nprof_engine::query::OneHand;
 use nprof_engine::segment::Segment;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::tile::Tile;
@@ -45,6 +46,6 @@ impl Page {
     /// # Errors
     /// Where the segment is damaged.
     pub fn select_all(&self) -> Result<u64> {
-        Ok(answer::selection(&self.segment, Interval::new(i64::MIN / 4, i64::MAX / 4), None)?.count)
+        Ok(answer::selection(&self.segment, Interval::new(i64::MIN / 4, i64::MAX / 4), None, &OneHand)?.count)
     }
 }

@@ -9,7 +9,8 @@ use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
 use nprof_engine::model::{NameId, TrackId};
-use nprof_engine::native::SegmentFile;
+use nprof_engine::native::{AllCores, SegmentFile};
+use nprof_engine::query::Pattern;
 use nprof_engine::segment::{BlockReader, ColumnRole};
 use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
 use nprof_engine::wire::answer;
@@ -120,7 +121,9 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             NAME,
             "G1",
             &questions.spans,
-            |&(start, end)| Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)))?),
+            |&(start, end)| {
+                Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)), &AllCores(&|| true))?)
+            },
             |_, selection| {
                 let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
                 Answer { rows: selection.count, sum: ps / PS_PER_NS.unsigned_abs() }
@@ -130,7 +133,7 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             NAME,
             "S1",
             &questions.needles,
-            |needle| Ok(segment.search(needle, 0)?.rows),
+            |needle| Ok(segment.search(&Pattern::text(needle), 0, &AllCores(&|| true))?.rows),
             |_, rows| Answer { rows: rows.len(), sum: 0 },
         )?,
         tiles(&segment, questions, whole)?,

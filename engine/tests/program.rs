@@ -8,6 +8,8 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
+use nprof_engine::native::AllCores;
+use nprof_engine::query::{OneHand, Pattern};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -193,7 +195,7 @@ fn check_statistics(executed: &[Executed], options: BuildOptions) {
         let at = |percent: i64| first + (last - first) / 100 * percent;
         let span = Interval::new(at(from), at(to));
         let inside = |one: &&Executed| span.overlaps(one.start_ps, one.start_ps + one.duration_ps);
-        let selection = segment.selection(&[TRACK], span).unwrap();
+        let selection = segment.selection(&[TRACK], span, &OneHand).unwrap();
         assert_eq!(selection.count, executed.iter().filter(inside).count() as u64);
         let (mut busy_ps, mut covered_to) = (0, span.start.0);
         for one in executed.iter().filter(inside) {
@@ -221,7 +223,11 @@ fn search_finds_texts_with_and_without_postings() {
     for needle in ["op_3", "src=0x80 ", "dst=7", "dst=11", "no such text"] {
         let is_match =
             |one: &&Executed| one.operands.contains(needle) || one.opcode.to_lowercase().contains(needle);
-        let found = segment.search(needle, 3).unwrap();
+        let pattern = Pattern::text(needle);
+        let found = segment.search(&pattern, 3, &OneHand).unwrap();
+        // Again, with what was seen, and by several at once.
+        assert_eq!(segment.search(&pattern, 3, &AllCores(&|| true)).unwrap(), found, "{needle}");
+        assert_eq!(segment.search(&pattern, 3, &AllCores(&|| false)), Err(Error::Unwanted));
         let expected: Vec<u32> =
             (0..).zip(&executed).filter(|(_, one)| is_match(one)).map(|(row, _)| row).collect();
         assert_eq!(found.rows.iter().collect::<Vec<_>>(), expected, "{needle}");

@@ -11,10 +11,13 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
+use nprof_engine::native::AllCores;
+use nprof_engine::query::{OneHand, Pattern, Syntax};
 use nprof_engine::segment::{Fetched, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 use nprof_engine::wire::answer;
+use nprof_engine::wire::detail::FieldContent;
 use proptest::prelude::*;
 
 /// A slice of the model that the segment is compared with.
@@ -160,14 +163,49 @@ proptest! {
             slices.iter().filter(|g| window.overlaps(g.start_ps, g.start_ps + g.duration_ps)).collect();
         let (found, truncated) = segment.window(&ids(&segment), window, 1000).unwrap();
         prop_assert_eq!((found.len(), truncated), (inside.len(), false));
-        let selection = segment.selection(&ids(&segment), window).unwrap();
+        let selection = segment.selection(&ids(&segment), window, &OneHand).unwrap();
         prop_assert_eq!(selection.count, inside.len() as u64);
+        prop_assert_eq!(&segment.selection(&ids(&segment), window, &AllCores(&|| true)).unwrap(), &selection);
+        let unwanted = segment.selection(&ids(&segment), window, &AllCores(&|| false));
+        prop_assert_eq!(unwanted, Err(Error::Unwanted));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
-        let hits = segment.search("ab", 5).unwrap();
+        let hits = segment.search(&Pattern::text("ab"), 5, &OneHand).unwrap();
         let matching = slices.iter().filter(|g| g.text.as_deref().is_some_and(|t| t.contains("ab"))).count();
         prop_assert_eq!(hits.rows.len(), matching as u64);
         prop_assert_eq!(hits.hits.len(), matching.min(5));
+    }
+
+    #[test]
+    fn a_regular_expression_finds_what_a_scan_of_decoded_rows_finds(
+        slices in prop::collection::vec(given(), 1..120),
+        pattern in prop::sample::select(vec!["ab", "a.c?d", "^[ab]+$", "op_[1-3]", "OP_(1|4)", "^$", "d|_2", "[^_]b\\b", "(a|b){3}"]),
+        limit in 0_usize..8,
+        tight in any::<bool>(),
+    ) {
+        let options = if tight { TIGHT } else { BuildOptions::default() };
+        let segment = Segment::open(build(&slices, options)).unwrap();
+        let case = if pattern.contains("OP") { "" } else { "(?i)" };
+        let plain = regex_automata::meta::Regex::new(&format!("{case}{pattern}")).unwrap();
+        let mut expected = Vec::new();
+        for row in 0..u32::try_from(slices.len()).unwrap() {
+            let detail = answer::slice(&segment, row).unwrap();
+            let has_text = |field: &FieldContent| matches!(field, FieldContent::Text(text) if plain.is_match(text));
+            if plain.is_match(&detail.slice.name) {
+                expected.push((detail.slice.start_ps, row, "name"));
+            } else if detail.fields.iter().any(|field| has_text(&field.value)) {
+                expected.push((detail.slice.start_ps, row, "operands"));
+            }
+        }
+        let pattern = Pattern::new(pattern, Syntax::Regex).unwrap();
+        let rows = segment.search(&pattern, 0, &OneHand).unwrap().rows;
+        prop_assert_eq!(rows.iter().collect::<Vec<_>>(), expected.iter().map(|hit| hit.1).collect::<Vec<_>>());
+        let found = answer::search(&segment, &pattern, limit, &AllCores(&|| true)).unwrap();
+        expected.sort_unstable();
+        expected.truncate(limit);
+        let hits: Vec<_> =
+            found.hits.iter().map(|hit| (hit.slice.start_ps, hit.slice.row, hit.field.as_str())).collect();
+        prop_assert_eq!((hits, found.total), (expected, rows.len()));
     }
 
     #[test]
@@ -347,7 +385,7 @@ fn the_ends_of_time_are_within_reach() {
     // Enough for a pyramid over all of time.
     slices.extend((0..9_000).map(|step| at(-far + step * (far / 4_600), 1)));
     let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
-    let all = segment.selection(&ids(&segment), Interval::new(-far, far)).unwrap();
+    let all = segment.selection(&ids(&segment), Interval::new(-far, far), &OneHand).unwrap();
     assert_eq!(all.count + 1, slices.len() as u64, "all but the one that stands where the span ends");
     for level in (0..=Level::COARSEST.number()).filter_map(Level::new) {
         for time in [-far, -1, 0, far] {

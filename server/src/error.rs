@@ -123,6 +123,7 @@ impl From<nprof_engine::base::Error> for ApiError {
         match error {
             // The caller asked for a row, a track or a tile that does not exist.
             nprof_engine::base::Error::Invalid { what } => Self::NotFound(what.to_owned()),
+            nprof_engine::base::Error::Unwanted => Self::Internal(error.to_string()),
             _ => Self::Segment(error),
         }
     }

@@ -12,6 +12,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, RankInfo, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Unit, Value,
     WarningKind,
 };
+use nprof_engine::query::{OneHand, Pattern};
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::wire::answer;
@@ -109,14 +110,14 @@ fn check(segment: Segment<Vec<u8>>) {
     assert_eq!(footer.warnings.len(), 1);
     assert_eq!(footer.flows.arrows, 8_999);
     let tracks = segment.slice_tracks(None);
-    let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4)).unwrap();
+    let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), &OneHand).unwrap();
     assert_eq!(all.count, 9_000);
     let (found, _) = segment.window(&tracks, Interval::new(100_000_000, 101_000_000), 100).unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();
     assert_eq!(names, ["ACTIVATE", "MATMUL"]);
     let detail = answer::slice(&segment, found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    assert_eq!(segment.search("operand 499", 10).unwrap().rows.len(), 6);
+    assert_eq!(segment.search(&Pattern::text("operand 499"), 10, &OneHand).unwrap().rows.len(), 6);
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();
     assert_eq!(counters[0].value_range, Some((0.0, 16.0)));
     assert!(counters[0].pyramid.len > 0, "9,000 samples have a pyramid");

@@ -41,6 +41,8 @@ pub enum Error {
         /// What was tried.
         what: &'static str,
     },
+    /// Nobody waits for the answer any more.
+    Unwanted,
     /// The caller's own mistake, or an answer that does not exist.
     Invalid {
         /// What is wrong.
@@ -70,6 +72,7 @@ impl fmt::Display for Error {
             }
             Self::Missing { offset, len } => write!(f, "bytes {offset}+{len} are not here yet"),
             Self::Storage { what } => write!(f, "storage failed: {what}"),
+            Self::Unwanted => f.write_str("the question was called off"),
             Self::Invalid { what } => f.write_str(what),
         }
     }

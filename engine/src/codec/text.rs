@@ -62,6 +62,19 @@ fn shared_len(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
+impl<T: AsRef<str>> FromIterator<T> for Texts {
+    fn from_iter<I: IntoIterator<Item = T>>(of: I) -> Self {
+        let mut texts = Self::default();
+        for text in of {
+            texts.bytes.push_str(text.as_ref());
+            texts.ends.push(
+                u32::try_from(texts.bytes.len()).expect("the texts of a block hold at most MAX_TEXT_BYTES"),
+            );
+        }
+        texts
+    }
+}
+
 pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
     let total: usize = texts.clone().map(str::len).sum();
     assert!(total <= MAX_TEXT_BYTES, "the texts of a block hold at most MAX_TEXT_BYTES");

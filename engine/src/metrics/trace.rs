@@ -3,6 +3,7 @@
 use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
 use crate::model::{OwnedValue, TrackId, Unit};
+use crate::query::OneHand;
 use crate::segment::{Bytes, Segment};
 
 /// Names that are listed.
@@ -22,7 +23,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     // Instants at the very end count too.
     let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
     let tracks = segment.slice_tracks(None);
-    let selection = segment.selection(&tracks, whole)?;
+    let selection = segment.selection(&tracks, whole, &OneHand)?;
     let footer = segment.footer();
     let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
     let totals = vec![

@@ -2,9 +2,11 @@
 #![cfg(feature = "native")]
 
 mod beside;
+mod cores;
 mod map;
 mod threads;
 mod write;
 
+pub use cores::AllCores;
 pub use map::SegmentFile;
 pub use write::{GoesOn, WriteError, write_segment, write_segment_while};

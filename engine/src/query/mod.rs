@@ -4,6 +4,7 @@
 //! All are plain calls that decode the blocks they need and nothing else.
 
 mod fields;
+mod hands;
 mod neighbour;
 mod part;
 mod search;
@@ -12,9 +13,10 @@ mod slice;
 mod verify;
 
 pub use fields::RowFields;
+pub use hands::{Hands, OneHand};
 pub use neighbour::Direction;
 pub use part::{Part, PartMap, PartName};
-pub use search::{Found, Hit};
+pub use search::{Found, Hit, Pattern, PatternError, Syntax};
 pub use selection::{NameTime, Selection, TrackTime};
 pub use slice::SliceAt;
 pub use verify::{Finding, Report};

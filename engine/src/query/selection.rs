@@ -1,7 +1,8 @@
-//! Statistics of the slices in a span of time.
+//! Statistics of the slices in a span of time. Tracks are shared among all hands.
 
 use rustc_hash::FxHashMap;
 
+use super::hands::{Hands, gather};
 use crate::base::{Error, Interval, Result};
 use crate::model::{NameId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
@@ -43,19 +44,25 @@ pub struct TrackTime {
     pub busy_ps: u64,
 }
 
+/// Slices by name.
+type Names = FxHashMap<u32, NameTime>;
+
 impl<B: Bytes> Segment<B> {
     /// Statistics of the slices of these tracks in a span.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
-    pub fn selection(&self, tracks: &[TrackId], span: Interval) -> Result<Selection> {
-        let mut names: FxHashMap<u32, NameTime> = FxHashMap::default();
+    /// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
+    pub fn selection(&self, tracks: &[TrackId], span: Interval, hands: &dyn Hands) -> Result<Selection> {
+        let totals = gather(hands, tracks.len(), |at| self.track_selection(tracks[at], span, hands))?;
+        let mut names = Names::default();
         let mut selection = Selection::default();
-        for &track in tracks {
-            let total = self.track_selection(track, span, &mut names)?;
+        for (total, of_track) in totals {
             selection.count += total.count;
             if total.count > 0 {
                 selection.by_track.push(total);
+            }
+            for of in of_track.into_values() {
+                add(&mut names, of.name.0, (of.count, of.total_ps), (of.longest_ps, of.longest_row));
             }
         }
         selection.by_name = names.into_values().collect();
@@ -67,10 +74,11 @@ impl<B: Bytes> Segment<B> {
         &self,
         track: TrackId,
         span: Interval,
-        names: &mut FxHashMap<u32, NameTime>,
-    ) -> Result<TrackTime> {
+        hands: &dyn Hands,
+    ) -> Result<(TrackTime, Names)> {
         let mut total = TrackTime { track, count: 0, busy_ps: 0 };
-        let Some(table) = self.table_of(track) else { return Ok(total) };
+        let mut names = Names::default();
+        let Some(table) = self.table_of(track) else { return Ok((total, names)) };
         let blocks = self.blocks_of(track)?;
         let list = self.blocks(table)?;
         let totals = self.totals(track)?;
@@ -79,6 +87,9 @@ impl<B: Bytes> Segment<B> {
         // Slices come in order of start: what is covered so far ends here.
         let mut covered_to = span.start.0;
         for block in list.overlapping(blocks, span) {
+            if !hands.is_wanted() {
+                return Err(Error::Unwanted);
+            }
             let (start, end) = (list.starts()[block], list.end(block));
             // Slices of a block that lies inside (not at the very end: what has no duration there is outside) are known
             // without their rows.
@@ -86,7 +97,7 @@ impl<B: Bytes> Segment<B> {
                 for of in totals.names(block - first_block) {
                     let row = first_row + list.first_row(block) + u32::from(of.longest_at);
                     total.count += u64::from(of.count);
-                    add(names, of.name, (u64::from(of.count), of.total_ps), (of.longest_ps, row));
+                    add(&mut names, of.name, (u64::from(of.count), of.total_ps), (of.longest_ps, row));
                 }
                 // Those of the blocks before that reach into this one reach into the span, too: they have been counted.
                 total.busy_ps += totals.covered_ps(block - first_block);
@@ -108,24 +119,19 @@ impl<B: Bytes> Segment<B> {
                 let damaged = Error::Corrupt { what: "core column", offset: 0 };
                 let name = u32::try_from(name).map_err(|_| damaged)?;
                 let inside = span.overlap_ps(start, end).unsigned_abs();
-                add(names, name, (1, inside), (duration.unsigned_abs(), row));
+                add(&mut names, name, (1, inside), (duration.unsigned_abs(), row));
                 total.count += 1;
                 let end = end.min(span.end.0);
                 total.busy_ps += (end - start.max(covered_to)).max(0).unsigned_abs();
                 covered_to = covered_to.max(end);
             }
         }
-        Ok(total)
+        Ok((total, names))
     }
 }
 
 /// Adds slices of a name: how many and their time, the longest of them and its row.
-fn add(
-    names: &mut FxHashMap<u32, NameTime>,
-    name: u32,
-    (count, total_ps): (u64, u64),
-    (longest_ps, longest_row): (u64, u32),
-) {
+fn add(names: &mut Names, name: u32, (count, total_ps): (u64, u64), (longest_ps, longest_row): (u64, u32)) {
     let entry = names.entry(name).or_insert(NameTime {
         name: NameId(name),
         count: 0,

@@ -2,7 +2,6 @@
 
 use std::ops::{ControlFlow, Range};
 
-use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 
 use super::part::{Part, PartMap};
@@ -75,9 +74,9 @@ impl<B: Bytes> Segment<B> {
         let meta = &self.footer().columns[column];
         let mut cursor = self.cursor(meta.postings, "postings")?;
         let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
-        let texts: RoaringBitmap = (0..self.footer().dictionary.texts).collect();
+        let texts = i64::from(self.footer().dictionary.texts);
         let blocks = self.blocks(meta.table)?.len();
-        match postings.blocks_with(&texts)?.max() {
+        match postings.blocks_with(|code| (0..texts).contains(&code))?.max() {
             Some(block) if block as usize >= blocks => Err(Error::Corrupt {
                 what: "postings name a block that is not there",
                 offset: meta.postings.offset,

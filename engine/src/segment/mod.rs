@@ -7,6 +7,7 @@
 mod anatomy;
 mod block_reader;
 mod blocks;
+mod code_spans;
 mod dictionary;
 mod directory;
 mod flows;
@@ -24,6 +25,7 @@ mod totals;
 pub use anatomy::{Anatomy, ColumnAnatomy, TableAnatomy};
 pub use block_reader::BlockReader;
 pub use blocks::{BlockList, BlockListWriter};
+pub use code_spans::CodeSpans;
 pub use dictionary::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
 pub use directory::{BlockEntry, Directory, MAX_INLINE, Place};
 pub use flows::{Arrow, End, FlowsMeta, FlowsWriter};

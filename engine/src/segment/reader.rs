@@ -1,6 +1,7 @@
 //! Opening a segment and reading its pieces.
 //!
-//! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call.
+//! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call, of some columns it is
+//! kept which codes they have.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -17,7 +18,7 @@ use crate::block::ColumnType;
 use crate::codec::{self, Decoder, Texts};
 use crate::model::{NameId, TableId, TrackId, TrackKind};
 
-use super::{CHUNK_TEXTS, Page, Program, Totals};
+use super::{CHUNK_TEXTS, CodeSpans, Page, Program, Totals};
 
 /// An open segment.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub struct Segment<B> {
     content: String,
     blocks: Vec<OnceLock<BlockList>>,
     directories: Vec<OnceLock<Directory>>,
+    seen: Vec<OnceLock<Vec<OnceLock<CodeSpans>>>>,
     chunks: OnceLock<Vec<Piece>>,
     texts: Vec<OnceLock<Texts>>,
     programs: Vec<OnceLock<Program>>,
@@ -96,6 +98,7 @@ impl<B: Bytes> Segment<B> {
             content: layout::content_id(trailer.footer.checksum, file_len),
             blocks: footer.tables.iter().map(|_| OnceLock::new()).collect(),
             directories: footer.columns.iter().map(|_| OnceLock::new()).collect(),
+            seen: footer.columns.iter().map(|_| OnceLock::new()).collect(),
             chunks: OnceLock::new(),
             texts: (0..texts).map(|_| OnceLock::new()).collect(),
             programs: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
@@ -169,6 +172,17 @@ impl<B: Bytes> Segment<B> {
         get_or_try(&self.directories[column], || {
             Directory::decode(&mut self.cursor(meta.directory, "column directory")?, blocks)
         })
+    }
+
+    /// For each block of a column, by its position in the footer, a place to keep the codes that its rows have. Only
+    /// blocks in which every row has one are kept.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn seen_codes(&self, column: usize) -> Result<&[OnceLock<CodeSpans>]> {
+        let blocks = self.blocks(self.footer.columns[column].table)?.len();
+        let places = || Ok((0..blocks).map(|_| OnceLock::new()).collect());
+        get_or_try(&self.seen[column], places).map(Vec::as_slice)
     }
 
     /// The columns of a table, by their positions in the footer.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::base::{Error, Result};
 
-/// The bytes of a segment, as far as they are here.
-pub trait Bytes {
+/// The bytes of a segment, as far as they are here. Several may read them at once.
+pub trait Bytes: Sync {
     /// Length of the whole file.
     fn file_len(&self) -> u64;
 
@@ -17,7 +17,7 @@ pub trait Bytes {
 }
 
 /// A whole file in memory or mapped.
-impl<T: AsRef<[u8]>> Bytes for T {
+impl<T: AsRef<[u8]> + Sync> Bytes for T {
     fn file_len(&self) -> u64 {
         self.as_ref().len() as u64
     }

@@ -13,7 +13,7 @@ use crate::base::{Error, Interval, Result};
 use crate::metrics;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
-use crate::query::{Direction, SliceAt};
+use crate::query::{Direction, Hands, Pattern, SliceAt};
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
 
@@ -280,12 +280,17 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
     segment.slice_tracks(wanted.as_deref())
 }
 
-/// The slices with a text in their name or fields.
+/// The slices with a text in their name or fields that matches.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
-pub fn search<B: Bytes>(segment: &Segment<B>, query: &str, limit: usize) -> Result<SearchResult> {
-    let found = segment.search(query, limit)?;
+/// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
+pub fn search<B: Bytes>(
+    segment: &Segment<B>,
+    pattern: &Pattern,
+    limit: usize,
+    hands: &dyn Hands,
+) -> Result<SearchResult> {
+    let found = segment.search(pattern, limit, hands)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {
             ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.clone(),
@@ -299,13 +304,14 @@ pub fn search<B: Bytes>(segment: &Segment<B>, query: &str, limit: usize) -> Resu
 /// Statistics of a span: of all tracks, or of those asked for.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
 pub fn selection<B: Bytes>(
     segment: &Segment<B>,
     span: Interval,
     tracks: Option<&[u32]>,
+    hands: &dyn Hands,
 ) -> Result<SelectionSummary> {
-    let selection = segment.selection(&tracks_of(segment, tracks), span)?;
+    let selection = segment.selection(&tracks_of(segment, tracks), span, hands)?;
     let by_name = selection.by_name.iter().map(|name| {
         Ok(NameTotal {
             name: segment.text(name.name)?.to_owned(),

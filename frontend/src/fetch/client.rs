@@ -3,6 +3,7 @@
 
 use js_sys::Uint8Array;
 use nprof_engine::base::Interval;
+use nprof_engine::query::Syntax;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::detail::SliceDetail;
@@ -19,7 +20,7 @@ use web_sys::{AbortSignal, Headers, RequestInit, Response};
 
 use super::decode;
 use super::error::FetchError;
-use crate::view::url::percent_encoded;
+use crate::view::url::{percent_encoded, syntax_name};
 
 /// Where to step from a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,32 +153,40 @@ impl Client {
         message(&format!("{}/events?{}&limit={limit}", rank_path(slug, rank), span_query(span))).await
     }
 
-    /// The slices in which a text occurs, at most `limit`.
+    /// The slices with a text that matches, at most `limit`.
     ///
     /// # Errors
-    /// As [`Client::profiles`].
+    /// As [`Client::profiles`]; status 400 says what is wrong with a pattern; [`FetchError::Cancelled`] after the signal.
     pub async fn search(
         self,
         slug: &str,
         rank: u32,
-        text: &str,
+        (text, syntax): (&str, Syntax),
         limit: u32,
+        cancel: &AbortSignal,
     ) -> Result<SearchResult, FetchError> {
-        let text = percent_encoded(text);
-        message(&format!("{}/search?q={text}&limit={limit}", rank_path(slug, rank))).await
+        let request = RequestInit::new();
+        request.set_signal(Some(cancel));
+        let query = format!("q={}&syntax={}", percent_encoded(text), syntax_name(syntax));
+        let path = format!("{}/search?{query}&limit={limit}", rank_path(slug, rank));
+        decode::message(&bytes(&path, &request, POSTCARD).await?)
     }
 
     /// Statistics of the slices in a span.
     ///
     /// # Errors
-    /// As [`Client::profiles`].
+    /// As [`Client::profiles`]; [`FetchError::Cancelled`] after the signal.
     pub async fn selection(
         self,
         slug: &str,
         rank: u32,
         span: Interval,
+        cancel: &AbortSignal,
     ) -> Result<SelectionSummary, FetchError> {
-        message(&format!("{}/selection?{}", rank_path(slug, rank), span_query(span))).await
+        let request = RequestInit::new();
+        request.set_signal(Some(cancel));
+        let path = format!("{}/selection?{}", rank_path(slug, rank), span_query(span));
+        decode::message(&bytes(&path, &request, POSTCARD).await?)
     }
 
     /// The metrics of a rank.

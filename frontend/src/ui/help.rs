@@ -44,6 +44,7 @@ const KEYS: &[KeyGroup] = &[
             (&["/"], "Search"),
             (&["Enter"], "Next hit"),
             (&["Shift", "Enter"], "Previous hit"),
+            (&["Alt", "R"], "Text or regular expression"),
             (&["Esc"], "Leave the search"),
         ],
     ),

@@ -1,6 +1,7 @@
 //! The closed set of things a user can do to a [`View`].
 
 use nprof_engine::base::Interval;
+use nprof_engine::query::Syntax;
 
 use super::state::View;
 use super::window;
@@ -48,6 +49,8 @@ pub enum Command {
     Mark(Option<Interval>),
     /// Opens a closed group, or closes an open one.
     ToggleGroup(u32),
+    /// Reads what is searched for in this way.
+    SearchAs(Syntax),
     /// Opens the rank with this number: the same window, nothing selected.
     OpenRank(u32),
 }
@@ -70,7 +73,8 @@ impl Command {
             | Self::ZoomMiddle { .. }
             | Self::Pan { .. }
             | Self::Slide(_)
-            | Self::ToggleGroup(_) => History::Replace,
+            | Self::ToggleGroup(_)
+            | Self::SearchAs(_) => History::Replace,
             Self::Show(_)
             | Self::ShowAll
             | Self::Select(_)
@@ -113,6 +117,7 @@ impl View {
             }
             Command::Mark(span) => self.marked = span,
             Command::ToggleGroup(group) => self.toggle(group),
+            Command::SearchAs(syntax) => self.syntax = syntax,
             Command::OpenRank(rank) => {
                 self.rank = Some(rank);
                 self.selected = None;
@@ -155,6 +160,8 @@ mod tests {
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(1)], "/profile/p?v=1&groups=1,3");
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(3)], "/profile/p?v=1");
         check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2");
+        check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=1&search=regex");
+        check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=1");
         check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=1&mark=-5..6");
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;
+use nprof_engine::query::Syntax;
 use nprof_engine::wire::catalog::Track;
 
 /// What is looked at. A value: [`View::apply`](super::command) makes the next one, [`url`](super::url) writes it down.
@@ -20,6 +21,8 @@ pub struct View {
     pub marked: Option<Interval>,
     /// Groups, by track number, that the user turned from how they start: opened or closed.
     pub toggled: BTreeSet<u32>,
+    /// How what is searched for is read.
+    pub syntax: Syntax,
 }
 
 impl View {

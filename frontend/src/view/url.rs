@@ -1,4 +1,4 @@
-//! The view as the path of a URL: `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&mark=a..b&groups=1,2`.
+//! The view as the path of a URL: `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&mark=a..b&groups=1,2&search=regex`.
 //!
 //! A format like any other: it has a version, and reading what was written gives the same view. Times are
 //! picoseconds. What equals the default is left out; parameters that are not known are ignored; a link without a
@@ -9,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use nprof_engine::base::Interval;
+use nprof_engine::query::Syntax;
 
 use super::state::View;
 
@@ -68,6 +69,9 @@ impl fmt::Display for View {
             write!(f, "{separator}{group}")?;
             separator = ",";
         }
+        if self.syntax != Syntax::default() {
+            write!(f, "&search={}", syntax_name(self.syntax))?;
+        }
         Ok(())
     }
 }
@@ -94,6 +98,7 @@ impl FromStr for View {
                 "sel" => view.selected = Some(number("sel", "the row of a slice", value)?),
                 "mark" => view.marked = Some(span(value)?),
                 "groups" => view.toggled = groups(value)?,
+                "search" => view.syntax = syntax(value)?,
                 _ => {}
             }
         }
@@ -132,6 +137,20 @@ fn span(text: &str) -> Result<Interval, UrlError> {
 
 fn groups(text: &str) -> Result<BTreeSet<u32>, UrlError> {
     text.split(',').map(|id| number("groups", "numbers of groups with commas between", id)).collect()
+}
+
+/// What addresses call it, those of requests to the server too.
+#[must_use]
+pub fn syntax_name(syntax: Syntax) -> &'static str {
+    match syntax {
+        Syntax::Text => "text",
+        Syntax::Regex => "regex",
+    }
+}
+
+fn syntax(name: &str) -> Result<Syntax, UrlError> {
+    let known = [Syntax::Text, Syntax::Regex].into_iter().find(|&syntax| syntax_name(syntax) == name);
+    known.ok_or(UrlError::Parameter { name: "search", expected: "text or regex" })
 }
 
 /// Escapes all that is not safe in any part of a URL (RFC 3986, unreserved characters).
@@ -180,8 +199,9 @@ mod tests {
             window in proptest::option::of(intervals()), selected in proptest::option::of(any::<u32>()),
             marked in proptest::option::of(intervals()),
             toggled in proptest::collection::btree_set(any::<u32>(), 0..4),
+            syntax in prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)],
         ) {
-            let view = View { profile, rank, window, selected, marked, toggled };
+            let view = View { profile, rank, window, selected, marked, toggled, syntax };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -215,5 +235,6 @@ mod tests {
         check_refused("/profile/x?sel=-1", "\"sel\"");
         check_refused("/profile/x?mark=9..3", "\"mark\"");
         check_refused("/profile/x?groups=a", "\"groups\"");
+        check_refused("/profile/x?search=glob", "text or regex");
     }
 }

@@ -11,6 +11,7 @@ pub mod ranks;
 pub mod reply;
 pub mod tiles;
 pub mod upload;
+mod waiting;
 
 use crate::error::ApiError;
 

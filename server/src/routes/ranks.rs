@@ -1,9 +1,13 @@
 //! Questions to one rank. Each is one synchronous call of the engine; the page asks its embedded segments the same.
 
+use std::time::{Duration, Instant};
+
 use axum::extract::State;
 use axum::response::Response;
-use nprof_engine::base::Interval;
+use nprof_engine::base::{Error, Interval};
 use nprof_engine::model::WarningKind;
+use nprof_engine::native::AllCores;
+use nprof_engine::query::Pattern;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::catalog::WarningEntry;
 use serde::{Deserialize, Serialize};
@@ -11,11 +15,14 @@ use serde::{Deserialize, Serialize};
 use super::blocking;
 use super::path::{At, With};
 use super::reply::Form;
+use super::waiting::Waiting;
 use crate::app::{App, OpenRank};
 use crate::error::ApiError;
 
 /// Slices of a window or hits of a search, where the request does not say how many.
 const DEFAULT_LIMIT: usize = 1_000;
+/// Longest search. Only a regular expression made to take long needs more than a second.
+const SEARCH_TIME: Duration = Duration::from_secs(10);
 /// At most this many in one answer.
 const MAX_LIMIT: usize = 100_000;
 
@@ -95,7 +102,29 @@ impl SpanQuery {
 #[derive(Debug, Deserialize)]
 pub struct SearchQuery {
     q: String,
+    #[serde(default)]
+    syntax: Syntax,
     limit: Option<usize>,
+}
+
+/// How the query is read.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Syntax {
+    /// The text itself.
+    #[default]
+    Text,
+    /// A regular expression.
+    Regex,
+}
+
+impl From<Syntax> for nprof_engine::query::Syntax {
+    fn from(syntax: Syntax) -> Self {
+        match syntax {
+            Syntax::Text => Self::Text,
+            Syntax::Regex => Self::Regex,
+        }
+    }
 }
 
 fn limit(asked: Option<usize>) -> usize {
@@ -165,17 +194,30 @@ pub async fn events(
     .await
 }
 
-/// `GET …/ranks/{rank}/search?q=&limit=`
+/// `GET …/ranks/{rank}/search?q=&syntax=&limit=`
 pub async fn search(
     State(app): State<App>,
     At(at): At<RankPath>,
     With(query): With<SearchQuery>,
     form: Form,
 ) -> Result<Response, ApiError> {
-    ask(app, at.slug, at.rank, form, move |rank| {
-        Ok(answer::search(&rank.segment, &query.q, limit(query.limit))?)
+    let pattern = Pattern::new(&query.q, query.syntax.into());
+    let pattern = pattern.map_err(|error| ApiError::BadRequest(error.to_string()))?;
+    let (waiting, wanted) = Waiting::new();
+    let answer = ask(app, at.slug, at.rank, form, move |rank| {
+        let until = Instant::now() + SEARCH_TIME;
+        let goes_on = || wanted.is_wanted() && Instant::now() < until;
+        match answer::search(&rank.segment, &pattern, limit(query.limit), &AllCores(&goes_on)) {
+            Err(Error::Unwanted) => Err(ApiError::BadRequest(format!(
+                "the search took longer than {} s: search for something narrower",
+                SEARCH_TIME.as_secs()
+            ))),
+            answer => Ok(answer?),
+        }
     })
-    .await
+    .await;
+    drop(waiting);
+    answer
 }
 
 /// `GET …/ranks/{rank}/selection?start_ps=&end_ps=&tracks=`
@@ -186,10 +228,14 @@ pub async fn selection(
     form: Form,
 ) -> Result<Response, ApiError> {
     let (span, tracks) = (query.interval()?, query.tracks()?);
-    ask(app, at.slug, at.rank, form, move |rank| {
-        Ok(answer::selection(&rank.segment, span, tracks.as_deref())?)
+    let (waiting, wanted) = Waiting::new();
+    let answer = ask(app, at.slug, at.rank, form, move |rank| {
+        let goes_on = || wanted.is_wanted();
+        Ok(answer::selection(&rank.segment, span, tracks.as_deref(), &AllCores(&goes_on))?)
     })
-    .await
+    .await;
+    drop(waiting);
+    answer
 }
 
 /// `GET …/ranks/{rank}/summary`

@@ -66,6 +66,28 @@ async fn slices_and_their_neighbours() {
 }
 
 #[tokio::test]
+async fn searches_by_text_and_by_regular_expression() {
+    let stage = Stage::new();
+    let names = async |query: &str| {
+        let found = stage.json(&format!("/api/profiles/small/ranks/0/search?{query}")).await;
+        let hits = found["hits"].as_array().unwrap().iter();
+        let names: Vec<String> = hits.map(|hit| hit["slice"]["name"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(found["total"], names.len());
+        names
+    };
+    assert_eq!(names("q=INNER").await, [""; 0]);
+    assert_eq!(names("q=n.*r").await, [""; 0]);
+    assert_eq!(names("q=n.*r&syntax=regex").await, ["inner", "inner"]);
+    assert_eq!(names("q=%5E(outer%7Cw.rker)$&syntax=regex").await, ["outer", "worker"]);
+    assert_eq!(names("q=%5EN&syntax=regex").await, [""; 0]);
+    assert_eq!(names("q=%5Eneedle$&syntax=regex").await, ["outer"], "in a field");
+    assert_eq!(names("q=&syntax=regex").await, [""; 0]);
+    let wrong = stage.get("/api/profiles/small/ranks/0/search?q=a(b&syntax=regex").await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert_eq!(wrong.json()["error"], "the pattern is wrong at character 2: unclosed group");
+}
+
+#[tokio::test]
 async fn windows_and_selections() {
     let stage = Stage::new();
     let rank = "/api/profiles/small/ranks/0";
@@ -132,6 +154,8 @@ async fn what_does_not_exist_is_said_in_json() {
         ("/api/profiles/small/ranks/0/events?start_ps=5&end_ps=4", StatusCode::BAD_REQUEST),
         ("/api/profiles/small/ranks/0/events?start_ps=0&end_ps=4&tracks=a", StatusCode::BAD_REQUEST),
         ("/api/profiles/small/ranks/0/search", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/search?q=a&syntax=glob", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/search?q=a{9999}{9999}&syntax=regex", StatusCode::BAD_REQUEST),
         (&no_level, StatusCode::NOT_FOUND),
         (&no_group, StatusCode::NOT_FOUND),
         (&other_content, StatusCode::NOT_FOUND),

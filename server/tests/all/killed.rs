@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use nprof_engine::base::Interval;
 use nprof_engine::native::SegmentFile;
+use nprof_engine::query::OneHand;
 
 const SLICES: usize = 30_000;
 const KILLS: u32 = 50;
@@ -43,7 +44,7 @@ fn check_store(store: &Path) -> usize {
     for profile in profiles {
         let segment = SegmentFile::open_file(&profile.unwrap().path().join("rank_0.nseg")).unwrap().unwrap();
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
-        let selection = segment.selection(&segment.slice_tracks(None), all).unwrap();
+        let selection = segment.selection(&segment.slice_tracks(None), all, &OneHand).unwrap();
         assert_eq!(selection.count, SLICES as u64, "a profile is whole or it is not there");
         count += 1;
     }

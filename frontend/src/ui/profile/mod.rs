@@ -10,6 +10,8 @@ mod details;
 #[cfg(feature = "browser")]
 mod hovered;
 #[cfg(feature = "browser")]
+mod latest;
+#[cfg(feature = "browser")]
 mod opened;
 #[cfg(feature = "browser")]
 mod page;

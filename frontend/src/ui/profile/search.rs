@@ -6,20 +6,28 @@ use std::time::Duration;
 use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
+use nprof_engine::query::Syntax;
 use nprof_engine::wire::search::{SearchHit, SearchResult};
 
 use super::details::Details;
+use super::latest::{Latest, last_answer};
 use super::opened::{Answer, Opened, Tab};
 use super::search_cursor::{Walk, step};
-use crate::fetch::Client;
+use crate::fetch::{Client, FetchError};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
+use crate::view::Command;
 
 /// Hits that are fetched and can be walked through; the count goes on beyond.
 const MOST_HITS: u32 = 500;
 /// Pause in typing after which the search starts.
 const TYPING_PAUSE: Duration = Duration::from_millis(180);
+
+/// What the server answers where the request itself is wrong.
+const BAD_REQUEST: u16 = 400;
+/// Names the message about a wrong pattern for the box.
+const MISTAKE_ID: &str = "search-mistake";
 
 /// The state of the search.
 #[derive(Clone, Copy)]
@@ -44,30 +52,35 @@ impl Search {
         let wanted = RwSignal::new(String::new());
         let attempt = RwSignal::new(0_u32);
         let question = Memo::new(move |_| {
-            opened.rank_number.get().zip(Some(wanted.get()).filter(|text| !text.is_empty()))
+            let text = Some(wanted.get()).filter(|text| !text.is_empty())?;
+            Some((opened.rank_number.get()?, text, opened.view.with(|view| view.syntax)))
         });
+        let latest = Latest::new(question);
         let impatient = StoredValue::new(None::<Walk>);
         let resource = LocalResource::new(move || {
             attempt.track();
             let (slug, question) = (opened.slug(), question.get());
+            let signal = latest.begin(question.clone());
             async move {
-                let (rank, text) = question.clone()?;
-                let answer = Client.search(&slug, rank, &text, MOST_HITS).await.map(Arc::new);
-                if let (Ok(found), Some(walk)) = (&answer, impatient.try_update_value(Option::take).flatten())
+                let ((rank, text, syntax), signal) = (question.clone()?, signal?);
+                let answer = Client.search(&slug, rank, (&text, syntax), MOST_HITS, &signal).await;
+                let answer = answer.map(Arc::new);
+                // An answer that was called off leaves the haste to the one after it.
+                if let Ok(found) = &answer
+                    && let Some(walk) = impatient.try_update_value(Option::take).flatten()
                 {
                     go(opened, found, None, walk);
                 }
                 Some((question, answer))
             }
         });
-        // A memo of its own between the resource and its readers, as in `opened.rs`.
-        let last = Memo::new(move |_| resource.get().flatten());
+        let last = last_answer(resource);
         // While the next answer is on its way the last one stays; without a question there is none.
         let result = Signal::derive(move || {
             let asked = question.get()?;
             let (of, answer) = last.get()?;
             // Hits of another rank would lead to slices that are not there.
-            (of.map(|(rank, _)| rank) == Some(asked.0)).then_some(answer)
+            (of.map(|(rank, ..)| rank) == Some(asked.0)).then_some(answer)
         });
         Self {
             opened,
@@ -125,6 +138,27 @@ impl Search {
         self.wanted.set(String::new());
     }
 
+    fn syntax(self) -> Syntax {
+        self.opened.view.with(|view| view.syntax)
+    }
+
+    /// Text instead of a regular expression, or the other way around.
+    fn toggle_syntax(self) {
+        let other = match untrack(|| self.syntax()) {
+            Syntax::Text => Syntax::Regex,
+            Syntax::Regex => Syntax::Text,
+        };
+        self.opened.act(&Command::SearchAs(other));
+    }
+
+    /// What is wrong with what stands in the box.
+    fn mistake(self) -> Option<String> {
+        match self.result.get()? {
+            Err(FetchError::Refused { status: BAD_REQUEST, message }) => Some(message),
+            _ => None,
+        }
+    }
+
     /// The hits that are here.
     fn found(self) -> Option<Arc<SearchResult>> {
         self.result.get().and_then(Result::ok)
@@ -160,6 +194,8 @@ impl Search {
                     input.blur().ok();
                 }
             }
+            // By the key's place: with Alt, some keyboards write another character.
+            _ if event.alt_key() && event.code() == "KeyR" => self.toggle_syntax(),
             _ => return,
         }
         event.prevent_default();
@@ -203,6 +239,8 @@ pub fn SearchBox(
                     placeholder="Search names and fields"
                     spellcheck="false"
                     prop:value=search.text
+                    aria-invalid=move || search.mistake().is_some().to_string()
+                    aria-describedby=move || search.mistake().map(|_| MISTAKE_ID)
                     on:input:target=move |event| search.typed(event.target().value())
                     on:keydown=move |event| search.press(&event)
                 />
@@ -213,11 +251,33 @@ pub fn SearchBox(
                     <kbd aria-hidden="true">"/"</kbd>
                 </Show>
             </label>
+            <SyntaxButton search />
             <Show when=some>
                 <WalkButton search walk=Walk::Backward />
                 <WalkButton search walk=Walk::Forward />
             </Show>
+            <p class="search-mistake" id=MISTAKE_ID role="alert">
+                {move || search.mistake()}
+            </p>
         </search>
+    }
+}
+
+/// Whether what stands in the box is a regular expression.
+#[component]
+fn SyntaxButton(search: Search) -> impl IntoView {
+    let pressed = move || (search.syntax() == Syntax::Regex).to_string();
+    view! {
+        <button
+            class="button button-icon button-toggle"
+            type="button"
+            aria-label="Regular expression"
+            title="Regular expression (Alt+R)"
+            aria-pressed=pressed
+            on:click=move |_| search.toggle_syntax()
+        >
+            ".*"
+        </button>
     }
 }
 
@@ -251,6 +311,9 @@ pub fn SearchPanel(
         if wanted.is_empty() {
             return view! { <p class="panel-empty">"Search for names, operands or any other text of this rank's slices."</p> }.into_any();
         }
+        if let Some(mistake) = search.mistake() {
+            return view! { <p class="panel-empty">{mistake}</p> }.into_any();
+        }
         match search.result.get() {
             None => view! { <Loading what="Searching …" /> }.into_any(),
             Some(Err(error)) => {
@@ -258,7 +321,11 @@ pub fn SearchPanel(
                     .into_any()
             }
             Some(Ok(found)) if found.hits.is_empty() => {
-                view! { <p class="panel-empty">{format!("Nothing in this rank contains “{wanted}”.")}</p> }
+                let verb = match search.syntax() {
+                    Syntax::Text => "contains",
+                    Syntax::Regex => "matches",
+                };
+                view! { <p class="panel-empty">{format!("Nothing in this rank {verb} “{wanted}”.")}</p> }
                     .into_any()
             }
             Some(Ok(found)) => view! { <Hits search found /> }.into_any(),

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, TrackTotal};
 
+use super::latest::{Latest, last_answer};
 use super::opened::{Answer, Opened};
 use crate::fetch::Client;
 use crate::ui::failure::{Failure, Loading};
@@ -23,16 +24,17 @@ pub fn Selection(
 ) -> impl IntoView {
     let attempt = RwSignal::new(0_u32);
     let wanted = Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.marked)));
+    let latest = Latest::new(wanted);
     let resource = LocalResource::new(move || {
         attempt.track();
         let (slug, wanted) = (opened.slug(), wanted.get());
+        let signal = latest.begin(wanted);
         async move {
-            let (rank, span) = wanted?;
-            Some((rank, Client.selection(&slug, rank, span).await.map(Arc::new)))
+            let ((rank, span), signal) = (wanted?, signal?);
+            Some((rank, Client.selection(&slug, rank, span, &signal).await.map(Arc::new)))
         }
     });
-    // A memo of its own between the resource and its readers, as in `opened.rs`.
-    let last = Memo::new(move |_| resource.get().flatten());
+    let last = last_answer(resource);
     // While a span is dragged, the last answer stands until the next one is here; that of another rank does not.
     let answer = move || -> Answer<SelectionSummary> {
         let (rank, _) = wanted.get()?;

@@ -1,0 +1,109 @@
+//! A text to look for in many texts.
+
+use memchr::memmem::Finder;
+
+use super::any_case::AnyCase;
+use crate::codec::Texts;
+
+/// How letters are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// Capitals and small letters are the same.
+    Any,
+    /// They are not.
+    Same,
+}
+
+impl Case {
+    /// The rule for what people type: case counts where they typed a capital letter.
+    pub fn of(mut typed: impl Iterator<Item = char>) -> Self {
+        if typed.any(char::is_uppercase) { Self::Same } else { Self::Any }
+    }
+}
+
+/// A text to look for.
+#[derive(Debug, Clone)]
+pub struct Needle(Form);
+
+#[derive(Debug, Clone)]
+enum Form {
+    Same(Box<Finder<'static>>),
+    Any(AnyCase),
+    /// Letters beyond ASCII change their length with their case: texts are compared one by one, in small letters.
+    Folded(String),
+}
+
+impl Needle {
+    /// Of at least one byte.
+    pub fn new(text: &str, case: Case) -> Self {
+        Self(match case {
+            Case::Any if !text.is_ascii() => Form::Folded(text.to_lowercase()),
+            Case::Any if text.bytes().any(|byte| byte.is_ascii_alphabetic()) => Form::Any(AnyCase::new(text)),
+            _ => Form::Same(Box::new(Finder::new(text).into_owned())),
+        })
+    }
+
+    /// Calls `found` with the position of every text that has the needle in it, ascending.
+    ///
+    /// All texts are searched as one run of bytes; what reaches over the end of a text is no match. A text with letters
+    /// beyond ASCII keeps them: an ASCII needle does not ask for them.
+    pub fn for_each_match(&self, texts: &Texts, found: impl FnMut(usize)) {
+        let bytes = texts.bytes.as_bytes();
+        match &self.0 {
+            Form::Same(finder) => {
+                let len = finder.needle().len();
+                walk(texts, len, |from| finder.find(&bytes[from..]).map(|at| from + at), found);
+            }
+            Form::Any(finder) => {
+                let probes = finder.probes(bytes);
+                walk(texts, finder.len(), |from| finder.find(probes, bytes, from), found);
+            }
+            Form::Folded(needle) => {
+                let matching =
+                    texts.iter().enumerate().filter(|(_, text)| text.to_lowercase().contains(needle));
+                matching.map(|(at, _)| at).for_each(found);
+            }
+        }
+    }
+}
+
+/// Goes from match to match; `next` finds where the first `len` bytes of one are, from a position on.
+fn walk(texts: &Texts, len: usize, next: impl Fn(usize) -> Option<usize>, mut found: impl FnMut(usize)) {
+    let (mut from, mut text) = (0, 0);
+    while let Some(at) = next(from) {
+        // Step by step: most matches are near the one before, and all steps together are as many as there are texts.
+        while texts.ends.get(text).is_some_and(|&end| end as usize <= at) {
+            text += 1;
+        }
+        let end = texts.ends.get(text).map_or(texts.bytes.len(), |&end| end as usize);
+        if at + len <= end {
+            found(text);
+            from = end;
+        } else {
+            from = at + 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn finds_what_a_comparison_text_by_text_finds(
+            of in prop::collection::vec("[abAB\u{e4}]{0,4}", 0..40),
+            query in "[abB\u{e4}]{1,3}",
+        ) {
+            let case = Case::of(query.chars());
+            let fold = |text: &str| if case == Case::Any { text.to_lowercase() } else { text.to_owned() };
+            let mut found = Vec::new();
+            Needle::new(&query, case).for_each_match(&of.iter().collect(), |at| found.push(at));
+            let expected: Vec<usize> =
+                (0..of.len()).filter(|&at| fold(&of[at]).contains(&fold(&query))).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

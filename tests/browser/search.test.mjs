@@ -1,0 +1,109 @@
+// Searching: by text and by regular expression, what is wrong with one, what the address keeps.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ask, eventually, rowOf } from "./picture.mjs";
+import { openPage, serve } from "./stage.mjs";
+
+test("search", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "20000");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const search = `profiles/${slug}/ranks/0/search?limit=1`;
+
+  const open = async (t, more = "") => {
+    const { page, problems } = await openPage(t);
+    await page.goto(`${url}/profile/${slug}?v=1${more}`);
+    await rowOf(page, "Tensor").waitFor();
+    const box = page.getByRole("searchbox", { name: "Search names and fields" });
+    const toggle = page.getByRole("button", { name: "Regular expression" });
+    return { page, problems, box, toggle };
+  };
+  const hits = async (page, query) => {
+    const { total } = await ask(url, `${search}&${query}`);
+    assert.ok(total > 1, `${query}: ${total}`);
+    await page.getByText(`${total.toLocaleString("en-US")} hits`).waitFor();
+  };
+
+  await t.test("a regular expression finds what its text does not", async (t) => {
+    const { page, problems, box, toggle } = await open(t);
+    assert.equal(await toggle.getAttribute("aria-pressed"), "false");
+    await box.fill("^MAT.*L$");
+    await page.getByText("Nothing in this rank contains “^MAT.*L$”.").waitFor();
+    await toggle.click();
+    assert.equal(await toggle.getAttribute("aria-pressed"), "true");
+    await hits(page, `syntax=regex&q=${encodeURIComponent("^MAT.*L$")}`);
+    await eventually(() => assert.match(page.url(), /[?&]search=regex(&|$)/));
+    await box.fill("^surely not in it$");
+    await page.getByText("Nothing in this rank matches “^surely not in it$”.").waitFor();
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("the toggle is reached by keys and kept in the address", async (t) => {
+    const { page, problems, box, toggle } = await open(t, "&search=regex");
+    assert.equal(await toggle.getAttribute("aria-pressed"), "true");
+    await page.keyboard.press("/");
+    await page.keyboard.press("Tab");
+    assert.ok(await toggle.evaluate((button) => button === document.activeElement), "Tab does not lead to the toggle");
+    await page.keyboard.press("Space");
+    assert.equal(await toggle.getAttribute("aria-pressed"), "false");
+    await eventually(() => assert.ok(!page.url().includes("search="), page.url()));
+    await box.press("Alt+r");
+    assert.equal(await toggle.getAttribute("aria-pressed"), "true");
+    await box.fill("mat|transpose");
+    await hits(page, `syntax=regex&q=${encodeURIComponent("mat|transpose")}`);
+    await eventually(() => assert.match(page.url(), /search=regex/));
+    await page.reload();
+    await rowOf(page, "Tensor").waitFor();
+    assert.equal(await toggle.getAttribute("aria-pressed"), "true");
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("a wrong pattern is explained under the box until it is right", async (t) => {
+    const { page, problems, box } = await open(t, "&search=regex");
+    const mistake = page.getByRole("alert").filter({ hasText: "the pattern is wrong at character 4: unclosed group" });
+    await box.fill("MAT(MUL");
+    await mistake.waitFor();
+    const [above, below] = [await box.boundingBox(), await mistake.boundingBox()];
+    assert.ok(below.y >= above.y + above.height, "it is not under the box");
+    assert.equal(await box.getAttribute("aria-invalid"), "true");
+    assert.equal(await box.getAttribute("aria-describedby"), await mistake.getAttribute("id"));
+    await box.fill("MAT(MUL)");
+    await hits(page, `syntax=regex&q=${encodeURIComponent("MAT(MUL)")}`);
+    await mistake.waitFor({ state: "detached" });
+    assert.equal(await box.getAttribute("aria-invalid"), "false");
+    // The browser itself reports the answer to the wrong one.
+    assert.deepEqual(problems.filter((problem) => !/400/.test(problem)), []);
+  });
+
+  // Without that, the page would wait for the answer to the first question before it asks the next one.
+  const isCalledOff = async (page, part, ask) => {
+    await page.route((address) => address.href.includes(part), () => {}, { times: 1 });
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().includes(part));
+    const asked = page.waitForRequest((request) => request.url().includes(part));
+    await ask.first();
+    await asked;
+    await ask.next();
+    assert.equal((await failed).failure().errorText, "net::ERR_ABORTED");
+  };
+
+  await t.test("a search that is replaced is called off", async (t) => {
+    const { page, problems, box } = await open(t);
+    await isCalledOff(page, "q=slow", { first: () => box.fill("slow"), next: () => box.fill("MATMUL") });
+    await hits(page, "q=MATMUL");
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("adding up a span that is replaced is called off", async (t) => {
+    const { page, problems } = await open(t);
+    const ruler = await page.locator(".ruler").boundingBox();
+    const mark = async (from, to) => {
+      await page.mouse.move(ruler.x + from, ruler.y + 10);
+      await page.mouse.down();
+      await page.mouse.move(ruler.x + to, ruler.y + 10);
+      await page.mouse.up();
+    };
+    await isCalledOff(page, "/selection?", { first: () => mark(100, 300), next: () => mark(200, 700) });
+    await page.getByRole("tabpanel", { name: "Selection" }).getByText("Engines › Tensor", { exact: true }).waitFor();
+    assert.deepEqual(problems, []);
+  });
+});
