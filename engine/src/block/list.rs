@@ -53,7 +53,15 @@ pub fn read_ints_with(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<
 /// # Errors
 /// Where the bytes are damaged or the length differs.
 pub fn read_ints_of(cursor: &mut Cursor<'_>, len: usize) -> Result<Vec<i64>> {
-    let values = read_ints(cursor)?;
+    read_ints_of_with(cursor, len, &mut Decoder::default())
+}
+
+/// As [`read_ints_of`], with working memory that many short lists share.
+///
+/// # Errors
+/// As [`read_ints_of`].
+pub fn read_ints_of_with(cursor: &mut Cursor<'_>, len: usize, decoder: &mut Decoder) -> Result<Vec<i64>> {
+    let values = read_ints_with(cursor, decoder)?;
     if values.len() == len { Ok(values) } else { Err(cursor.corrupt()) }
 }
 

@@ -3,19 +3,63 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
 
 use crate::base::Result;
-use crate::segment::Segment;
+use crate::segment::{Bytes, Segment, part_of};
+
+/// What is read from a disk at once. The system's own guess for a mapping is megabytes around each place.
+const REGION_LEN: usize = 1 << 16;
+/// Regions that are read ahead where one follows another.
+const AHEAD: usize = 16;
 
 /// The bytes of a mapped file.
 #[derive(Debug)]
-pub struct Mapped(Mmap);
+pub struct Mapped {
+    map: Mmap,
+    /// A bit for each region that has been asked for.
+    asked: Vec<AtomicU64>,
+}
 
-impl AsRef<[u8]> for Mapped {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
+impl Mapped {
+    fn new(map: Mmap) -> Self {
+        let regions = map.len().div_ceil(REGION_LEN);
+        // Only advice: where the system takes none, it reads as it thinks best.
+        let _ = map.advise(Advice::Random);
+        Self { asked: (0..regions.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(), map }
+    }
+
+    /// Has a region read, and those after it where the one before was read, too.
+    fn ask(&self, region: usize) {
+        let bit = |region: usize| (&self.asked[region / 64], 1 << (region % 64));
+        let (word, mask) = bit(region);
+        if word.load(Ordering::Relaxed) & mask != 0 {
+            return;
+        }
+        word.fetch_or(mask, Ordering::Relaxed);
+        let before = region.checked_sub(1).map(bit);
+        let follows = before.is_some_and(|(word, mask)| word.load(Ordering::Relaxed) & mask != 0);
+        let start = region * REGION_LEN;
+        let len = (REGION_LEN * if follows { AHEAD } else { 1 }).min(self.map.len() - start);
+        // Only advice, again.
+        let _ = self.map.advise_range(Advice::WillNeed, start, len);
+    }
+}
+
+impl Bytes for Mapped {
+    fn file_len(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    fn range(&self, offset: u64, len: u64) -> Result<&[u8]> {
+        let part = part_of(&self.map, offset, len)?;
+        if !part.is_empty() {
+            let first = part.as_ptr().addr() - self.map.as_ptr().addr();
+            (first / REGION_LEN..=(first + part.len() - 1) / REGION_LEN).for_each(|region| self.ask(region));
+        }
+        Ok(part)
     }
 }
 
@@ -37,6 +81,6 @@ impl SegmentFile {
         // SAFETY: a segment is immutable. It is written under another name and renamed once it is complete, nprof never
         // opens one for writing again, and deleting it leaves the mapping valid. Every read is checked by checksum.
         let map = unsafe { Mmap::map(&file)? };
-        Ok(Segment::open(Mapped(map)))
+        Ok(Segment::open(Mapped::new(map)))
     }
 }

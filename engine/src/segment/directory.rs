@@ -5,7 +5,7 @@ use super::Piece;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
-use crate::codec;
+use crate::codec::{self, Decoder};
 
 /// Longest block that stands in the directory: a piece of its own would cost as much to point to.
 pub const MAX_INLINE: usize = 12;
@@ -98,10 +98,10 @@ impl Directory {
     ///
     /// # Errors
     /// Where the bytes are damaged.
-    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize) -> Result<Self> {
-        let lens = list::read_ints_of(cursor, blocks)?;
+    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, decoder: &mut Decoder) -> Result<Self> {
+        let lens = list::read_ints_of_with(cursor, blocks, decoder)?;
         let pieces = lens.iter().filter(|&&len| len & 3 == PIECE).count();
-        let offsets = list::read_ints_of(cursor, pieces)?;
+        let offsets = list::read_ints_of_with(cursor, pieces, decoder)?;
         let mut places = Vec::with_capacity(blocks);
         let (mut inline_at, mut offsets) = (0_u32, offsets.iter());
         for len in lens {
@@ -125,7 +125,8 @@ impl Directory {
         if inline.len() != inline_at as usize {
             return Err(cursor.corrupt());
         }
-        let zones = read_zones(cursor, places.iter().filter(|place| **place != Place::Absent).count())?;
+        let present = places.iter().filter(|place| **place != Place::Absent).count();
+        let zones = read_zones(cursor, present, decoder)?;
         cursor.finish()?;
         let mut zones = zones.into_iter();
         let entries = places.into_iter().map(|place| {
@@ -136,12 +137,12 @@ impl Directory {
     }
 }
 
-fn read_zones(cursor: &mut Cursor<'_>, blocks: usize) -> Result<Vec<ZoneMap>> {
+fn read_zones(cursor: &mut Cursor<'_>, blocks: usize, decoder: &mut Decoder) -> Result<Vec<ZoneMap>> {
     match cursor.u8()? {
         NO_ZONES => Ok(Vec::new()),
         INT_ZONES => {
-            let mins = list::read_ints_of(cursor, blocks)?;
-            let widths = list::read_ints_of(cursor, blocks)?;
+            let mins = list::read_ints_of_with(cursor, blocks, decoder)?;
+            let widths = list::read_ints_of_with(cursor, blocks, decoder)?;
             let zone = |(&min, &width): (&i64, &i64)| ZoneMap::Ints { min, max: min.wrapping_add(width) };
             Ok(mins.iter().zip(&widths).map(zone).collect())
         }
@@ -173,9 +174,12 @@ mod tests {
         let mut bytes = Vec::new();
         directory.encode(&mut bytes);
         let blocks = directory.entries.len();
-        assert_eq!(&Directory::decode(&mut Cursor::new(&bytes, 0, "directory"), blocks).unwrap(), directory);
+        let decode = |bytes: &[u8]| {
+            Directory::decode(&mut Cursor::new(bytes, 0, "directory"), blocks, &mut Decoder::default())
+        };
+        assert_eq!(&decode(&bytes).unwrap(), directory);
         for keep in 0..bytes.len() {
-            assert!(Directory::decode(&mut Cursor::new(&bytes[..keep], 0, "directory"), blocks).is_err());
+            assert!(decode(&bytes[..keep]).is_err());
         }
     }
 

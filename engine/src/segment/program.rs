@@ -10,6 +10,7 @@ use super::footer_codec::{column_role, put_column_role};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType, list};
+use crate::codec::Decoder;
 
 /// Most codes of a program.
 pub const MAX_CODES: usize = 1 << 20;
@@ -88,9 +89,9 @@ impl Program {
     ///
     /// # Errors
     /// Where the bytes are damaged.
-    pub fn decode(cursor: &mut Cursor<'_>) -> Result<Self> {
+    pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<Self> {
         let key = read_column(cursor)?;
-        let steps = list::read_ints(cursor)?;
+        let steps = list::read_ints_with(cursor, decoder)?;
         let codes = steps.len();
         let successor = |(next, &step): (i64, &i64)| {
             let code = step.checked_add(next).and_then(|code| u32::try_from(code).ok());
@@ -113,10 +114,16 @@ impl Program {
             };
             let present = match cursor.u8()? {
                 0 => None,
-                1 => Some(list::read_ints_of(cursor, codes)?.iter().map(|&mark| mark != 0).collect()),
+                1 => Some(
+                    list::read_ints_of_with(cursor, codes, decoder)?.iter().map(|&mark| mark != 0).collect(),
+                ),
                 _ => return Err(cursor.corrupt()),
             };
-            columns.push(ProgramColumn { of, present, values: list::read_ints_of(cursor, codes)? });
+            columns.push(ProgramColumn {
+                of,
+                present,
+                values: list::read_ints_of_with(cursor, codes, decoder)?,
+            });
         }
         cursor.finish()?;
         let program = Self { key, successors, columns };
@@ -219,10 +226,14 @@ mod tests {
     #[test]
     fn programs_survive_and_no_cut_does() {
         let bytes = encoded();
-        assert_eq!(Program::decode(&mut Cursor::new(&bytes, 0, "program")), Ok(program()));
+        assert_eq!(
+            Program::decode(&mut Cursor::new(&bytes, 0, "program"), &mut Decoder::default()),
+            Ok(program())
+        );
         for keep in 0..bytes.len() {
             assert!(
-                Program::decode(&mut Cursor::new(&bytes[..keep], 0, "program")).is_err(),
+                Program::decode(&mut Cursor::new(&bytes[..keep], 0, "program"), &mut Decoder::default())
+                    .is_err(),
                 "cut at {keep}"
             );
         }
@@ -243,7 +254,7 @@ mod tests {
             let mut bytes = encoded();
             let at = at.index(bytes.len());
             bytes[at] = value;
-            if let Ok(program) = Program::decode(&mut Cursor::new(&bytes, 0, "program"))
+            if let Ok(program) = Program::decode(&mut Cursor::new(&bytes, 0, "program"), &mut Decoder::default())
                 && let Ok(codes) = program.codes(0, &codes, 0)
             {
                 for column in &program.columns {

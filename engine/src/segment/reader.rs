@@ -170,7 +170,8 @@ impl<B: Bytes> Segment<B> {
         let meta = &self.footer.columns[column];
         let blocks = self.blocks(meta.table)?.len();
         get_or_try(&self.directories[column], || {
-            Directory::decode(&mut self.cursor(meta.directory, "column directory")?, blocks)
+            let mut cursor = self.cursor(meta.directory, "column directory")?;
+            self.with_decoder(|decoder| Directory::decode(&mut cursor, blocks, decoder))
         })
     }
 
@@ -205,8 +206,11 @@ impl<B: Bytes> Segment<B> {
         if piece.len == 0 {
             return Ok(None);
         }
-        get_or_try(&self.programs[track.0 as usize], || Program::decode(&mut self.cursor(piece, "program")?))
-            .map(Some)
+        let decode = || {
+            let mut cursor = self.cursor(piece, "program")?;
+            self.with_decoder(|decoder| Program::decode(&mut cursor, decoder))
+        };
+        get_or_try(&self.programs[track.0 as usize], decode).map(Some)
     }
 
     /// What the blocks of a track come to, if that is stored.

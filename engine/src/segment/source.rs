@@ -23,13 +23,17 @@ impl<T: AsRef<[u8]> + Sync> Bytes for T {
     }
 
     fn range(&self, offset: u64, len: u64) -> Result<&[u8]> {
-        let bytes = self.as_ref();
-        let needed = offset.saturating_add(len);
-        let truncated = Error::Truncated { needed, available: bytes.len() as u64 };
-        let start = usize::try_from(offset).map_err(|_| truncated)?;
-        let end = usize::try_from(needed).map_err(|_| truncated)?;
-        bytes.get(start..end).ok_or(truncated)
+        part_of(self.as_ref(), offset, len)
     }
+}
+
+/// `len` bytes from `offset` of all the bytes of a file.
+pub(crate) fn part_of(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
+    let needed = offset.saturating_add(len);
+    let truncated = Error::Truncated { needed, available: bytes.len() as u64 };
+    let start = usize::try_from(offset).map_err(|_| truncated)?;
+    let end = usize::try_from(needed).map_err(|_| truncated)?;
+    bytes.get(start..end).ok_or(truncated)
 }
 
 /// A file of which some ranges have been fetched.
