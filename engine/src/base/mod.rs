@@ -8,4 +8,4 @@ pub mod time;
 
 pub use error::{Error, Result};
 pub use id::ProfileId;
-pub use time::{Interval, Time};
+pub use time::{Covered, Interval, Time};

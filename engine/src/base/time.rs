@@ -65,6 +65,38 @@ impl Interval {
     }
 }
 
+/// The time that slices cover together, which come in the order of their starts.
+#[derive(Debug, Clone, Copy)]
+pub struct Covered {
+    until_ps: i64,
+    total_ps: u64,
+}
+
+impl Covered {
+    /// Counts from a moment on: what comes before is covered by others, or not asked for.
+    #[must_use]
+    pub fn after(start_ps: i64) -> Self {
+        Self { until_ps: start_ps, total_ps: 0 }
+    }
+
+    /// Takes the next slice.
+    pub fn add(&mut self, start_ps: i64, end_ps: i64) {
+        self.add_known(end_ps.saturating_sub(start_ps.max(self.until_ps)).max(0).unsigned_abs(), end_ps);
+    }
+
+    /// Takes the next slices, of which is known how much they add and where the last of them ends.
+    pub fn add_known(&mut self, added_ps: u64, end_ps: i64) {
+        self.total_ps += added_ps;
+        self.until_ps = self.until_ps.max(end_ps);
+    }
+
+    /// In picoseconds.
+    #[must_use]
+    pub fn total_ps(&self) -> u64 {
+        self.total_ps
+    }
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ps", self.0)
@@ -79,6 +111,18 @@ mod tests {
     fn nanoseconds_round_down_on_both_sides_of_zero() {
         assert_eq!(Time(1_999).floor_ns(), 1);
         assert_eq!(Time(-1).floor_ns(), -1);
+    }
+
+    #[test]
+    fn what_overlaps_is_covered_once() {
+        let mut covered = Covered::after(10);
+        for (start, end) in [(0, 12), (5, 11), (11, 20), (30, 30), (40, 50), (45, 60)] {
+            covered.add(start, end);
+        }
+        assert_eq!(covered.total_ps(), 10 + 20);
+        covered.add_known(7, 70);
+        covered.add(65, 75);
+        assert_eq!(covered.total_ps(), 30 + 7 + 5);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::learn::Starts;
 use super::rows::{FieldColumn, Rows};
+use crate::base::Covered;
 use crate::base::bytes::Put;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block};
 use crate::codec::Encoder;
@@ -286,14 +287,13 @@ fn texts_of(kind: ColumnType, zone: ZoneMap, values: ValuesRef<'_>) -> Option<Ve
 
 /// What the rows of a block come to by name; they are in order of start, and what comes before `covered_to` is covered by
 /// rows before. `None` where the names are too many.
-fn totals_of(starts: &[i64], durations: &[i64], names: &[i64], mut covered_to: i64) -> Option<BlockTotals> {
+fn totals_of(starts: &[i64], durations: &[i64], names: &[i64], covered_to: i64) -> Option<BlockTotals> {
     let mut totals = BlockTotals::default();
+    let mut covered = Covered::after(covered_to);
     // Names come in runs: the last one is tried first.
     let mut last = 0;
     for (at, ((&start, &duration), &name)) in (0_u16..).zip(starts.iter().zip(durations).zip(names)) {
-        let end = start + duration;
-        totals.covered_ps += end.saturating_sub(start.max(covered_to)).max(0).unsigned_abs();
-        covered_to = covered_to.max(end);
+        covered.add(start, start + duration);
         let is_it = |total: &NameTotal| i64::from(total.name) == name;
         if !totals.names.get(last).is_some_and(is_it) {
             last = totals.names.iter().position(is_it).unwrap_or_else(|| {
@@ -313,5 +313,6 @@ fn totals_of(starts: &[i64], durations: &[i64], names: &[i64], mut covered_to: i
             (total.longest_ps, total.longest_at) = (duration, at);
         }
     }
+    totals.covered_ps = covered.total_ps();
     Some(totals)
 }

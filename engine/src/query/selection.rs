@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::hands::{Hands, gather};
-use crate::base::{Error, Interval, Result};
+use crate::base::{Covered, Error, Interval, Result};
 use crate::model::{NameId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
@@ -84,8 +84,7 @@ impl<B: Bytes> Segment<B> {
         let totals = self.totals(track)?;
         let first_row = self.footer().tables[usize::from(table.0)].first_row;
         let first_block = blocks.start;
-        // Slices come in order of start: what is covered so far ends here.
-        let mut covered_to = span.start.0;
+        let mut covered = Covered::after(span.start.0);
         for block in list.overlapping(blocks, span) {
             if !hands.is_wanted() {
                 return Err(Error::Unwanted);
@@ -100,8 +99,7 @@ impl<B: Bytes> Segment<B> {
                     add(&mut names, of.name, (u64::from(of.count), of.total_ps), (of.longest_ps, row));
                 }
                 // Those of the blocks before that reach into this one reach into the span, too: they have been counted.
-                total.busy_ps += totals.covered_ps(block - first_block);
-                covered_to = covered_to.max(end);
+                covered.add_known(totals.covered_ps(block - first_block), end);
                 continue;
             }
             let mut reader = BlockReader::new(self, table, block)?;
@@ -121,11 +119,10 @@ impl<B: Bytes> Segment<B> {
                 let inside = span.overlap_ps(start, end).unsigned_abs();
                 add(&mut names, name, (1, inside), (duration.unsigned_abs(), row));
                 total.count += 1;
-                let end = end.min(span.end.0);
-                total.busy_ps += (end - start.max(covered_to)).max(0).unsigned_abs();
-                covered_to = covered_to.max(end);
+                covered.add(start, end.min(span.end.0));
             }
         }
+        total.busy_ps = covered.total_ps();
         Ok((total, names))
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::columns::Columns;
-use crate::base::Result;
+use crate::base::{Covered, Result};
 use crate::model::TrackId;
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
@@ -45,7 +45,7 @@ pub fn sweep<B: Bytes>(
     tracks: &[(TrackId, &Classify<'_>)],
 ) -> Result<[Activity; MAX_CLASSES]> {
     let mut activity = [Activity::default(); MAX_CLASSES];
-    let mut covered_to = [i64::MIN; MAX_CLASSES];
+    let mut covered = [Covered::after(i64::MIN); MAX_CLASSES];
     let mut cursors = Vec::new();
     let mut heap = BinaryHeap::new();
     for &(track, classify) in tracks {
@@ -63,16 +63,16 @@ pub fn sweep<B: Bytes>(
         while left != 0 {
             let class = left.trailing_zeros() as usize;
             left &= left - 1;
-            let covered = &mut covered_to[class];
-            let from = start_ps.max(*covered);
             activity[class].count += 1;
             activity[class].total_ps += end_ps.abs_diff(start_ps);
-            activity[class].covered_ps += end_ps.saturating_sub(from).max(0).unsigned_abs();
-            *covered = (*covered).max(end_ps);
+            covered[class].add(start_ps, end_ps);
         }
         if let Some((start_ps, ..)) = cursor.peek(segment, *classify)? {
             heap.push(Reverse((start_ps, at)));
         }
+    }
+    for (activity, covered) in activity.iter_mut().zip(&covered) {
+        activity.covered_ps = covered.total_ps();
     }
     Ok(activity)
 }
