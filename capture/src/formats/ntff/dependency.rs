@@ -12,7 +12,7 @@ use super::core::Output;
 use super::decoded::Decoded;
 use super::effect::Region;
 use super::engine::Engine;
-use super::instruction::Executed;
+use super::execution::Executed;
 use super::region::Regions;
 use super::word::Opcode;
 use crate::formats::Error;

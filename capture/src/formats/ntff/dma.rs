@@ -8,7 +8,7 @@ use nprof_engine::spill::{Scratch, Sorted, Space};
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
 use super::landmark::TriggerStart;
-use super::packet::Packet;
+use super::packet::{Packet, transfer_rate};
 use super::queues::{Filling, QUEUES, QueueRing, Queues};
 use super::throughput::Throughput;
 use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
@@ -311,16 +311,4 @@ impl Row {
         out.room = emptied(fields);
         Ok(key?)
     }
-}
-
-/// Bytes a second, rounded at each step as the vendor's tool does.
-#[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "the rounding is the definition"
-)]
-pub fn transfer_rate(size_bytes: u64, duration_ps: i64) -> f32 {
-    let duration_s = (duration_ps as f64 / 1e12) as f32;
-    if duration_s > 0.0 { size_bytes as f32 / duration_s } else { 0.0 }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::model::WarningKind;
+use nprof_engine::model::{SliceKey, WarningKind};
 use nprof_engine::spill::{Key, Scratch, Sorted, Sorter, Space};
 use rustc_hash::FxHashMap;
 
@@ -73,6 +73,19 @@ impl Key for Execution {
             crc: if bits & 1 == 0 { None } else { Some((narrow(cursor)?, narrow(cursor)?)) },
         })
     }
+}
+
+/// An execution that has a row and that others may depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Executed {
+    /// Since the origin.
+    pub start_ps: i64,
+    /// Since the origin.
+    pub end_ps: i64,
+    /// Its slice.
+    pub key: SliceKey,
+    /// Who executed it.
+    pub engine: Engine,
 }
 
 #[derive(Debug, Clone, Copy)]

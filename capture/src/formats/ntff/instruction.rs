@@ -10,7 +10,7 @@ use super::decoded::{Decoded, Decoder};
 use super::dependency::Dependencies;
 use super::disassemble::SemaphoreNames;
 use super::engine::Engine;
-use super::execution::{Execution, Executions};
+use super::execution::{Executed, Execution, Executions};
 use super::landmark::TriggerStart;
 use super::pending::Pending;
 use super::transfer::{SetOff, Transfer, Transfers};
@@ -24,19 +24,6 @@ use crate::formats::room::{Room, emptied};
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
 /// Records of an execution: its start and its end.
 const RECORDS: u64 = 2;
-
-/// An instruction that ran and that others may depend on.
-#[derive(Debug, Clone, Copy)]
-pub struct Executed {
-    /// Since the origin.
-    pub start_ps: i64,
-    /// Since the origin.
-    pub end_ps: i64,
-    /// Its slice.
-    pub key: SliceKey,
-    /// Who executed it.
-    pub engine: Engine,
-}
 
 /// Rows of each engine, by [`Engine::index`].
 pub type RowCounts = [u64; Engine::ALL.len()];

@@ -190,3 +190,15 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         Ok(self.packets.finish()?)
     }
 }
+
+/// Bytes a second, rounded at each step as the vendor's tool does.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the rounding is the definition"
+)]
+pub fn transfer_rate(size_bytes: u64, duration_ps: i64) -> f32 {
+    let duration_s = (duration_ps as f64 / 1e12) as f32;
+    if duration_s > 0.0 { size_bytes as f32 / duration_s } else { 0.0 }
+}

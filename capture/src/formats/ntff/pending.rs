@@ -5,7 +5,7 @@ use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
 use super::decoded::Decoded;
-use super::instruction::Executed;
+use super::execution::Executed;
 use super::step::Step;
 use super::transfer::Transfers;
 use crate::formats::Error;

@@ -6,8 +6,7 @@ use std::collections::BinaryHeap;
 use nprof_engine::model::{NameId, TrackId, Value};
 
 use super::core::{Core, Output};
-use super::dma::transfer_rate;
-use super::packet::Packet;
+use super::packet::{Packet, transfer_rate};
 use crate::formats::Error;
 use crate::formats::neuron::schema::{CounterTrack, DmaThroughput};
 

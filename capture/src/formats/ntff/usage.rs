@@ -13,7 +13,7 @@ use nprof_engine::spill::{Scratch, Sorter, Space};
 use super::core::{Core, Output};
 use super::decoded::Decoded;
 use super::effect::Region;
-use super::instruction::Executed;
+use super::execution::Executed;
 use super::region::Regions;
 use super::step::{Moments, Step};
 use super::transfer::{Transfer, TransferCursor, Transfers};
