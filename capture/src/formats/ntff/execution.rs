@@ -13,7 +13,7 @@ use super::core::{Core, Output};
 use super::engine::Engine;
 use super::landmark::{Edge, edge};
 use super::program::Place;
-use super::record::{Record, SegmentKind, records};
+use super::record::{Record, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::formats::Error;
 
@@ -130,67 +130,59 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         }
     }
 
-    /// Reads a segment.
+    /// Takes a record, with its number in its segment.
     ///
     /// # Errors
     /// The sink's own, and those of the scratch space.
-    pub fn read(
+    pub fn record(
         &mut self,
-        bytes: &[u8],
+        (number, record): (u64, &Record),
         unknown: &mut UnknownRecords,
         out: &mut Output<'_>,
     ) -> Result<(), Error> {
         let segment = SegmentKind::Instruction.title();
-        for (number, record) in records(bytes) {
-            out.record_read();
-            let Some((engine, edge)) = edge(&record) else {
-                unknown.keep(out.sink, segment, number, &record)?;
-                continue;
-            };
-            let place = self.core.programs[engine.index()].locate(record.low24());
-            if place == Place::Before {
-                // The runtime's own code, which prepares runs; neuron-profile does not list it either.
-                continue;
-            }
-            let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
-                out.damaged("an instruction of an engine without a clock, or out of time", segment, number);
-                continue;
-            };
-            let waiting = match place {
-                Place::Inside(pc) => self.started[engine.index()].get_mut(pc as usize),
-                Place::Behind(pc) => Some(self.started_behind.entry((engine, pc)).or_default()),
-                Place::Before => None,
-            };
-            let Some(waiting) = waiting else { continue };
-            let start = match edge {
-                Edge::Start => {
-                    waiting.push_back(Start { ps, wait_cycles: record.payload_high() });
-                    self.waiting += 1;
-                    // Too many: this one's oldest has lost its end.
-                    let lost = if self.waiting > MAX_WAITING && waiting.len() > 1 {
-                        waiting.pop_front()
-                    } else {
-                        None
-                    };
-                    if let Some(start) = lost {
-                        self.waiting -= 1;
-                        self.unfinished(engine, place, start, out)?;
-                    }
-                    continue;
-                }
-                Edge::End => waiting.pop_front(),
-            };
-            match start {
-                Some(start) => {
+        let Some((engine, edge)) = edge(record) else {
+            unknown.keep(out.sink, segment, number, record)?;
+            return Ok(());
+        };
+        let place = self.core.programs[engine.index()].locate(record.low24());
+        if place == Place::Before {
+            // The runtime's own code, which prepares runs; neuron-profile does not list it either.
+            return Ok(());
+        }
+        let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
+            out.damaged("an instruction of an engine without a clock, or out of time", segment, number);
+            return Ok(());
+        };
+        let waiting = match place {
+            Place::Inside(pc) => self.started[engine.index()].get_mut(pc as usize),
+            Place::Behind(pc) => Some(self.started_behind.entry((engine, pc)).or_default()),
+            Place::Before => None,
+        };
+        let Some(waiting) = waiting else { return Ok(()) };
+        let start = match edge {
+            Edge::Start => {
+                waiting.push_back(Start { ps, wait_cycles: record.payload_high() });
+                self.waiting += 1;
+                // Too many: this one's oldest has lost its end.
+                let lost =
+                    if self.waiting > MAX_WAITING && waiting.len() > 1 { waiting.pop_front() } else { None };
+                if let Some(start) = lost {
                     self.waiting -= 1;
-                    self.ended(engine, place, start, Ending { ps, record: &record, number }, out)?;
+                    self.unfinished(engine, place, start, out)?;
                 }
-                None => {
-                    out.sink.warn(WarningKind::Unpaired, "an instruction ended that never started", &|| {
-                        format!("record {number} of the {segment} segment")
-                    })
-                }
+                return Ok(());
             }
+            Edge::End => waiting.pop_front(),
+        };
+        match start {
+            Some(start) => {
+                self.waiting -= 1;
+                self.ended(engine, place, start, Ending { ps, record, number }, out)?;
+            }
+            None => out.sink.warn(WarningKind::Unpaired, "an instruction ended that never started", &|| {
+                format!("record {number} of the {segment} segment")
+            }),
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ use self::dma::DmaWriter;
 use self::execution::ExecutionReader;
 use self::landmark::Landmarks;
 use self::packet::PacketReader;
-use self::record::{SegmentKind, records};
+use self::record::{Record, SegmentKind, records};
 use self::run::Counts;
 use self::semaphore::EventReader;
 use self::unknown::UnknownRecords;
@@ -150,9 +150,9 @@ fn read_core<'s>(
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
     let mut packets = PacketReader::new(core, space);
-    for bytes in of_kind(segments, SegmentKind::Dma) {
-        packets.read(bytes, &mut unknown, out)?;
-    }
+    for_each_record(segments, SegmentKind::Dma, out, |record, out| {
+        packets.record(record, &mut unknown, out)
+    })?;
     let mut dma = DmaWriter::new(core, out)?;
     let transfers = dma.packets(packets.finish(out)?, space, out)?;
     // Before the instructions: the rows of those that set transfers off show their size.
@@ -160,18 +160,18 @@ fn read_core<'s>(
     out.part_done(bytes_of(segments, SegmentKind::Dma));
 
     let mut executions = ExecutionReader::new(core, space);
-    for bytes in of_kind(segments, SegmentKind::Instruction) {
-        executions.read(bytes, &mut unknown, out)?;
-    }
+    for_each_record(segments, SegmentKind::Instruction, out, |record, out| {
+        executions.record(record, &mut unknown, out)
+    })?;
     let executions = executions.finish(out)?;
     let last_end_ps = executions.last_end_ps;
     let instructions = instruction::write(core, executions, &transfers, names, space, out)?;
     out.part_done(bytes_of(segments, SegmentKind::Instruction));
 
     let mut events = EventReader::new(core, space);
-    for bytes in of_kind(segments, SegmentKind::Event) {
-        events.read(bytes, &mut unknown, out)?;
-    }
+    for_each_record(segments, SegmentKind::Event, out, |record, out| {
+        events.record(record, &mut unknown, out)
+    })?;
     let events = events.write(names, out)?;
     out.part_done(bytes_of(segments, SegmentKind::Event));
 
@@ -187,6 +187,20 @@ fn read_core<'s>(
     let others = [SegmentKind::Throttle, SegmentKind::Error, SegmentKind::Unknown];
     out.part_done(others.into_iter().map(|kind| bytes_of(segments, kind)).sum());
     Ok(Counts { instructions, dma_rows: dma.rows, events, last_end_ps })
+}
+
+/// Calls `each` with every record of the segments of a kind and its number in its segment.
+fn for_each_record(
+    segments: &[RecordSegment<'_>],
+    kind: SegmentKind,
+    out: &mut Output<'_>,
+    mut each: impl FnMut((u64, &Record), &mut Output<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for (number, record) in of_kind(segments, kind).into_iter().flat_map(records) {
+        out.record_read();
+        each((number, &record), out)?;
+    }
+    Ok(())
 }
 
 /// How many bytes the segments of a kind have.

@@ -11,7 +11,7 @@ use nprof_engine::spill::{Key, Scratch, Sorted, Sorter, Space};
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
 use super::queues::QUEUES;
-use super::record::{Record, SegmentKind, records};
+use super::record::{Record, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::formats::Error;
 
@@ -97,41 +97,38 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         Self { core, rings, waiting: 0, packets: space.sorter(1) }
     }
 
-    /// Reads a segment.
+    /// Takes a record, with its number in its segment.
     ///
     /// # Errors
     /// The sink's own, and those of the scratch space.
-    pub fn read(
+    pub fn record(
         &mut self,
-        bytes: &[u8],
+        (number, record): (u64, &Record),
         unknown: &mut UnknownRecords,
         out: &mut Output<'_>,
     ) -> Result<(), Error> {
         let segment = SegmentKind::Dma.title();
-        for (number, record) in records(bytes) {
-            out.record_read();
-            let [low, ..] = record.payload.to_le_bytes();
-            let (code, queue) = (low & 0xf, low >> 4);
-            if !matches!(code, kind::START | kind::WRITTEN | kind::FINISHED) {
-                unknown.keep(out.sink, segment, number, &record)?;
-                continue;
-            }
-            if code == kind::FINISHED {
-                // Says that the queue's tail moved on; the row ends where the data was written.
-                continue;
-            }
-            let engine = record.kind();
-            let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
-                out.damaged("a DMA record of an engine without a clock, or out of time", segment, number);
-                continue;
-            };
-            if code == kind::START {
-                self.started((engine, queue), ps, out);
-            } else if !self.written((engine, queue), ps, &record, out)? {
-                out.sink.warn(WarningKind::Unpaired, "a DMA packet was written that never started", &|| {
-                    format!("record {number} of the {segment} segment")
-                });
-            }
+        let [low, ..] = record.payload.to_le_bytes();
+        let (code, queue) = (low & 0xf, low >> 4);
+        if !matches!(code, kind::START | kind::WRITTEN | kind::FINISHED) {
+            unknown.keep(out.sink, segment, number, record)?;
+            return Ok(());
+        }
+        if code == kind::FINISHED {
+            // Says that the queue's tail moved on; the row ends where the data was written.
+            return Ok(());
+        }
+        let engine = record.kind();
+        let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
+            out.damaged("a DMA record of an engine without a clock, or out of time", segment, number);
+            return Ok(());
+        };
+        if code == kind::START {
+            self.started((engine, queue), ps, out);
+        } else if !self.written((engine, queue), ps, record, out)? {
+            out.sink.warn(WarningKind::Unpaired, "a DMA packet was written that never started", &|| {
+                format!("record {number} of the {segment} segment")
+            });
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use nprof_engine::spill::{Key, Scratch, Sorter, Space};
 use super::core::{Core, Output};
 use super::disassemble::SemaphoreNames;
 use super::engine::Engine;
-use super::record::{Record, SegmentKind, records};
+use super::record::{Record, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::formats::Error;
 use crate::formats::neuron::schema::SemaphoreUpdate;
@@ -57,7 +57,7 @@ pub struct EventReader<'c, 'a, 's> {
     core: &'c Core<'a>,
     changes: Sorter<Change, &'s dyn Scratch>,
     /// All records, those before the origin too.
-    pub records: u64,
+    records: u64,
 }
 
 impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
@@ -67,39 +67,36 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
         Self { core, changes: space.sorter(1), records: 0 }
     }
 
-    /// Reads a segment.
+    /// Takes a record, with its number in its segment.
     ///
     /// # Errors
     /// The sink's own, and those of the scratch space.
-    pub fn read(
+    pub fn record(
         &mut self,
-        bytes: &[u8],
+        (number, record): (u64, &Record),
         unknown: &mut UnknownRecords,
         out: &mut Output<'_>,
     ) -> Result<(), Error> {
         let segment = SegmentKind::Event.title();
-        for (number, record) in records(bytes) {
-            out.record_read();
-            self.records += 1;
-            let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
-                out.damaged("an event without a clock, or out of time", segment, number);
-                continue;
-            };
-            let time_ps = ps - self.core.origin_ps;
-            let [id, kind] = record.low.to_le_bytes();
-            match kind {
-                0 | 1 if time_ps >= 0 => self.changes.push(Change {
-                    time_ps,
-                    number: self.records,
-                    is_semaphore: kind == 1,
-                    id,
-                    value: record.payload,
-                    author: author(&record),
-                })?,
-                // Preparation of the run.
-                0 | 1 => {}
-                _ => unknown.keep(out.sink, segment, number, &record)?,
-            }
+        self.records += 1;
+        let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
+            out.damaged("an event without a clock, or out of time", segment, number);
+            return Ok(());
+        };
+        let time_ps = ps - self.core.origin_ps;
+        let [id, kind] = record.low.to_le_bytes();
+        match kind {
+            0 | 1 if time_ps >= 0 => self.changes.push(Change {
+                time_ps,
+                number: self.records,
+                is_semaphore: kind == 1,
+                id,
+                value: record.payload,
+                author: author(record),
+            })?,
+            // Preparation of the run.
+            0 | 1 => {}
+            _ => unknown.keep(out.sink, segment, number, record)?,
         }
         Ok(())
     }
