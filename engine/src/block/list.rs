@@ -2,7 +2,7 @@
 
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
-use crate::codec::{self, Decoder};
+use crate::codec::{self, Decoder, Encoder};
 
 /// Values of a chunk; all but the last are full.
 const CHUNK: usize = 1 << 14;
@@ -10,11 +10,16 @@ const _: () = assert!(CHUNK <= codec::MAX_VALUES, "a chunk is one codec call");
 
 /// Appends a list of any length.
 pub fn put_ints(values: &[i64], out: &mut Vec<u8>) {
+    put_ints_with(values, &mut Encoder::default(), out);
+}
+
+/// As [`put_ints`], with working memory that many short lists share.
+pub fn put_ints_with(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     out.put_varint(values.len() as u64);
     let mut encoded = Vec::new();
     for chunk in values.chunks(CHUNK) {
         encoded.clear();
-        codec::encode_ints(chunk, &mut encoded);
+        encoder.ints(chunk, &mut encoded);
         out.put_bytes(&encoded);
     }
 }

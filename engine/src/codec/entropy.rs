@@ -33,9 +33,10 @@ const BASE_LEN: usize = size_of::<u64>();
 const DELTA_MAX: u8 = 1;
 
 impl Trial for Entropy {
-    /// Where so few bits are left, the tables are a large part of the column and bit packing decodes ten times as fast.
+    /// Of a byte, zstd's coder leaves as little as pco does and decodes faster: on spans of instructions and transfers no
+    /// trial below won.
     fn worth_above_bits(&self) -> usize {
-        6
+        9
     }
 
     fn attempt(&self, values: &[i64], stats: &Stats, _encoder: &mut Encoder) -> Option<Vec<u8>> {

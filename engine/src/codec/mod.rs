@@ -29,6 +29,7 @@ mod conformance;
 
 pub use chains::bits as chains_bits;
 pub use compress::{compress, decompress};
+pub use stats::{DISTINCT_MAX, distinct_of};
 pub use text::Texts;
 
 use crate::base::{Error, Result};

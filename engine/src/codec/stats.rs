@@ -108,14 +108,17 @@ impl Stats {
     fn measure(&mut self, values: &[i64]) {
         (self.min, self.max) =
             values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
-        (self.delta_min, self.delta_max) = (i64::MAX, i64::MIN);
+        let (mut delta_min, mut delta_max, mut successions, mut changes) = (i64::MAX, i64::MIN, 0, 0);
         for (before, value) in values.iter().zip(&values[1..]) {
             let delta = value.wrapping_sub(*before);
-            self.delta_min = self.delta_min.min(delta);
-            self.delta_max = self.delta_max.max(delta);
-            self.successions += usize::from(delta == 1);
+            delta_min = delta_min.min(delta);
+            delta_max = delta_max.max(delta);
+            successions += usize::from(delta == 1);
+            changes += usize::from(delta != 0);
         }
-        self.measure_runs(values);
+        (self.delta_min, self.delta_max, self.successions) = (delta_min, delta_max, successions);
+        self.runs = changes + 1;
+        self.longest_run = longest_run(values);
         self.varints_len = (values.len() <= VARINTS_MAX)
             .then(|| values.iter().map(|value| varint_len_of_width(width(*value))).sum());
         // A few rows say which numbers are smaller; all of them would say it no better.
@@ -124,19 +127,6 @@ impl Stats {
         self.sampled = sample().count();
         self.value_bits = sample().map(|row| width(values[row])).sum();
         self.delta_bits = sample().map(|row| width(values[row].wrapping_sub(values[row - 1]))).sum();
-    }
-
-    fn measure_runs(&mut self, values: &[i64]) {
-        (self.runs, self.longest_run) = (1, 0);
-        let mut run_start = 0;
-        for (row, (before, value)) in (1..).zip(values.iter().zip(&values[1..])) {
-            if value != before {
-                self.runs += 1;
-                self.longest_run = self.longest_run.max(row - run_start);
-                run_start = row;
-            }
-        }
-        self.longest_run = self.longest_run.max(values.len() - run_start);
     }
 
     /// Which numbers an entropy coder gets along with best.
@@ -161,6 +151,18 @@ impl Stats {
     pub fn delta_width(&self) -> u8 {
         width_of(self.delta_max.abs_diff(self.delta_min))
     }
+}
+
+/// Rows of the longest run of equal values.
+fn longest_run(values: &[i64]) -> usize {
+    let (mut longest, mut run_start) = (0, 0);
+    for (row, (before, value)) in (1..).zip(values.iter().zip(&values[1..])) {
+        if value != before {
+            longest = longest.max(row - run_start);
+            run_start = row;
+        }
+    }
+    longest.max(values.len() - run_start)
 }
 
 /// Bits of a number with its sign.
@@ -200,21 +202,24 @@ const SLOT_SHIFT: u32 = u64::BITS - SLOTS.ilog2();
 /// 2^64 divided by the golden ratio: its products spread neighbouring values over the slots.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-fn distinct_of(values: &[i64]) -> Option<Vec<i64>> {
-    let mut slots: [Option<i64>; SLOTS] = [None; SLOTS];
-    let mut distinct = Vec::new();
-    for run in values.chunk_by(|a, b| a == b) {
-        let value = run[0];
+/// The distinct values in ascending order; `None` where there are more than [`DISTINCT_MAX`].
+pub fn distinct_of(values: &[i64]) -> Option<Vec<i64>> {
+    // Positions in `distinct` plus one; 0 where there is none.
+    let mut slots = [0_u16; SLOTS];
+    let mut distinct: Vec<i64> = Vec::with_capacity(DISTINCT_MAX);
+    for &value in values {
         let mut slot = (value.cast_unsigned().wrapping_mul(SPREAD) >> SLOT_SHIFT) as usize;
-        while slots[slot].is_some_and(|there| there != value) {
-            slot = (slot + 1) % SLOTS;
-        }
-        if slots[slot].is_none() {
-            if distinct.len() == DISTINCT_MAX {
-                return None;
+        loop {
+            match distinct.get(usize::from(slots[slot]).wrapping_sub(1)) {
+                Some(there) if *there == value => break,
+                Some(_) => slot = (slot + 1) % SLOTS,
+                None if distinct.len() == DISTINCT_MAX => return None,
+                None => {
+                    distinct.push(value);
+                    slots[slot] = distinct.len() as u16;
+                    break;
+                }
             }
-            slots[slot] = Some(value);
-            distinct.push(value);
         }
     }
     distinct.sort_unstable();

@@ -41,6 +41,15 @@ impl Texts {
         self.ends.is_empty()
     }
 
+    /// Appends a text.
+    ///
+    /// # Panics
+    /// Where all texts together would have 4 GiB.
+    pub fn push(&mut self, text: &str) {
+        self.bytes.push_str(text);
+        self.ends.push(u32::try_from(self.bytes.len()).expect("the texts of a block are far from 4 GiB"));
+    }
+
     /// The text of row `index`.
     ///
     /// # Panics
@@ -65,12 +74,7 @@ fn shared_len(a: &str, b: &str) -> usize {
 impl<T: AsRef<str>> FromIterator<T> for Texts {
     fn from_iter<I: IntoIterator<Item = T>>(of: I) -> Self {
         let mut texts = Self::default();
-        for text in of {
-            texts.bytes.push_str(text.as_ref());
-            texts.ends.push(
-                u32::try_from(texts.bytes.len()).expect("the texts of a block hold at most MAX_TEXT_BYTES"),
-            );
-        }
+        of.into_iter().for_each(|text| texts.push(text.as_ref()));
         texts
     }
 }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Alone;
+use super::dictionary::Dictionary;
 use super::flows::Link;
 use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
 use super::row::{Packed, Row, RowKey, put_value};
@@ -11,8 +12,8 @@ use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Interval, Result};
 use crate::block::ColumnType;
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, Names, RankInfo, Sink, SliceKey, SliceRecord, TableId,
-    TableKind, TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
+    FieldId, FieldSpec, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
+    TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
 use crate::spill::{Pile, Scratch, Sorter, Space};
@@ -24,6 +25,8 @@ const MAX_DICTIONARY_TEXT: usize = 64 << 10;
 const MAX_TEXT: usize = 16 << 20;
 /// Times beyond this are moved to it: the distance of two times then always fits.
 const MAX_PS: i64 = (1 << 62) - 1;
+/// Bytes of texts that are handed to the back at once: several chunks, so that all cores encode them.
+const TEXT_BATCH_BYTES: usize = 4 << 20;
 /// The place of a side table's rows, which stand on no track.
 pub(super) const NO_TRACK: u32 = u32::MAX;
 
@@ -32,7 +35,8 @@ pub(super) const NO_TRACK: u32 = u32::MAX;
 pub struct BuildOptions {
     /// Bytes of rows that are sorted in memory; what comes beyond goes to the scratch space.
     pub sort_bytes: usize,
-    /// Bytes of texts that are kept in the dictionary; new texts beyond are stored in place.
+    /// Bytes of texts that are kept in memory. Names beyond wait in the scratch space; texts of fields that are not known
+    /// yet are stored in place.
     pub dictionary_bytes: usize,
     /// Bytes of rows of tracks in order that wait until they are enough to learn from.
     pub group_bytes: usize,
@@ -71,7 +75,7 @@ pub(super) struct TrackState {
 pub struct Builder<'a> {
     pub(super) scratch: &'a dyn Scratch,
     pub(super) options: BuildOptions,
-    pub(super) names: Names,
+    pub(super) names: Dictionary<'a>,
     pub(super) tables: Vec<TableSpec>,
     pub(super) fields: Vec<(TableId, FieldSpec)>,
     fields_by_name: FxHashMap<(TableId, String), FieldId>,
@@ -109,7 +113,7 @@ impl<'a> Builder<'a> {
         Self {
             scratch,
             options,
-            names: Names::default(),
+            names: Dictionary::new(scratch, options.dictionary_bytes),
             tables: Vec::new(),
             fields: Vec::new(),
             fields_by_name: FxHashMap::default(),
@@ -191,13 +195,21 @@ impl<'a> Builder<'a> {
                     let what = "a text of more than 16 MiB, which was cut";
                     self.warn(WarningKind::AdjustedValue, what, &|| start_of(text));
                 }
-                Value::Name(name) if name.0 as usize >= self.names.len() => {
+                Value::Name(name) if !self.names.has(name) => {
                     return Err(Error::Invalid { what: "a name that is not there" });
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Hands chunks of the dictionary over where there are enough of them to share the work.
+    fn send_texts(&mut self) -> Result<()> {
+        if self.names.full_bytes() < TEXT_BATCH_BYTES {
+            return Ok(());
+        }
+        self.line.send_texts(self.names.take_full())
     }
 
     /// Keeps a row of a track for sorting, or hands it to the track's writer. `number` is the row's by arrival on its
@@ -217,10 +229,9 @@ impl<'a> Builder<'a> {
             let key = RowKey { place, start_ps, duration_ps, arrival: number };
             return self.sorter.push_with(key, |out| {
                 row.put_head(out);
-                for &(id, value) in fields {
-                    let (kind, value) = packed(value, names, limit);
-                    put_value(id.0, kind, value, out);
-                }
+                fields.iter().try_for_each(|&(id, value)| {
+                    pack(value, names, limit, |kind, value| put_value(id.0, kind, value, out))
+                })
             });
         };
         if number > 0 && (start_ps, -duration_ps) < (last.0, -last.1) {
@@ -234,11 +245,12 @@ impl<'a> Builder<'a> {
         let before = rows.bytes();
         row.begin(rows);
         for &(id, value) in fields {
-            let (kind, value) = packed(value, names, limit);
-            rows.field(id, kind, value);
+            pack(value, names, limit, |kind, value| rows.field(id, kind, value))?;
         }
         self.waiting_bytes += rows.bytes().saturating_sub(before);
-        if rows.len() >= GROUP_ROWS {
+        let is_group = rows.len() >= GROUP_ROWS;
+        self.send_texts()?;
+        if is_group {
             self.hand_over(track as usize)
         } else if self.waiting_bytes > self.options.group_bytes {
             let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
@@ -277,34 +289,41 @@ fn start_of(text: &str) -> String {
     format!("the one that begins with {:?}", cut_off(text, 40))
 }
 
-fn packed<'v>(value: Value<'v>, names: &mut Names, limit: usize) -> (ColumnType, Packed<'v>) {
+/// Gives `put` a value as it is stored. Inline, so that each kind of value takes a way of its own: an enum that goes through
+/// memory between the two cost a tenth of ingest.
+#[inline(always)]
+fn pack<'v>(
+    value: Value<'v>,
+    names: &mut Dictionary<'_>,
+    limit: usize,
+    put: impl FnOnce(ColumnType, Packed<'v>),
+) -> Result<()> {
     match value {
-        Value::Int(v) => (ColumnType::Int, Packed::Int(v)),
-        Value::Uint(v) => (ColumnType::Uint, Packed::Int(v.cast_signed())),
-        Value::Bool(v) => (ColumnType::Bool, Packed::Int(i64::from(v))),
-        Value::Float(v) => (ColumnType::Float, Packed::Float(v)),
-        Value::Name(v) => (ColumnType::Text, Packed::Int(i64::from(v.0))),
-        Value::Text(v) => packed_text(v, (ColumnType::Text, ColumnType::LongText), names, limit),
-        Value::Json(v) => packed_text(v, (ColumnType::Json, ColumnType::LongJson), names, limit),
+        Value::Int(v) => put(ColumnType::Int, Packed::Int(v)),
+        Value::Uint(v) => put(ColumnType::Uint, Packed::Int(v.cast_signed())),
+        Value::Bool(v) => put(ColumnType::Bool, Packed::Int(i64::from(v))),
+        Value::Float(v) => put(ColumnType::Float, Packed::Float(v)),
+        Value::Name(v) => put(ColumnType::Text, Packed::Int(i64::from(v.0))),
+        Value::Text(text) | Value::Json(text) => {
+            let (coded, in_place) = match value {
+                Value::Json(_) => (ColumnType::Json, ColumnType::LongJson),
+                _ => (ColumnType::Text, ColumnType::LongText),
+            };
+            match code_of(text, names, limit)? {
+                Some(id) => put(coded, Packed::Int(i64::from(id.0))),
+                None => put(in_place, Packed::Text(cut_off(text, MAX_TEXT))),
+            }
+        }
     }
+    Ok(())
 }
 
-/// In the dictionary while it has room, else in place.
-fn packed_text<'v>(
-    text: &'v str,
-    (coded, in_place): (ColumnType, ColumnType),
-    names: &mut Names,
-    limit: usize,
-) -> (ColumnType, Packed<'v>) {
-    let room = names.text_bytes() + text.len() <= limit;
-    let known = match text.len() {
-        0..=MAX_DICTIONARY_TEXT if room => names.intern(text),
+/// Its number in the dictionary while that has room; `None` of a text that is stored in place.
+fn code_of(text: &str, names: &mut Dictionary<'_>, limit: usize) -> Result<Option<NameId>> {
+    match text.len() {
+        0..=MAX_DICTIONARY_TEXT if names.text_bytes() + text.len() <= limit => names.intern(text),
         0..=MAX_DICTIONARY_TEXT => names.find(text),
-        _ => None,
-    };
-    match known {
-        Some(id) => (coded, Packed::Int(i64::from(id.0))),
-        None => (in_place, Packed::Text(cut_off(text, MAX_TEXT))),
+        _ => Ok(None),
     }
 }
 
@@ -316,7 +335,9 @@ impl Sink for Builder<'_> {
             });
         }
         let text = cut_off(text, MAX_DICTIONARY_TEXT);
-        self.names.intern(text).ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })
+        let id = self.names.intern(text)?;
+        self.send_texts()?;
+        id.ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })
     }
 
     fn table(&mut self, spec: TableSpec) -> Result<TableId> {
@@ -391,7 +412,7 @@ impl Sink for Builder<'_> {
         let Some(TrackKind::Slices(table, _)) = kind else {
             return Err(Error::Invalid { what: "a slice needs a track for slices" });
         };
-        if slice.duration_ps < 0 || slice.name.0 as usize >= self.names.len() {
+        if slice.duration_ps < 0 || !self.names.has(slice.name) {
             return Err(Error::Invalid { what: "a slice needs a name and a duration that is not negative" });
         }
         let start_ps = self.limited(slice.start_ps);
@@ -437,7 +458,7 @@ impl Sink for Builder<'_> {
         let is_there = |key: SliceKey| {
             self.tracks.get(key.track.0 as usize).is_some_and(|track| key.arrival < track.rows)
         };
-        if !is_there(from) || !is_there(to) || name.0 as usize >= self.names.len() {
+        if !is_there(from) || !is_there(to) || !self.names.has(name) {
             return Err(Error::Invalid { what: "a link between slices that are not there" });
         }
         for end in [from, to] {
@@ -448,7 +469,7 @@ impl Sink for Builder<'_> {
 
     fn flow_point(&mut self, mut point: FlowPoint) -> Result<()> {
         let track = self.tracks.get(point.track.0 as usize);
-        if track.is_none_or(|track| track.waiting.is_some()) || point.name.0 as usize >= self.names.len() {
+        if track.is_none_or(|track| track.waiting.is_some()) || !self.names.has(point.name) {
             return Err(Error::Invalid {
                 what: "a flow point on a track that is unknown or written in order",
             });

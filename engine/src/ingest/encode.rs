@@ -8,7 +8,7 @@ use super::rows::{FieldColumn, Rows};
 use crate::base::Covered;
 use crate::base::bytes::Put;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block};
-use crate::codec::Encoder;
+use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
 use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, ProgramColumn};
 
 /// What blocks of a group are encoded from.
@@ -37,7 +37,10 @@ pub struct EncodedBlock {
 }
 
 /// Most names of a block for which totals, and of its texts for which postings are worth their bytes.
-const MAX_DISTINCT: usize = 256;
+const MAX_DISTINCT: usize = DISTINCT_MAX;
+
+/// Names whose places are remembered while a block's rows are counted.
+const RECENT_NAMES: usize = 64;
 
 /// A column of an encoded block.
 #[derive(Debug)]
@@ -170,7 +173,7 @@ impl Group<'_> {
             encoder.ints(&differences, &mut bytes);
             bytes
         };
-        let texts = texts_of(kind, zone, ValuesRef::Ints(values));
+        let texts = texts_of(kind, ValuesRef::Ints(values));
         block.columns.push(EncodedColumn { role, kind, zone, bytes, texts });
         true
     }
@@ -238,7 +241,7 @@ impl EncodedBlock {
         let mut bytes = Vec::new();
         encode_block(present, values, encoder, &mut bytes);
         let zone = zone_of((role, kind), values);
-        self.columns.push(EncodedColumn { role, kind, zone, bytes, texts: texts_of(kind, zone, values) });
+        self.columns.push(EncodedColumn { role, kind, zone, bytes, texts: texts_of(kind, values) });
     }
 }
 
@@ -254,35 +257,9 @@ fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> Zon
 }
 
 /// The texts of a block of codes, if they are few enough to list.
-fn texts_of(kind: ColumnType, zone: ZoneMap, values: ValuesRef<'_>) -> Option<Vec<u32>> {
-    /// Codes that lie closer are marked in a bitmap, which gives them back in order.
-    const BITMAP_MAX: usize = 1 << 16;
-    let (ValuesRef::Ints(codes), ZoneMap::Ints { min, max }, true) = (values, zone, kind.is_code()) else {
-        return None;
-    };
-    let (first, last) = (u32::try_from(min).ok()?, u32::try_from(max).ok()?);
-    let width = (last - first) as usize;
-    let mut texts = Vec::new();
-    if width < BITMAP_MAX {
-        let mut marks = vec![0_u64; width / 64 + 1];
-        codes.iter().for_each(|code| {
-            let at = (code - min) as usize;
-            marks[at / 64] |= 1 << (at % 64);
-        });
-        for (word, &mark) in (0..).zip(&marks) {
-            let mut left = mark;
-            while left != 0 {
-                texts.push(first + word * 64 + left.trailing_zeros());
-                left &= left - 1;
-            }
-        }
-    } else {
-        let runs = codes.chunk_by(|a, b| a == b);
-        texts.extend(runs.map(|run| first + (run[0] - min) as u32));
-        texts.sort_unstable();
-        texts.dedup();
-    }
-    (texts.len() <= MAX_DISTINCT).then_some(texts)
+fn texts_of(kind: ColumnType, values: ValuesRef<'_>) -> Option<Vec<u32>> {
+    let (ValuesRef::Ints(codes), true) = (values, kind.is_code()) else { return None };
+    distinct_of(codes)?.into_iter().map(|code| u32::try_from(code).ok()).collect()
 }
 
 /// What the rows of a block come to by name; they are in order of start, and what comes before `covered_to` is covered by
@@ -290,22 +267,24 @@ fn texts_of(kind: ColumnType, zone: ZoneMap, values: ValuesRef<'_>) -> Option<Ve
 fn totals_of(starts: &[i64], durations: &[i64], names: &[i64], covered_to: i64) -> Option<BlockTotals> {
     let mut totals = BlockTotals::default();
     let mut covered = Covered::after(covered_to);
-    // Names come in runs: the last one is tried first.
-    let mut last = 0;
+    // Where a name was last time, by its lowest bits: most blocks take few names in turn.
+    let mut places = [0_u16; RECENT_NAMES];
     for (at, ((&start, &duration), &name)) in (0_u16..).zip(starts.iter().zip(durations).zip(names)) {
         covered.add(start, start + duration);
         let is_it = |total: &NameTotal| i64::from(total.name) == name;
-        if !totals.names.get(last).is_some_and(is_it) {
-            last = totals.names.iter().position(is_it).unwrap_or_else(|| {
+        let place = &mut places[name as usize % RECENT_NAMES];
+        if !totals.names.get(usize::from(*place)).is_some_and(is_it) {
+            let found = totals.names.iter().position(is_it).unwrap_or_else(|| {
                 let name = u32::try_from(name).unwrap_or_default();
                 totals.names.push(NameTotal { name, count: 0, total_ps: 0, longest_ps: 0, longest_at: at });
                 totals.names.len() - 1
             });
+            if found >= MAX_DISTINCT {
+                return None;
+            }
+            *place = found as u16;
         }
-        if last >= MAX_DISTINCT {
-            return None;
-        }
-        let total = &mut totals.names[last];
+        let total = &mut totals.names[usize::from(*place)];
         let duration = duration.unsigned_abs();
         total.count += 1;
         total.total_ps += duration;

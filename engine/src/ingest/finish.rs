@@ -8,7 +8,7 @@ use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
 use super::flows::Arrows;
-use super::line::{Emptied, Line, Place, TrackGroup};
+use super::line::{Backed, Emptied, Line, Place, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
 use super::track_writer::{GROUP_ROWS, TrackOutput};
@@ -61,7 +61,9 @@ impl Builder<'_> {
         let mut arrivals = Arrivals(sorted_and_linked);
         let sorted = SortedTracks { rows: self.sorter.finish()?, line: &mut *self.line, metas: &metas };
         sorted.send(&mut binder, &mut arrivals)?;
-        let (mut writer, outputs) = self.line.end()?.finish(span)?;
+        let texts = self.names.len();
+        self.line.send_texts(self.names.into_rest())?;
+        let Backed { mut writer, tracks: outputs, chunks } = self.line.end()?.finish(span)?;
         let mut written = Written { metas, outputs };
         let (tables, columns) = written.assemble(self.tables, &mut writer)?;
         let tracks = written.metas;
@@ -85,7 +87,7 @@ impl Builder<'_> {
             fields: self.fields,
             columns,
             tracks,
-            dictionary: write_dictionary(&self.names, &mut writer)?,
+            dictionary: write_dictionary(texts, &chunks, &mut writer)?,
             flows: arrows.write(&mut writer)?,
             warnings: warnings.iter().collect(),
         };

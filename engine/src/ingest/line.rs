@@ -2,11 +2,13 @@
 //! time: the front fills the next group of rows while the back encodes the last.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
 
 use super::rows::Rows;
-use super::track_writer::{TrackOutput, TrackWriter};
+use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
 use super::workers::Workers;
 use crate::base::{Interval, Result};
+use crate::codec::{Texts, encode_texts};
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::PieceWriter;
 
@@ -39,6 +41,12 @@ pub trait Line<'a> {
     /// Those of the back.
     fn send(&mut self, group: TrackGroup) -> Result<Emptied>;
 
+    /// Hands over chunks of the dictionary, in order.
+    ///
+    /// # Errors
+    /// Those of the back.
+    fn send_texts(&mut self, chunks: Vec<Texts>) -> Result<()>;
+
     /// Waits until all groups are written.
     ///
     /// # Errors
@@ -51,12 +59,22 @@ pub struct Back<'a> {
     pub(super) writer: PieceWriter<'a>,
     workers: Box<dyn Workers + 'a>,
     tracks: BTreeMap<Place, TrackWriter>,
+    /// Chunks of the dictionary, encoded: they are written together at the end, and small.
+    chunks: Vec<Vec<u8>>,
+}
+
+/// What the back has written, and what is to be written with it.
+pub(super) struct Backed<'a> {
+    pub writer: PieceWriter<'a>,
+    pub tracks: BTreeMap<Place, TrackOutput>,
+    /// Chunks of the dictionary.
+    pub chunks: Vec<Vec<u8>>,
 }
 
 impl<'a> Back<'a> {
     /// Writes through `writer`, with the help of `workers`.
     pub fn new(writer: PieceWriter<'a>, workers: impl Workers + 'a) -> Self {
-        Self { writer, workers: Box::new(workers), tracks: BTreeMap::new() }
+        Self { writer, workers: Box::new(workers), tracks: BTreeMap::new(), chunks: Vec::new() }
     }
 
     /// Encodes and writes a group.
@@ -70,14 +88,36 @@ impl<'a> Back<'a> {
         Ok(Emptied(group.rows))
     }
 
+    /// Encodes chunks of the dictionary.
+    pub fn take_texts(&mut self, chunks: &[Texts]) {
+        let slots: Vec<OnceLock<Vec<u8>>> = chunks.iter().map(|_| OnceLock::new()).collect();
+        self.workers.run(chunks.len(), &|at, _| {
+            let mut bytes = Vec::new();
+            encode_texts(chunks[at].iter(), &mut bytes);
+            // Each task runs once.
+            let _ = slots[at].set(bytes);
+        });
+        self.chunks.extend(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_default()));
+    }
+
     /// Writes what belongs to whole tracks. `span` is that of the whole trace.
-    pub(super) fn finish(self, span: Interval) -> Result<(PieceWriter<'a>, BTreeMap<Place, TrackOutput>)> {
-        let Self { mut writer, tracks, .. } = self;
-        let mut outputs = BTreeMap::new();
-        for (place, track) in tracks {
-            outputs.insert(place, track.finish(span, &mut writer)?);
+    pub(super) fn finish(self, span: Interval) -> Result<Backed<'a>> {
+        let Self { mut writer, mut workers, tracks, chunks } = self;
+        let (places, open): (Vec<_>, Vec<_>) =
+            tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
+        let closed: Vec<OnceLock<ClosedTrack>> = open.iter().map(|_| OnceLock::new()).collect();
+        workers.run(open.len(), &|at, encoder| {
+            let track = open[at].lock().ok().and_then(|mut track| track.take());
+            // Each task runs once.
+            let _ = track.map(|track| closed[at].set(track.close(span, encoder)));
+        });
+        let mut tracks = BTreeMap::new();
+        for (place, track) in places.into_iter().zip(closed) {
+            if let Some(track) = track.into_inner() {
+                tracks.insert(place, track.write(&mut writer)?);
+            }
         }
-        Ok((writer, outputs))
+        Ok(Backed { writer, tracks, chunks })
     }
 }
 
@@ -87,6 +127,11 @@ pub(super) struct Direct<'a>(pub Back<'a>);
 impl<'a> Line<'a> for Direct<'a> {
     fn send(&mut self, group: TrackGroup) -> Result<Emptied> {
         self.0.take(group)
+    }
+
+    fn send_texts(&mut self, chunks: Vec<Texts>) -> Result<()> {
+        self.0.take_texts(&chunks);
+        Ok(())
     }
 
     fn end(self: Box<Self>) -> Result<Back<'a>> {

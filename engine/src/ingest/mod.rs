@@ -8,6 +8,7 @@
 mod assemble;
 mod binder;
 mod builder;
+mod dictionary;
 mod encode;
 mod finish;
 mod flows;

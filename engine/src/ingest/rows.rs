@@ -113,21 +113,29 @@ impl Rows {
         self.values.push(value);
     }
 
-    /// Gives the row a field.
+    /// Gives the row a field. Inline, so that what a value is, which the caller knows, is not asked again.
+    #[inline(always)]
     pub fn field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
         let is_it = |column: &FieldColumn| column.field == field && column.kind == kind;
         let at = match self.fields.get(self.expected) {
             Some(column) if is_it(column) => self.expected,
-            _ => self.fields.iter().position(is_it).unwrap_or_else(|| {
-                self.fields.push(FieldColumn::new(field, kind));
-                self.fields.len() - 1
-            }),
+            _ => self.column(field, kind),
         };
         if let Packed::Text(text) = value {
             self.text_bytes += text.len();
         }
         self.fields[at].push(self.count - 1, value);
         self.expected = at + 1;
+    }
+
+    /// The column of a field that is not the expected one; a new one where it has none.
+    #[cold]
+    fn column(&mut self, field: FieldId, kind: ColumnType) -> usize {
+        let found = self.fields.iter().position(|column| column.field == field && column.kind == kind);
+        found.unwrap_or_else(|| {
+            self.fields.push(FieldColumn::new(field, kind));
+            self.fields.len() - 1
+        })
     }
 
     /// No rows, of the same fields.
@@ -181,15 +189,13 @@ impl FieldColumn {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
+    #[inline(always)]
     fn push(&mut self, row: usize, value: Packed<'_>) {
         let before = self.len();
         match (&mut self.values, value) {
             (BlockValues::Ints(values), Packed::Int(value)) => values.push(value),
             (BlockValues::Floats(values), Packed::Float(value)) => values.push(value),
-            (BlockValues::Texts(texts), Packed::Text(text)) => {
-                texts.bytes.push_str(text);
-                texts.ends.push(u32::try_from(texts.bytes.len()).unwrap_or(u32::MAX));
-            }
+            (BlockValues::Texts(texts), Packed::Text(text)) => texts.push(text),
             // The type of a column decides both sides.
             (BlockValues::Ints(_) | BlockValues::Floats(_) | BlockValues::Texts(_), _) => return,
         }

@@ -135,7 +135,7 @@ impl TrackWriter {
             None => {
                 if let Ok(mut in_order) = in_order.lock() {
                     let (shape, lanes, shifts) = &mut *in_order;
-                    shape.pass(rows, lanes, shifts);
+                    shape.pass(rows, lanes, shifts, encoder);
                 }
             }
         });
@@ -156,45 +156,78 @@ impl TrackWriter {
             self.out.add(block, writer)?;
         }
         match shape {
-            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.write_full(writer),
-            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.write_full(writer),
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
             Shape::Slices(_) | Shape::Counter(_) | Shape::Side => Ok(()),
         }
     }
 
-    /// Writes what belongs to the whole track: program, pyramid, totals. `span` is that of the whole trace.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn finish(mut self, span: Interval, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
-        let mut bytes = Vec::new();
-        if let Some(program) = self.learner.as_ref().and_then(Learner::program) {
-            program.encode(&mut bytes);
-            self.out.program = writer.piece(&bytes)?;
+    /// Encodes what belongs to the whole track: program, pyramid, totals. `span` is that of the whole trace. Looks at no
+    /// other track, so that tracks can be closed in any order.
+    pub fn close(self, span: Interval, encoder: &mut Encoder) -> ClosedTrack {
+        let Self { mut shape, learner, mut out, totals, .. } = self;
+        let (mut program, mut put) = (Vec::new(), Vec::new());
+        if let Some(learned) = learner.as_ref().and_then(Learner::program) {
+            learned.encode(&mut program);
         }
-        match self.shape {
+        match &mut shape {
             Shape::Slices(slices) => {
-                self.out.lanes = slices.lanes.count();
-                if let Some(pyramid) = slices.pyramid {
-                    self.out.pyramid = pyramid.finish(span, writer)?;
+                out.lanes = slices.lanes.count();
+                if let Some(pyramid) = &mut slices.pyramid {
+                    pyramid.close(span, encoder);
                 }
-                if let Some(totals) = self.totals.filter(|totals| totals.len() > 1) {
-                    bytes.clear();
-                    put_totals(&totals, &mut bytes);
-                    self.out.totals = writer.piece(&bytes)?;
+                if let Some(totals) = totals.filter(|totals| totals.len() > 1) {
+                    put_totals(&totals, &mut put);
                 }
             }
             Shape::Counter(counter) => {
-                self.out.lanes = 1;
-                self.out.value_range = counter.range;
-                if let Some(pyramid) = counter.pyramid {
-                    self.out.pyramid = pyramid.finish(span, writer)?;
+                out.lanes = 1;
+                out.value_range = counter.range;
+                if let Some(pyramid) = &mut counter.pyramid {
+                    pyramid.close(span, encoder);
                 }
             }
             Shape::Side => {}
         }
-        Ok(self.out)
+        ClosedTrack { shape, span, out, program, totals: put }
     }
+}
+
+/// A track whose blocks are written and whose rest is encoded.
+#[derive(Debug)]
+pub struct ClosedTrack {
+    shape: Shape,
+    span: Interval,
+    out: TrackOutput,
+    program: Vec<u8>,
+    totals: Vec<u8>,
+}
+
+impl ClosedTrack {
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
+        let Self { shape, span, mut out, program, totals } = self;
+        out.program = written(&program, writer)?;
+        match shape {
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => {
+                out.pyramid = pyramid.finish(span, writer)?;
+            }
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => {
+                out.pyramid = pyramid.finish(span, writer)?;
+            }
+            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => {}
+        }
+        out.totals = written(&totals, writer)?;
+        Ok(out)
+    }
+}
+
+/// Writes bytes, if there are any.
+fn written(bytes: &[u8], writer: &mut PieceWriter<'_>) -> Result<Piece> {
+    if bytes.is_empty() { Ok(Piece::default()) } else { writer.piece(bytes) }
 }
 
 /// A block ends early when its texts in place reach this size: the codec takes 256 MiB, and a reader holds a block.
@@ -250,7 +283,7 @@ fn rows_of_a_lane(lanes: &[i64]) -> u64 {
 impl Shape {
     /// What must see the rows in order: lanes, which go to `lanes` and, where slices nest, minus the depth to `shifts`; and
     /// the pyramid.
-    fn pass(&mut self, rows: &Rows, lanes: &mut Vec<i64>, shifts: &mut Vec<i64>) {
+    fn pass(&mut self, rows: &Rows, lanes: &mut Vec<i64>, shifts: &mut Vec<i64>, encoder: &mut Encoder) {
         match self {
             Self::Slices(slices) => {
                 let ends = rows.starts.iter().zip(&rows.durations).map(|(start, duration)| start + duration);
@@ -277,6 +310,7 @@ impl Shape {
                     );
                     slices.rows += 1;
                 }
+                pyramid.encode_full(encoder);
             }
             Self::Counter(counter) => {
                 let pyramid = counter.pyramid.get_or_insert_with(|| {
@@ -290,6 +324,7 @@ impl Shape {
                     }
                     pyramid.sample(time_ps, value);
                 }
+                pyramid.encode_full(encoder);
             }
             Self::Side => {}
         }

@@ -3,8 +3,6 @@
 use super::pieces::put_pieces;
 use super::{Piece, PieceWriter};
 use crate::base::Result;
-use crate::codec;
-use crate::model::Names;
 
 /// Texts of a chunk; all but the last are full. Operands of loops are alike over some thousand texts: with 1,024 a chunk they
 /// took half as much again.
@@ -21,22 +19,18 @@ pub struct DictionaryMeta {
     pub bytes: u64,
 }
 
-/// Writes all texts.
+/// Writes the dictionary of so many texts, from its encoded chunks.
 ///
 /// # Errors
 /// Those of the output.
-pub fn write_dictionary(names: &Names, writer: &mut PieceWriter<'_>) -> Result<DictionaryMeta> {
-    let texts: Vec<&str> = names.iter().collect();
-    let mut pieces = Vec::new();
-    let mut bytes = Vec::new();
-    for chunk in texts.chunks(CHUNK_TEXTS) {
-        bytes.clear();
-        codec::encode_texts(chunk.iter().copied(), &mut bytes);
-        pieces.push(writer.piece(&bytes)?);
-    }
+pub fn write_dictionary(
+    texts: u32,
+    chunks: &[Vec<u8>],
+    writer: &mut PieceWriter<'_>,
+) -> Result<DictionaryMeta> {
+    let pieces = chunks.iter().map(|chunk| writer.piece(chunk)).collect::<Result<Vec<_>>>()?;
     let mut directory = Vec::new();
     put_pieces(&pieces, &mut directory);
     let total = pieces.iter().map(|piece| u64::from(piece.len)).sum();
-    let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-    Ok(DictionaryMeta { texts: count, chunks: writer.piece(&directory)?, bytes: total })
+    Ok(DictionaryMeta { texts, chunks: writer.piece(&directory)?, bytes: total })
 }

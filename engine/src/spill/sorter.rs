@@ -35,17 +35,17 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     /// # Errors
     /// Those of the scratch space.
     pub fn push(&mut self, key: K) -> Result<()> {
-        self.push_with(key, |_| ())
+        self.push_with(key, |_| Ok(()))
     }
 
     /// Takes a key: `pack` appends its bytes.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// Those of the scratch space and of `pack`.
     #[expect(clippy::cast_possible_truncation, reason = "the arena is spilled long before 4 GiB")]
-    pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+    pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let start = self.arena.len();
-        pack(&mut self.arena);
+        pack(&mut self.arena)?;
         self.keys.push((key, start as u32, self.arena.len() as u32));
         let used = self.arena.len() + self.keys.len() * size_of::<(K, u32, u32)>();
         if used >= self.limit { self.spill() } else { Ok(()) }
@@ -249,7 +249,11 @@ mod tests {
             for (arrival, &(time_ps, len)) in (0_u32..).zip(&rows) {
                 let key = Moment(time_ps % 50, arrival);
                 let bytes = vec![arrival as u8; len];
-                sorter.push_with(key, |out| out.extend_from_slice(&bytes)).unwrap();
+                let pack = |out: &mut Vec<u8>| {
+                    out.extend_from_slice(&bytes);
+                    Ok(())
+                };
+                sorter.push_with(key, pack).unwrap();
                 expected.push((key, bytes));
             }
             expected.sort();

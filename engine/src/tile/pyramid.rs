@@ -7,7 +7,7 @@ use super::grid::{CELLS, Level};
 use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::block::list;
-use crate::codec;
+use crate::codec::Encoder;
 use crate::segment::{Bytes, Page, Piece, PieceWriter, Segment, put_pages};
 
 /// A level is stored where its cells hold this many rows on average: finer ones cost more bytes than the rows
@@ -37,7 +37,8 @@ fn top_level(span: Interval) -> Level {
     Level::for_cell_ps(span.duration_ps() as f64 / TOP_CELLS as f64).coarser()
 }
 
-/// Builds the pyramid of one track while its rows pass by. `C` is what is stored of a cell.
+/// Builds the pyramid of one track while its rows pass by. `C` is what is stored of a cell. Pages are encoded where the
+/// caller likes, maybe beside other work, and wait until [`PyramidWriter::write`] is called.
 ///
 /// The finest level is chosen before all rows are known. Where it turns out too fine, it is given up: the next one is
 /// complete already.
@@ -47,11 +48,22 @@ pub struct PyramidWriter<C: Stored> {
     lanes: Vec<Cascade<C::Summary>>,
     /// Cells that have closed and are not written, by lane and level.
     closed: BTreeMap<(u32, u8), Vec<Cell<C>>>,
+    /// Pages that are encoded and not written.
+    encoded: Vec<EncodedPage>,
     pages: Vec<Page>,
     bytes: u64,
     rows: u64,
     /// Cells of the finest level so far.
     cells: u64,
+}
+
+/// A page before it has a place: the numbers of its first and its last cell.
+#[derive(Debug)]
+struct EncodedPage {
+    lane: u32,
+    level: u8,
+    cells: (i64, i64),
+    bytes: Vec<u8>,
 }
 
 /// A level is given up when it has more cells than one for so many rows, and than this.
@@ -70,7 +82,7 @@ pub trait Stored: Sized + std::fmt::Debug {
     /// From a closed cell.
     fn of(summary: &Self::Summary) -> Self;
     /// Appends the contents of cells, column by column.
-    fn encode(cells: &[Cell<Self>], out: &mut Vec<u8>);
+    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>);
 }
 
 impl<C: Stored> PyramidWriter<C> {
@@ -81,6 +93,7 @@ impl<C: Stored> PyramidWriter<C> {
             base,
             lanes: Vec::new(),
             closed: BTreeMap::new(),
+            encoded: Vec::new(),
             pages: Vec::new(),
             bytes: 0,
             rows: 0,
@@ -125,26 +138,22 @@ impl<C: Stored> PyramidWriter<C> {
         }
     }
 
-    /// Writes the pages that are full.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn write_full(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
+    /// Encodes the pages that are full.
+    pub fn encode_full(&mut self, encoder: &mut Encoder) {
         let full = |(key, cells): (&(u32, u8), &Vec<_>)| (cells.len() >= WRITE_CELLS).then_some(*key);
         for key in self.closed.iter().filter_map(full).collect::<Vec<_>>() {
             let mut cells = self.closed.remove(&key).unwrap_or_default();
             // So many cells are more than one tile's.
             let edge = (1..cells.len()).rev().find(|&at| is_edge(&cells, at));
             let rest = cells.split_off(edge.unwrap_or(cells.len()));
-            self.write_pages(key, &cells, writer)?;
+            self.encode_pages(key, &cells, encoder);
             if !rest.is_empty() {
                 self.closed.insert(key, rest);
             }
         }
-        Ok(())
     }
 
-    fn write_pages(&mut self, key: (u32, u8), cells: &[Cell<C>], writer: &mut PieceWriter<'_>) -> Result<()> {
+    fn encode_pages(&mut self, (lane, level): (u32, u8), cells: &[Cell<C>], encoder: &mut Encoder) {
         let mut left = cells;
         while !left.is_empty() {
             let end = (PAGE_CELLS..left.len()).find(|&at| is_edge(left, at)).unwrap_or(left.len());
@@ -152,23 +161,34 @@ impl<C: Stored> PyramidWriter<C> {
             left = rest;
             let (Some(first), Some(last)) = (cells.first(), cells.last()) else { continue };
             let mut bytes = Vec::new();
-            list::put_ints(&cells.iter().map(|cell| cell.index).collect::<Vec<_>>(), &mut bytes);
-            C::encode(cells, &mut bytes);
+            let indexes: Vec<i64> = cells.iter().map(|cell| cell.index).collect();
+            list::put_ints_with(&indexes, encoder, &mut bytes);
+            C::encode(cells, encoder, &mut bytes);
+            self.encoded.push(EncodedPage { lane, level, cells: (first.index, last.index), bytes });
+        }
+    }
+
+    /// Writes the pages that are encoded.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
+        for EncodedPage { lane, level, cells: (first, last), bytes } in self.encoded.drain(..) {
             let piece = writer.piece(&bytes)?;
             self.bytes += u64::from(piece.len);
-            self.pages.push(Page { lane: key.0, level: key.1, first: first.index, last: last.index, piece });
+            self.pages.push(Page { lane, level, first, last, piece });
         }
         Ok(())
     }
 
-    /// Closes all cells and writes what is left, up to the level that is coarse enough for the span of the whole trace.
-    /// Returns the list of pages and their bytes; an empty piece where the rows are too few.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn finish(mut self, span: Interval, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
-        if self.rows <= MIN_ROWS && self.pages.is_empty() {
-            return Ok((Piece::default(), 0));
+    fn has_too_few_rows(&self) -> bool {
+        self.rows <= MIN_ROWS && self.pages.is_empty()
+    }
+
+    /// Closes all cells and encodes what is left, up to the level that is coarse enough for the span of the whole trace.
+    pub fn close(&mut self, span: Interval, encoder: &mut Encoder) {
+        if self.has_too_few_rows() {
+            return;
         }
         for (lane, cascade) in (0_u32..).zip(std::mem::take(&mut self.lanes)) {
             let closed = &mut self.closed;
@@ -177,12 +197,29 @@ impl<C: Stored> PyramidWriter<C> {
                 closed.entry((lane, level.number())).or_default().push(cell);
             });
         }
-        let (base, top) = (self.base, top_level(span).max(self.base));
+        let top = self.top(span);
         for (key, cells) in std::mem::take(&mut self.closed) {
             if key.1 <= top.number() {
-                self.write_pages(key, &cells, writer)?;
+                self.encode_pages(key, &cells, encoder);
             }
         }
+    }
+
+    fn top(&self, span: Interval) -> Level {
+        top_level(span).max(self.base)
+    }
+
+    /// Writes what [`PyramidWriter::close`] has left. Returns the list of pages and their bytes; an empty piece where the
+    /// rows are too few.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self, span: Interval, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
+        if self.has_too_few_rows() {
+            return Ok((Piece::default(), 0));
+        }
+        self.write(writer)?;
+        let (base, top) = (self.base, self.top(span));
         self.pages.retain(|page| (base.number()..=top.number()).contains(&page.level));
         self.pages.sort_by_key(|page| (page.level, page.lane, page.first));
         let mut bytes = Vec::new();
@@ -217,13 +254,16 @@ impl Stored for SliceCell {
         summary.cell()
     }
 
-    fn encode(cells: &[Cell<Self>], out: &mut Vec<u8>) {
-        let column = |of: fn(&Self) -> i64| cells.iter().map(|cell| of(&cell.content)).collect::<Vec<i64>>();
-        list::put_ints(&column(|cell| cell.busy_ps.cast_signed()), out);
-        list::put_ints(&column(|cell| i64::from(cell.count)), out);
-        list::put_ints(&column(|cell| i64::from(cell.name)), out);
-        list::put_ints(&column(|cell| i64::from(cell.longest_row)), out);
-        list::put_ints(&column(|cell| cell.longest_ps.cast_signed()), out);
+    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
+        let mut put = |of: fn(&Self) -> i64| {
+            let column: Vec<i64> = cells.iter().map(|cell| of(&cell.content)).collect();
+            list::put_ints_with(&column, encoder, out);
+        };
+        put(|cell| cell.busy_ps.cast_signed());
+        put(|cell| i64::from(cell.count));
+        put(|cell| i64::from(cell.name));
+        put(|cell| i64::from(cell.longest_row));
+        put(|cell| cell.longest_ps.cast_signed());
     }
 }
 
@@ -234,15 +274,16 @@ impl Stored for Range {
         *summary
     }
 
-    fn encode(cells: &[Cell<Self>], out: &mut Vec<u8>) {
+    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
         let mut encoded = Vec::new();
         for of in [|range: &Self| range.min, |range: &Self| range.max, |range: &Self| range.last] {
             let values: Vec<f64> = cells.iter().map(|cell| of(&cell.content)).collect();
             encoded.clear();
-            codec::encode_floats(&values, &mut encoded);
+            encoder.floats(&values, &mut encoded);
             crate::base::bytes::Put::put_bytes(out, &encoded);
         }
-        list::put_ints(&cells.iter().map(|cell| i64::from(cell.content.count)).collect::<Vec<_>>(), out);
+        let counts: Vec<i64> = cells.iter().map(|cell| i64::from(cell.content.count)).collect();
+        list::put_ints_with(&counts, encoder, out);
     }
 }
 
@@ -284,7 +325,7 @@ impl<B: Bytes> Segment<B> {
         let indexes = list::read_ints(&mut cursor)?;
         let mut column = || {
             let mut values = Vec::new();
-            codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;
+            crate::codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;
             Ok(values)
         };
         let (min, max, last) = (column()?, column()?, column()?);
