@@ -16,11 +16,46 @@ pub fn put_ints(values: &[i64], out: &mut Vec<u8>) {
 /// As [`put_ints`], with working memory that many short lists share.
 pub fn put_ints_with(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     out.put_varint(values.len() as u64);
+    values.chunks(CHUNK).for_each(|chunk| put_chunk(chunk, encoder, out));
+}
+
+fn put_chunk(chunk: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     let mut encoded = Vec::new();
-    for chunk in values.chunks(CHUNK) {
-        encoded.clear();
-        encoder.ints(chunk, &mut encoded);
-        out.put_bytes(&encoded);
+    encoder.ints(chunk, &mut encoded);
+    out.put_bytes(&encoded);
+}
+
+/// A list that is encoded while it grows: it takes its encoded bytes and those of one chunk of values.
+#[derive(Debug, Default)]
+pub struct ListWriter {
+    len: u64,
+    chunk: Vec<i64>,
+    encoded: Vec<u8>,
+}
+
+impl ListWriter {
+    /// How many values.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Adds a value.
+    pub fn push(&mut self, value: i64) {
+        self.len += 1;
+        self.chunk.push(value);
+        if self.chunk.len() == CHUNK {
+            put_chunk(&self.chunk, &mut Encoder::default(), &mut self.encoded);
+            self.chunk.clear();
+        }
+    }
+
+    /// Appends the list, as [`put_ints`] does.
+    pub fn put(self, out: &mut Vec<u8>) {
+        out.put_varint(self.len);
+        out.extend_from_slice(&self.encoded);
+        if !self.chunk.is_empty() {
+            put_chunk(&self.chunk, &mut Encoder::default(), out);
+        }
     }
 }
 
@@ -79,6 +114,11 @@ mod tests {
         let values: Vec<i64> = (0..CHUNK as i64 * 2 + 3).map(|v| v * v).collect();
         let mut bytes = Vec::new();
         put_ints(&values, &mut bytes);
+        let mut writer = ListWriter::default();
+        values.iter().for_each(|&value| writer.push(value));
+        let mut written = Vec::new();
+        writer.put(&mut written);
+        assert_eq!(written, bytes);
         let mut cursor = Cursor::new(&bytes, 0, "list");
         assert_eq!(read_ints(&mut cursor).unwrap(), values);
         assert!(cursor.finish().is_ok());

@@ -5,6 +5,7 @@
 
 use roaring::RoaringBitmap;
 
+use super::BlockTexts;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::list;
@@ -18,10 +19,9 @@ const BITS: u8 = 2;
 /// A bit for each block that 32-bit row numbers can have.
 const MAX_BITS_LEN: usize = (u32::MAX / 8) as usize;
 
-/// Encodes pairs of a text's number and a block's. Sorts them; equal ones count once.
-pub fn encode_postings(mut pairs: Vec<(u32, u32)>, out: &mut Vec<u8>) {
-    pairs.sort_unstable();
-    pairs.dedup();
+/// Encodes in which blocks each text is.
+pub fn encode_postings(texts: &BlockTexts, out: &mut Vec<u8>) {
+    let pairs = texts.pairs();
     let (mut codes, mut lens, mut body) = (Vec::new(), Vec::new(), Vec::new());
     for group in pairs.chunk_by(|a, b| a.0 == b.0) {
         let start = body.len();
@@ -147,15 +147,19 @@ mod tests {
     proptest! {
         #[test]
         fn finds_what_a_scan_finds(
-            pairs in prop::collection::vec((0_u32..20, 0_u32..300), 0..400),
+            blocks in prop::collection::btree_map(0_u32..300, prop::collection::btree_set(0_u32..20, 0..9), 0..80),
             wanted in prop::collection::btree_set(0_u32..22, 0..5),
         ) {
+            let mut texts = BlockTexts::default();
+            for (&block, codes) in &blocks {
+                texts.push(block, &codes.iter().copied().collect::<Vec<_>>());
+            }
             let mut bytes = Vec::new();
-            encode_postings(pairs.clone(), &mut bytes);
+            encode_postings(&texts, &mut bytes);
             let postings = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0).unwrap();
             let found = postings.blocks_with(|code| wanted.iter().any(|&one| i64::from(one) == code)).unwrap();
-            let scanned: RoaringBitmap =
-                pairs.iter().filter(|(code, _)| wanted.contains(code)).map(|&(_, block)| block).collect();
+            let scanned = blocks.iter().filter(|(_, codes)| !codes.is_disjoint(&wanted));
+            let scanned: RoaringBitmap = scanned.map(|(&block, _)| block).collect();
             prop_assert_eq!(found, scanned);
         }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::track_writer::{ColumnOutput, TrackOutput};
 use crate::base::Result;
 use crate::block::ColumnType;
-use crate::index::encode_postings;
+use crate::index::{BlockTexts, encode_postings};
 use crate::model::TableId;
 use crate::segment::{BlockListWriter, ColumnMeta, ColumnRole, Piece, PieceWriter, Place};
 
@@ -69,9 +69,9 @@ impl TableAssembler {
             column.directory.encode(&mut bytes);
             let directory = writer.piece(&bytes)?;
             let mut postings = Piece::default();
-            if let Some(pairs) = column.postings {
+            if let Some(texts) = column.postings {
                 bytes.clear();
-                encode_postings(pairs, &mut bytes);
+                encode_postings(&texts, &mut bytes);
                 postings = writer.piece(&bytes)?;
             }
             columns.push(ColumnMeta { table: id, role, kind, directory, postings, bytes: column.bytes });
@@ -83,7 +83,7 @@ impl TableAssembler {
 impl ColumnOutput {
     /// The same column without blocks.
     fn like(&self) -> Self {
-        let postings = self.kind.is_code().then(Vec::new);
+        let postings = self.kind.is_code().then(BlockTexts::default);
         Self { role: self.role, kind: self.kind, directory: Default::default(), postings, bytes: 0 }
     }
 
@@ -101,7 +101,7 @@ impl ColumnOutput {
         self.bytes += part.bytes;
         let before = u32::try_from(before).unwrap_or(u32::MAX);
         match (&mut self.postings, part.postings) {
-            (Some(pairs), Some(part)) => pairs.extend(part.into_iter().map(|(text, at)| (text, at + before))),
+            (Some(texts), Some(part)) => texts.append(&part, before),
             _ => self.postings = None,
         }
     }

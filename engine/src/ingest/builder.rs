@@ -25,6 +25,8 @@ const MAX_DICTIONARY_TEXT: usize = 64 << 10;
 const MAX_TEXT: usize = 16 << 20;
 /// Times beyond this are moved to it: the distance of two times then always fits.
 const MAX_PS: i64 = (1 << 62) - 1;
+/// Bytes of texts that stay in memory whatever the dictionary may take: enough for those that most rows share.
+const MAX_TEXTS_IN_MEMORY: usize = 32 << 20;
 /// Bytes of texts that are handed to the back at once: several chunks, so that all cores encode them.
 const TEXT_BATCH_BYTES: usize = 4 << 20;
 /// The place of a side table's rows, which stand on no track.
@@ -35,8 +37,7 @@ pub(super) const NO_TRACK: u32 = u32::MAX;
 pub struct BuildOptions {
     /// Bytes of rows that are sorted in memory; what comes beyond goes to the scratch space.
     pub sort_bytes: usize,
-    /// Bytes of texts that are kept in memory. Names beyond wait in the scratch space; texts of fields that are not known
-    /// yet are stored in place.
+    /// Bytes of texts that are kept in the dictionary; texts of fields beyond that are new are stored in place.
     pub dictionary_bytes: usize,
     /// Bytes of rows of tracks in order that wait until they are enough to learn from.
     pub group_bytes: usize,
@@ -113,7 +114,7 @@ impl<'a> Builder<'a> {
         Self {
             scratch,
             options,
-            names: Dictionary::new(scratch, options.dictionary_bytes),
+            names: Dictionary::new(scratch, options.dictionary_bytes.min(MAX_TEXTS_IN_MEMORY)),
             tables: Vec::new(),
             fields: Vec::new(),
             fields_by_name: FxHashMap::default(),

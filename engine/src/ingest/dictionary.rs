@@ -1,7 +1,7 @@
 //! The dictionary while it grows: each distinct text gets a number, in the order of first use.
 //!
 //! The texts that came first stay in memory, all others go to the scratch space: a new text is compared with those of the
-//! same hash only, so that few are ever read back. Memory beyond the texts is about 20 bytes a text. Texts are handed on
+//! same hash only, so that few are ever read back. Memory beyond the texts is about 16 bytes a text. Texts are handed on
 //! in chunks, to be encoded while others still come.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -24,7 +24,10 @@ const MAX_BYTES: usize = u32::MAX as usize;
 
 /// Numbers of texts.
 pub struct Dictionary<'a> {
-    shards: Vec<HashTable<Slot>>,
+    /// Numbers by hash.
+    shards: Vec<HashTable<u32>>,
+    /// Some bits of each text's hash; which shard it is in says the others.
+    hashes: Vec<u32>,
     /// Where each text ends, counted over all of them.
     ends: Vec<u32>,
     /// The texts that came first.
@@ -37,12 +40,6 @@ pub struct Dictionary<'a> {
     /// Chunks that nobody has taken yet, and the bytes of their texts.
     full: Vec<Texts>,
     full_bytes: usize,
-}
-
-/// A text by its hash: the table says some bits of it, this the others.
-struct Slot {
-    id: u32,
-    hash: u32,
 }
 
 /// What comes after the texts in memory.
@@ -61,6 +58,7 @@ impl<'a> Dictionary<'a> {
         let spilled = Spilled { scratch, pieces: Vec::new(), last: String::new(), last_start: 0 };
         Self {
             shards: std::iter::repeat_with(HashTable::new).take(1 << SHARD_BITS).collect(),
+            hashes: Vec::new(),
             ends: Vec::new(),
             first: String::new(),
             limit,
@@ -99,8 +97,10 @@ impl<'a> Dictionary<'a> {
         let (Ok(id), true) = (u32::try_from(self.ends.len()), end <= MAX_BYTES) else { return Ok(None) };
         self.keep(text)?;
         self.ends.push(end as u32);
-        let slot = Slot { id, hash: hash as u32 };
-        self.shards[shard_of(hash)].insert_unique(spread(slot.hash), slot, |slot| spread(slot.hash));
+        self.hashes.push(hash as u32);
+        let hashes = &self.hashes;
+        let spread_of = |id: &u32| spread(hashes[*id as usize]);
+        self.shards[shard_of(hash)].insert_unique(spread_of(&id), id, spread_of);
         self.chunk.push(text);
         if self.chunk.len() == CHUNK_TEXTS {
             self.full_bytes += self.chunk.bytes.len();
@@ -137,10 +137,9 @@ impl<'a> Dictionary<'a> {
     }
 
     fn find_hashed(&self, hash: u64, text: &str) -> Result<Option<NameId>> {
-        let rest = hash as u32;
-        for slot in self.shards[shard_of(hash)].iter_hash(spread(rest)) {
-            if slot.hash == rest && self.is_text(slot.id, text)? {
-                return Ok(Some(NameId(slot.id)));
+        for &id in self.shards[shard_of(hash)].iter_hash(spread(hash as u32)) {
+            if self.hashes[id as usize] == hash as u32 && self.is_text(id, text)? {
+                return Ok(Some(NameId(id)));
             }
         }
         Ok(None)
@@ -205,7 +204,7 @@ fn hash_of(text: &str) -> u64 {
     BuildHasherDefault::<FxHasher>::default().hash_one(text)
 }
 
-/// By the bits that a slot does not keep.
+/// By the bits that are not kept.
 fn shard_of(hash: u64) -> usize {
     (hash >> (u64::BITS - SHARD_BITS)) as usize
 }

@@ -10,16 +10,17 @@ use super::workers::Workers;
 use crate::base::{Interval, Result};
 use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
+use crate::index::BlockTexts;
 use crate::model::{Nesting, TrackKind};
 use crate::segment::{
-    BlockEntry, BlockTotals, ColumnRole, Directory, MAX_INLINE, Piece, PieceWriter, Place, put_totals,
+    BlockEntry, ColumnRole, Directory, MAX_INLINE, Piece, PieceWriter, Place, TotalsWriter,
 };
 use crate::tile::{PyramidWriter, Range, SliceCell, base_level};
 
 /// Rows of a group: enough that what is learned of each key comes from many of its rows.
 pub const GROUP_ROWS: usize = 64 * ROWS;
-/// Most pairs of a text and a block that are kept for the postings of a column.
-const MAX_PAIRS: usize = 4 << 20;
+/// Most texts of blocks that are kept for the postings of a column.
+const MAX_POSTINGS: usize = 4 << 20;
 
 /// Takes the rows of a track in order and writes their blocks.
 #[derive(Debug)]
@@ -27,7 +28,8 @@ pub struct TrackWriter {
     shape: Shape,
     learner: Option<Learner>,
     out: TrackOutput,
-    totals: Option<Vec<BlockTotals>>,
+    /// `None` where a block has too many names.
+    totals: Option<TotalsWriter>,
     /// The latest end so far.
     reach_ps: i64,
 }
@@ -85,8 +87,8 @@ pub struct ColumnOutput {
     pub kind: ColumnType,
     /// Its blocks; those at the end of the track that it has no values in are left out.
     pub directory: Directory,
-    /// Numbers of texts and of the track's blocks that hold them; `None` where they are too many.
-    pub postings: Option<Vec<(u32, u32)>>,
+    /// The texts of the track's blocks; `None` where they are too many.
+    pub postings: Option<BlockTexts>,
     /// Bytes of its blocks.
     pub bytes: u64,
 }
@@ -101,7 +103,7 @@ impl TrackWriter {
             Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
             Some(TrackKind::Group) | None => Shape::Side,
         };
-        let (out, totals) = (TrackOutput::default(), Some(Vec::new()));
+        let (out, totals) = (TrackOutput::default(), Some(TotalsWriter::default()));
         Self { shape, learner: None, out, totals, reach_ps: i64::MIN }
     }
 
@@ -150,7 +152,7 @@ impl TrackWriter {
                 block.plain(ColumnRole::LaneShift, ValuesRef::Ints(&shifts[range]), &mut encoder);
             }
             match (&mut self.totals, block.totals.take()) {
-                (Some(totals), Some(block)) => totals.push(block),
+                (Some(totals), Some(block)) => totals.push(&block),
                 _ => self.totals = None,
             }
             self.out.add(block, writer)?;
@@ -176,8 +178,8 @@ impl TrackWriter {
                 if let Some(pyramid) = &mut slices.pyramid {
                     pyramid.close(span, encoder);
                 }
-                if let Some(totals) = totals.filter(|totals| totals.len() > 1) {
-                    put_totals(&totals, &mut put);
+                if let Some(totals) = totals.filter(|totals| totals.blocks() > 1) {
+                    totals.encode(&mut put);
                 }
             }
             Shape::Counter(counter) => {
@@ -351,7 +353,13 @@ impl TrackOutput {
 impl ColumnOutput {
     fn new(role: ColumnRole, kind: ColumnType) -> Self {
         let listed = kind.is_code() && (role == ColumnRole::Name || matches!(role, ColumnRole::Field(_)));
-        Self { role, kind, directory: Directory::default(), postings: listed.then(Vec::new), bytes: 0 }
+        Self {
+            role,
+            kind,
+            directory: Directory::default(),
+            postings: listed.then(BlockTexts::default),
+            bytes: 0,
+        }
     }
 
     fn add(&mut self, block: u32, encoded: EncodedColumn, writer: &mut PieceWriter<'_>) -> Result<()> {
@@ -366,9 +374,7 @@ impl ColumnOutput {
         };
         self.directory.entries.push(BlockEntry { place, zone: encoded.zone });
         match (&mut self.postings, encoded.texts) {
-            (Some(pairs), Some(texts)) if pairs.len() < MAX_PAIRS => {
-                pairs.extend(texts.into_iter().map(|text| (text, block)));
-            }
+            (Some(kept), Some(texts)) if kept.len() < MAX_POSTINGS => kept.push(block, &texts),
             _ => self.postings = None,
         }
         Ok(())

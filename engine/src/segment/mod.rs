@@ -39,4 +39,4 @@ pub use program::{Foretold, MAX_CODES, Program, ProgramColumn};
 pub use reader::{RowPlace, Segment};
 pub(crate) use source::part_of;
 pub use source::{Bytes, Fetched};
-pub use totals::{BlockTotals, NameTotal, Totals, put_totals};
+pub use totals::{BlockTotals, NameTotal, Totals, TotalsWriter};

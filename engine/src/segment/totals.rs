@@ -3,7 +3,7 @@
 
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
-use crate::block::list;
+use crate::block::list::{self, ListWriter};
 
 /// What the blocks of a track come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,18 +38,47 @@ pub struct BlockTotals {
     pub covered_ps: u64,
 }
 
-/// Appends the totals of a track's blocks.
-pub fn put_totals(blocks: &[BlockTotals], out: &mut Vec<u8>) {
-    let names = || blocks.iter().flat_map(|block| &block.names);
-    let column = |of: fn(&NameTotal) -> i64| names().map(of).collect::<Vec<i64>>();
-    list::put_ints(&blocks.iter().map(|block| block.names.len() as i64).collect::<Vec<_>>(), out);
-    list::put_ints(&blocks.iter().map(|block| block.covered_ps.cast_signed()).collect::<Vec<_>>(), out);
-    out.put_varint(names().count() as u64);
-    list::put_ints(&column(|name| i64::from(name.name)), out);
-    list::put_ints(&column(|name| i64::from(name.count)), out);
-    list::put_ints(&column(|name| name.total_ps.cast_signed()), out);
-    list::put_ints(&column(|name| name.longest_ps.cast_signed()), out);
-    list::put_ints(&column(|name| i64::from(name.longest_at)), out);
+/// Takes the totals of a track's blocks in order and encodes them as they come.
+#[derive(Debug, Default)]
+pub struct TotalsWriter {
+    names: ListWriter,
+    covered_ps: ListWriter,
+    name: ListWriter,
+    count: ListWriter,
+    total_ps: ListWriter,
+    longest_ps: ListWriter,
+    longest_at: ListWriter,
+}
+
+impl TotalsWriter {
+    /// How many blocks.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.names.len()
+    }
+
+    /// Adds the next block.
+    pub fn push(&mut self, block: &BlockTotals) {
+        self.names.push(block.names.len() as i64);
+        self.covered_ps.push(block.covered_ps.cast_signed());
+        for name in &block.names {
+            self.name.push(i64::from(name.name));
+            self.count.push(i64::from(name.count));
+            self.total_ps.push(name.total_ps.cast_signed());
+            self.longest_ps.push(name.longest_ps.cast_signed());
+            self.longest_at.push(i64::from(name.longest_at));
+        }
+    }
+
+    /// Appends the totals.
+    pub fn encode(self, out: &mut Vec<u8>) {
+        self.names.put(out);
+        self.covered_ps.put(out);
+        out.put_varint(self.name.len());
+        for list in [self.name, self.count, self.total_ps, self.longest_ps, self.longest_at] {
+            list.put(out);
+        }
+    }
 }
 
 impl Totals {
@@ -118,8 +147,9 @@ mod tests {
             BlockTotals { names: vec![name(4), name(1)], covered_ps: 1_000 },
             BlockTotals { names: vec![name(u32::MAX)], covered_ps: u64::MAX },
         ];
-        let mut bytes = Vec::new();
-        put_totals(&blocks, &mut bytes);
+        let (mut writer, mut bytes) = (TotalsWriter::default(), Vec::new());
+        blocks.iter().for_each(|block| writer.push(block));
+        writer.encode(&mut bytes);
         let totals = Totals::decode(&mut Cursor::new(&bytes, 0, "totals"), 2).unwrap();
         for (number, block) in blocks.iter().enumerate() {
             assert_eq!(
