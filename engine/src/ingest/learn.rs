@@ -4,11 +4,13 @@
 //! over the group. What a program says of a code never changes, so that blocks written earlier stay readable.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rows::Rows;
 use super::track_writer::GROUP_ROWS;
+use super::workers::{Alone, Workers};
 use crate::block::ColumnType;
 use crate::codec;
 use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
@@ -73,7 +75,7 @@ impl Column<'_> {
 
 impl Learner {
     /// Learns how the rows of a track repeat themselves.
-    pub fn new(rows: &Rows) -> Self {
+    pub fn new(rows: &Rows, workers: &mut dyn Workers) -> Self {
         let sample = rows.len().min(SAMPLE_ROWS);
         let mut learner = Self { starts: Starts::Plain, program: None };
         if rows.durations.is_empty() || sample < 2 {
@@ -81,20 +83,20 @@ impl Learner {
         }
         let columns = columns_of(rows, sample);
         let plain = columns.iter().map(|column| plain_bits(column, sample)).collect::<Vec<_>>();
-        let mut best: Option<(usize, Learned)> = None;
-        if sample >= MIN_ROWS {
-            let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
-            for key in candidates(&columns, sample) {
-                // Entries become fewer with the rows: all that wait say more than the sample.
-                let Some(distinct) = distinct_keys(rows, columns[key].of) else { continue };
-                let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
-                let tried = Learned::try_key(&columns, key, &plain, (sample, share));
-                let Some((bits, learned)) = tried else { continue };
-                if best.as_ref().is_none_or(|(least, _)| bits < *least) {
-                    best = Some((bits, learned));
-                }
-            }
-        }
+        let keys = if sample >= MIN_ROWS { candidates(&columns, sample) } else { Vec::new() };
+        let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
+        let tried: Vec<OnceLock<(usize, Learned)>> = keys.iter().map(|_| OnceLock::new()).collect();
+        workers.run(keys.len(), &|at, _| {
+            // Entries become fewer with the rows: all that wait say more than the sample.
+            let distinct = distinct_keys(rows, columns[keys[at]].of);
+            let share = distinct.map(|keys| keys as f64 / rows.len() as f64 / f64::from(sharing));
+            let learned =
+                share.and_then(|share| Learned::try_key(&columns, keys[at], &plain, (sample, share)));
+            // Each task runs once.
+            let _ = learned.map(|learned| tried[at].set(learned));
+        });
+        // Of equals the first: the key with the most distinct values.
+        let best = tried.into_iter().filter_map(OnceLock::into_inner).min_by_key(|(bits, _)| *bits);
         let start_bits = |of| bits_of(&columns, of, &plain);
         let without: usize = plain.iter().sum::<usize>()
             - start_bits(Foretold::GapAfterEnd).max(start_bits(Foretold::StepAfterStart));
@@ -111,7 +113,7 @@ impl Learner {
 
     /// The codes of these rows, with the program brought up to date; `None` where they have no program: the key is
     /// missing somewhere, or there are too many.
-    pub fn codes(&mut self, rows: &Rows) -> Option<Vec<u32>> {
+    pub fn codes(&mut self, rows: &Rows, workers: &mut dyn Workers) -> Option<Vec<u32>> {
         let learned = self.program.as_mut()?;
         let (role, kind) = learned.program.key;
         let keys = key_values(rows, role, kind)?;
@@ -119,7 +121,7 @@ impl Learner {
         let codes = learned.assign(keys)?;
         if learned.program.successors.len() > known {
             let columns = columns_of(rows, rows.len());
-            learned.extend(&columns, &codes, known);
+            learned.extend(&columns, &codes, known, workers);
         }
         Some(codes)
     }
@@ -130,11 +132,23 @@ impl Learner {
     }
 }
 
+/// Marks of a word. Numbers and codes that lie close are marked: counting them so takes a tenth of what a set takes.
+const MARKS: usize = u64::BITS as usize;
+
 /// How many distinct values a column has that every row has; `None` where it is no such column.
 fn distinct_keys(rows: &Rows, of: Foretold) -> Option<usize> {
     let Foretold::Column(role, kind) = of else { return None };
     let keys = key_values(rows, role, kind)?;
-    Some(keys.iter().collect::<rustc_hash::FxHashSet<_>>().len())
+    let (min, max) = (*keys.iter().min()?, *keys.iter().max()?);
+    let Some(span) = usize::try_from(max.abs_diff(min)).ok().filter(|span| *span < keys.len() * MARKS) else {
+        return Some(keys.iter().collect::<FxHashSet<_>>().len());
+    };
+    let mut marks = vec![0_u64; span / MARKS + 1];
+    for key in keys {
+        let at = key.abs_diff(min) as usize;
+        marks[at / MARKS] |= 1 << (at % MARKS);
+    }
+    Some(marks.iter().map(|marks| marks.count_ones() as usize).sum())
 }
 
 fn bits_of(columns: &[Column<'_>], of: Foretold, bits: &[usize]) -> usize {
@@ -217,7 +231,7 @@ fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
                 && columns[at].slots.is_none()
         })
         .map(|at| {
-            let distinct: rustc_hash::FxHashSet<i64> = columns[at].values[..sample].iter().copied().collect();
+            let distinct: FxHashSet<i64> = columns[at].values[..sample].iter().copied().collect();
             (distinct.len(), at)
         })
         .filter(|&(distinct, _)| distinct > 1 && distinct * MIN_REPEATS <= sample)
@@ -244,7 +258,7 @@ impl Learned {
         };
         let mut learned = Self { codes: FxHashMap::default(), program, key_at: key };
         let codes = learned.assign(&columns[key].values[..sample])?;
-        learned.extend(columns, &codes, 0);
+        learned.extend(columns, &codes, 0, &mut Alone::default());
         let entries = learned.program.successors.len();
         let mut bits: Vec<usize> = (0..columns.len())
             .map(|at| {
@@ -319,7 +333,7 @@ impl Learned {
     }
 
     /// Says of the codes from `known` on what usually goes with them in these rows.
-    fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize) {
+    fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize, workers: &mut dyn Workers) {
         let total = self.program.successors.len();
         // Rows of each new code, together.
         let mut ends = vec![0_usize; total - known];
@@ -345,24 +359,22 @@ impl Learned {
                 self.program.successors[known + at] = u32::try_from(usual).unwrap_or_default();
             }
         }
-        for (index, learned) in self.program.columns.iter_mut().enumerate() {
-            if index == self.key_at {
-                continue;
+        let told: Vec<OnceLock<Vec<Option<i64>>>> =
+            self.program.columns.iter().map(|_| OnceLock::new()).collect();
+        let (key_at, of) = (self.key_at, &self.program.columns);
+        workers.run(told.len(), &|index, _| {
+            let column = columns.iter().find(|column| column.of == of[index].of);
+            if let Some(column) = column.filter(|_| index != key_at) {
+                let mut scratch = Vec::new();
+                let usual = (0..ends.len()).map(|at| usual_of(column, rows_of(at), &mut scratch));
+                // Each task runs once.
+                let _ = told[index].set(usual.collect());
             }
-            let column = columns.iter().find(|column| column.of == learned.of);
-            for at in 0..ends.len() {
-                scratch.clear();
-                if let Some(column) = column {
-                    scratch.extend(rows_of(at).iter().filter_map(|&row| column.at(row)));
-                }
-                let present = scratch.len() * 2 > rows_of(at).len();
-                if !present && learned.present.is_none() {
-                    learned.present = Some(vec![true; learned.values.len()]);
-                }
-                if let Some(marks) = &mut learned.present {
-                    marks.push(present);
-                }
-                learned.values.push(if present { median(&mut scratch) } else { 0 });
+        });
+        for (index, (learned, told)) in self.program.columns.iter_mut().zip(told).enumerate() {
+            if index != key_at {
+                let told = told.into_inner().unwrap_or_else(|| vec![None; ends.len()]);
+                told.into_iter().for_each(|value| learned.tell(value));
             }
         }
     }
@@ -388,6 +400,26 @@ impl Learned {
             }
         }
         bits
+    }
+}
+
+/// What these rows usually have in a column; `None` where most have nothing.
+fn usual_of(column: &Column<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
+    scratch.clear();
+    scratch.extend(rows.iter().filter_map(|&row| column.at(row)));
+    (scratch.len() * 2 > rows.len()).then(|| median(scratch))
+}
+
+impl ProgramColumn {
+    /// Says of the next code what usually goes with it.
+    fn tell(&mut self, value: Option<i64>) {
+        if value.is_none() && self.present.is_none() {
+            self.present = Some(vec![true; self.values.len()]);
+        }
+        if let Some(marks) = &mut self.present {
+            marks.push(value.is_some());
+        }
+        self.values.push(value.unwrap_or_default());
     }
 }
 

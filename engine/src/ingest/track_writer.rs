@@ -120,8 +120,8 @@ impl TrackWriter {
         if rows.len() == 0 {
             return Ok(());
         }
-        let learner = self.learner.get_or_insert_with(|| Learner::new(rows));
-        let codes = learner.codes(rows);
+        let learner = self.learner.get_or_insert_with(|| Learner::new(rows, workers));
+        let codes = learner.codes(rows, workers);
         let group = Group { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
         let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
@@ -142,15 +142,18 @@ impl TrackWriter {
             }
         });
         let Ok((shape, lanes, shifts)) = in_order.into_inner() else { return Ok(()) };
-        let mut encoder = Encoder::default();
-        for (slot, range) in slots.into_iter().zip(ranges) {
-            let mut block = slot.into_inner().unwrap_or_default();
-            if !lanes.is_empty() {
-                block.plain(ColumnRole::Lane, ValuesRef::Ints(&lanes[range.clone()]), &mut encoder);
+        let mut blocks: Vec<Mutex<EncodedBlock>> =
+            slots.into_iter().map(|slot| Mutex::new(slot.into_inner().unwrap_or_default())).collect();
+        workers.run(blocks.len(), &|at, encoder| {
+            let Ok(mut block) = blocks[at].lock() else { return };
+            for (role, values) in [(ColumnRole::Lane, &lanes), (ColumnRole::LaneShift, &shifts)] {
+                if !values.is_empty() {
+                    block.plain(role, ValuesRef::Ints(&values[ranges[at].clone()]), encoder);
+                }
             }
-            if !shifts.is_empty() {
-                block.plain(ColumnRole::LaneShift, ValuesRef::Ints(&shifts[range]), &mut encoder);
-            }
+        });
+        for block in blocks.drain(..) {
+            let Ok(mut block) = block.into_inner() else { continue };
             match (&mut self.totals, block.totals.take()) {
                 (Some(totals), Some(block)) => totals.push(&block),
                 _ => self.totals = None,
