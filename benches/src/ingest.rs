@@ -3,8 +3,6 @@
 //! The columns are read in pieces, so that reading takes a few nanoseconds an event and next to no memory: what is
 //! measured around [`write`] is the store.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -17,13 +15,11 @@ use nprof_engine::model::{
 use nprof_engine::native::{WriteError, write_segment};
 
 use crate::generate::Meta;
-use crate::generate::files::{ColumnReader, Fixed};
+use crate::generate::files::{ColumnReader, Fixed, TextReader};
 use crate::generate::text::ENGINES;
 
 /// Rows that are read at once.
 const PIECE_ROWS: usize = 1 << 14;
-/// Bytes of a dictionary that are read at once.
-const BUFFER_BYTES: usize = 1 << 17;
 
 /// Writes the events in `directory` to the segment `path`.
 ///
@@ -72,8 +68,7 @@ impl<T: Fixed> Column<T> {
 /// with the first piece that it is in.
 struct TextColumn<T> {
     codes: Column<T>,
-    lines: BufReader<File>,
-    line: String,
+    texts: TextReader,
     names: Vec<NameId>,
     /// Of the piece's rows.
     values: Vec<NameId>,
@@ -83,8 +78,7 @@ impl<T: Fixed + Into<u32>> TextColumn<T> {
     fn open(directory: &Path, name: &str) -> Result<Self> {
         Ok(Self {
             codes: Column::open(directory, name)?,
-            lines: BufReader::with_capacity(BUFFER_BYTES, File::open(directory.join(format!("{name}.txt")))?),
-            line: String::new(),
+            texts: TextReader::open(directory, name)?,
             names: Vec::new(),
             values: Vec::new(),
         })
@@ -95,9 +89,7 @@ impl<T: Fixed + Into<u32>> TextColumn<T> {
         let codes = self.codes.values.iter().map(|&code| -> u32 { code.into() });
         let last = codes.clone().max().unwrap_or(0) as usize;
         while self.names.len() <= last {
-            self.line.clear();
-            self.lines.read_line(&mut self.line)?;
-            let text = self.line.strip_suffix('\n').context("a dictionary ends before its codes")?;
+            let text = self.texts.read()?.context("a dictionary ends before its codes")?;
             self.names.push(sink.name(text)?);
         }
         self.values.clear();

@@ -102,6 +102,61 @@ impl<T: Fixed> ColumnReader<T> {
     }
 }
 
+/// Reads a dictionary text by text, a buffer of them at a time.
+pub struct TextReader {
+    file: File,
+    /// Whole lines, and how far they are read.
+    lines: String,
+    at: usize,
+    /// The beginning of the line after them.
+    rest: Vec<u8>,
+}
+
+impl TextReader {
+    /// Opens `<column>.txt`.
+    ///
+    /// # Errors
+    /// Where it is missing.
+    pub fn open(directory: &Path, column: &str) -> Result<Self> {
+        let file = File::open(directory.join(format!("{column}.txt")))?;
+        Ok(Self { file, lines: String::new(), at: 0, rest: Vec::new() })
+    }
+
+    /// The next text; `None` behind the last.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or is no text.
+    pub fn read(&mut self) -> Result<Option<&str>> {
+        if self.at == self.lines.len() {
+            self.fill()?;
+        }
+        let rest = &self.lines[self.at..];
+        let Some(text) = rest.lines().next() else { return Ok(None) };
+        self.at += (text.len() + 1).min(rest.len());
+        Ok(Some(text))
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        let mut bytes = std::mem::take(&mut self.lines).into_bytes();
+        bytes.clear();
+        bytes.append(&mut self.rest);
+        loop {
+            let before = bytes.len();
+            let read = (&self.file).take(BUFFER_BYTES as u64).read_to_end(&mut bytes)?;
+            let line = bytes[before..].iter().rposition(|&byte| byte == b'\n');
+            if let Some(last) = line {
+                self.rest = bytes.split_off(before + last + 1);
+            }
+            if line.is_some() || read == 0 {
+                break;
+            }
+        }
+        self.lines = String::from_utf8(bytes).map_err(Error::other)?;
+        self.at = 0;
+        Ok(())
+    }
+}
+
 /// Writes a dictionary: one text a line, its code is the line's number.
 pub struct TextWriter {
     file: BufWriter<File>,

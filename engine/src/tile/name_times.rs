@@ -1,44 +1,89 @@
-//! Time by name within a cell: a short list for the few names that most cells have, a map for those that have many.
+//! Time by name within a cell. A cell takes in slices one by one, or two finer cells whole: a sorted list is joined with
+//! another in one pass, and the few names that came since wait beside it.
 
-use rustc_hash::FxHashMap;
-
-/// Names that a list is quicker for than a map.
-const FEW: usize = 16;
+/// Names that wait before they are sorted in.
+const WAITING: usize = 16;
 
 /// Time by name.
 #[derive(Debug, Clone, Default)]
 pub struct NameTimes {
-    few: Vec<(u32, u64)>,
-    /// Once there are more, all of them.
-    many: FxHashMap<u32, u64>,
+    /// In order of names, each once.
+    sorted: Vec<(u32, u64)>,
+    /// Names that are not there, in order of arrival.
+    waiting: Vec<(u32, u64)>,
 }
 
 impl NameTimes {
     /// Adds time to a name.
     pub fn add(&mut self, name: u32, time_ps: u64) {
-        if self.many.is_empty() {
-            if let Some((_, time)) = self.few.iter_mut().find(|(of, _)| *of == name) {
-                *time += time_ps;
-                return;
-            }
-            if self.few.len() < FEW {
-                self.few.push((name, time_ps));
-                return;
-            }
-            self.many.extend(self.few.drain(..));
+        if let Some((_, time)) = self.waiting.iter_mut().find(|(of, _)| *of == name) {
+            *time += time_ps;
+            return;
         }
-        *self.many.entry(name).or_insert(0) += time_ps;
+        if let Ok(at) = self.sorted.binary_search_by_key(&name, |&(of, _)| of) {
+            self.sorted[at].1 += time_ps;
+            return;
+        }
+        self.waiting.push((name, time_ps));
+        if self.waiting.len() == WAITING {
+            self.sort_in();
+        }
+    }
+
+    /// Adds all times of another cell.
+    pub fn merge(&mut self, other: &Self) {
+        self.sort_in();
+        if self.sorted.is_empty() {
+            self.sorted.clone_from(&other.sorted);
+        } else if !other.sorted.is_empty() {
+            self.sorted = joined(&self.sorted, &other.sorted);
+        }
+        other.waiting.iter().for_each(|&(name, time)| self.add(name, time));
+    }
+
+    fn sort_in(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        self.waiting.sort_unstable_by_key(|&(name, _)| name);
+        if self.sorted.is_empty() {
+            std::mem::swap(&mut self.sorted, &mut self.waiting);
+        } else {
+            self.sorted = joined(&self.sorted, &self.waiting);
+            self.waiting.clear();
+        }
     }
 
     /// All names with their times, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.few.iter().copied().chain(self.many.iter().map(|(&name, &time)| (name, time)))
+        self.sorted.iter().chain(&self.waiting).copied()
     }
 
     /// The name with the most time, of equals the smallest.
     pub fn dominant(&self) -> Option<(u32, u64)> {
-        self.iter().max_by_key(|&(name, time)| (time, std::cmp::Reverse(name)))
+        self.iter().reduce(|best, one| {
+            let more = one.1 > best.1 || (one.1 == best.1 && one.0 < best.0);
+            if more { one } else { best }
+        })
     }
+}
+
+/// Two lists in order of names as one.
+fn joined(a: &[(u32, u64)], b: &[(u32, u64)]) -> Vec<(u32, u64)> {
+    let mut joined = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a, b);
+    while let (Some(&(name, time)), Some(&(other, more))) = (a.first(), b.first()) {
+        joined.push(if name <= other { (name, time) } else { (other, more) });
+        if name == other {
+            let last = joined.len() - 1;
+            joined[last].1 += more;
+        }
+        a = &a[usize::from(name <= other)..];
+        b = &b[usize::from(other <= name)..];
+    }
+    joined.extend_from_slice(a);
+    joined.extend_from_slice(b);
+    joined
 }
 
 impl PartialEq for NameTimes {
@@ -56,7 +101,33 @@ impl Eq for NameTimes {}
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn cells_join_as_their_slices_add_up(
+            slices in prop::collection::vec((0_u32..60, 0_u64..9), 0..200),
+            split in 0_usize..200,
+        ) {
+            let split = split.min(slices.len());
+            let of = |slices: &[(u32, u64)]| {
+                let mut times = NameTimes::default();
+                slices.iter().for_each(|&(name, time)| times.add(name, time));
+                times
+            };
+            let mut joined = of(&slices[..split]);
+            joined.merge(&of(&slices[split..]));
+            let mut expected = BTreeMap::new();
+            slices.iter().for_each(|&(name, time)| *expected.entry(name).or_insert(0) += time);
+            prop_assert_eq!(joined.iter().collect::<BTreeMap<_, _>>(), expected);
+            prop_assert_eq!(&joined, &of(&slices));
+            prop_assert_eq!(joined.dominant(), of(&slices).dominant());
+        }
+    }
 
     #[test]
     fn few_and_many_names_add_up_alike() {

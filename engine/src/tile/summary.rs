@@ -30,9 +30,7 @@ impl Summary for SliceSummary {
         if let Some((duration, row)) = later.longest {
             self.see(duration, row, later.longest_name);
         }
-        for (name, time) in later.names.iter() {
-            self.names.add(name, time);
-        }
+        self.names.merge(&later.names);
     }
 }
 
