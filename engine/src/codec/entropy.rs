@@ -39,6 +39,11 @@ impl Trial for Entropy {
         9
     }
 
+    /// Its tables take some hundred bytes, and more time to read than a page of a pyramid has for all its cells.
+    fn min_values(&self) -> usize {
+        1024
+    }
+
     fn attempt(&self, values: &[i64], stats: &Stats, _encoder: &mut Encoder) -> Option<Vec<u8>> {
         compress(values, stats)
     }

@@ -35,6 +35,8 @@ pub trait Codec: Sync {
 pub trait Trial: Sync {
     /// It is tried only where the best [`Codec`] takes more than this many bits a value.
     fn worth_above_bits(&self) -> usize;
+    /// Fewest values for which it is tried: below, its tables outweigh what it saves.
+    fn min_values(&self) -> usize;
     /// The values, whose statistics are `stats`, or `None` where they do not fit.
     fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>>;
     /// As [`Codec::decode`].
@@ -76,9 +78,6 @@ const NAMES_DIVIDED: [&str; NAMES.len()] = [
     "divisor, pco",
 ];
 
-/// Fewest values for which an entropy coder is tried: below, its tables outweigh what it saves.
-const TRIAL_MIN_VALUES: usize = 64;
-
 /// Appends a column: the id of the smallest codec, then what it wrote.
 pub fn encode(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
@@ -103,7 +102,8 @@ fn encode_undivided(values: &[i64], stats: &Stats, encoder: &mut Encoder, out: &
     let mut best: Option<(u8, Vec<u8>)> = None;
     for (id, trial) in (FIRST_TRIAL..).zip(TRIALS) {
         let best_len = best.as_ref().map_or(len, |(_, bytes)| bytes.len());
-        if values.len() < TRIAL_MIN_VALUES || best_len * 8 <= trial.worth_above_bits() * values.len() {
+        let is_wide = best_len * 8 > trial.worth_above_bits() * values.len();
+        if !is_wide || values.len() < trial.min_values() {
             continue;
         }
         let attempt = trial.attempt(values, stats, encoder).filter(|bytes| wins(bytes.len(), best_len));
