@@ -141,7 +141,7 @@ pub fn encode_block(
     match values {
         ValuesRef::Ints(values) => encoder.ints(values, out),
         ValuesRef::Floats(values) => encoder.floats(values, out),
-        ValuesRef::Texts(texts, from, to) => codec::encode_texts((from..to).map(|at| texts.get(at)), out),
+        ValuesRef::Texts(texts, from, to) => encoder.texts((from..to).map(|at| texts.get(at)), out),
     }
 }
 

@@ -43,20 +43,33 @@ fn content_len(bytes: &[u8]) -> Option<usize> {
     usize::try_from(stated).ok().filter(|_| whole && stated <= possible)
 }
 
-/// Compresses one small run of bytes after the other in the same working memory, which is made at the first use.
-#[derive(Default)]
-pub struct Packer(Option<Compressor<'static>>);
+/// Compresses one run of bytes after the other in the same working memory, which is made at the first use.
+pub struct Packer {
+    compressor: Option<Compressor<'static>>,
+    level: i32,
+    min_match: Option<u32>,
+}
 
 impl Packer {
+    /// For the bytes of numbers.
+    pub fn of_numbers() -> Self {
+        Self { compressor: None, level: NUMBERS_LEVEL, min_match: Some(NUMBERS_MIN_MATCH) }
+    }
+
+    /// For texts.
+    pub fn of_texts() -> Self {
+        Self { compressor: None, level: LEVEL, min_match: None }
+    }
+
     /// Replaces the content of `out` by a frame. `false` where zstd has no memory to work in.
     pub fn pack(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
-        if self.0.is_none() {
-            self.0 = Compressor::new(NUMBERS_LEVEL).ok();
-            if let Some(compressor) = &mut self.0 {
-                compressor.set_parameter(CParameter::MinMatch(NUMBERS_MIN_MATCH)).ok();
+        if self.compressor.is_none() {
+            self.compressor = Compressor::new(self.level).ok();
+            if let (Some(compressor), Some(len)) = (&mut self.compressor, self.min_match) {
+                compressor.set_parameter(CParameter::MinMatch(len)).ok();
             }
         }
-        let Some(compressor) = &mut self.0 else { return false };
+        let Some(compressor) = &mut self.compressor else { return false };
         out.clear();
         out.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
         compressor.compress_to_buffer(bytes, out).is_ok()

@@ -46,12 +46,24 @@ const TEXTS: u8 = 0x30;
 const MASKS: u8 = 0x40;
 
 /// Working memory for encoding many columns one after the other.
-#[derive(Default)]
 pub struct Encoder {
     packer: compress::Packer,
+    text_packer: compress::Packer,
     numbers: Vec<u64>,
     planes: Vec<u8>,
     frame: Vec<u8>,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self {
+            packer: compress::Packer::of_numbers(),
+            text_packer: compress::Packer::of_texts(),
+            numbers: Vec::new(),
+            planes: Vec::new(),
+            frame: Vec::new(),
+        }
+    }
 }
 
 impl std::fmt::Debug for Encoder {
@@ -75,6 +87,14 @@ impl Encoder {
     /// As [`encode_floats`].
     pub fn floats(&mut self, values: &[f64], out: &mut Vec<u8>) {
         float::encode(values, self, out);
+    }
+
+    /// As [`encode_texts`].
+    ///
+    /// # Panics
+    /// As [`encode_texts`].
+    pub fn texts<'a>(&mut self, texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
+        text::encode(texts, self, out);
     }
 }
 
@@ -139,7 +159,7 @@ pub fn decode_floats(bytes: &[u8], count: usize, out: &mut Vec<f64>) -> Result<(
 /// # Panics
 /// Where there are more than [`MAX_VALUES`], or more than [`MAX_TEXT_BYTES`] in all of them.
 pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
-    text::encode(texts, out);
+    Encoder::default().texts(texts, out);
 }
 
 /// The `count` texts that `bytes` hold.

@@ -4,8 +4,8 @@
 //! of a column of integers that says how many bytes each text shares with the one before; the same of the lengths of the
 //! rest; then the rests one after the other, as they are or as one zstd frame.
 
-use super::compress::{compress, decompress};
-use super::{MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
+use super::compress::decompress;
+use super::{Encoder, MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -79,16 +79,16 @@ impl<T: AsRef<str>> FromIterator<T> for Texts {
     }
 }
 
-pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
+pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, encoder: &mut Encoder, out: &mut Vec<u8>) {
     let total: usize = texts.clone().map(str::len).sum();
     assert!(total <= MAX_TEXT_BYTES, "the texts of a block hold at most MAX_TEXT_BYTES");
     let befores = std::iter::once("").chain(texts.clone());
     let shared: Vec<i64> =
         texts.clone().zip(befores).map(|(text, before)| shared_len(text, before) as i64).collect();
     assert!(shared.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
-    let mut best = form(PLAIN, texts.clone(), &[]);
+    let mut best = form(PLAIN, texts.clone(), &[], encoder);
     if shared.iter().sum::<i64>() as usize * FRONT_SHARE > total {
-        let front = form(FRONT, texts, &shared);
+        let front = form(FRONT, texts, &shared, encoder);
         if front.len() < best.len() {
             best = front;
         }
@@ -97,7 +97,7 @@ pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8
 }
 
 /// The column in one form, under zstd where that is smaller. `shared` is empty in the plain form.
-fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64]) -> Vec<u8> {
+fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64], encoder: &mut Encoder) -> Vec<u8> {
     let (mut lengths, mut rests) = (Vec::new(), Vec::new());
     for (index, text) in texts.enumerate() {
         let rest = &text.as_bytes()[shared.get(index).map_or(0, |shared| *shared as usize)..];
@@ -108,16 +108,16 @@ fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64]) -> Vec
     let mut column = Vec::new();
     for integers in (id == FRONT).then_some(shared).into_iter().chain([lengths.as_slice()]) {
         column.clear();
-        super::encode_ints(integers, &mut column);
+        encoder.ints(integers, &mut column);
         out.put_bytes(&column);
     }
-    let mut frame = Vec::new();
-    compress(&rests, &mut frame);
-    if frame.len() < rests.len() {
+    let Encoder { text_packer, frame, .. } = encoder;
+    if text_packer.pack(&rests, frame) && frame.len() < rests.len() {
         out[0] += COMPRESSED;
-        rests = frame;
+        out.extend_from_slice(frame);
+    } else {
+        out.extend_from_slice(&rests);
     }
-    out.extend_from_slice(&rests);
     out
 }
 

@@ -104,7 +104,10 @@ impl<'a> Dictionary<'a> {
         self.chunk.push(text);
         if self.chunk.len() == CHUNK_TEXTS {
             self.full_bytes += self.chunk.bytes.len();
-            self.full.push(std::mem::take(&mut self.chunk));
+            // The next chunk will be about as long.
+            let next = String::with_capacity(self.chunk.bytes.len());
+            let next = Texts { bytes: next, ends: Vec::with_capacity(CHUNK_TEXTS) };
+            self.full.push(std::mem::replace(&mut self.chunk, next));
         }
         Ok(Some(NameId(id)))
     }

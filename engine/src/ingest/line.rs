@@ -8,7 +8,7 @@ use super::rows::Rows;
 use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
 use super::workers::Workers;
 use crate::base::{Interval, Result};
-use crate::codec::{Texts, encode_texts};
+use crate::codec::Texts;
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::PieceWriter;
 
@@ -91,9 +91,9 @@ impl<'a> Back<'a> {
     /// Encodes chunks of the dictionary.
     pub fn take_texts(&mut self, chunks: &[Texts]) {
         let slots: Vec<OnceLock<Vec<u8>>> = chunks.iter().map(|_| OnceLock::new()).collect();
-        self.workers.run(chunks.len(), &|at, _| {
+        self.workers.run(chunks.len(), &|at, encoder| {
             let mut bytes = Vec::new();
-            encode_texts(chunks[at].iter(), &mut bytes);
+            encoder.texts(chunks[at].iter(), &mut bytes);
             // Each task runs once.
             let _ = slots[at].set(bytes);
         });
