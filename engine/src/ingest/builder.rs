@@ -137,6 +137,11 @@ impl<'a> Builder<'a> {
         self.rows
     }
 
+    /// Adds the warnings that a reader's relay kept.
+    pub fn warned(&mut self, warnings: &Warnings) {
+        self.warnings.merge(warnings);
+    }
+
     fn check_track(&self, spec: &TrackSpec) -> Result<()> {
         let table_fits = match spec.kind {
             TrackKind::Group => true,

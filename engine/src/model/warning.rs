@@ -62,6 +62,9 @@ pub struct Warning {
     pub count: u64,
 }
 
+/// What those are counted under whose texts are not kept.
+const OTHER: &str = "other";
+
 /// Collects warnings, equal ones together. At most [`Warnings::MAX_DISTINCT`] different texts are kept per kind, so
 /// that a hostile file cannot fill the memory with them.
 #[derive(Debug, Clone, Default)]
@@ -79,9 +82,20 @@ impl Warnings {
             *count += 1;
             return;
         }
-        let what = if self.by_kind.len() < Self::MAX_DISTINCT { what } else { "other" };
+        let what = if self.by_kind.len() < Self::MAX_DISTINCT { what } else { OTHER };
         let entry = self.by_kind.entry((kind, what.to_owned())).or_insert_with(|| (place(), 0));
         entry.1 += 1;
+    }
+
+    /// Adds all of another collection, whose places come later.
+    pub fn merge(&mut self, later: &Self) {
+        for ((kind, what), (place, count)) in &later.by_kind {
+            self.add(*kind, what, || place.clone());
+            let what = if self.by_kind.contains_key(&(*kind, what.clone())) { what } else { OTHER };
+            if let Some((_, all)) = self.by_kind.get_mut(&(*kind, what.to_owned())) {
+                *all += count - 1;
+            }
+        }
     }
 
     /// All of them, by kind, then by text.

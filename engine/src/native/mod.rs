@@ -4,9 +4,10 @@
 mod beside;
 mod cores;
 mod map;
+mod relayed;
 mod threads;
 mod write;
 
 pub use cores::AllCores;
 pub use map::SegmentFile;
-pub use write::{GoesOn, WriteError, write_segment, write_segment_while};
+pub use write::{GoesOn, Taking, WriteError, write_segment, write_segment_while};

@@ -1,17 +1,18 @@
 //! Writing a segment to a file: under a temporary name, synced, then renamed, so that a crash at any moment leaves the
 //! old state or the new.
 
-use std::cell::{Cell, OnceCell};
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use super::beside::Beside;
+use super::relayed::{self, Failure};
 use super::threads::Threads;
 use crate::base::{Error, Result};
-use crate::ingest::{Back, BuildOptions, Builder, Built};
+use crate::ingest::{Back, BuildOptions, Builder, Built, Relay};
 use crate::model::Sink;
 use crate::segment::{Output, PieceWriter};
 use crate::spill::{Scratch, Space};
@@ -31,18 +32,22 @@ pub enum WriteError<E> {
 struct ScratchFile<'a> {
     goes_on: GoesOn<'a>,
     /// Made only when it is needed: most traces are sorted in memory.
-    file: OnceCell<File>,
+    file: OnceLock<File>,
     directory: &'a Path,
-    len: Cell<u64>,
+    len: AtomicU64,
     cause: &'a Mutex<Option<io::Error>>,
 }
 
-impl ScratchFile<'_> {
+impl<'a> ScratchFile<'a> {
+    fn new(directory: &'a Path, cause: &'a Mutex<Option<io::Error>>, goes_on: GoesOn<'a>) -> Self {
+        Self { goes_on, file: OnceLock::new(), directory, len: AtomicU64::new(0), cause }
+    }
+
     fn check_wanted(&self) -> Result<()> {
         if (self.goes_on)() { Ok(()) } else { Err(UNWANTED) }
     }
 
-    fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> Error + '_ {
+    fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> Error + use<'_, 'a> {
         move |error| {
             keep(self.cause, error);
             Error::Storage { what }
@@ -55,14 +60,14 @@ impl Scratch for ScratchFile<'_> {
         self.check_wanted()?;
         if self.file.get().is_none() {
             let file = tempfile::tempfile_in(self.directory).map_err(self.failed("scratch file"))?;
-            // Nobody else sets it: the cell is not shared between threads.
+            // Only one thread writes at a time: who sorts.
             let _ = self.file.set(file);
         }
-        let offset = self.len.get();
+        let offset = self.len.load(Ordering::Relaxed);
         if let Some(file) = self.file.get() {
             file.write_all_at(bytes, offset).map_err(self.failed("writing the scratch file"))?;
         }
-        self.len.set(offset + bytes.len() as u64);
+        self.len.store(offset + bytes.len() as u64, Ordering::Relaxed);
         Ok(offset)
     }
 
@@ -105,6 +110,15 @@ impl Output for FileOutput<'_> {
     }
 }
 
+/// Who takes the events in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taking {
+    /// The thread that reads the trace.
+    Reader,
+    /// One beside it: where reading and taking in are as much work as all the rest.
+    Beside,
+}
+
 /// Writes the segment at `path`, with what `fill` hands to the sink; the scratch space is for what `fill` itself has to
 /// sort. The directory must exist and takes the scratch file too. Nothing is left behind on failure.
 ///
@@ -115,7 +129,7 @@ pub fn write_segment<E>(
     options: BuildOptions,
     fill: impl FnOnce(&mut dyn Sink, Space<'_>) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
-    write_segment_while(path, options, &|| true, fill)
+    write_segment_while(path, options, Taking::Reader, &|| true, fill)
 }
 
 /// As [`write_segment`], and ends soon with an error where `goes_on` says no, whether `fill` still hands events over or all
@@ -126,6 +140,7 @@ pub fn write_segment<E>(
 pub fn write_segment_while<E>(
     path: &Path,
     options: BuildOptions,
+    taking: Taking,
     goes_on: GoesOn<'_>,
     fill: impl FnOnce(&mut dyn Sink, Space<'_>) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
@@ -133,7 +148,12 @@ pub fn write_segment_while<E>(
     let cause = Mutex::new(None);
     let io_cause = || cause.lock().ok().and_then(|mut cause| cause.take());
     let because = |error: Error| io_cause().map_or(WriteError::Engine(error), WriteError::Io);
-    let scratch = ScratchFile { goes_on, file: OnceCell::new(), directory, len: Cell::new(0), cause: &cause };
+    let scratch = ScratchFile::new(directory, &cause, goes_on);
+    // A relay's names are kept apart from what the reader sorts, and both from what the builder does.
+    let (of_names, of_builder) =
+        (ScratchFile::new(directory, &cause, goes_on), ScratchFile::new(directory, &cause, goes_on));
+    let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes };
+    let failure = Failure::default();
     // Readable by whom the user's mask lets read: a store may be shared.
     let shared = Permissions::from_mode(0o666);
     let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
@@ -144,13 +164,23 @@ pub fn write_segment_while<E>(
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
         let line = Beside::new(scope, Back::new(writer, Threads::default()));
-        let mut builder = Builder::with_line(&scratch, line, options);
-        if let Err(error) = fill(&mut builder, Space { scratch: &scratch, sort_bytes: options.reader_bytes })
-        {
-            // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
-            return Err(io_cause().map_or(WriteError::Read(error), WriteError::Io));
+        // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
+        let unread = |error: E| io_cause().map_or(WriteError::Read(error), WriteError::Io);
+        if taking == Taking::Reader {
+            let mut builder = Builder::with_line(&of_builder, line, options);
+            fill(&mut builder, space).map_err(unread)?;
+            return builder.finish().map_err(because);
         }
-        builder.finish().map_err(because)
+        let (mut carrier, from_reader) = relayed::line(&failure);
+        let of_builder = &of_builder;
+        let building = scope.spawn(move || from_reader.build(Builder::with_line(of_builder, line, options)));
+        let mut relay = Relay::new(&of_names, &mut carrier);
+        fill(&mut relay, space).map_err(unread)?;
+        let ended = relay.end().and_then(|warnings| carrier.end(warnings));
+        let built =
+            building.join().unwrap_or(Err(Error::Storage { what: "the building thread has stopped" }));
+        // The builder's own error says more than that the line is closed.
+        built.and_then(|built| ended.map(|()| built)).map_err(because)
     })?;
     let file = output.file.into_inner().map_err(|error| WriteError::Io(error.into_error()))?;
     file.sync_all().map_err(WriteError::Io)?;
@@ -162,7 +192,7 @@ pub fn write_segment_while<E>(
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
 
     use super::*;
     use crate::model::{TableKind, TableSpec, TrackSpec, Unit};
@@ -183,6 +213,11 @@ mod tests {
 
     #[test]
     fn a_build_ends_soon_after_its_last_event_where_nobody_wants_it() {
+        [Taking::Reader, Taking::Beside].into_iter().for_each(check_it_ends_soon);
+    }
+
+    #[track_caller]
+    fn check_it_ends_soon(taking: Taking) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.nseg");
         let (all_there, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -190,7 +225,7 @@ mod tests {
             asked.fetch_add(usize::from(all_there.load(Ordering::Relaxed)), Ordering::Relaxed);
             !all_there.load(Ordering::Relaxed)
         };
-        let built = write_segment_while(&path, TIGHT, &goes_on, |sink, _| {
+        let built = write_segment_while(&path, TIGHT, taking, &goes_on, |sink, _| {
             samples(sink).unwrap();
             all_there.store(true, Ordering::Relaxed);
             Ok::<(), Infallible>(())
@@ -200,7 +235,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
 
         all_there.store(false, Ordering::Relaxed);
-        let built = write_segment_while(&path, TIGHT, &goes_on, |sink, _| samples(sink)).unwrap();
+        let built = write_segment_while(&path, TIGHT, taking, &goes_on, |sink, _| samples(sink)).unwrap();
         assert_eq!(built.events, SAMPLES as u64);
     }
 }

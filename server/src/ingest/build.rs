@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use nprof_engine::base::ProfileId;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
-use nprof_engine::native::{WriteError, write_segment_while};
+use nprof_engine::native::{Taking, WriteError, write_segment_while};
 use nprof_engine::spill::Space;
 
 use super::counted::Counted;
@@ -138,6 +138,8 @@ fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Re
         group_bytes: whole.group_bytes / threads,
         reader_bytes: whole.reader_bytes / threads,
     };
+    // Several ranks keep the cores busy as they are.
+    let taking = if threads == 1 { Taking::Beside } else { Taking::Reader };
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Result<Built>>>> = Mutex::new(sources.iter().map(|_| None).collect());
@@ -147,7 +149,7 @@ fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Re
                 while failed.load(Ordering::Relaxed) == 0 {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(at) else { break };
-                    let built = build_one(staging, at, source, options, meter);
+                    let built = build_one(staging, at, source, (options, taking), meter);
                     failed.fetch_add(usize::from(built.is_err()), Ordering::Relaxed);
                     results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(built);
                 }
@@ -163,13 +165,13 @@ fn build_one(
     staging: &Staging,
     at: usize,
     source: &RankSource<'_>,
-    options: BuildOptions,
+    (options, taking): (BuildOptions, Taking),
     meter: &Meter,
 ) -> Result<Built> {
     let path = staging.profile_dir().join(part_name(at));
     let goes_on = || !meter.is_cancelled();
     let fill = |sink: &mut dyn Sink, space: Space<'_>| (source.fill)(&mut Counted::new(sink, meter), space);
-    let built = write_segment_while(&path, options, &goes_on, fill);
+    let built = write_segment_while(&path, options, taking, &goes_on, fill);
     let place = || source.place.clone();
     match built {
         // However it ended: what it complains of is that nobody wanted it to go on.

@@ -1,0 +1,458 @@
+//! Events on their way from a reader to a builder that runs beside it. The reader's calls are kept in batches and played to
+//! the builder later; its answers the reader gets at once, because they follow from the calls: everything is numbered as it
+//! comes.
+
+use rustc_hash::FxHashMap;
+
+use super::dictionary::Dictionary;
+use crate::base::{Error, Result};
+use crate::model::{
+    FieldId, FieldSpec, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
+    TrackId, TrackSpec, Value, WarningKind, Warnings,
+};
+use crate::spill::Scratch;
+
+/// Calls of a full batch: handing one over costs as much as a few of them.
+const BATCH_CALLS: usize = 4096;
+/// Bytes of texts of a full batch.
+const BATCH_TEXT_BYTES: usize = 1 << 20;
+/// Bytes of names that are kept in memory on this side.
+const NAME_BYTES: usize = 8 << 20;
+
+/// Some calls of a reader, in order.
+#[derive(Debug, Default)]
+pub struct Batch {
+    calls: Vec<Call>,
+    /// The fields of the calls that have some, one after the other.
+    fields: Vec<(FieldId, Held)>,
+    /// The texts of calls and fields, one after the other.
+    texts: String,
+}
+
+/// A call without its fields and texts: how many there are.
+#[derive(Debug)]
+enum Call {
+    Name { text_len: usize },
+    Table(Box<TableSpec>),
+    Field(TableId, Box<FieldSpec>),
+    Track(Box<TrackSpec>),
+    DescribeTrack(TrackId, Box<TrackSpec>),
+    InOrder(TrackId),
+    Slice { track: TrackId, start_ps: i64, duration_ps: i64, name: NameId, form: Form, fields: usize },
+    Sample { track: TrackId, time_ps: i64, value: f64, fields: usize },
+    Row { table: TableId, fields: usize },
+    Link { from: SliceKey, to: SliceKey, name: NameId },
+    FlowPoint(FlowPoint),
+    Rank(Box<RankInfo>),
+}
+
+/// A value without its text.
+#[derive(Debug, Clone, Copy)]
+enum Held {
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Bool(bool),
+    Name(NameId),
+    Text { len: usize },
+    Json { len: usize },
+}
+
+/// Takes full batches. Gives an empty one back, with memory of an earlier one where it has that.
+pub trait Carrier {
+    /// Carries a batch over.
+    ///
+    /// # Errors
+    /// Those of the builder, which may be about earlier batches.
+    fn carry(&mut self, batch: Batch) -> Result<Batch>;
+}
+
+/// The reader's end: a sink that hands its calls on.
+pub struct Relay<'a> {
+    carrier: &'a mut dyn Carrier,
+    batch: Batch,
+    /// Names by number; the builder's numbers are others, because its texts include those of fields.
+    names: Dictionary<'a>,
+    tables: FxHashMap<String, TableId>,
+    fields: FxHashMap<(TableId, String), FieldId>,
+    /// Slices and samples of each track so far.
+    tracks: Vec<u32>,
+    warnings: Warnings,
+}
+
+impl<'a> Relay<'a> {
+    /// Hands calls on through `carrier`; `scratch` is for names.
+    pub fn new(scratch: &'a dyn Scratch, carrier: &'a mut dyn Carrier) -> Self {
+        Self {
+            carrier,
+            batch: Batch::default(),
+            names: Dictionary::new(scratch, NAME_BYTES),
+            tables: FxHashMap::default(),
+            fields: FxHashMap::default(),
+            tracks: Vec::new(),
+            warnings: Warnings::default(),
+        }
+    }
+
+    /// Hands on what is left. Returns the warnings, which are for the end.
+    ///
+    /// # Errors
+    /// Those of the builder.
+    pub fn end(mut self) -> Result<Warnings> {
+        self.carry()?;
+        Ok(self.warnings)
+    }
+
+    fn carry(&mut self) -> Result<()> {
+        self.batch = self.carrier.carry(std::mem::take(&mut self.batch))?;
+        Ok(())
+    }
+
+    fn call(&mut self, call: Call) -> Result<()> {
+        self.batch.calls.push(call);
+        let is_full = self.batch.calls.len() == BATCH_CALLS || self.batch.texts.len() >= BATCH_TEXT_BYTES;
+        if is_full { self.carry() } else { Ok(()) }
+    }
+
+    fn hold(&mut self, fields: &[(FieldId, Value<'_>)]) -> usize {
+        let Batch { fields: held, texts, .. } = &mut self.batch;
+        for &(id, value) in fields {
+            let value = match value {
+                Value::Int(v) => Held::Int(v),
+                Value::Uint(v) => Held::Uint(v),
+                Value::Float(v) => Held::Float(v),
+                Value::Bool(v) => Held::Bool(v),
+                Value::Name(v) => Held::Name(v),
+                Value::Text(text) => {
+                    texts.push_str(text);
+                    Held::Text { len: text.len() }
+                }
+                Value::Json(text) => {
+                    texts.push_str(text);
+                    Held::Json { len: text.len() }
+                }
+            };
+            held.push((id, value));
+        }
+        fields.len()
+    }
+
+    /// Counts an event on a track; returns its number there.
+    fn count(&mut self, track: TrackId) -> Result<u32> {
+        let rows =
+            self.tracks.get_mut(track.0 as usize).ok_or(Error::Invalid { what: "an unknown track" })?;
+        let arrival = *rows;
+        *rows = rows.checked_add(1).ok_or(Error::Invalid { what: "too many events on a track" })?;
+        Ok(arrival)
+    }
+}
+
+impl Sink for Relay<'_> {
+    fn name(&mut self, text: &str) -> Result<NameId> {
+        let known = self.names.len();
+        let id = self
+            .names
+            .intern(text)?
+            .ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })?;
+        // Nobody else needs the texts in chunks.
+        drop(self.names.take_full());
+        if id.0 == known {
+            self.batch.texts.push_str(text);
+            self.call(Call::Name { text_len: text.len() })?;
+        }
+        Ok(id)
+    }
+
+    fn table(&mut self, spec: TableSpec) -> Result<TableId> {
+        if let Some(&id) = self.tables.get(&spec.name) {
+            return Ok(id);
+        }
+        let id = u16::try_from(self.tables.len())
+            .map_err(|_| Error::Invalid { what: "more than 65,535 tables" })?;
+        self.tables.insert(spec.name.clone(), TableId(id));
+        self.call(Call::Table(Box::new(spec)))?;
+        Ok(TableId(id))
+    }
+
+    fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId> {
+        let key = (table, spec.name.clone());
+        if let Some(&id) = self.fields.get(&key) {
+            return Ok(id);
+        }
+        let id = u32::try_from(self.fields.len()).map_err(|_| Error::Invalid { what: "too many fields" })?;
+        self.fields.insert(key, FieldId(id));
+        self.call(Call::Field(table, Box::new(spec)))?;
+        Ok(FieldId(id))
+    }
+
+    fn track(&mut self, spec: TrackSpec) -> Result<TrackId> {
+        let id = u32::try_from(self.tracks.len()).map_err(|_| Error::Invalid { what: "too many tracks" })?;
+        self.tracks.push(0);
+        self.call(Call::Track(Box::new(spec)))?;
+        Ok(TrackId(id))
+    }
+
+    fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
+        self.call(Call::DescribeTrack(track, Box::new(spec)))
+    }
+
+    fn in_order(&mut self, track: TrackId) -> Result<()> {
+        self.call(Call::InOrder(track))
+    }
+
+    fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        let &SliceRecord { track, start_ps, duration_ps, name, form, fields } = slice;
+        let key = SliceKey { track, arrival: self.count(track)? };
+        let fields = self.hold(fields);
+        self.call(Call::Slice { track, start_ps, duration_ps, name, form, fields })?;
+        Ok(key)
+    }
+
+    fn sample(
+        &mut self,
+        track: TrackId,
+        time_ps: i64,
+        value: f64,
+        fields: &[(FieldId, Value<'_>)],
+    ) -> Result<()> {
+        self.count(track)?;
+        let fields = self.hold(fields);
+        self.call(Call::Sample { track, time_ps, value, fields })
+    }
+
+    fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+        let fields = self.hold(fields);
+        self.call(Call::Row { table, fields })
+    }
+
+    fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
+        self.call(Call::Link { from, to, name })
+    }
+
+    fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
+        self.call(Call::FlowPoint(point))
+    }
+
+    fn rank(&mut self, info: RankInfo) {
+        // The batch that this may fill goes with the next call.
+        self.batch.calls.push(Call::Rank(Box::new(info)));
+    }
+
+    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {
+        self.warnings.add(kind, what, place);
+    }
+}
+
+/// The builder's end: plays the calls of batches, in the order in which they were carried.
+#[derive(Debug, Default)]
+pub struct Player {
+    /// The builder's number of each of the reader's names.
+    names: Vec<NameId>,
+}
+
+impl Player {
+    /// Plays all calls of a batch, which is empty then.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn play(&mut self, batch: &mut Batch, sink: &mut impl Sink) -> Result<()> {
+        let Batch { calls, fields, texts } = batch;
+        let mut parts = Parts { fields: fields.iter(), texts };
+        let mut values = Vec::new();
+        for call in calls.drain(..) {
+            match call {
+                Call::Name { text_len } => self.names.push(sink.name(parts.text(text_len)?)?),
+                Call::Table(spec) => drop(sink.table(*spec)?),
+                Call::Field(table, spec) => drop(sink.field(table, *spec)?),
+                Call::Track(spec) => drop(sink.track(*spec)?),
+                Call::DescribeTrack(track, spec) => sink.describe_track(track, *spec)?,
+                Call::InOrder(track) => sink.in_order(track)?,
+                Call::Slice { track, start_ps, duration_ps, name, form, fields } => {
+                    let name = self.name(name)?;
+                    let fields = self.values(fields, &mut parts, &mut values)?;
+                    sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields })?;
+                }
+                Call::Sample { track, time_ps, value, fields } => {
+                    sink.sample(track, time_ps, value, self.values(fields, &mut parts, &mut values)?)?;
+                }
+                Call::Row { table, fields } => {
+                    sink.row(table, self.values(fields, &mut parts, &mut values)?)?;
+                }
+                Call::Link { from, to, name } => sink.link(from, to, self.name(name)?)?,
+                Call::FlowPoint(point) => {
+                    sink.flow_point(FlowPoint { name: self.name(point.name)?, ..point })?;
+                }
+                Call::Rank(info) => sink.rank(*info),
+            }
+        }
+        fields.clear();
+        texts.clear();
+        Ok(())
+    }
+
+    fn name(&self, name: NameId) -> Result<NameId> {
+        let known = self.names.get(name.0 as usize).copied();
+        known.ok_or(Error::Invalid { what: "a name that is not there" })
+    }
+
+    /// The next fields, with the builder's numbers of names.
+    fn values<'v, 'b>(
+        &self,
+        count: usize,
+        parts: &mut Parts<'b>,
+        values: &'v mut Vec<(FieldId, Value<'b>)>,
+    ) -> Result<&'v [(FieldId, Value<'b>)]> {
+        values.clear();
+        for _ in 0..count {
+            let &(id, held) = parts.fields.next().ok_or(CUT)?;
+            let value = match held {
+                Held::Int(v) => Value::Int(v),
+                Held::Uint(v) => Value::Uint(v),
+                Held::Float(v) => Value::Float(v),
+                Held::Bool(v) => Value::Bool(v),
+                Held::Name(v) => Value::Name(self.name(v)?),
+                Held::Text { len } => Value::Text(parts.text(len)?),
+                Held::Json { len } => Value::Json(parts.text(len)?),
+            };
+            values.push((id, value));
+        }
+        Ok(values)
+    }
+}
+
+/// Fields and texts of a batch that no call has taken yet.
+struct Parts<'b> {
+    fields: std::slice::Iter<'b, (FieldId, Held)>,
+    texts: &'b str,
+}
+
+/// What a relay has put into a batch is there: this names the place where that would not be so.
+const CUT: Error = Error::Invalid { what: "a batch without its parts" };
+
+impl<'b> Parts<'b> {
+    fn text(&mut self, len: usize) -> Result<&'b str> {
+        let (text, rest) = self.texts.split_at_checked(len).ok_or(CUT)?;
+        self.texts = rest;
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{BuildOptions, Builder};
+    use crate::model::{Bind, FlowPhase, Nesting, TableKind, Unit};
+    use crate::spill::MemoryScratch;
+
+    /// Everything a reader can say, a few thousand times over.
+    fn tell(sink: &mut dyn Sink) -> Result<()> {
+        let table = |name: &str, kind| TableSpec {
+            name: name.to_owned(),
+            kind,
+            name_key: String::new(),
+            doc: String::new(),
+        };
+        let slices = sink.table(table("slices", TableKind::Slices))?;
+        let samples = sink.table(table("samples", TableKind::Samples))?;
+        let side = sink.table(table("side", TableKind::Side))?;
+        assert_eq!(sink.table(table("slices", TableKind::Slices))?, slices);
+        let mut field = |table, name: &str| sink.field(table, FieldSpec::new(name, Unit::None, "", ""));
+        let (number, text, named, unit) = (
+            field(slices, "number")?,
+            field(slices, "text")?,
+            field(slices, "named")?,
+            field(samples, "of")?,
+        );
+        let (note, number_again) = (field(side, "note")?, field(slices, "number")?);
+        assert_eq!(number_again, number);
+        let group = sink.track(TrackSpec::group("all", None, 0))?;
+        let sorted = sink.track(TrackSpec::slices("sorted", Some(group), slices, Nesting::Calls, 0))?;
+        let ordered =
+            sink.track(TrackSpec::slices("ordered", Some(group), slices, Nesting::Concurrent, 1))?;
+        let counter = sink.track(TrackSpec::counter("counter", Some(group), samples, Unit::Count, 2))?;
+        sink.in_order(ordered)?;
+        let arrow = sink.name("arrow")?;
+        let mut before = None;
+        for at in 0..6_000_i64 {
+            let name = sink.name(&format!("name {}", at % 70))?;
+            let (words, json) = (format!("text {}", at % 1_000), format!("[{at}]"));
+            let of_number = [Value::Int(-at), Value::Uint(u64::MAX), Value::Float(0.5), Value::Bool(true)]
+                [at as usize % 4];
+            let of_text = if at % 3 == 0 { Value::Json(&json) } else { Value::Text(&words) };
+            let fields = [(number, of_number), (text, of_text), (named, Value::Name(name))];
+            let track = if at % 2 == 0 { sorted } else { ordered };
+            let start_ps = if at % 2 == 0 { at * 7_919 % 6_000 } else { at };
+            let fields = &fields[..at as usize % 4];
+            let form = Form::Complete;
+            let key = sink.slice(&SliceRecord { track, start_ps, duration_ps: 5, name, form, fields })?;
+            if let Some(before) = before.replace(key).filter(|_| at % 5 == 0) {
+                sink.link(before, key, arrow)?;
+            }
+            sink.sample(counter, at, at as f64, &[(unit, Value::Name(arrow))][..at as usize % 2])?;
+            sink.row(side, &[(note, Value::Text(&words))])?;
+            if at % 10 == 0 {
+                let (phase, bind) =
+                    (if at % 20 == 0 { FlowPhase::Start } else { FlowPhase::End }, Bind::Enclosing);
+                let point =
+                    FlowPoint { key: at as u64 / 20, track: sorted, time_ps: at, phase, bind, name: arrow };
+                sink.flow_point(point)?;
+            }
+            sink.warn(WarningKind::MissingData, "nothing", &|| format!("at {at}"));
+        }
+        sink.describe_track(sorted, TrackSpec::slices("renamed", None, slices, Nesting::Calls, 0))?;
+        sink.rank(RankInfo { source: "test".to_owned(), ..RankInfo::default() });
+        Ok(())
+    }
+
+    /// Plays each batch as soon as it comes.
+    struct AtOnce<'b, 'a> {
+        builder: &'b mut Builder<'a>,
+        player: Player,
+        batches: usize,
+    }
+
+    impl Carrier for AtOnce<'_, '_> {
+        fn carry(&mut self, mut batch: Batch) -> Result<Batch> {
+            self.batches += 1;
+            self.player.play(&mut batch, self.builder)?;
+            Ok(batch)
+        }
+    }
+
+    #[test]
+    fn a_relayed_build_is_the_same_to_the_byte() {
+        let scratch = MemoryScratch::default();
+        let options = BuildOptions::default();
+        let mut direct = Vec::new();
+        let mut builder = Builder::new(&scratch, &mut direct, options).unwrap();
+        tell(&mut builder).unwrap();
+        let built = builder.finish().unwrap();
+        assert_eq!(built.warnings[0].count, 6_000);
+
+        let mut relayed = Vec::new();
+        let mut builder = Builder::new(&scratch, &mut relayed, options).unwrap();
+        let mut carrier = AtOnce { builder: &mut builder, player: Player::default(), batches: 0 };
+        let mut relay = Relay::new(&scratch, &mut carrier);
+        tell(&mut relay).unwrap();
+        let warnings = relay.end().unwrap();
+        assert!(carrier.batches > 3, "{} batches", carrier.batches);
+        builder.warned(&warnings);
+        assert_eq!(builder.finish().unwrap(), built);
+        assert!(relayed == direct, "{} and {} bytes", relayed.len(), direct.len());
+    }
+
+    #[test]
+    fn an_error_of_the_builder_reaches_the_reader() {
+        struct Full;
+        impl Carrier for Full {
+            fn carry(&mut self, _: Batch) -> Result<Batch> {
+                Err(Error::Storage { what: "full" })
+            }
+        }
+        let scratch = MemoryScratch::default();
+        let mut carrier = Full;
+        let mut relay = Relay::new(&scratch, &mut carrier);
+        let told = tell(&mut relay);
+        assert_eq!(told, Err(Error::Storage { what: "full" }));
+    }
+}

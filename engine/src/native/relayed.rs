@@ -1,0 +1,101 @@
+//! A builder on a thread of its own: the reader goes on while its events are taken in.
+
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+use crate::base::{Error, Result};
+use crate::ingest::{Batch, Builder, Built, Carrier, Player};
+use crate::model::Warnings;
+
+/// Batches on their way: one waits while another is played and a third is filled.
+const WAITING: usize = 1;
+
+/// What goes to the builder.
+enum Load {
+    Batch(Batch),
+    /// There is no more. Without it the reader has given up.
+    End(Warnings),
+}
+
+/// The reader's end.
+pub struct ToBuilder<'a> {
+    loads: SyncSender<Load>,
+    emptied: Receiver<Batch>,
+    failure: &'a Failure,
+}
+
+/// The builder's end.
+pub struct FromReader<'a> {
+    loads: Receiver<Load>,
+    emptied: Sender<Batch>,
+    failure: &'a Failure,
+}
+
+/// Why the builder has stopped before its end: the reader asks.
+#[derive(Default)]
+pub struct Failure(Mutex<Option<Error>>);
+
+/// Both ends of a line from a reader to a builder.
+pub fn line(failure: &Failure) -> (ToBuilder<'_>, FromReader<'_>) {
+    let (loads, taken) = sync_channel(WAITING);
+    let (done, emptied) = channel();
+    (ToBuilder { loads, emptied, failure }, FromReader { loads: taken, emptied: done, failure })
+}
+
+impl ToBuilder<'_> {
+    fn put(&mut self, load: Load) -> Result<()> {
+        self.loads.send(load).map_err(|_| {
+            let why = self.failure.0.lock().ok().and_then(|failure| *failure);
+            why.unwrap_or(Error::Storage { what: "the building thread has stopped" })
+        })
+    }
+
+    /// Says that there is no more.
+    ///
+    /// # Errors
+    /// Those of the builder.
+    pub fn end(mut self, warnings: Warnings) -> Result<()> {
+        self.put(Load::End(warnings))
+    }
+}
+
+impl Carrier for ToBuilder<'_> {
+    fn carry(&mut self, batch: Batch) -> Result<Batch> {
+        self.put(Load::Batch(batch))?;
+        Ok(self.emptied.try_recv().unwrap_or_default())
+    }
+}
+
+impl FromReader<'_> {
+    /// Plays what comes and finishes the segment.
+    ///
+    /// # Errors
+    /// Those of the builder; also where the reader gives up.
+    pub fn build(self, builder: Builder<'_>) -> Result<Built> {
+        let built = self.play(builder);
+        if let (Err(error), Ok(mut failure)) = (&built, self.failure.0.lock()) {
+            *failure = Some(*error);
+        }
+        // Only now does the line close: a reader that finds it closed finds the reason.
+        drop(self.loads);
+        built
+    }
+
+    fn play(&self, mut builder: Builder<'_>) -> Result<Built> {
+        let mut player = Player::default();
+        for load in &self.loads {
+            match load {
+                Load::Batch(mut batch) => {
+                    player.play(&mut batch, &mut builder)?;
+                    // Who does not want the memory back has gone.
+                    let _ = self.emptied.send(batch);
+                }
+                Load::End(warnings) => {
+                    builder.warned(&warnings);
+                    return builder.finish();
+                }
+            }
+        }
+        Err(Error::Storage { what: "the reader has given up" })
+    }
+}
