@@ -204,7 +204,7 @@ pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
 /// The id, from `id` or from the object `id2`.
 fn id_of(seen: Seen<'_>) -> (Raw, &[u8], bool) {
     let id2 = seen.event.id2;
-    if id2.kind != Kind::Object {
+    if id2.kind() != Kind::Object {
         return (seen.event.id, seen.bytes, false);
     }
     let bytes = id2.of(seen.bytes);

@@ -87,7 +87,7 @@ pub(super) fn duration(raw: Raw, bytes: &[u8]) -> Result<i64, NoTime> {
 }
 
 fn number(raw: Raw, bytes: &[u8]) -> Result<i128, NoTime> {
-    let text = match raw.kind {
+    let text = match raw.kind() {
         Kind::Absent | Kind::Null => return Err(NoTime::Missing),
         Kind::Number => raw.of(bytes),
         Kind::Text | Kind::Escaped => raw.of(bytes).trim_ascii(),

@@ -55,7 +55,7 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
 /// The value, and whether it is exactly what the trace says.
 fn number(raw: Raw, bytes: &[u8]) -> Option<(f64, bool)> {
     let text = raw.of(bytes);
-    match raw.kind {
+    match raw.kind() {
         Kind::True => Some((1.0, true)),
         Kind::False => Some((0.0, true)),
         Kind::Number => Number::parse(text).map(|number| number.as_f64(text)),

@@ -384,7 +384,7 @@ impl<'s, 'i> Document<'s, 'i> {
         let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| {
             let raw = tokens.value()?;
             extent = tokens.position();
-            if !matches!(raw.kind, Kind::Object | Kind::Array) {
+            if !matches!(raw.kind(), Kind::Object | Kind::Array) {
                 return Err(Stop::Damaged("no brackets"));
             }
             match tokens.peek() {

@@ -229,7 +229,7 @@ impl<'a> Seen<'a> {
 
     /// The categories as bytes, to compare.
     pub(super) fn cat_bytes(&self) -> Cow<'a, [u8]> {
-        match self.event.cat.kind {
+        match self.event.cat.kind() {
             Kind::Absent | Kind::Null => Cow::Borrowed(&[]),
             _ => bytes_of(self.bytes, self.event.cat),
         }
@@ -242,7 +242,7 @@ impl<'a> Seen<'a> {
 
     /// The name, empty where there is none.
     pub(super) fn name(&self) -> Cow<'a, str> {
-        match self.event.name.kind {
+        match self.event.name.kind() {
             Kind::Absent | Kind::Null => Cow::Borrowed(""),
             _ => self.text(self.event.name),
         }
@@ -250,7 +250,7 @@ impl<'a> Seen<'a> {
 
     /// The categories, empty where there are none.
     pub(super) fn cat(&self) -> Cow<'a, str> {
-        match self.event.cat.kind {
+        match self.event.cat.kind() {
             Kind::Absent | Kind::Null => Cow::Borrowed(""),
             _ => self.text(self.event.cat),
         }
@@ -265,7 +265,7 @@ impl<'a> Seen<'a> {
 /// A value as text.
 pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
     let inside = raw.of(bytes);
-    if raw.kind == Kind::Escaped {
+    if raw.kind() == Kind::Escaped {
         let mut decoded = String::with_capacity(inside.len());
         text::decode(inside, &mut decoded);
         return Cow::Owned(decoded);
@@ -276,7 +276,7 @@ pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
 
 /// A value as the bytes of its text, which need not be UTF-8.
 pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
-    match raw.kind {
+    match raw.kind() {
         Kind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
         _ => Cow::Borrowed(raw.of(bytes)),
     }
@@ -382,6 +382,6 @@ mod tests {
     #[test]
     fn unknown_keys_are_kept() {
         let event = parse(br#"{"tts":1,"cname":"x","args":7}"#);
-        assert_eq!((event.extras.len(), event.args.kind), (2, Kind::Number));
+        assert_eq!((event.extras.len(), event.args.kind()), (2, Kind::Number));
     }
 }

@@ -195,7 +195,7 @@ impl Row {
     fn pending(&mut self, bytes: &[u8], raw: Raw) -> Option<(Pending, Kept)> {
         let inside = raw.of(bytes);
         let start = self.scratch.len();
-        let value = match raw.kind {
+        let value = match raw.kind() {
             Kind::Absent | Kind::Null => return None,
             Kind::True => Pending::Bool(true),
             Kind::False => Pending::Bool(false),

@@ -42,7 +42,7 @@ pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, track: TrackIndex, 
         return Ok(());
     }
     let is_set = |kind: Kind| !matches!(kind, Kind::Absent | Kind::Null | Kind::False);
-    let phase = match (is_set(event.flow_in.kind), is_set(event.flow_out.kind)) {
+    let phase = match (is_set(event.flow_in.kind()), is_set(event.flow_out.kind())) {
         (false, false) => return Ok(()),
         (false, true) => FlowPhase::Start,
         (true, true) => FlowPhase::Step,

@@ -36,7 +36,7 @@ pub(super) fn object(members: impl Iterator<Item = (Raw, Raw)>, bytes: &[u8], ou
 /// Appends any value; one that is no JSON becomes a string.
 pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
     let inside = value.of(bytes);
-    let is_nested = matches!(value.kind, Kind::Object | Kind::Array);
+    let is_nested = matches!(value.kind(), Kind::Object | Kind::Array);
     if !is_nested {
         scalar(value, bytes, out);
     } else if compact(inside, out).is_err() {
@@ -123,7 +123,7 @@ fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
 /// Appends a value that has no brackets.
 fn scalar(value: Raw, bytes: &[u8], out: &mut String) {
     let inside = value.of(bytes);
-    match (value.kind, std::str::from_utf8(inside)) {
+    match (value.kind(), std::str::from_utf8(inside)) {
         (Kind::True, _) => out.push_str("true"),
         (Kind::False, _) => out.push_str("false"),
         (Kind::Null, _) => out.push_str("null"),

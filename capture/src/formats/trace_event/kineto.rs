@@ -89,7 +89,7 @@ impl Correlations {
         let Some(side) = side(&seen.cat_bytes()) else { return Ok(()) };
         let raw = seen.argument("correlation");
         let (Kind::Number | Kind::Text, Some(Number::Int(id))) =
-            (raw.kind, Number::parse(raw.of(seen.bytes)))
+            (raw.kind(), Number::parse(raw.of(seen.bytes)))
         else {
             return Ok(());
         };

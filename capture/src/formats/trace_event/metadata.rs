@@ -79,7 +79,7 @@ impl Metadata {
         }
         let table = side_table(out, "metadata", "What the trace says about itself.")?;
         let mut scratch = String::new();
-        let value = match raw.kind {
+        let value = match raw.kind() {
             Kind::Object | Kind::Array => {
                 json::any(raw, bytes, &mut scratch);
                 Value::Json(&scratch)
@@ -87,7 +87,7 @@ impl Metadata {
             Kind::True => Value::Bool(true),
             Kind::False => Value::Bool(false),
             Kind::Null | Kind::Absent => Value::Json("null"),
-            _ => match (raw.kind, Number::parse(raw.of(bytes))) {
+            _ => match (raw.kind(), Number::parse(raw.of(bytes))) {
                 (Kind::Number, Some(Number::Int(int))) => Value::Int(int),
                 (Kind::Number, Some(Number::Uint(uint))) => Value::Uint(uint),
                 (Kind::Number, Some(Number::Float(float))) => Value::Float(float),
@@ -140,7 +140,7 @@ fn describe(described: &mut Described, what: &str, seen: Seen<'_>) {
 /// An integer, also where it is written as text or with a point.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 fn integer(raw: Raw, bytes: &[u8]) -> Option<i64> {
-    match (raw.kind, Number::parse(raw.of(bytes).trim_ascii())?) {
+    match (raw.kind(), Number::parse(raw.of(bytes).trim_ascii())?) {
         (Kind::Number | Kind::Text, Number::Int(int)) => Some(int),
         (Kind::Number | Kind::Text, Number::Float(float)) if float.is_finite() => Some(float as i64),
         _ => None,
@@ -160,7 +160,7 @@ fn member<'a>(object: Raw, bytes: &'a [u8], wanted: &str) -> Option<(Raw, &'a [u
 }
 
 fn each_member(object: Raw, inside: &[u8], mut visit: impl FnMut(Raw, Raw)) {
-    if object.kind != Kind::Object {
+    if object.kind() != Kind::Object {
         return;
     }
     let mut tokens = Tokens::new(inside, Tail::Closed);
@@ -185,7 +185,7 @@ fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, String)>) {
             None => members.push((key, text)),
         }
     };
-    if object.kind != Kind::Object {
+    if object.kind() != Kind::Object {
         put("value".to_owned(), object, bytes);
         return;
     }

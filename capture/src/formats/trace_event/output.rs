@@ -192,7 +192,7 @@ impl<'s> Output<'s> {
     }
 
     fn add_arguments(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
-        match seen.event.args.kind {
+        match seen.event.args.kind() {
             Kind::Absent | Kind::Null => {}
             Kind::Object => {
                 for member in &seen.event.members {
@@ -251,7 +251,7 @@ impl<'s> Output<'s> {
     ) -> Result<SliceKey> {
         let name = seen.name();
         // Only a name that is no UTF-8 had to be copied.
-        if seen.event.name.kind == Kind::Text && matches!(name, Cow::Owned(_)) {
+        if seen.event.name.kind() == Kind::Text && matches!(name, Cow::Owned(_)) {
             self.check_text(seen.event.name.of(seen.bytes), seen.offset);
         }
         let name = self.sink.name(&name)?;

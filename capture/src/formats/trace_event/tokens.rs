@@ -42,45 +42,84 @@ pub(super) enum Kind {
     Array,
 }
 
-/// A value: what it is and where it lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Raw {
-    /// What it is.
-    pub(super) kind: Kind,
-    start: u32,
-    end: u32,
+impl Kind {
+    /// In the order of their codes.
+    const ALL: [Self; 10] = [
+        Self::Absent,
+        Self::Text,
+        Self::Escaped,
+        Self::Number,
+        Self::True,
+        Self::False,
+        Self::Null,
+        Self::Word,
+        Self::Object,
+        Self::Array,
+    ];
 }
 
+/// A value: what it is and where it lies. One word (the kind in the lowest bits, then where it begins, then where it ends):
+/// written in parts and read as a whole, each value cost the processor a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Raw(u64);
+
+const KIND_BITS: u32 = 4;
+const BOUND_BITS: u32 = 30;
+/// Windows are far smaller (`scan::MAX_ITEM_LEN`), so bounds always fit.
+const MAX_BOUND: usize = (1 << BOUND_BITS) - 1;
+
 impl Raw {
+    #[inline]
     fn new(kind: Kind, start: usize, end: usize) -> Self {
-        // Windows are far smaller than 4 GiB (`scan::MAX_ITEM_LEN`), so the bounds always fit.
-        let bound = |at| u32::try_from(at).unwrap_or(u32::MAX);
-        Self { kind, start: bound(start), end: bound(end) }
+        let bound = |at: usize| at.min(MAX_BOUND) as u64;
+        Self(kind as u64 | bound(start) << KIND_BITS | bound(end) << (KIND_BITS + BOUND_BITS))
     }
 
     /// A value of which only the kind matters.
     pub(super) fn without_extent(kind: Kind) -> Self {
-        Self { kind, ..Self::default() }
+        Self::new(kind, 0, 0)
+    }
+
+    /// What it is.
+    #[inline]
+    pub(super) fn kind(self) -> Kind {
+        let code = self.0 as usize % (1 << KIND_BITS);
+        Kind::ALL.get(code).copied().unwrap_or_default()
+    }
+
+    fn start(self) -> usize {
+        (self.0 >> KIND_BITS) as usize & MAX_BOUND
+    }
+
+    fn end(self) -> usize {
+        (self.0 >> (KIND_BITS + BOUND_BITS)) as usize
     }
 
     /// The same, of bytes that have `by` more before them.
+    #[inline]
     pub(super) fn moved(self, by: usize) -> Self {
-        Self::new(self.kind, self.start as usize + by, self.end as usize + by)
+        Self::new(self.kind(), self.start() + by, self.end() + by)
     }
 
     /// The same, of bytes that have `by` fewer before them.
     pub(super) fn moved_back(self, by: usize) -> Self {
-        Self::new(self.kind, (self.start as usize).saturating_sub(by), (self.end as usize).saturating_sub(by))
+        Self::new(self.kind(), self.start().saturating_sub(by), self.end().saturating_sub(by))
     }
 
     /// Its bytes, of those that the tokenizer was given.
     pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
-        bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+        bytes.get(self.start()..self.end()).unwrap_or_default()
     }
 
     /// Whether there is a value.
     pub(super) fn is_present(self) -> bool {
-        self.kind != Kind::Absent
+        self.kind() != Kind::Absent
+    }
+}
+
+impl std::fmt::Debug for Raw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {}..{}", self.kind(), self.start(), self.end())
     }
 }
 
@@ -355,7 +394,7 @@ mod tests {
         let mut tokens = Tokens::new(bytes.as_bytes(), Tail::Closed);
         let raw = tokens.value().unwrap();
         assert_eq!(
-            (raw.kind, std::str::from_utf8(raw.of(bytes.as_bytes())).unwrap()),
+            (raw.kind(), std::str::from_utf8(raw.of(bytes.as_bytes())).unwrap()),
             (kind, inside),
             "{bytes}"
         );

@@ -28,7 +28,7 @@ pub(super) enum Id {
 impl Id {
     /// From its token.
     pub(super) fn new(raw: Raw, bytes: &[u8]) -> Self {
-        match raw.kind {
+        match raw.kind() {
             Kind::Absent | Kind::Null => Self::Absent,
             Kind::Number | Kind::Text => match Number::parse(raw.of(bytes)) {
                 Some(Number::Int(int)) => Self::Number(i128::from(int)),
