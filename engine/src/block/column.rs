@@ -198,9 +198,7 @@ impl BlockColumn {
                 codec::decode_floats(rest, count, &mut values)?;
                 BlockValues::Floats(values)
             }
-            ColumnType::LongText | ColumnType::LongJson => {
-                BlockValues::Texts(codec::decode_texts(rest, count)?)
-            }
+            ColumnType::LongText | ColumnType::LongJson => BlockValues::Texts(decoder.texts(rest, count)?),
         };
         Ok(Self { slots, values })
     }

@@ -119,6 +119,22 @@ impl Decoder {
     pub fn ints(&mut self, bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
         int::decode(bytes, count, self, out)
     }
+
+    /// As [`decode_texts`].
+    ///
+    /// # Errors
+    /// As [`decode_ints`].
+    pub fn texts(&mut self, bytes: &[u8], count: usize) -> Result<Texts> {
+        text::decode(bytes, count, self)
+    }
+
+    /// Replaces the content of `out` by that of the one frame that `bytes` are, which must be `len` bytes.
+    ///
+    /// # Errors
+    /// As [`decompress`].
+    pub fn unpack(&mut self, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<()> {
+        self.unpacker.unpack(bytes, len, out)
+    }
 }
 
 /// Appends a column of integers, in the smallest form.
@@ -167,7 +183,7 @@ pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut 
 /// # Errors
 /// As [`decode_ints`].
 pub fn decode_texts(bytes: &[u8], count: usize) -> Result<Texts> {
-    text::decode(bytes, count)
+    Decoder::default().texts(bytes, count)
 }
 
 /// Appends which rows of a sparse column have a value.

@@ -4,8 +4,7 @@
 //! of a column of integers that says how many bytes each text shares with the one before; the same of the lengths of the
 //! rest; then the rests one after the other, as they are or as one zstd frame.
 
-use super::compress::decompress;
-use super::{Encoder, MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
+use super::{Decoder, Encoder, MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -122,16 +121,16 @@ fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64], encode
 }
 
 /// A column of lengths, each of which fits the bytes a block may hold.
-fn lengths(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<usize>> {
+fn lengths(cursor: &mut Cursor<'_>, count: usize, decoder: &mut Decoder) -> Result<Vec<usize>> {
     let mut integers = Vec::new();
-    super::decode_ints(cursor.bytes()?, count, &mut integers)?;
+    decoder.ints(cursor.bytes()?, count, &mut integers)?;
     let lengths = integers
         .iter()
         .map(|length| usize::try_from(*length).ok().filter(|length| *length <= MAX_TEXT_BYTES));
     lengths.collect::<Option<_>>().ok_or_else(|| cursor.corrupt())
 }
 
-pub fn decode(bytes: &[u8], count: usize) -> Result<Texts> {
+pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts> {
     check_count(count)?;
     let mut cursor = Cursor::new(bytes, 0, "text column");
     let id = cursor.u8()?;
@@ -140,8 +139,8 @@ pub fn decode(bytes: &[u8], count: usize) -> Result<Texts> {
         _ if id == PLAIN + COMPRESSED || id == FRONT + COMPRESSED => (id > FRONT, true),
         _ => return Err(cursor.corrupt()),
     };
-    let shared = if front { lengths(&mut cursor, count)? } else { Vec::new() };
-    let lengths = lengths(&mut cursor, count)?;
+    let shared = if front { lengths(&mut cursor, count, decoder)? } else { Vec::new() };
+    let lengths = lengths(&mut cursor, count, decoder)?;
     let corrupt = cursor.corrupt();
     // MAX_VALUES lengths of MAX_TEXT_BYTES add up to less than 2^48; a 32-bit usize must not wrap.
     let sum = |lengths: &[usize]| lengths.iter().map(|length| *length as u64).sum::<u64>();
@@ -151,11 +150,17 @@ pub fn decode(bytes: &[u8], count: usize) -> Result<Texts> {
     }
     let rest_len = rest_len as usize;
     let stored = cursor.take(cursor.remaining())?;
-    let rests = if compressed { decompress(stored, rest_len)? } else { stored.to_vec() };
+    let Decoder { unpacker, planes: unpacked } = decoder;
+    let rests = if compressed {
+        unpacker.unpack(stored, rest_len, unpacked)?;
+        unpacked.as_slice()
+    } else {
+        stored
+    };
     if rests.len() != rest_len {
         return Err(corrupt);
     }
-    let joined = if front { join(&rests, &shared, &lengths, total as usize) } else { Some(rests) };
+    let joined = if front { join(rests, &shared, &lengths, total as usize) } else { Some(rests.to_vec()) };
     let bytes = String::from_utf8(joined.ok_or(corrupt)?).map_err(|_| corrupt)?;
     let ends = lengths.iter().enumerate().scan(0, |end, (index, length)| {
         *end += length + shared.get(index).copied().unwrap_or(0);

@@ -121,10 +121,11 @@ impl Directory {
                 _ => return Err(cursor.corrupt()),
             });
         }
-        let inline = codec::decompress(cursor.bytes()?, MAX_INLINE_BYTES)?;
-        if inline.len() != inline_at as usize {
+        if inline_at as usize > MAX_INLINE_BYTES {
             return Err(cursor.corrupt());
         }
+        let mut inline = Vec::new();
+        decoder.unpack(cursor.bytes()?, inline_at as usize, &mut inline)?;
         let present = places.iter().filter(|place| **place != Place::Absent).count();
         let zones = read_zones(cursor, present, decoder)?;
         cursor.finish()?;

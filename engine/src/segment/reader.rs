@@ -270,7 +270,8 @@ impl<B: Bytes> Segment<B> {
         get_or_try(&self.texts[chunk], || {
             let texts = self.footer.dictionary.texts as usize;
             let count = (texts - chunk * CHUNK_TEXTS).min(CHUNK_TEXTS);
-            codec::decode_texts(self.piece(pieces[chunk], "dictionary chunk")?, count)
+            let bytes = self.piece(pieces[chunk], "dictionary chunk")?;
+            self.with_decoder(|decoder| decoder.texts(bytes, count))
         })
     }
 
