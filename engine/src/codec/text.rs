@@ -15,6 +15,9 @@ const COMPRESSED: u8 = 1;
 /// By id, from [`TEXTS`] on.
 pub const NAMES: [&str; 4] = ["plain", "zstd", "front-coded", "front-coded zstd"];
 
+/// Working memory that is kept from column to column.
+const KEPT_BYTES: usize = 4 << 20;
+
 /// Front coding is tried where it takes away at least one byte of this many.
 const FRONT_SHARE: usize = 8;
 
@@ -161,6 +164,9 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts
         return Err(corrupt);
     }
     let joined = if front { join(rests, &shared, &lengths, total as usize) } else { Some(rests.to_vec()) };
+    // A column of long texts must not leave its size behind.
+    unpacked.clear();
+    unpacked.shrink_to(KEPT_BYTES);
     let bytes = String::from_utf8(joined.ok_or(corrupt)?).map_err(|_| corrupt)?;
     let ends = lengths.iter().enumerate().scan(0, |end, (index, length)| {
         *end += length + shared.get(index).copied().unwrap_or(0);
