@@ -35,7 +35,7 @@ pub struct ListWriter {
 
 impl ListWriter {
     /// How many values.
-    pub fn len(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.len
     }
 

@@ -107,9 +107,10 @@ impl<'a> Back<'a> {
             tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
         let closed: Vec<OnceLock<ClosedTrack>> = open.iter().map(|_| OnceLock::new()).collect();
         workers.run(open.len(), &|at, encoder| {
-            let track = open[at].lock().ok().and_then(|mut track| track.take());
-            // Each task runs once.
-            let _ = track.map(|track| closed[at].set(track.close(span, encoder)));
+            if let Some(track) = open[at].lock().ok().and_then(|mut track| track.take()) {
+                // Each task runs once.
+                let _ = closed[at].set(track.close(span, encoder));
+            }
         });
         let mut tracks = BTreeMap::new();
         for (place, track) in places.into_iter().zip(closed) {

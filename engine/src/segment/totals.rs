@@ -54,7 +54,7 @@ impl TotalsWriter {
     /// How many blocks.
     #[must_use]
     pub fn blocks(&self) -> u64 {
-        self.names.len()
+        self.names.count()
     }
 
     /// Adds the next block.
@@ -74,7 +74,7 @@ impl TotalsWriter {
     pub fn encode(self, out: &mut Vec<u8>) {
         self.names.put(out);
         self.covered_ps.put(out);
-        out.put_varint(self.name.len());
+        out.put_varint(self.name.count());
         for list in [self.name, self.count, self.total_ps, self.longest_ps, self.longest_at] {
             list.put(out);
         }
