@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use super::{Key, Scratch};
 use crate::base::Result;
@@ -119,7 +120,7 @@ pub enum Sorted<K: Ord, S> {
         scratch: S,
         /// Each at its next key.
         runs: Vec<RunReader>,
-        /// The next key of each run.
+        /// The next key of each run; of the current one the last.
         heap: BinaryHeap<Reverse<(K, usize)>>,
         /// The run whose key was given last.
         current: Option<usize>,
@@ -148,12 +149,17 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
                 Ok(Some((key, &arena[from as usize..to as usize])))
             }
             Self::Merge { scratch, runs, heap, current } => {
-                if let Some(index) = current.take()
-                    && let Some(key) = runs[index].advance(scratch)?
-                {
-                    heap.push(Reverse((key, index)));
+                // A run often goes on with the smallest key: its last one is still on top and makes room for the next.
+                if let Some(index) = current.take() {
+                    let next = runs[index].advance(scratch)?;
+                    if let Some(mut top) = heap.peek_mut() {
+                        match next {
+                            Some(key) => *top = Reverse((key, index)),
+                            None => drop(PeekMut::pop(top)),
+                        }
+                    }
                 }
-                let Some(Reverse((key, index))) = heap.pop() else { return Ok(None) };
+                let Some(&Reverse((key, index))) = heap.peek() else { return Ok(None) };
                 *current = Some(index);
                 Ok(Some((key, runs[index].bytes())))
             }
