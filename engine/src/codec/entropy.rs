@@ -19,7 +19,7 @@ pub struct Entropy;
 
 /// The format's header: major and minor version.
 const HEADER: [u8; 2] = [4, 1];
-/// Below level 8, pco's own choice, for a tenth of the work: on times and durations it takes 0.3 % more. Level 4 takes 4 %.
+/// Below level 8, pco's own choice: transfers' times and durations take 0.15 % more so, and less work. At level 4, 2.6 % more.
 const LEVEL: usize = 6;
 
 const MODE_BITS: u8 = 0x0f;

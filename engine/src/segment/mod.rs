@@ -37,6 +37,7 @@ pub use pages::{Page, put_pages};
 pub use pieces::{put_pieces, read_pieces};
 pub use program::{Foretold, MAX_CODES, Program, ProgramColumn};
 pub use reader::{RowPlace, Segment};
+#[cfg(feature = "native")]
 pub(crate) use source::part_of;
 pub use source::{Bytes, Fetched};
 pub use totals::{BlockTotals, NameTotal, Totals, TotalsWriter};
