@@ -58,10 +58,6 @@ impl Trial for Chains {
         2
     }
 
-    fn min_values(&self) -> usize {
-        64
-    }
-
     fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>> {
         if stats.successions * SUCCESSION_SHARE < values.len() {
             return None;

@@ -36,7 +36,9 @@ pub trait Trial: Sync {
     /// It is tried only where the best [`Codec`] takes more than this many bits a value.
     fn worth_above_bits(&self) -> usize;
     /// Fewest values for which it is tried: below, its tables outweigh what it saves.
-    fn min_values(&self) -> usize;
+    fn min_values(&self) -> usize {
+        64
+    }
     /// The values, whose statistics are `stats`, or `None` where they do not fit.
     fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>>;
     /// As [`Codec::decode`].

@@ -54,10 +54,6 @@ impl Trial for Shuffle {
         1
     }
 
-    fn min_values(&self) -> usize {
-        64
-    }
-
     fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>> {
         let mut numbers = std::mem::take(&mut encoder.numbers);
         numbers.clear();

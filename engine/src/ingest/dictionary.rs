@@ -4,14 +4,11 @@
 //! same hash only, so that few are ever read back. Memory beyond the texts is about 16 bytes a text. Texts are handed on
 //! in chunks, to be encoded while others still come.
 
-use std::hash::{BuildHasher, BuildHasherDefault};
-
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 
 use crate::base::{Error, Result};
 use crate::codec::Texts;
-use crate::model::NameId;
+use crate::model::{NameId, hash_of};
 use crate::segment::CHUNK_TEXTS;
 use crate::spill::Scratch;
 
@@ -201,10 +198,6 @@ impl Spilled<'_> {
         self.scratch.read(offset + u64::from(start - first), &mut known)?;
         Ok(known == text)
     }
-}
-
-fn hash_of(text: &str) -> u64 {
-    BuildHasherDefault::<FxHasher>::default().hash_one(text)
 }
 
 /// By the bits that are not kept.

@@ -4,13 +4,12 @@
 //! over the group. What a program says of a code never changes, so that blocks written earlier stay readable.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rows::Rows;
 use super::track_writer::GROUP_ROWS;
-use super::workers::{Alone, Workers};
+use super::workers::{Alone, Workers, gather};
 use crate::block::ColumnType;
 use crate::codec;
 use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
@@ -85,18 +84,14 @@ impl Learner {
         let plain = columns.iter().map(|column| plain_bits(column, sample)).collect::<Vec<_>>();
         let keys = if sample >= MIN_ROWS { candidates(&columns, sample) } else { Vec::new() };
         let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
-        let tried: Vec<OnceLock<(usize, Learned)>> = keys.iter().map(|_| OnceLock::new()).collect();
-        workers.run(keys.len(), &|at, _| {
+        let tried = gather(workers, keys.len(), |at, _| {
             // Entries become fewer with the rows: all that wait say more than the sample.
-            let distinct = distinct_keys(rows, columns[keys[at]].of);
-            let share = distinct.map(|keys| keys as f64 / rows.len() as f64 / f64::from(sharing));
-            let learned =
-                share.and_then(|share| Learned::try_key(&columns, keys[at], &plain, (sample, share)));
-            // Each task runs once.
-            let _ = learned.map(|learned| tried[at].set(learned));
+            let distinct = distinct_keys(rows, columns[keys[at]].of)?;
+            let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
+            Learned::try_key(&columns, keys[at], &plain, (sample, share))
         });
         // Of equals the first: the key with the most distinct values.
-        let best = tried.into_iter().filter_map(OnceLock::into_inner).min_by_key(|(bits, _)| *bits);
+        let best = tried.into_iter().flatten().min_by_key(|(bits, _)| *bits);
         let start_bits = |of| bits_of(&columns, of, &plain);
         let without: usize = plain.iter().sum::<usize>()
             - start_bits(Foretold::GapAfterEnd).max(start_bits(Foretold::StepAfterStart));
@@ -359,21 +354,15 @@ impl Learned {
                 self.program.successors[known + at] = u32::try_from(usual).unwrap_or_default();
             }
         }
-        let told: Vec<OnceLock<Vec<Option<i64>>>> =
-            self.program.columns.iter().map(|_| OnceLock::new()).collect();
         let (key_at, of) = (self.key_at, &self.program.columns);
-        workers.run(told.len(), &|index, _| {
-            let column = columns.iter().find(|column| column.of == of[index].of);
-            if let Some(column) = column.filter(|_| index != key_at) {
-                let mut scratch = Vec::new();
-                let usual = (0..ends.len()).map(|at| usual_of(column, rows_of(at), &mut scratch));
-                // Each task runs once.
-                let _ = told[index].set(usual.collect());
-            }
+        let told = gather(workers, of.len(), |index, _| {
+            let column = columns.iter().find(|column| column.of == of[index].of && index != key_at);
+            let mut scratch = Vec::new();
+            let mut usual = |at| column.and_then(|column| usual_of(column, rows_of(at), &mut scratch));
+            (0..ends.len()).map(&mut usual).collect::<Vec<_>>()
         });
         for (index, (learned, told)) in self.program.columns.iter_mut().zip(told).enumerate() {
             if index != key_at {
-                let told = told.into_inner().unwrap_or_else(|| vec![None; ends.len()]);
                 told.into_iter().for_each(|value| learned.tell(value));
             }
         }

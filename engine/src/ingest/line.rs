@@ -2,11 +2,11 @@
 //! time: the front fills the next group of rows while the back encodes the last.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 use super::rows::Rows;
-use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
-use super::workers::Workers;
+use super::track_writer::{TrackOutput, TrackWriter};
+use super::workers::{Workers, gather};
 use crate::base::{Interval, Result};
 use crate::codec::Texts;
 use crate::model::{TableId, TrackId, TrackKind};
@@ -90,14 +90,11 @@ impl<'a> Back<'a> {
 
     /// Encodes chunks of the dictionary.
     pub fn take_texts(&mut self, chunks: &[Texts]) {
-        let slots: Vec<OnceLock<Vec<u8>>> = chunks.iter().map(|_| OnceLock::new()).collect();
-        self.workers.run(chunks.len(), &|at, encoder| {
+        self.chunks.extend(gather(&mut *self.workers, chunks.len(), |at, encoder| {
             let mut bytes = Vec::new();
             encoder.texts(chunks[at].iter(), &mut bytes);
-            // Each task runs once.
-            let _ = slots[at].set(bytes);
-        });
-        self.chunks.extend(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_default()));
+            bytes
+        }));
     }
 
     /// Writes what belongs to whole tracks. `span` is that of the whole trace.
@@ -105,16 +102,13 @@ impl<'a> Back<'a> {
         let Self { mut writer, mut workers, tracks, chunks } = self;
         let (places, open): (Vec<_>, Vec<_>) =
             tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
-        let closed: Vec<OnceLock<ClosedTrack>> = open.iter().map(|_| OnceLock::new()).collect();
-        workers.run(open.len(), &|at, encoder| {
-            if let Some(track) = open[at].lock().ok().and_then(|mut track| track.take()) {
-                // Each task runs once.
-                let _ = closed[at].set(track.close(span, encoder));
-            }
+        let closed = gather(&mut *workers, open.len(), |at, encoder| {
+            let track: Option<TrackWriter> = open[at].lock().ok()?.take();
+            Some(track?.close(span, encoder))
         });
         let mut tracks = BTreeMap::new();
         for (place, track) in places.into_iter().zip(closed) {
-            if let Some(track) = track.into_inner() {
+            if let Some(track) = track {
                 tracks.insert(place, track.write(&mut writer)?);
             }
         }

@@ -1,12 +1,12 @@
 //! Writing the rows of one track, which come in their final order: a group of blocks at a time.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 use super::encode::{EncodedBlock, EncodedColumn, Group};
 use super::lanes::Lanes;
 use super::learn::Learner;
 use super::rows::Rows;
-use super::workers::Workers;
+use super::workers::{Workers, gather};
 use crate::base::{Interval, Result};
 use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
@@ -125,35 +125,30 @@ impl TrackWriter {
         let group = Group { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
         let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
-        let slots: Vec<OnceLock<EncodedBlock>> = ranges.iter().map(|_| OnceLock::new()).collect();
         // Lanes and pyramid need the rows in order: one task of its own, beside those of the blocks.
         let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
-        workers.run(ranges.len() + 1, &|task, encoder| match task.checked_sub(1) {
-            Some(block) => {
-                let encoded = group.block(ranges[block].clone(), reaches[block], encoder);
-                // Each task runs once.
-                let _ = slots[block].set(encoded);
-            }
+        let blocks = gather(workers, ranges.len() + 1, |task, encoder| match task.checked_sub(1) {
+            Some(block) => Some(group.block(ranges[block].clone(), reaches[block], encoder)),
             None => {
                 if let Ok(mut in_order) = in_order.lock() {
                     let (shape, lanes, shifts) = &mut *in_order;
                     shape.pass(rows, lanes, shifts, encoder);
                 }
+                None
             }
         });
         let Ok((shape, lanes, shifts)) = in_order.into_inner() else { return Ok(()) };
-        let mut blocks: Vec<Mutex<EncodedBlock>> =
-            slots.into_iter().map(|slot| Mutex::new(slot.into_inner().unwrap_or_default())).collect();
-        workers.run(blocks.len(), &|at, encoder| {
-            let Ok(mut block) = blocks[at].lock() else { return };
+        let of_lanes = gather(workers, ranges.len(), |at, encoder| {
+            let mut block = EncodedBlock::default();
             for (role, values) in [(ColumnRole::Lane, &lanes), (ColumnRole::LaneShift, &shifts)] {
                 if !values.is_empty() {
                     block.plain(role, ValuesRef::Ints(&values[ranges[at].clone()]), encoder);
                 }
             }
+            block.columns
         });
-        for block in blocks.drain(..) {
-            let Ok(mut block) = block.into_inner() else { continue };
+        for (mut block, of_lanes) in blocks.into_iter().flatten().zip(of_lanes) {
+            block.columns.extend(of_lanes);
             match (&mut self.totals, block.totals.take()) {
                 (Some(totals), Some(block)) => totals.push(&block),
                 _ => self.totals = None,

@@ -13,6 +13,7 @@ pub mod warning;
 
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
 pub use flow::{Bind, FlowPhase, FlowPoint};
+pub(crate) use names::hash_of;
 pub use names::{NameId, Names};
 pub use rank::RankInfo;
 pub use sink::Sink;

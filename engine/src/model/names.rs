@@ -34,14 +34,14 @@ impl Names {
         let new = u32::try_from(self.ends.len()).ok()?;
         self.bytes.push_str(text);
         self.ends.push(u32::try_from(self.bytes.len()).ok()?);
-        self.next.push(self.first.insert(hash(text), new).unwrap_or(NONE));
+        self.next.push(self.first.insert(hash_of(text), new).unwrap_or(NONE));
         Some(NameId(new))
     }
 
     /// The number of this text, if it is known.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<NameId> {
-        let mut id = self.first.get(&hash(text)).copied().unwrap_or(NONE);
+        let mut id = self.first.get(&hash_of(text)).copied().unwrap_or(NONE);
         while id != NONE {
             if self.text(NameId(id)) == text {
                 return Some(NameId(id));
@@ -86,7 +86,8 @@ impl Names {
     }
 }
 
-fn hash(text: &str) -> u64 {
+/// What texts are looked up by.
+pub(crate) fn hash_of(text: &str) -> u64 {
     use std::hash::{BuildHasher, BuildHasherDefault};
     BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(text)
 }
