@@ -15,6 +15,7 @@ mod flows;
 mod lanes;
 mod learn;
 mod line;
+mod numbers;
 mod relay;
 mod row;
 mod rows;

@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::dictionary::Dictionary;
+use super::numbers::Numbers;
 use crate::base::{Error, Result};
 use crate::model::{
     FieldId, FieldSpec, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
@@ -72,7 +72,7 @@ pub struct Relay<'a> {
     carrier: &'a mut dyn Carrier,
     batch: Batch,
     /// Names by number; the builder's numbers are others, because its texts include those of fields.
-    names: Dictionary<'a>,
+    names: Numbers<'a>,
     tables: FxHashMap<String, TableId>,
     fields: FxHashMap<(TableId, String), FieldId>,
     /// Slices and samples of each track so far.
@@ -86,7 +86,7 @@ impl<'a> Relay<'a> {
         Self {
             carrier,
             batch: Batch::default(),
-            names: Dictionary::new(scratch, NAME_BYTES),
+            names: Numbers::new(scratch, NAME_BYTES),
             tables: FxHashMap::default(),
             fields: FxHashMap::default(),
             tracks: Vec::new(),
@@ -154,8 +154,6 @@ impl Sink for Relay<'_> {
             .names
             .intern(text)?
             .ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })?;
-        // Nobody else needs the texts in chunks.
-        drop(self.names.take_full());
         if id.0 == known {
             self.batch.texts.push_str(text);
             self.call(Call::Name { text_len: text.len() })?;
