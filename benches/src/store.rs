@@ -1,6 +1,6 @@
 //! Asks nprof: one segment, the questions of [`crate::questions`].
 
-use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
-use nprof_engine::model::{NameId, TrackId};
+use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::query::Pattern;
 use nprof_engine::segment::{BlockReader, ColumnRole};
@@ -68,7 +68,9 @@ struct Rows<'a> {
     start_ps: Vec<i64>,
     duration_ps: Vec<i64>,
     numbers: Vec<i64>,
-    texts: Vec<Cow<'a, str>>,
+    texts: Vec<&'a str>,
+    /// Those that are stored in place.
+    long_texts: Vec<String>,
 }
 
 /// Opens the segment and answers one window: what a page waits for after a restart.
@@ -166,17 +168,21 @@ fn window_rows<'a>(
         let mut reader = BlockReader::new(segment, table, block)?;
         let starts = reader.core_ints(ColumnRole::Start)?;
         let durations = reader.core_ints(ColumnRole::Duration)?;
-        let is_wanted =
-            |&at: &usize| starts[at] >= from && interval.overlaps(starts[at], starts[at] + durations[at]);
-        let wanted: Vec<usize> = (0..starts.len()).filter(is_wanted).collect();
-        if wanted.is_empty() {
-            continue;
+        let begin = starts.partition_point(|&start| start < from);
+        let mut wanted = interval.runs_of(&starts, &durations);
+        wanted.retain_mut(|run| {
+            run.start = run.start.max(begin);
+            run.start < run.end
+        });
+        let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { continue };
+        let rows = first.start..last.end;
+        for run in &wanted {
+            found.start_ps.extend_from_slice(&starts[run.clone()]);
+            found.duration_ps.extend_from_slice(&durations[run.clone()]);
         }
-        found.start_ps.extend(wanted.iter().map(|&at| starts[at]));
-        found.duration_ps.extend(wanted.iter().map(|&at| durations[at]));
         for column in segment.columns_of(table) {
             if matches!(segment.footer().columns[column].role, ColumnRole::Name | ColumnRole::Field(_))
-                && let Some(values) = reader.column(column)?
+                && let Some(values) = reader.column_of(column, rows.clone())?
             {
                 found.add(segment, segment.kind(column), &values, &wanted)?;
             }
@@ -192,27 +198,17 @@ impl<'a> Rows<'a> {
         segment: &'a SegmentFile,
         kind: ColumnType,
         column: &BlockColumn,
-        wanted: &[usize],
+        wanted: &[Range<usize>],
     ) -> Result<()> {
-        let slots = wanted.iter().filter_map(|&at| column.slot(at));
-        match column.values() {
-            BlockValues::Ints(codes) if kind.is_code() => {
-                // Neighbours often have the same text.
-                let mut known = None;
-                for slot in slots {
-                    let text = match known {
-                        Some((code, text)) if code == codes[slot] => text,
-                        _ => segment.text(NameId(u32::try_from(codes[slot])?))?,
-                    };
-                    known = Some((codes[slot], text));
-                    self.texts.push(Cow::Borrowed(text));
+        for span in wanted.iter().map(|run| column.span(run.clone())) {
+            match column.values() {
+                BlockValues::Ints(codes) if kind.is_code() => segment.texts(&codes[span], &mut self.texts)?,
+                BlockValues::Ints(numbers) => self.numbers.extend_from_slice(&numbers[span]),
+                BlockValues::Texts(texts) => {
+                    self.long_texts.extend(span.map(|slot| texts.get(slot).to_owned()));
                 }
+                BlockValues::Floats(_) => {}
             }
-            BlockValues::Ints(numbers) => self.numbers.extend(slots.map(|slot| numbers[slot])),
-            BlockValues::Texts(texts) => {
-                self.texts.extend(slots.map(|slot| Cow::Owned(texts.get(slot).to_owned())));
-            }
-            BlockValues::Floats(_) => {}
         }
         Ok(())
     }
@@ -221,8 +217,8 @@ impl<'a> Rows<'a> {
 fn sum_of_rows(rows: &Rows<'_>) -> Answer {
     let time_ps: i64 = rows.duration_ps.iter().sum();
     let numbers: i64 = rows.numbers.iter().sum();
-    let text_bytes: usize = rows.texts.iter().map(|text| text.len()).sum();
-    let sum = (time_ps / PS_PER_NS + numbers).unsigned_abs() + text_bytes as u64;
+    let texts = rows.texts.iter().copied().chain(rows.long_texts.iter().map(String::as_str));
+    let sum = (time_ps / PS_PER_NS + numbers).unsigned_abs() + texts.map(str::len).sum::<usize>() as u64;
     Answer { rows: rows.start_ps.len() as u64, sum }
 }
 

@@ -4,13 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use nprof_engine::base::{Error, Interval};
+use nprof_engine::block::{BlockColumn, BlockValues};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
 use nprof_engine::native::AllCores;
 use nprof_engine::query::{OneHand, Pattern};
-use nprof_engine::segment::Segment;
+use nprof_engine::segment::{BlockReader, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 
@@ -156,6 +157,37 @@ fn what_programs_foretell_comes_back() {
     check(&program(2, 30_000, 211), SMALL_GROUPS);
     // More than one group, whatever the options.
     check(&program(3, 140_000, 60), BuildOptions::default());
+}
+
+#[test]
+fn some_rows_of_a_column_are_those_of_the_whole() {
+    let segment = build(&program(10, 6_000, 37), Order::Promised, BuildOptions::default()).unwrap();
+    let table = segment.table("instruction").unwrap();
+    let whole = segment.blocks(table).unwrap().rows(1);
+    for column in segment.columns_of(table) {
+        let mut reader = BlockReader::new(&segment, table, 1).unwrap();
+        let all = reader.column(column).unwrap().unwrap();
+        for rows in [0..whole, 0..1, 700..701, 702..703, 31..1_000, 5..5, whole - 1..whole] {
+            let some = reader.column_of(column, rows.clone()).unwrap().unwrap();
+            let values = |of: &BlockColumn| match of.values() {
+                BlockValues::Ints(values) => values[of.span(rows.clone())].to_vec(),
+                other => panic!("no column of {other:?} went in"),
+            };
+            assert_eq!(values(&some), values(&all), "{rows:?} of {}", segment.column_name(column));
+            let has_value =
+                |of: &BlockColumn| rows.clone().map(|row| of.slot(row).is_some()).collect::<Vec<_>>();
+            assert_eq!(has_value(&some), has_value(&all));
+        }
+        assert!(reader.column_of(column, 0..whole + 1).is_err());
+    }
+    let mut row = 0;
+    segment
+        .for_each_row(table, |_, fields| {
+            assert_eq!(segment.fields(row).unwrap(), fields);
+            row += 1;
+            Ok(())
+        })
+        .unwrap();
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! picoseconds spans ±106 days, of which ±53 are used so that any two may be subtracted, around the profile's origin, whose wall clock is kept beside it in Unix nanoseconds.
 
 use std::fmt;
+use std::ops::Range;
 
 /// Picoseconds in a nanosecond.
 pub const PS_PER_NS: i64 = 1_000;
@@ -58,6 +59,27 @@ impl Interval {
         start_ps < self.end.0 && (end_ps > self.start.0 || (start_ps == end_ps && start_ps >= self.start.0))
     }
 
+    /// Which of the slices with these starts, which ascend, and durations show in this window, as runs of positions.
+    #[must_use]
+    pub fn runs_of(self, starts_ps: &[i64], durations_ps: &[i64]) -> Vec<Range<usize>> {
+        let first_inside = starts_ps.partition_point(|&start| start < self.start.0);
+        let end = starts_ps.partition_point(|&start| start < self.end.0).max(first_inside);
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let before = starts_ps[..first_inside].iter().zip(durations_ps).enumerate();
+        let reaching =
+            before.filter(|(_, (start, duration))| start.saturating_add(**duration) > self.start.0);
+        for at in reaching.map(|(at, _)| at).chain((first_inside < end).then_some(first_inside)) {
+            match runs.last_mut() {
+                Some(run) if run.end == at => run.end = at + 1,
+                _ => runs.push(at..at + 1),
+            }
+        }
+        if let Some(last) = runs.last_mut().filter(|_| first_inside < end) {
+            last.end = end;
+        }
+        runs
+    }
+
     /// How much of `[start, end)` lies inside, in picoseconds.
     #[must_use]
     pub fn overlap_ps(self, start_ps: i64, end_ps: i64) -> i64 {
@@ -105,7 +127,27 @@ impl fmt::Display for Time {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn runs_are_what_overlaps(
+            mut starts in prop::collection::vec(0..60_i64, 0..40),
+            durations in prop::collection::vec(prop_oneof![Just(0_i64), 0..30_i64], 40),
+            (from, to) in (0..60_i64, 0..30_i64),
+        ) {
+            starts.sort_unstable();
+            let window = Interval::new(from, from + to);
+            let runs = window.runs_of(&starts, &durations);
+            prop_assert!(runs.iter().all(|run| run.start < run.end));
+            prop_assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start), "runs that touch are one");
+            let overlapping: Vec<usize> =
+                (0..starts.len()).filter(|&at| window.overlaps(starts[at], starts[at] + durations[at])).collect();
+            prop_assert_eq!(runs.into_iter().flatten().collect::<Vec<_>>(), overlapping);
+        }
+    }
 
     #[test]
     fn nanoseconds_round_down_on_both_sides_of_zero() {

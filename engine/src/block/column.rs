@@ -1,5 +1,7 @@
 //! One column's values in one block: who is present, and the values of those.
 
+use std::ops::Range;
+
 use super::ROWS;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
@@ -78,6 +80,8 @@ pub struct BlockColumn {
     /// For each row the position of its value plus one, 0 where it has none; `None` where all rows have one.
     slots: Option<Vec<u16>>,
     values: BlockValues,
+    /// The row that the first slot or value is of.
+    first: usize,
 }
 
 /// How a block is coded, by its first byte (`docs/format.md`, Column block).
@@ -149,13 +153,19 @@ impl BlockColumn {
     /// Of rows that all have a value.
     #[must_use]
     pub fn full(values: BlockValues) -> Self {
-        Self { slots: None, values }
+        Self { slots: None, values, first: 0 }
     }
 
     /// Of the rows that are set in `present`; as many values as those.
     #[must_use]
     pub fn sparse(present: &[bool], values: BlockValues) -> Self {
-        Self { slots: Some(slots_of(present)), values }
+        Self { slots: Some(slots_of(present)), values, first: 0 }
+    }
+
+    /// The same values, of as many rows from `first` on.
+    #[must_use]
+    pub fn from_row(self, first: usize) -> Self {
+        Self { first, ..self }
     }
 
     /// Decodes a block of `rows` rows that is coded by itself and lies at `offset` of the file.
@@ -200,7 +210,7 @@ impl BlockColumn {
             }
             ColumnType::LongText | ColumnType::LongJson => BlockValues::Texts(decoder.texts(rest, count)?),
         };
-        Ok(Self { slots, values })
+        Ok(Self { slots, values, first: 0 })
     }
 
     /// The values of the rows that have one.
@@ -215,13 +225,25 @@ impl BlockColumn {
         self.slots.is_none()
     }
 
-    /// Where in [`BlockColumn::values`] the value of this row of the block is.
+    /// Where in [`BlockColumn::values`] the value of this row of the block is, which must be one that was asked for.
     #[must_use]
     pub fn slot(&self, row: usize) -> Option<usize> {
+        let row = row.checked_sub(self.first)?;
         match &self.slots {
             None => Some(row),
             Some(slots) => slots.get(row).and_then(|&slot| usize::from(slot).checked_sub(1)),
         }
+    }
+
+    /// Where in [`BlockColumn::values`] the values of these rows are, which must be among those asked for.
+    #[must_use]
+    pub fn span(&self, rows: Range<usize>) -> Range<usize> {
+        if self.slots.is_none() {
+            return rows.start.saturating_sub(self.first)..rows.end.saturating_sub(self.first);
+        }
+        let start = rows.clone().find_map(|row| self.slot(row));
+        let end = rows.rev().find_map(|row| self.slot(row));
+        start.zip(end).map_or(0..0, |(start, end)| start..end + 1)
     }
 
     /// All values as integers of a column in which every row has one.

@@ -1,5 +1,7 @@
 //! The fields of rows.
 
+use std::ops::Range;
+
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::model::{FieldId, NameId, OwnedValue, TableId, Value};
@@ -17,11 +19,21 @@ impl RowFields {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn decode<B: Bytes>(segment: &Segment<B>, table: TableId, block: usize) -> Result<Self> {
+        let reader = BlockReader::new(segment, table, block)?;
+        let rows = 0..reader.rows();
+        Self::read(segment, table, reader, rows)
+    }
+
+    fn read<B: Bytes>(
+        segment: &Segment<B>,
+        table: TableId,
+        mut reader: BlockReader<'_, B>,
+        rows: Range<usize>,
+    ) -> Result<Self> {
         let mut columns = Vec::new();
-        let mut reader = BlockReader::new(segment, table, block)?;
         for at in segment.columns_of(table) {
             if let ColumnRole::Field(field) = segment.footer().columns[at].role
-                && let Some(column) = reader.column(at)?
+                && let Some(column) = reader.column_of(at, rows.clone())?
             {
                 columns.push((field, segment.kind(at), column));
             }
@@ -95,7 +107,8 @@ impl<B: Bytes> Segment<B> {
     /// `Invalid` where there is no such row; else where bytes are missing or damaged.
     pub fn fields(&self, row: u32) -> Result<Vec<(FieldId, OwnedValue)>> {
         let place = self.place(row)?;
-        RowFields::decode(self, place.table, place.block)?.row(self, place.at)
+        let reader = BlockReader::new(self, place.table, place.block)?;
+        RowFields::read(self, place.table, reader, place.at..place.at + 1)?.row(self, place.at)
     }
 
     /// The table with this name.

@@ -106,17 +106,15 @@ impl<B: Bytes> Segment<B> {
             let starts = reader.core_ints(ColumnRole::Start)?;
             let durations = reader.core_ints(ColumnRole::Duration)?;
             let block_names = reader.core_ints(ColumnRole::Name)?;
-            let rows = first_row + list.first_row(block)..;
-            for (((&start, &duration), &name), row) in
-                starts.iter().zip(&durations).zip(&block_names).zip(rows)
-            {
+            let first_row = first_row + list.first_row(block);
+            for at in span.runs_of(&starts, &durations).into_iter().flatten() {
+                let (start, duration) = (starts[at], durations[at]);
                 let end = start.saturating_add(duration);
-                if !span.overlaps(start, end) {
-                    continue;
-                }
                 let damaged = Error::Corrupt { what: "core column", offset: 0 };
-                let name = u32::try_from(name).map_err(|_| damaged)?;
+                let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
                 let inside = span.overlap_ps(start, end).unsigned_abs();
+                // A block has at most 65,535 rows.
+                let row = first_row + at as u32;
                 add(&mut names, name, (1, inside), (duration.unsigned_abs(), row));
                 total.count += 1;
                 covered.add(start, end.min(span.end.0));

@@ -1,5 +1,7 @@
 //! Reading the columns of one block: what depends on another column is decoded once.
 
+use std::ops::Range;
+
 use super::{Bytes, ColumnRole, Foretold, Place, Program, Segment};
 use crate::base::bytes::Cursor;
 use crate::base::{Error, Result};
@@ -19,6 +21,8 @@ pub struct BlockReader<'a, B> {
     codes: Option<Vec<u32>>,
     /// Durations, once starts needed them.
     durations: Option<Vec<i64>>,
+    /// Working memory: what differs from what the program foretells.
+    differences: Vec<i64>,
 }
 
 impl<'a, B: Bytes> BlockReader<'a, B> {
@@ -36,6 +40,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
             decoder: segment.take_decoder(),
             codes: None,
             durations: None,
+            differences: Vec::new(),
         })
     }
 
@@ -50,6 +55,17 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn column(&mut self, column: usize) -> Result<Option<BlockColumn>> {
+        self.column_of(column, 0..self.rows)
+    }
+
+    /// The same where only some rows' values are asked for: others are spared where that is possible.
+    ///
+    /// # Errors
+    /// As [`BlockReader::column`]; `Invalid` where the block has no such rows.
+    pub fn column_of(&mut self, column: usize, wanted: Range<usize>) -> Result<Option<BlockColumn>> {
+        if wanted.start > wanted.end || wanted.end > self.rows {
+            return Err(Error::Invalid { what: "the block has no such rows" });
+        }
         let Some((bytes, offset)) = self.segment.block_bytes(column, self.block)? else { return Ok(None) };
         let meta = &self.segment.footer().columns[column];
         let (role, kind) = (meta.role, meta.kind);
@@ -64,13 +80,12 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 let foretold = foretold.ok_or_else(|| cursor.corrupt())?;
                 self.decode_codes(program)?;
                 let codes = self.codes.as_deref().unwrap_or_default();
-                let mut differences = Vec::new();
-                self.decoder.ints(
-                    cursor.take(cursor.remaining())?,
-                    foretold.count(codes),
-                    &mut differences,
-                )?;
-                Ok(Some(foretold.column(codes, differences)))
+                let count = foretold.count(codes);
+                self.decoder.ints(cursor.take(cursor.remaining())?, count, &mut self.differences)?;
+                let before = foretold.count(&codes[..wanted.start]);
+                let differences = self.differences[before..].iter().copied();
+                let column = foretold.column(&codes[wanted.clone()], differences);
+                Ok(Some(column.from_row(wanted.start)))
             }
             Coding::Codes => {
                 let program = self.program()?;
@@ -79,7 +94,8 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 }
                 self.decode_codes(program)?;
                 let key = program.column(Foretold::Column(role, kind)).ok_or_else(|| cursor.corrupt())?;
-                Ok(Some(key.column(self.codes.as_deref().unwrap_or_default(), vec![0; self.rows])))
+                let codes = &self.codes.as_deref().unwrap_or_default()[wanted.clone()];
+                Ok(Some(key.column(codes, std::iter::repeat(0)).from_row(wanted.start)))
             }
             coding @ (Coding::AfterEnd | Coding::AfterStart) if role == ColumnRole::Start => {
                 let values = self.starts(coding, cursor)?;
@@ -123,9 +139,8 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
             return Err(cursor.corrupt());
         }
         let first = cursor.varint_u32()?;
-        let mut steps = Vec::new();
-        self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut steps)?;
-        self.codes = Some(program.codes(first, &steps, offset)?);
+        self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut self.differences)?;
+        self.codes = Some(program.codes(first, &self.differences, offset)?);
         Ok(())
     }
 

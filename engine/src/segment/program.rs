@@ -158,23 +158,17 @@ impl ProgramColumn {
         }
     }
 
-    /// Adds to what differs what is foretold: the column of a block whose rows have these codes.
+    /// Adds to what differs what is foretold: the column of rows that have these codes.
     #[must_use]
-    pub fn column(&self, codes: &[u32], mut differences: Vec<i64>) -> BlockColumn {
+    pub fn column(&self, codes: &[u32], differences: impl Iterator<Item = i64>) -> BlockColumn {
+        let value = |(&code, difference): (&u32, i64)| self.values[code as usize].wrapping_add(difference);
         match &self.present {
-            None => {
-                for (value, &code) in differences.iter_mut().zip(codes) {
-                    *value = value.wrapping_add(self.values[code as usize]);
-                }
-                BlockColumn::full(BlockValues::Ints(differences))
-            }
+            None => BlockColumn::full(BlockValues::Ints(codes.iter().zip(differences).map(value).collect())),
             Some(present) => {
                 let here = codes.iter().filter(|&&code| present[code as usize]);
-                for (value, &code) in differences.iter_mut().zip(here) {
-                    *value = value.wrapping_add(self.values[code as usize]);
-                }
+                let values = here.zip(differences).map(value).collect();
                 let marks: Vec<bool> = codes.iter().map(|&code| present[code as usize]).collect();
-                BlockColumn::sparse(&marks, BlockValues::Ints(differences))
+                BlockColumn::sparse(&marks, BlockValues::Ints(values))
             }
         }
     }
@@ -259,7 +253,7 @@ mod tests {
             {
                 for column in &program.columns {
                     let count = column.count(&codes);
-                    let block = column.column(&codes, vec![i64::MAX; count]);
+                    let block = column.column(&codes, std::iter::repeat_n(i64::MAX, count));
                     prop_assert!((0..codes.len()).filter_map(|row| block.slot(row)).all(|slot| slot < count));
                 }
             }

@@ -20,6 +20,8 @@ use crate::model::{NameId, TableId, TrackId, TrackKind};
 
 use super::{CHUNK_TEXTS, CodeSpans, Page, Program, Totals};
 
+const NO_SUCH_TEXT: Error = Error::Corrupt { what: "number of a text that is not there", offset: 0 };
+
 /// An open segment.
 #[derive(Debug)]
 pub struct Segment<B> {
@@ -256,9 +258,38 @@ impl<B: Bytes> Segment<B> {
     pub fn text(&self, id: NameId) -> Result<&str> {
         let at = id.0 as usize;
         if id.0 >= self.footer.dictionary.texts {
-            return Err(Error::Corrupt { what: "number of a text that is not there", offset: 0 });
+            return Err(NO_SUCH_TEXT);
         }
         Ok(self.chunk(at / CHUNK_TEXTS)?.get(at % CHUNK_TEXTS))
+    }
+
+    /// Appends the texts of a column's numbers, in their order. Neighbours that are the same, or of one chunk, are looked
+    /// up once.
+    ///
+    /// # Errors
+    /// As [`Segment::text`].
+    pub fn texts<'s>(&'s self, numbers: &[i64], out: &mut Vec<&'s str>) -> Result<()> {
+        let count = self.footer.dictionary.texts as usize;
+        let mut chunk: Option<(usize, &Texts)> = None;
+        let mut known: Option<(i64, &str)> = None;
+        out.reserve(numbers.len());
+        for &number in numbers {
+            let text = match known {
+                Some((same, text)) if same == number => text,
+                _ => {
+                    let at = usize::try_from(number).ok().filter(|&at| at < count).ok_or(NO_SUCH_TEXT)?;
+                    let texts = match chunk {
+                        Some((of, texts)) if of == at / CHUNK_TEXTS => texts,
+                        _ => self.chunk(at / CHUNK_TEXTS)?,
+                    };
+                    chunk = Some((at / CHUNK_TEXTS, texts));
+                    texts.get(at % CHUNK_TEXTS)
+                }
+            };
+            known = Some((number, text));
+            out.push(text);
+        }
+        Ok(())
     }
 
     /// A chunk of the dictionary.
@@ -266,8 +297,8 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn chunk(&self, chunk: usize) -> Result<&Texts> {
-        let pieces = self.chunk_pieces()?;
         get_or_try(&self.texts[chunk], || {
+            let pieces = self.chunk_pieces()?;
             let texts = self.footer.dictionary.texts as usize;
             let count = (texts - chunk * CHUNK_TEXTS).min(CHUNK_TEXTS);
             let bytes = self.piece(pieces[chunk], "dictionary chunk")?;

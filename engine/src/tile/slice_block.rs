@@ -48,8 +48,7 @@ impl SliceBlock {
     ) -> Result<Option<Self>> {
         let starts = reader.core_ints(ColumnRole::Start)?;
         let durations = reader.core_ints(ColumnRole::Duration)?;
-        let mut spans = starts.iter().zip(&durations);
-        if !spans.any(|(&start, &duration)| window.overlaps(start, start.saturating_add(duration))) {
+        if window.runs_of(&starts, &durations).is_empty() {
             return Ok(None);
         }
         Ok(Some(Self {
@@ -64,14 +63,16 @@ impl SliceBlock {
 
     /// The slices that overlap a window, in order.
     pub fn overlapping(&self, window: Interval) -> impl Iterator<Item = Result<Placed>> + '_ {
-        let times = self.starts.iter().zip(&self.durations);
-        let rows = times.zip(self.names.iter().zip(&self.lanes)).zip(self.first_row..).enumerate();
-        rows.filter_map(move |(at, (((&start_ps, &duration), (&name, &lane)), row))| {
-            let end_ps = start_ps.saturating_add(duration);
-            window.overlaps(start_ps, end_ps).then(|| {
-                let name = u32::try_from(name).map_err(|_| DAMAGED)?;
-                let lane = u32::try_from(lane).map_err(|_| DAMAGED)?;
-                Ok(Placed { at, start_ps, end_ps, row, name, lane })
+        window.runs_of(&self.starts, &self.durations).into_iter().flatten().map(|at| {
+            let start_ps = self.starts[at];
+            Ok(Placed {
+                at,
+                start_ps,
+                end_ps: start_ps.saturating_add(self.durations[at]),
+                // A block has at most 65,535 rows.
+                row: self.first_row + at as u32,
+                name: u32::try_from(self.names[at]).map_err(|_| DAMAGED)?,
+                lane: u32::try_from(self.lanes[at]).map_err(|_| DAMAGED)?,
             })
         })
     }

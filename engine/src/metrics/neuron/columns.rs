@@ -2,7 +2,7 @@
 
 use crate::base::Result;
 use crate::block::{BlockColumn, BlockValues, ColumnType};
-use crate::model::{FieldId, NameId, OwnedValue, TableId};
+use crate::model::{FieldId, OwnedValue, TableId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// A table whose fields are read by name.
@@ -68,10 +68,8 @@ impl<'a, B: Bytes> Columns<'a, B> {
             let rows = self.rows(block)?;
             match (kind, column.values()) {
                 (ColumnType::Text, BlockValues::Ints(codes)) => {
-                    let mut texts = Vec::with_capacity(codes.len());
-                    for &code in codes {
-                        texts.push(self.segment.text(NameId(u32::try_from(code).unwrap_or(u32::MAX)))?);
-                    }
+                    let mut texts = Vec::new();
+                    self.segment.texts(codes, &mut texts)?;
                     for_each_slot(&column, rows, |row, slot| each(row, texts[slot]));
                 }
                 (ColumnType::LongText, BlockValues::Texts(texts)) => {
