@@ -57,6 +57,7 @@ impl Texts {
     /// # Panics
     /// Where there is no such row.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> &str {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start as usize..self.ends[index] as usize]

@@ -1,5 +1,6 @@
 //! Reading the columns of one block: what depends on another column is decoded once.
 
+use std::iter::repeat;
 use std::ops::Range;
 
 use super::{Bytes, ColumnRole, Foretold, Place, Program, Segment};
@@ -95,7 +96,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 self.decode_codes(program)?;
                 let key = program.column(Foretold::Column(role, kind)).ok_or_else(|| cursor.corrupt())?;
                 let codes = &self.codes.as_deref().unwrap_or_default()[wanted.clone()];
-                Ok(Some(key.column(codes, std::iter::repeat(0)).from_row(wanted.start)))
+                Ok(Some(key.column(codes, repeat(0)).from_row(wanted.start)))
             }
             coding @ (Coding::AfterEnd | Coding::AfterStart) if role == ColumnRole::Start => {
                 let values = self.starts(coding, cursor)?;
@@ -149,36 +150,47 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
         let of = if coding == Coding::AfterEnd { Foretold::GapAfterEnd } else { Foretold::StepAfterStart };
         // A track without a program foretells nothing.
-        if let Ok(program) = self.program()
-            && let Some(foretold) = program.column(of)
-        {
+        let foretold = self.program().ok().and_then(|program| Some((program, program.column(of)?)));
+        if let Some((program, _)) = foretold {
             self.decode_codes(program)?;
-            let codes = self.codes.as_deref().unwrap_or_default();
-            for (start, &code) in starts.iter_mut().zip(codes) {
-                *start = start.wrapping_add(foretold.values[code as usize]);
-            }
-        }
-        let mut start = self.segment.blocks(self.table)?.starts()[self.block];
-        if let Some(first) = starts.first_mut() {
-            *first = start;
         }
         if coding == Coding::AfterEnd {
-            let durations = self.core_ints(ColumnRole::Duration)?;
-            let mut end = start;
-            for (at, (slot, duration)) in starts.iter_mut().zip(&durations).enumerate() {
-                if at > 0 {
-                    *slot = end.wrapping_add(*slot);
-                }
-                end = slot.wrapping_add(*duration);
+            self.durations = Some(self.core_ints(ColumnRole::Duration)?);
+        }
+        let first = self.segment.blocks(self.table)?.starts()[self.block];
+        let codes = self.codes.as_deref().unwrap_or_default();
+        let durations = self.durations.as_deref().filter(|_| coding == Coding::AfterEnd);
+        match (foretold, durations) {
+            (Some((_, foretold)), Some(durations)) => {
+                let usual = codes.iter().map(|&code| foretold.values[code as usize]);
+                add_up(first, &mut starts, usual, durations.iter().copied());
             }
-            self.durations = Some(durations);
-        } else {
-            for slot in starts.iter_mut().skip(1) {
-                start = start.wrapping_add(*slot);
-                *slot = start;
+            (Some((_, foretold)), None) => {
+                let usual = codes.iter().map(|&code| foretold.values[code as usize]);
+                add_up(first, &mut starts, usual, repeat(0));
             }
+            (None, Some(durations)) => add_up(first, &mut starts, repeat(0), durations.iter().copied()),
+            (None, None) => add_up(first, &mut starts, repeat(0), repeat(0)),
         }
         Ok(starts)
+    }
+}
+
+/// Turns differences from the usual step into starts: each step begins where the row before, which starts at what was
+/// added up so far, has lasted as long as `lasted` says. The first row's is known.
+fn add_up(
+    first: i64,
+    starts: &mut [i64],
+    usual: impl Iterator<Item = i64>,
+    lasted: impl Iterator<Item = i64>,
+) {
+    let mut rows = starts.iter_mut().zip(usual).zip(lasted);
+    let Some(((start, _), duration)) = rows.next() else { return };
+    *start = first;
+    let mut from = first.wrapping_add(duration);
+    for ((start, usual), duration) in rows {
+        *start = from.wrapping_add(usual).wrapping_add(*start);
+        from = start.wrapping_add(duration);
     }
 }
 
