@@ -7,8 +7,8 @@ use crate::base::{Error, Result};
 use crate::ingest::{Batch, Builder, Built, Carrier, Player};
 use crate::model::Warnings;
 
-/// Batches on their way: one waits while another is played and a third is filled.
-const WAITING: usize = 1;
+/// Batches that wait while others are played and filled: as many as a reader fills while the builder sorts a chunk.
+const WAITING: usize = 8;
 
 /// What goes to the builder.
 enum Load {

@@ -13,22 +13,37 @@ const READ_LEN: usize = 256 << 10;
 /// Bytes of a length in a run at most.
 const MAX_LEN_LEN: usize = 10;
 
+/// Keys that are sorted together: while they come, so that little is left to do when they have to be in order.
+const CHUNK_KEYS: usize = 1 << 17;
+
+/// A key, and where in the arena its bytes begin and end.
+type Entry<K> = (K, u32, u32);
+
 /// Takes keys, each with some bytes, and gives them back in order.
 #[derive(Debug)]
 pub struct Sorter<K, S> {
     scratch: S,
     limit: usize,
-    keys: Vec<(K, u32, u32)>,
+    keys: Vec<Entry<K>>,
+    /// Full chunks, each in order.
+    chunks: Vec<Vec<Entry<K>>>,
     arena: Vec<u8>,
     /// Spilled runs: offset and end.
-    runs: Vec<(u64, u64)>,
+    spilled: Vec<(u64, u64)>,
 }
 
 impl<K: Key, S: Scratch> Sorter<K, S> {
     /// Keeps at most about `limit` bytes in memory.
     pub fn new(scratch: S, limit: usize) -> Self {
-        // The arena is addressed with 32 bits.
-        Self { scratch, limit: limit.min(1 << 30), keys: Vec::new(), arena: Vec::new(), runs: Vec::new() }
+        Self {
+            scratch,
+            // The arena is addressed with 32 bits.
+            limit: limit.min(1 << 30),
+            keys: Vec::new(),
+            chunks: Vec::new(),
+            arena: Vec::new(),
+            spilled: Vec::new(),
+        }
     }
 
     /// Takes a key that has no bytes.
@@ -48,33 +63,38 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         let start = self.arena.len();
         pack(&mut self.arena)?;
         self.keys.push((key, start as u32, self.arena.len() as u32));
-        let used = self.arena.len() + self.keys.len() * size_of::<(K, u32, u32)>();
-        if used >= self.limit { self.spill() } else { Ok(()) }
+        if self.keys.len() == CHUNK_KEYS {
+            self.end_chunk();
+        }
+        let keys = self.chunks.len() * CHUNK_KEYS + self.keys.len();
+        if self.arena.len() + keys * size_of::<Entry<K>>() >= self.limit { self.spill() } else { Ok(()) }
+    }
+
+    fn end_chunk(&mut self) {
+        self.keys.sort_unstable_by_key(|&(key, ..)| key);
+        self.chunks.push(std::mem::take(&mut self.keys));
+    }
+
+    /// The chunks that are in memory, as runs.
+    fn kept(&mut self) -> Vec<Run<K>> {
+        self.end_chunk();
+        self.chunks.drain(..).map(|chunk| Run::Kept { keys: chunk.into_iter(), bytes: (0, 0) }).collect()
     }
 
     /// Nobody else appends to the scratch space meanwhile, so the run lies there in one piece.
     fn spill(&mut self) -> Result<()> {
-        self.keys.sort_unstable_by_key(|&(key, ..)| key);
+        let mut merge = Merge::new(self.kept(), &self.scratch)?;
         let mut buffer = Vec::with_capacity(READ_LEN + READ_LEN / 4);
-        let mut first = None;
-        let mut end = 0;
-        for &(key, from, to) in &self.keys {
+        let mut run: Option<(u64, u64)> = None;
+        while let Some(key) = merge.next(&self.scratch)? {
             key.put(&mut buffer);
-            buffer.put_bytes(&self.arena[from as usize..to as usize]);
+            buffer.put_bytes(merge.bytes(&self.arena));
             if buffer.len() >= READ_LEN {
-                let offset = self.scratch.append(&buffer)?;
-                first.get_or_insert(offset);
-                end = offset + buffer.len() as u64;
-                buffer.clear();
+                append(&mut run, &mut buffer, &self.scratch)?;
             }
         }
-        if !buffer.is_empty() {
-            let offset = self.scratch.append(&buffer)?;
-            first.get_or_insert(offset);
-            end = offset + buffer.len() as u64;
-        }
-        self.runs.extend(first.map(|offset| (offset, end)));
-        self.keys.clear();
+        append(&mut run, &mut buffer, &self.scratch)?;
+        self.spilled.extend(run);
         self.arena.clear();
         Ok(())
     }
@@ -84,47 +104,29 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     /// # Errors
     /// Those of the scratch space.
     pub fn finish(mut self) -> Result<Sorted<K, S>> {
-        if self.runs.is_empty() {
-            self.keys.sort_unstable_by_key(|&(key, ..)| key);
-            return Ok(Sorted::Memory { keys: self.keys, arena: self.arena, at: 0 });
-        }
-        self.spill()?;
-        self.arena = Vec::new();
-        self.keys = Vec::new();
-        let mut runs: Vec<RunReader> = self.runs.iter().map(|&(at, end)| RunReader::new(at, end)).collect();
-        let mut heap = BinaryHeap::new();
-        for (index, run) in runs.iter_mut().enumerate() {
-            if let Some(key) = run.advance(&self.scratch)? {
-                heap.push(Reverse((key, index)));
-            }
-        }
-        Ok(Sorted::Merge { scratch: self.scratch, runs, heap, current: None })
+        let mut runs = self.kept();
+        runs.extend(self.spilled.iter().map(|&(at, end)| Run::Spilled(RunReader::new(at, end))));
+        let merge = Merge::new(runs, &self.scratch)?;
+        Ok(Sorted { scratch: self.scratch, arena: self.arena, merge })
     }
+}
+
+/// Appends the buffer, which is empty then, to a run.
+fn append<S: Scratch>(run: &mut Option<(u64, u64)>, buffer: &mut Vec<u8>, scratch: &S) -> Result<()> {
+    if !buffer.is_empty() {
+        let offset = scratch.append(buffer)?;
+        run.get_or_insert((offset, offset)).1 = offset + buffer.len() as u64;
+        buffer.clear();
+    }
+    Ok(())
 }
 
 /// Keys in order.
 #[derive(Debug)]
-pub enum Sorted<K: Ord, S> {
-    /// All were in memory.
-    Memory {
-        /// Sorted keys, with the spans of their bytes.
-        keys: Vec<(K, u32, u32)>,
-        /// Bytes.
-        arena: Vec<u8>,
-        /// The next key.
-        at: usize,
-    },
-    /// Spilled runs are merged.
-    Merge {
-        /// Where the runs are.
-        scratch: S,
-        /// Each at its next key.
-        runs: Vec<RunReader>,
-        /// The next key of each run; of the current one the last.
-        heap: BinaryHeap<Reverse<(K, usize)>>,
-        /// The run whose key was given last.
-        current: Option<usize>,
-    },
+pub struct Sorted<K: Ord, S> {
+    scratch: S,
+    arena: Vec<u8>,
+    merge: Merge<K>,
 }
 
 impl<K: Key, S: Scratch> Sorted<K, S> {
@@ -134,7 +136,7 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
     /// Those of the scratch space.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     pub fn next(&mut self) -> Result<Option<K>> {
-        Ok(self.next_with()?.map(|(key, _)| key))
+        self.merge.next(&self.scratch)
     }
 
     /// The next key and its bytes.
@@ -142,34 +144,79 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
     /// # Errors
     /// Those of the scratch space.
     pub fn next_with(&mut self) -> Result<Option<(K, &[u8])>> {
-        match self {
-            Self::Memory { keys, arena, at } => {
-                let Some(&(key, from, to)) = keys.get(*at) else { return Ok(None) };
-                *at += 1;
-                Ok(Some((key, &arena[from as usize..to as usize])))
-            }
-            Self::Merge { scratch, runs, heap, current } => {
-                // A run often goes on with the smallest key: its last one is still on top and makes room for the next.
-                if let Some(index) = current.take() {
-                    let next = runs[index].advance(scratch)?;
-                    if let Some(mut top) = heap.peek_mut() {
-                        match next {
-                            Some(key) => *top = Reverse((key, index)),
-                            None => drop(PeekMut::pop(top)),
-                        }
-                    }
+        let key = self.merge.next(&self.scratch)?;
+        Ok(key.map(|key| (key, self.merge.bytes(&self.arena))))
+    }
+}
+
+/// Merges runs.
+#[derive(Debug)]
+struct Merge<K: Ord> {
+    /// Each at its next key.
+    runs: Vec<Run<K>>,
+    /// The next key of each run; of the current one the last.
+    heap: BinaryHeap<Reverse<(K, usize)>>,
+    /// The run whose key was given last.
+    current: Option<usize>,
+}
+
+impl<K: Key> Merge<K> {
+    fn new<S: Scratch>(mut runs: Vec<Run<K>>, scratch: &S) -> Result<Self> {
+        let mut heap = BinaryHeap::new();
+        for (index, run) in runs.iter_mut().enumerate() {
+            heap.extend(run.advance(scratch)?.map(|key| Reverse((key, index))));
+        }
+        Ok(Self { runs, heap, current: None })
+    }
+
+    fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
+        // A run often goes on with the smallest key: its last one is still on top and makes room for the next.
+        if let Some(index) = self.current.take() {
+            let next = self.runs[index].advance(scratch)?;
+            if let Some(mut top) = self.heap.peek_mut() {
+                match next {
+                    Some(key) => *top = Reverse((key, index)),
+                    None => drop(PeekMut::pop(top)),
                 }
-                let Some(&Reverse((key, index))) = heap.peek() else { return Ok(None) };
-                *current = Some(index);
-                Ok(Some((key, runs[index].bytes())))
             }
+        }
+        self.current = self.heap.peek().map(|&Reverse((_, index))| index);
+        Ok(self.heap.peek().map(|&Reverse((key, _))| key))
+    }
+
+    /// Those of the key that was given last.
+    fn bytes<'b>(&'b self, arena: &'b [u8]) -> &'b [u8] {
+        match self.current.map(|index| &self.runs[index]) {
+            Some(&Run::Kept { bytes: (from, to), .. }) => &arena[from as usize..to as usize],
+            Some(Run::Spilled(run)) => run.bytes(),
+            None => &[],
+        }
+    }
+}
+
+/// Keys in order: a chunk in memory, or what was spilled.
+#[derive(Debug)]
+enum Run<K> {
+    Kept { keys: std::vec::IntoIter<Entry<K>>, bytes: (u32, u32) },
+    Spilled(RunReader),
+}
+
+impl<K: Key> Run<K> {
+    /// Steps to the next key.
+    fn advance<S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
+        match self {
+            Self::Kept { keys, bytes } => Ok(keys.next().map(|(key, from, to)| {
+                *bytes = (from, to);
+                key
+            })),
+            Self::Spilled(run) => run.advance(scratch),
         }
     }
 }
 
 /// Reads a spilled run.
 #[derive(Debug)]
-pub struct RunReader {
+struct RunReader {
     next: u64,
     end: u64,
     buffer: Vec<u8>,
@@ -270,6 +317,24 @@ mod tests {
             }
             prop_assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn chunks_in_memory_and_in_scratch_space_are_merged() {
+        let scratch = MemoryScratch::default();
+        // Five chunks and a half: twice two are spilled.
+        let limit = 2 * CHUNK_KEYS * size_of::<Entry<Moment>>();
+        let mut sorter = Sorter::new(&scratch, limit);
+        let count = (CHUNK_KEYS * 11 / 2) as u32;
+        let moment = |at: u32| Moment(i64::from(at.wrapping_mul(2_654_435_761)) % 1_000_003, at);
+        (0..count).for_each(|at| sorter.push(moment(at)).unwrap());
+        let mut expected: Vec<Moment> = (0..count).map(moment).collect();
+        expected.sort_unstable();
+        let mut sorted = sorter.finish().unwrap();
+        for key in expected {
+            assert_eq!(sorted.next().unwrap(), Some(key));
+        }
+        assert_eq!(sorted.next().unwrap(), None);
     }
 
     #[test]
