@@ -14,7 +14,7 @@ use super::ingest::{NamingArgs, ready, report};
 use super::progress::watched;
 use super::serve::{PlaceArgs, runtime, serve};
 use crate::ingest::{
-    IngestError, Ingested, Meter, RankSource, Settings, Stage, already_there, build, publish,
+    Identity, IngestError, Ingested, Meter, RankSource, Settings, Stage, already_there, build, publish,
 };
 use crate::store::Store;
 
@@ -82,17 +82,15 @@ fn simulate(
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Ingested, IngestError> {
-    let (id, ranks) = identity(simulation);
-    if let Some(ingested) = already_there(store, &id.to_string(), settings)? {
+    let identity = identity(simulation);
+    if let Some(ingested) = already_there(store, &identity.profile.to_string(), settings)? {
         return Ok(ingested);
     }
     meter.begin(Stage::Reading, 0);
-    let sources: Vec<RankSource<'_>> = (0..)
-        .zip(ranks)
-        .map(|(rank, id)| {
+    let sources: Vec<RankSource<'_>> = (0..simulation.ranks)
+        .map(|rank| {
             let place = PathBuf::from(format!("simulated rank {rank}"));
             RankSource {
-                id,
                 rank: Some(rank),
                 inputs: vec![place.display().to_string()],
                 fill: Box::new(move |sink, _| {
@@ -105,12 +103,12 @@ fn simulate(
             }
         })
         .collect();
-    let staged = build(store, id, &sources, settings, meter)?;
+    let staged = build(store, &sources, settings, meter, |_| Ok(identity))?;
     publish(store, &staged, settings, meter)
 }
 
 /// The same settings give the same capture, so they are its identity.
-fn identity(simulation: &Simulation) -> (ProfileId, Vec<ProfileId>) {
+fn identity(simulation: &Simulation) -> Identity {
     let Simulation { ranks, events_per_rank, seed, layers } = simulation;
     let text = format!("{DOMAIN}\n{} {ranks} {events_per_rank} {seed} {layers}\n", env!("CARGO_PKG_VERSION"));
     let hash = |text: &str| {
@@ -120,8 +118,9 @@ fn identity(simulation: &Simulation) -> (ProfileId, Vec<ProfileId>) {
     };
     let of_rank = |rank| ProfileId::new(RankCount::One, hash(&format!("{text}{rank}\n")));
     let each: Vec<ProfileId> = (0..*ranks).map(of_rank).collect();
-    match each[..] {
-        [only] => (only, each),
-        _ => (ProfileId::new(RankCount::Several, hash(&text)), each),
-    }
+    let profile = match each[..] {
+        [only] => only,
+        _ => ProfileId::new(RankCount::Several, hash(&text)),
+    };
+    Identity { profile, ranks: each, input_bytes: 0 }
 }

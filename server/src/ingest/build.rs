@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -14,6 +14,7 @@ use nprof_engine::native::{Taking, WriteError, write_segment_while};
 use nprof_engine::spill::Space;
 
 use super::counted::Counted;
+use super::identity::Identity;
 use super::inputs::numbered;
 use super::meter::Meter;
 use super::{IngestError, Result, Settings};
@@ -24,8 +25,6 @@ const MAX_THREADS: usize = 2;
 
 /// Where the events of a rank come from.
 pub struct RankSource<'a> {
-    /// The id that it would have as a profile of its own.
-    pub id: ProfileId,
     /// Its number, where it is known before it is read.
     pub rank: Option<u32>,
     /// The names of its files, for people.
@@ -56,26 +55,35 @@ impl Staged {
     }
 }
 
-/// Writes the segments of all ranks to a staging directory of the store.
+/// Writes the segments of all ranks to a staging directory of the store. Who they are is found out meanwhile: `identify`
+/// is given what tells it whether to go on.
 ///
 /// # Errors
 /// That of the first rank that fails; the others are stopped then. Nothing is left behind.
 pub fn build(
     store: &Store,
-    id: ProfileId,
     sources: &[RankSource<'_>],
     settings: &Settings,
     meter: &Meter,
+    identify: impl FnOnce(&dyn Fn() -> bool) -> Result<Identity> + Send,
 ) -> Result<Staged> {
     let staging = store.stage()?;
-    let built = build_all(&staging, sources, meter)?;
+    let failed = AtomicBool::new(false);
+    let (built, identity) = thread::scope(|scope| {
+        let goes_on = || !failed.load(Ordering::Relaxed) && !meter.is_cancelled();
+        let identity = scope.spawn(move || identify(&goes_on));
+        let built = build_all(&staging, sources, meter);
+        failed.store(built.is_err(), Ordering::Relaxed);
+        (built, identity.join().unwrap_or(Err(IngestError::Died)))
+    });
+    let (built, identity) = (built?, identity?);
     let wanted: Vec<Option<u32>> =
         sources.iter().zip(&built).map(|(source, built)| source.rank.or(built.rank.rank)).collect();
     let (numbers, moved) = numbered(&wanted);
     let mut ranks = Vec::new();
     for (at, ((source, built), rank)) in sources.iter().zip(&built).zip(numbers).enumerate() {
         let taken = moved.iter().find(|(of, _)| *of == at).map(|(_, wish)| *wish);
-        let file = rank_file(rank, taken, source, built);
+        let file = rank_file((rank, taken), identity.ranks[at], source, built);
         // Ranks are built under their position: their numbers are known only now.
         let dir = staging.profile_dir();
         std::fs::rename(dir.join(part_name(at)), dir.join(&file.file))
@@ -85,12 +93,13 @@ pub fn build(
     ranks.sort_by_key(|file| file.rank);
     let manifest = Manifest {
         format: FORMAT,
-        id: id.to_string(),
+        id: identity.profile.to_string(),
         name: settings.slug.clone(),
         display_name: settings.display_name.clone(),
         created: Timestamp::now(),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         source: built.first().map(|built| built.rank.source.clone()).unwrap_or_default(),
+        input_bytes: Some(identity.input_bytes),
         warnings: kinds_of_warnings(&built, &ranks),
         ranks,
     };
@@ -108,12 +117,17 @@ fn part_name(at: usize) -> String {
     format!("part_{at}.nseg")
 }
 
-fn rank_file(rank: u32, taken: Option<u32>, source: &RankSource<'_>, built: &Built) -> RankFile {
+fn rank_file(
+    (rank, taken): (u32, Option<u32>),
+    id: ProfileId,
+    source: &RankSource<'_>,
+    built: &Built,
+) -> RankFile {
     let note = |wish| format!("rank {wish} is taken by another file; this one became rank {rank}");
     let notes: Vec<String> = taken.map(note).into_iter().collect();
     RankFile {
         rank,
-        id: source.id.to_string(),
+        id: id.to_string(),
         file: format!("rank_{rank}.nseg"),
         size_bytes: built.bytes,
         content: built.content.clone(),

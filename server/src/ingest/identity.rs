@@ -5,14 +5,14 @@
 //! ranks. Ids show the first 20 bytes.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
 
 use super::inputs::RankInput;
-use super::meter::{Meter, Metered, Stage};
+use super::meter::{Meter, Stage};
 use super::{IngestError, Result};
 
 /// Bytes that are hashed at once: enough for all cores.
@@ -29,16 +29,29 @@ pub struct Identity {
     pub profile: ProfileId,
     /// The ids that the ranks would have as profiles of their own, in the order of the inputs.
     pub ranks: Vec<ProfileId>,
+    /// Bytes of all inputs; 0 where they are no files.
+    pub input_bytes: u64,
 }
 
 impl Identity {
-    /// Reads all inputs.
+    /// Reads all inputs, as a stage of its own.
     ///
     /// # Errors
     /// Where one cannot be read, or the ingest is cancelled.
     pub fn of(inputs: &[RankInput], meter: &Meter) -> Result<Self> {
         meter.begin(Stage::Identifying, total_bytes(inputs)?);
-        let hashes = inputs.iter().map(|input| rank_hash(input, meter)).collect::<Result<Vec<_>>>()?;
+        Self::read(inputs, &|bytes| {
+            meter.add_bytes(bytes);
+            !meter.is_cancelled()
+        })
+    }
+
+    /// Reads all inputs; after each chunk `goes_on` is told how many bytes it had, and may end it.
+    ///
+    /// # Errors
+    /// Where one cannot be read; `Cancelled` where it was ended.
+    pub fn read(inputs: &[RankInput], goes_on: &dyn Fn(u64) -> bool) -> Result<Self> {
+        let hashes = inputs.iter().map(|input| rank_hash(input, goes_on)).collect::<Result<Vec<_>>>()?;
         let ranks: Vec<ProfileId> = hashes.iter().map(|hash| ProfileId::new(RankCount::One, *hash)).collect();
         let profile = match ranks[..] {
             [only] => only,
@@ -51,7 +64,7 @@ impl Identity {
                 ProfileId::new(RankCount::Several, shortened(&hasher))
             }
         };
-        Ok(Self { profile, ranks })
+        Ok(Self { profile, ranks, input_bytes: total_bytes(inputs)? })
     }
 }
 
@@ -66,33 +79,27 @@ fn size_bytes(path: &Path) -> Result<u64> {
     if meta.is_file() { Ok(meta.len()) } else { Err(IngestError::not_a_file(path)) }
 }
 
-fn rank_hash(input: &RankInput, meter: &Meter) -> Result<[u8; HASH_LEN]> {
+fn rank_hash(input: &RankInput, goes_on: &dyn Fn(u64) -> bool) -> Result<[u8; HASH_LEN]> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(RANK_DOMAIN);
+    let mut chunk = Vec::with_capacity(CHUNK_LEN);
     for path in input.files() {
+        let open = |source| IngestError::open(path, source);
         hasher.update(&size_bytes(path)?.to_le_bytes());
-        let file = File::open(path).map_err(|source| IngestError::open(path, source))?;
-        if let Err(source) = update(&mut hasher, Metered::new(file, meter)) {
-            return Err(if meter.is_cancelled() {
-                IngestError::Cancelled
-            } else {
-                IngestError::open(path, source)
-            });
+        let mut file = File::open(path).map_err(open)?;
+        loop {
+            chunk.clear();
+            let read = file.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk).map_err(open)?;
+            if !goes_on(read as u64) {
+                return Err(IngestError::Cancelled);
+            }
+            if read == 0 {
+                break;
+            }
+            hasher.update_rayon(&chunk);
         }
     }
     Ok(shortened(&hasher))
-}
-
-/// Hashes all that a reader gives, on all cores.
-fn update(hasher: &mut blake3::Hasher, mut reader: impl Read) -> io::Result<()> {
-    let mut chunk = Vec::with_capacity(CHUNK_LEN);
-    loop {
-        chunk.clear();
-        if reader.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk)? == 0 {
-            return Ok(());
-        }
-        hasher.update_rayon(&chunk);
-    }
 }
 
 fn shortened(hasher: &blake3::Hasher) -> [u8; HASH_LEN] {

@@ -19,7 +19,7 @@ pub use meter::{Meter, Stage};
 
 use std::path::Path;
 
-use crate::store::{Existing, Profile, Slug, Store};
+use crate::store::{Existing, Manifest, Profile, Slug, Store};
 
 /// What the user wants of the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,39 +57,62 @@ pub enum Novelty {
 /// Where an input cannot be read, the store cannot be written, or the ingest is cancelled. The store is unchanged then.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     let inputs = named.ranks()?;
-    let identity = Identity::of(&inputs, meter)?;
-    let id = identity.profile.to_string();
-    if let Some(ingested) = already_there(store, &id, settings)? {
-        return Ok(ingested);
-    }
-    if let Some(slug) = &settings.slug {
-        store.check_name(slug, &id, settings.existing)?;
-    }
-    let staged = stage(store, &inputs, &identity, settings, meter)?;
+    let identity = if may_be_there(store, &inputs, settings)? {
+        let identity = Identity::of(&inputs, meter)?;
+        let id = identity.profile.to_string();
+        if let Some(ingested) = already_there(store, &id, settings)? {
+            return Ok(ingested);
+        }
+        if let Some(slug) = &settings.slug {
+            store.check_name(slug, &id, settings.existing)?;
+        }
+        Some(identity)
+    } else {
+        None
+    };
+    let staged = stage(store, &inputs, identity, settings, meter)?;
     publish(store, &staged, settings, meter)
 }
 
-/// Reads all inputs to a staging directory of the store.
+/// Whether the store may have these inputs already, or another profile by the name they shall have: only then must they be
+/// identified before they are read. Else that can be done at the same time.
+///
+/// # Errors
+/// Where an input cannot be looked at or the store cannot be listed.
+pub fn may_be_there(store: &Store, inputs: &[RankInput], settings: &Settings) -> Result<bool> {
+    let bytes = identity::total_bytes(inputs)?;
+    let may_be = |profile: &Profile| {
+        let Manifest { input_bytes, .. } = &*profile.manifest;
+        let has_name = settings.slug.as_ref().is_some_and(|slug| profile.manifest.slug() == slug.as_str());
+        has_name || input_bytes.is_none_or(|of| of == bytes)
+    };
+    Ok(store.list()?.iter().any(may_be))
+}
+
+/// Reads all inputs to a staging directory of the store, and identifies them meanwhile where that was not done before.
 ///
 /// # Errors
 /// As [`run`].
 pub fn stage(
     store: &Store,
     inputs: &[RankInput],
-    identity: &Identity,
+    identity: Option<Identity>,
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Staged> {
     meter.begin(Stage::Reading, identity::total_bytes(inputs)?);
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let sources = inputs.iter().zip(&identity.ranks).map(|(input, id)| RankSource {
-        id: *id,
+    let sources = inputs.iter().map(|input| RankSource {
         rank: input.rank,
         inputs: input.files().map(name).collect(),
         place: input.trace.clone(),
         fill: Box::new(move |sink, space| format::read(input, sink, space, meter)),
     });
-    build(store, identity.profile, &sources.collect::<Vec<_>>(), settings, meter)
+    let identify = |goes_on: &dyn Fn() -> bool| match identity {
+        Some(identity) => Ok(identity),
+        None => Identity::read(inputs, &|_| goes_on()),
+    };
+    build(store, &sources.collect::<Vec<_>>(), settings, meter, identify)
 }
 
 /// Moves a staged profile into the store.
@@ -128,4 +151,50 @@ fn renamed(store: &Store, profile: Profile, settings: &Settings) -> Result<Profi
         return Ok(profile);
     }
     Ok(store.rename(&manifest.id, slug, display_name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(dir: &Path, file: &str, text: &str) -> Named {
+        let path = dir.join(file);
+        std::fs::write(&path, text).unwrap();
+        Named { files: vec![path], ..Named::default() }
+    }
+
+    #[test]
+    fn inputs_are_identified_first_only_where_that_may_spare_reading_them() {
+        const TRACE: &str = r#"[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"a"}]"#;
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("store")).unwrap();
+        let first = named(dir.path(), "first.json", TRACE);
+        let settings = Settings::default();
+        let may_be = |named: &Named, settings: &Settings| {
+            may_be_there(&store, &named.ranks().unwrap(), settings).unwrap()
+        };
+        assert!(!may_be(&first, &settings), "the store is empty");
+        let called = Settings { slug: Some("one".parse().unwrap()), ..Settings::default() };
+        let ingested = run(&store, &first, &called, &Meter::default()).unwrap();
+        // Found out beside the reading, it is the id that reading the inputs alone gives.
+        let identity = Identity::of(&first.ranks().unwrap(), &Meter::default()).unwrap();
+        assert_eq!(ingested.profile.manifest.id, identity.profile.to_string());
+        assert_eq!(ingested.profile.manifest.ranks[0].id, identity.ranks[0].to_string());
+        assert_eq!(ingested.novelty, Novelty::New);
+
+        assert!(may_be(&first, &settings), "it is there");
+        let other = named(dir.path(), "other.json", &TRACE.replace(r#""a""#, r#""another name""#));
+        assert!(!may_be(&other, &settings), "its size is another");
+        assert!(may_be(&other, &called), "its name is taken");
+        let refused = run(&store, &other, &called, &Meter::default());
+        assert!(matches!(refused, Err(IngestError::Store(_))), "{refused:?}");
+
+        // A profile that does not say how large its inputs were.
+        let manifest = ingested.profile.dir.join("manifest.json");
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        let without: Vec<&str> = text.lines().filter(|line| !line.contains("input_bytes")).collect();
+        std::fs::write(&manifest, without.join("\n")).unwrap();
+        let store = Store::open(&dir.path().join("store")).unwrap();
+        assert!(may_be_there(&store, &other.ranks().unwrap(), &settings).unwrap());
+    }
 }

@@ -33,6 +33,9 @@ pub struct Manifest {
     pub written_by: String,
     /// The kind of trace, e.g. `neuron`.
     pub source: String,
+    /// Bytes of all files it came from: inputs of another size are another profile. Unknown of profiles that were ingested before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<u64>,
     /// Kinds of warnings of ingest, over all ranks. The segments say what they are and how often each came.
     #[serde(default)]
     pub warnings: u64,

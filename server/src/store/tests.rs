@@ -17,6 +17,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
         created: jiff::Timestamp::from_millisecond(1_700_000_000_000).unwrap(),
         written_by: "0.1.0".to_owned(),
         source: "neuron".to_owned(),
+        input_bytes: None,
         warnings: 2,
         ranks: vec![RankFile {
             rank: 0,
