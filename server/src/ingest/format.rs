@@ -46,6 +46,10 @@ pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, space: Space<'_>, met
             read_ahead(&mut reader, |ahead| json::read(ahead, sink, &mut ignored)).map_err(format)?;
         }
         Format::TraceEvent => {
+            let mapped = Mapped::open(path).map_err(open)?;
+            if !mapped.bytes().starts_with(&GZIP_MAGIC) {
+                return trace_event::read_bytes(mapped.bytes(), sink, &mut counted(meter)).map_err(format);
+            }
             read_ahead(&mut reader, |ahead| trace_event::read(ahead, sink, &mut ignored)).map_err(format)?;
         }
         Format::Ntff => return read_ntff(path, input.neff.as_deref(), (sink, space), meter),
@@ -91,13 +95,17 @@ fn read_ntff(
         return Err(IngestError::Format { path: path.to_owned(), source: error });
     }
     let neff = neff.map(|path| read_neff(path, meter)).transpose()?;
+    ntff::read(mapped.bytes(), neff.as_ref(), space, sink, &mut counted(meter))
+        .map_err(|source| IngestError::Format { path: path.to_owned(), source })
+}
+
+/// Counts the bytes of a reader that tells how far it is.
+fn counted(meter: &Meter) -> impl FnMut(u64) + '_ {
     let mut told = 0;
-    let mut progress = |done: u64| {
+    move |done| {
         meter.add_bytes(done.saturating_sub(told));
         told = done;
-    };
-    ntff::read(mapped.bytes(), neff.as_ref(), space, sink, &mut progress)
-        .map_err(|source| IngestError::Format { path: path.to_owned(), source })
+    }
 }
 
 fn read_neff(path: &Path, meter: &Meter) -> Result<Neff> {

@@ -4,14 +4,13 @@
 //! and its bytes. A profile of one rank has that hash; a profile of several has the hash of their hashes, in order of
 //! ranks. Ids show the first 20 bytes.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
 
 use super::inputs::RankInput;
+use super::mapped::Mapped;
 use super::meter::{Meter, Stage};
 use super::{IngestError, Result};
 
@@ -82,21 +81,14 @@ fn size_bytes(path: &Path) -> Result<u64> {
 fn rank_hash(input: &RankInput, goes_on: &dyn Fn(u64) -> bool) -> Result<[u8; HASH_LEN]> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(RANK_DOMAIN);
-    let mut chunk = Vec::with_capacity(CHUNK_LEN);
     for path in input.files() {
-        let open = |source| IngestError::open(path, source);
         hasher.update(&size_bytes(path)?.to_le_bytes());
-        let mut file = File::open(path).map_err(open)?;
-        loop {
-            chunk.clear();
-            let read = file.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk).map_err(open)?;
-            if !goes_on(read as u64) {
+        let mapped = Mapped::open(path).map_err(|source| IngestError::open(path, source))?;
+        for chunk in mapped.bytes().chunks(CHUNK_LEN) {
+            hasher.update_rayon(chunk);
+            if !goes_on(chunk.len() as u64) {
                 return Err(IngestError::Cancelled);
             }
-            if read == 0 {
-                break;
-            }
-            hasher.update_rayon(&chunk);
         }
     }
     Ok(shortened(&hasher))

@@ -56,6 +56,14 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
     document::Document::new(scan, reader::Reader::new(sink)?).read()
 }
 
+/// As [`read`], of a trace that is at hand as a whole.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(bytes: &[u8], sink: &mut dyn Sink, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
+    document::Document::new(scan::Scan::over(bytes, progress), reader::Reader::new(sink)?).read()
+}
+
 /// The first keys of a JSON document, each with the first byte of its value, as far as these bytes go; none for an
 /// array. `None` where it is neither object nor array.
 pub(super) fn first_keys(head: &[u8]) -> Option<Vec<(String, u8)>> {

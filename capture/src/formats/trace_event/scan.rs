@@ -24,33 +24,55 @@ pub(super) enum Attempt<T> {
     TooLong,
 }
 
+/// Where the bytes come from.
+enum Source<'a> {
+    /// Read bit by bit; the buffer's first byte is the input's byte `base`.
+    Read { input: &'a mut dyn Read, buffer: Vec<u8>, base: u64 },
+    /// At hand as a whole.
+    Bytes(&'a [u8]),
+}
+
 /// The window.
 pub(super) struct Scan<'a> {
-    input: &'a mut dyn Read,
+    source: Source<'a>,
     progress: &'a mut dyn FnMut(u64),
-    buffer: Vec<u8>,
-    /// The window is `buffer[start..end]`.
+    /// The window is `bytes()[start..end]`.
     start: usize,
     end: usize,
-    /// Offset of `buffer[0]` in the input.
-    base: u64,
     tail: Tail,
 }
 
 impl<'a> Scan<'a> {
     /// At the start of the input.
     pub(super) fn new(input: &'a mut dyn Read, progress: &'a mut dyn FnMut(u64)) -> Self {
-        Self { input, progress, buffer: Vec::new(), start: 0, end: 0, base: 0, tail: Tail::Open }
+        let source = Source::Read { input, buffer: Vec::new(), base: 0 };
+        Self { source, progress, start: 0, end: 0, tail: Tail::Open }
+    }
+
+    /// At the start of bytes that are at hand: nothing is copied then.
+    pub(super) fn over(bytes: &'a [u8], progress: &'a mut dyn FnMut(u64)) -> Self {
+        Self { source: Source::Bytes(bytes), progress, start: 0, end: 0, tail: Tail::Open }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.source {
+            Source::Read { buffer, .. } => buffer,
+            Source::Bytes(bytes) => bytes,
+        }
     }
 
     /// The bytes at hand.
     pub(super) fn window(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+        &self.bytes()[self.start..self.end]
     }
 
     /// Where the window starts in the input.
     pub(super) fn offset(&self) -> u64 {
-        self.base + self.start as u64
+        let base = match self.source {
+            Source::Read { base, .. } => base,
+            Source::Bytes(_) => 0,
+        };
+        base + self.start as u64
     }
 
     /// Whether the input ends with the window.
@@ -68,27 +90,37 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// Those of the input.
     pub(super) fn fill(&mut self) -> Result<(), Error> {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.base += self.start as u64;
-            self.end -= self.start;
-            self.start = 0;
-        }
+        let Self { source, start, end, tail, .. } = self;
         // Doubling keeps the work linear where an item needs many steps.
-        let wanted = self.end.max(CHUNK_LEN);
-        if self.buffer.len() < self.end + wanted {
-            self.buffer.resize(self.end + wanted, 0);
-        }
-        let target = self.end + wanted;
-        while self.end < target && self.tail == Tail::Open {
-            match self.input.read(&mut self.buffer[self.end..target]) {
-                Ok(0) => self.tail = Tail::Closed,
-                Ok(len) => self.end += len,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
+        let wanted = (*end - *start).max(CHUNK_LEN);
+        match source {
+            Source::Bytes(bytes) => {
+                *end = bytes.len().min(*end + wanted);
+                if *end == bytes.len() {
+                    *tail = Tail::Closed;
+                }
+            }
+            Source::Read { input, buffer, base } => {
+                buffer.copy_within(*start..*end, 0);
+                *base += *start as u64;
+                *end -= *start;
+                *start = 0;
+                let target = *end + wanted;
+                if buffer.len() < target {
+                    buffer.resize(target, 0);
+                }
+                while *end < target && *tail == Tail::Open {
+                    match input.read(&mut buffer[*end..target]) {
+                        Ok(0) => *tail = Tail::Closed,
+                        Ok(len) => *end += len,
+                        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
             }
         }
-        (self.progress)(self.base + self.end as u64);
+        let read = self.offset() + self.window().len() as u64;
+        (self.progress)(read);
         Ok(())
     }
 
@@ -102,7 +134,7 @@ impl<'a> Scan<'a> {
         mut parse: impl FnMut(&mut Tokens<'_>) -> Result<T, Stop>,
     ) -> Result<Attempt<T>, Error> {
         loop {
-            let mut tokens = Tokens::new(&self.buffer[self.start..self.end], self.tail);
+            let mut tokens = Tokens::new(self.window(), self.tail);
             match parse(&mut tokens) {
                 Ok(item) => return Ok(Attempt::Done(item, tokens.position())),
                 Err(Stop::Damaged(what)) => return Ok(Attempt::Damaged(what)),

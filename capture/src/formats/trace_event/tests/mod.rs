@@ -1,6 +1,6 @@
 //! One oddity a test: a trace as text, what comes out as lines.
 
-use super::read;
+use super::{read, read_bytes};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::model::{Bind, FlowPhase, Form, OwnedValue, TrackKind, WarningKind};
 
@@ -10,6 +10,11 @@ mod damage;
 fn record(text: impl AsRef<[u8]>) -> Recorder {
     let mut recorder = Recorder::default();
     read(&mut text.as_ref(), &mut recorder, &mut |_| {}).unwrap();
+    let mut at_hand = Recorder::default();
+    let mut told = 0;
+    read_bytes(text.as_ref(), &mut at_hand, &mut |bytes| told = bytes).unwrap();
+    assert_eq!((lines(&at_hand), at_hand.warnings()), (lines(&recorder), recorder.warnings()));
+    assert_eq!(told, text.as_ref().len() as u64);
     recorder
 }
 
