@@ -92,7 +92,17 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `Truncated` at the end, `Corrupt` where it does not fit 64 bits.
+    #[inline]
     pub fn varint(&mut self) -> Result<u64> {
+        // Most are small.
+        if let Some(&byte) = self.bytes.get(self.at).filter(|&&byte| byte < 0x80) {
+            self.at += 1;
+            return Ok(u64::from(byte));
+        }
+        self.long_varint()
+    }
+
+    fn long_varint(&mut self) -> Result<u64> {
         let mut value = 0_u64;
         for index in 0..VARINT_MAX_LEN {
             let byte = self.u8()?;

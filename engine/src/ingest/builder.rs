@@ -49,7 +49,7 @@ pub struct BuildOptions {
 impl Default for BuildOptions {
     fn default() -> Self {
         Self {
-            sort_bytes: 128 << 20,
+            sort_bytes: 256 << 20,
             dictionary_bytes: 96 << 20,
             group_bytes: 64 << 20,
             reader_bytes: Space::SORT_BYTES,

@@ -117,8 +117,7 @@ pub enum Packed<'a> {
 /// Appends a value: the field, its type, its bytes.
 pub fn put_value(field: u32, kind: ColumnType, value: Packed<'_>, out: &mut Vec<u8>) {
     out.put_varint(u64::from(field));
-    let code = ColumnType::ALL.iter().position(|&one| one == kind).unwrap_or_default();
-    out.push(u8::try_from(code).unwrap_or_default());
+    out.push(kind as u8);
     match value {
         Packed::Int(value) => out.put_signed(value),
         Packed::Float(value) => out.extend_from_slice(&value.to_le_bytes()),

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::json;
 use super::number::Number;
+use super::shape::begins_with;
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
 use crate::formats::room::Room;
@@ -80,7 +81,8 @@ impl Fields {
         if let Some(last) = self.known.get(self.last)
             && let Some(next) = self.known.get(last.next)
             && next.level == level
-            && *next.key == *key
+            && next.key.len() == key.len()
+            && begins_with(key, &next.key)
         {
             self.last = last.next;
             return Ok(next.id);

@@ -47,37 +47,42 @@ pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
 /// The usual case, fast: arrays of numbers, such as the shapes of tensors. `false` for anything else; `out` may then hold
 /// a part of it.
 fn numbers(bytes: &[u8], out: &mut String) -> bool {
-    let mut rest = bytes;
     // What came before; at first a comma, as a value may follow.
     let (mut last, mut depth) = (b',', 0_usize);
-    while let [first, after @ ..] = rest {
+    // What is kept stands between blanks, in stretches of which this one began here.
+    let (mut at, mut start) = (0, 0);
+    while let Some(&first) = bytes.get(at) {
         let is_value_next = matches!(last, b'[' | b',');
+        let mut len = 1;
         match first {
             b' ' | b'\n' => {
-                rest = after;
-                continue;
+                if !put(&bytes[start..at], out) {
+                    return false;
+                }
+                start = at + 1;
             }
             b'[' if is_value_next => (last, depth) = (b'[', depth + 1),
             b',' if !is_value_next => last = b',',
             b']' if last != b',' && depth > 0 => (last, depth) = (b']', depth - 1),
             b'0'..=b'9' | b'-' if is_value_next => {
                 let is_inside = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
-                let len = rest.iter().position(|byte| !is_inside(byte)).unwrap_or(rest.len());
-                let (number, after) = rest.split_at(len);
-                match std::str::from_utf8(number) {
-                    Ok(text) if is_json_number(number) => out.push_str(text),
-                    _ => return false,
+                let rest = &bytes[at..];
+                len = rest.iter().position(|byte| !is_inside(byte)).unwrap_or(rest.len());
+                if !is_json_number(&rest[..len]) {
+                    return false;
                 }
                 last = b'0';
-                rest = after;
-                continue;
             }
             _ => return false,
         }
-        out.push(char::from(last));
-        rest = after;
+        at += len;
     }
-    last == b']' && depth == 0
+    last == b']' && depth == 0 && put(&bytes[start..], out)
+}
+
+/// Appends bytes that are text.
+fn put(bytes: &[u8], out: &mut String) -> bool {
+    std::str::from_utf8(bytes).map(|text| out.push_str(text)).is_ok()
 }
 
 fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {

@@ -51,9 +51,9 @@ impl<K> Default for Shape<K> {
     }
 }
 
-/// As `starts_with`, by the word: steps are too short to be worth the call that it makes.
+/// As `starts_with`, by the word: steps and keys are too short to be worth the call that it makes.
 #[inline]
-fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
+pub(super) fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
     let Some(bytes) = bytes.get(..text.len()) else { return false };
     let ((words, rest), (text_words, text_rest)) = (bytes.as_chunks::<8>(), text.as_chunks::<8>());
     let word = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
