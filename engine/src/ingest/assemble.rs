@@ -92,12 +92,11 @@ impl ColumnOutput {
         self.pad(before);
         let inline_before = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);
         self.directory.inline.extend_from_slice(&part.directory.inline);
-        self.directory.entries.extend(part.directory.entries.into_iter().map(|mut entry| {
-            if let Place::Inline(start, _) = &mut entry.place {
-                *start += inline_before;
-            }
-            entry
+        self.directory.places.extend(part.directory.places.into_iter().map(|place| match place {
+            Place::Inline(start, len) => Place::Inline(start + inline_before, len),
+            Place::Absent | Place::Piece(_) => place,
         }));
+        self.directory.zones.extend(part.directory.zones);
         self.bytes += part.bytes;
         let before = u32::try_from(before).unwrap_or(u32::MAX);
         match (&mut self.postings, part.postings) {

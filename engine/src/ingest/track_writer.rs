@@ -8,13 +8,11 @@ use super::learn::Learner;
 use super::rows::Rows;
 use super::workers::{Workers, gather};
 use crate::base::{Interval, Result};
-use crate::block::{ColumnType, ROWS, ValuesRef};
+use crate::block::{ColumnType, ROWS, ValuesRef, ZoneMap};
 use crate::codec::Encoder;
 use crate::index::BlockTexts;
 use crate::model::{Nesting, TrackKind};
-use crate::segment::{
-    BlockEntry, ColumnRole, Directory, MAX_INLINE, Piece, PieceWriter, Place, TotalsWriter,
-};
+use crate::segment::{ColumnRole, Directory, MAX_INLINE, Piece, PieceWriter, Place, TotalsWriter};
 use crate::tile::{PyramidWriter, Range, SliceCell, base_level};
 
 /// Rows of a group: enough that what is learned of each key comes from many of its rows.
@@ -92,8 +90,6 @@ pub struct ColumnOutput {
     /// Bytes of its blocks.
     pub bytes: u64,
 }
-
-const ABSENT: BlockEntry = BlockEntry { place: Place::Absent, zone: crate::block::ZoneMap::None };
 
 impl TrackWriter {
     /// For a track, or for the rows of a side table.
@@ -370,7 +366,8 @@ impl ColumnOutput {
         } else {
             Place::Piece(writer.piece(&encoded.bytes)?)
         };
-        self.directory.entries.push(BlockEntry { place, zone: encoded.zone });
+        self.directory.places.push(place);
+        self.directory.zones.push(encoded.zone);
         match (&mut self.postings, encoded.texts) {
             (Some(kept), Some(texts)) if kept.len() < MAX_POSTINGS => kept.push(block, &texts),
             _ => self.postings = None,
@@ -380,6 +377,8 @@ impl ColumnOutput {
 
     /// Adds blocks in which the column has no values, up to this many.
     pub fn pad(&mut self, blocks: usize) {
-        self.directory.entries.resize(blocks.max(self.directory.entries.len()), ABSENT);
+        let blocks = blocks.max(self.directory.places.len());
+        self.directory.places.resize(blocks, Place::Absent);
+        self.directory.zones.resize(blocks, ZoneMap::None);
     }
 }

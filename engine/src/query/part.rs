@@ -101,9 +101,9 @@ impl<B: Bytes> Segment<B> {
         for (at, column) in self.footer().columns.iter().enumerate() {
             put(Part::Directory(at), column.directory);
             put(Part::Postings(at), column.postings);
-            let blocks = self.directory(at).map(|directory| directory.entries.as_slice()).unwrap_or_default();
-            for (block, entry) in blocks.iter().enumerate() {
-                if let Place::Piece(piece) = entry.place {
+            let blocks = self.directory(at).map(|directory| directory.places.as_slice()).unwrap_or_default();
+            for (block, place) in blocks.iter().enumerate() {
+                if let Place::Piece(piece) = *place {
                     put(Part::Block(at, block), piece);
                 }
             }

@@ -53,7 +53,7 @@ impl<B: Bytes> Segment<B> {
     fn decode_part(&self, part: Part) -> Result<()> {
         match part {
             Part::BlockList(table) => self.blocks(table).map(drop),
-            Part::Directory(column) => self.directory(column).map(drop),
+            Part::Directory(column) => self.directory(column).and_then(|_| self.zones(column)).map(drop),
             Part::Postings(column) => self.decode_postings(column),
             Part::Program(track) => self.program(track).map(drop),
             Part::Totals(track) => self.totals(track).map(drop),
@@ -154,7 +154,7 @@ impl<B: Bytes> Segment<B> {
     fn block_place(&self, column: usize, block: usize) -> Result<Option<Range<u64>>> {
         let directory = self.directory(column)?;
         let start = self.footer().columns[column].directory.offset;
-        Ok(directory.entries.get(block).and_then(|entry| match entry.place {
+        Ok(directory.places.get(block).and_then(|place| match *place {
             Place::Absent => None,
             Place::Inline(..) => Some(start..start),
             Place::Piece(piece) => Some(piece.offset..piece.offset.saturating_add(u64::from(piece.len))),

@@ -88,7 +88,7 @@ impl<B: Bytes> Segment<B> {
     fn column_anatomy(&self, at: usize) -> Result<ColumnAnatomy> {
         let meta = &self.footer().columns[at];
         let mut codecs = BTreeMap::new();
-        for block in 0..self.directory(at)?.entries.len() {
+        for block in 0..self.directory(at)?.places.len() {
             let name = match self.block_bytes(at, block)? {
                 None => "absent",
                 Some((bytes, offset)) => {

@@ -208,7 +208,7 @@ impl<B: Bytes> Segment<B> {
     pub fn block_bytes(&self, column: usize, block: usize) -> Result<Option<(&[u8], u64)>> {
         let directory = self.directory(column)?;
         let damaged = Error::Corrupt { what: "block that is not there", offset: 0 };
-        match directory.entries.get(block).ok_or(damaged)?.place {
+        match *directory.places.get(block).ok_or(damaged)? {
             Place::Absent => Ok(None),
             Place::Inline(start, len) => {
                 let start = start as usize;

@@ -12,15 +12,6 @@ pub const MAX_INLINE: usize = 12;
 /// Most bytes of blocks in one directory.
 const MAX_INLINE_BYTES: usize = 1 << 28;
 
-/// One block of a column.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BlockEntry {
-    /// Where.
-    pub place: Place,
-    /// The range of its values.
-    pub zone: ZoneMap,
-}
-
 /// Where the bytes of a block are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -35,8 +26,10 @@ pub enum Place {
 /// All blocks of a column, in the order of the table's [`super::BlockList`].
 #[derive(Debug, Default, PartialEq)]
 pub struct Directory {
-    /// One entry a block.
-    pub entries: Vec<BlockEntry>,
+    /// Where each block is.
+    pub places: Vec<Place>,
+    /// The range of each block's values; none where they were not read.
+    pub zones: Vec<ZoneMap>,
     /// Blocks that stand here.
     pub inline: Vec<u8>,
 }
@@ -53,8 +46,8 @@ const FLOAT_ZONES: u8 = 2;
 impl Directory {
     /// Appends the directory.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let pieces = || self.entries.iter().filter_map(|entry| entry.place.piece());
-        let lens = self.entries.iter().map(|entry| match entry.place {
+        let pieces = || self.places.iter().filter_map(|place| place.piece());
+        let lens = self.places.iter().map(|place| match *place {
             Place::Absent => ABSENT,
             Place::Inline(_, len) => i64::from(len) << 2 | INLINE,
             Place::Piece(piece) => i64::from(piece.len) << 2 | PIECE,
@@ -72,8 +65,9 @@ impl Directory {
     fn encode_zones(&self, out: &mut Vec<u8>) {
         let mut ints = (Vec::new(), Vec::new());
         let mut floats = Vec::new();
-        for entry in self.entries.iter().filter(|entry| entry.place != Place::Absent) {
-            match entry.zone {
+        let here = self.places.iter().zip(&self.zones).filter(|(place, _)| **place != Place::Absent);
+        for (_, zone) in here {
+            match *zone {
                 ZoneMap::None => floats.extend([f64::NAN; 2]),
                 ZoneMap::Ints { min, max } => {
                     ints.0.push(min);
@@ -94,7 +88,8 @@ impl Directory {
         }
     }
 
-    /// Reads a directory of this many blocks.
+    /// Reads a directory of this many blocks, up to its zone maps: only searches need these, and they take as long as all
+    /// the rest.
     ///
     /// # Errors
     /// Where the bytes are damaged.
@@ -126,15 +121,24 @@ impl Directory {
         }
         let mut inline = Vec::new();
         decoder.unpack(cursor.bytes()?, inline_at as usize, &mut inline)?;
+        Ok(Self { places, zones: Vec::new(), inline })
+    }
+
+    /// Reads the zone maps of a directory of this many blocks.
+    ///
+    /// # Errors
+    /// Where the bytes are damaged.
+    pub fn decode_zones(
+        cursor: &mut Cursor<'_>,
+        blocks: usize,
+        decoder: &mut Decoder,
+    ) -> Result<Vec<ZoneMap>> {
+        let places = Self::decode(cursor, blocks, decoder)?.places;
         let present = places.iter().filter(|place| **place != Place::Absent).count();
-        let zones = read_zones(cursor, present, decoder)?;
+        let mut zones = read_zones(cursor, present, decoder)?.into_iter();
         cursor.finish()?;
-        let mut zones = zones.into_iter();
-        let entries = places.into_iter().map(|place| {
-            let zone = if place == Place::Absent { None } else { zones.next() };
-            BlockEntry { place, zone: zone.unwrap_or_default() }
-        });
-        Ok(Self { entries: entries.collect(), inline })
+        let zone = |place: &Place| if *place == Place::Absent { None } else { zones.next() };
+        Ok(places.iter().map(zone).map(Option::unwrap_or_default).collect())
     }
 }
 
@@ -169,14 +173,18 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Error;
 
     #[track_caller]
     fn check(directory: &Directory) {
         let mut bytes = Vec::new();
         directory.encode(&mut bytes);
-        let blocks = directory.entries.len();
+        let blocks = directory.places.len();
         let decode = |bytes: &[u8]| {
-            Directory::decode(&mut Cursor::new(bytes, 0, "directory"), blocks, &mut Decoder::default())
+            let cursor = || Cursor::new(bytes, 0, "directory");
+            let read = Directory::decode(&mut cursor(), blocks, &mut Decoder::default())?;
+            let zones = Directory::decode_zones(&mut cursor(), blocks, &mut Decoder::default())?;
+            Ok::<_, Error>(Directory { zones, ..read })
         };
         assert_eq!(&decode(&bytes).unwrap(), directory);
         for keep in 0..bytes.len() {
@@ -189,12 +197,10 @@ mod tests {
         let piece = |offset| Place::Piece(Piece { offset, len: 300, checksum: 0xdead_beef });
         let places = [piece(16), Place::Absent, Place::Inline(0, 3), Place::Inline(3, 2), piece(900)];
         let with = |zone: fn(i64) -> ZoneMap| Directory {
-            entries: (0..)
+            places: places.to_vec(),
+            zones: (0..)
                 .zip(places)
-                .map(|(at, place)| {
-                    let zone = if place == Place::Absent { ZoneMap::None } else { zone(at) };
-                    BlockEntry { place, zone }
-                })
+                .map(|(at, place)| if place == Place::Absent { ZoneMap::None } else { zone(at) })
                 .collect(),
             inline: vec![1, 2, 3, 4, 5],
         };

@@ -27,7 +27,7 @@ pub use block_reader::BlockReader;
 pub use blocks::{BlockList, BlockListWriter};
 pub use code_spans::CodeSpans;
 pub use dictionary::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
-pub use directory::{BlockEntry, Directory, MAX_INLINE, Place};
+pub use directory::{Directory, MAX_INLINE, Place};
 pub use flows::{Arrow, End, FlowsMeta, FlowsWriter};
 pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
 pub use footer_codec::MAX_TRACK_DEPTH;

@@ -14,7 +14,7 @@ use super::source::Bytes;
 use crate::base::bytes::Cursor;
 use crate::base::checksum::is_intact;
 use crate::base::{Error, Result};
-use crate::block::ColumnType;
+use crate::block::{ColumnType, ZoneMap};
 use crate::codec::{self, Decoder, Texts};
 use crate::model::{NameId, TableId, TrackId, TrackKind};
 
@@ -30,6 +30,7 @@ pub struct Segment<B> {
     content: String,
     blocks: Vec<OnceLock<BlockList>>,
     directories: Vec<OnceLock<Directory>>,
+    zones: Vec<OnceLock<Vec<ZoneMap>>>,
     seen: Vec<OnceLock<Vec<OnceLock<CodeSpans>>>>,
     chunks: OnceLock<Vec<Piece>>,
     texts: Vec<OnceLock<Texts>>,
@@ -100,6 +101,7 @@ impl<B: Bytes> Segment<B> {
             content: layout::content_id(trailer.footer.checksum, file_len),
             blocks: footer.tables.iter().map(|_| OnceLock::new()).collect(),
             directories: footer.columns.iter().map(|_| OnceLock::new()).collect(),
+            zones: footer.columns.iter().map(|_| OnceLock::new()).collect(),
             seen: footer.columns.iter().map(|_| OnceLock::new()).collect(),
             chunks: OnceLock::new(),
             texts: (0..texts).map(|_| OnceLock::new()).collect(),
@@ -175,6 +177,20 @@ impl<B: Bytes> Segment<B> {
             let mut cursor = self.cursor(meta.directory, "column directory")?;
             self.with_decoder(|decoder| Directory::decode(&mut cursor, blocks, decoder))
         })
+    }
+
+    /// The range of the values of each block of a column, by its position in the footer.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn zones(&self, column: usize) -> Result<&[ZoneMap]> {
+        let meta = &self.footer.columns[column];
+        let blocks = self.blocks(meta.table)?.len();
+        let read = || {
+            let mut cursor = self.cursor(meta.directory, "column directory")?;
+            self.with_decoder(|decoder| Directory::decode_zones(&mut cursor, blocks, decoder))
+        };
+        get_or_try(&self.zones[column], read).map(Vec::as_slice)
     }
 
     /// For each block of a column, by its position in the footer, a place to keep the codes that its rows have. Only

@@ -123,9 +123,9 @@ impl<B: Bytes> Segment<B> {
             } else if is_text {
                 candidates.extend((0..blocks).map(|block| Candidate { column, block, is_all: false }));
             } else if meta.role == ColumnRole::Name || matches!(meta.role, ColumnRole::Field(_)) {
-                let entries = &self.directory(column)?.entries;
-                for (block, (entry, seen)) in entries.iter().zip(self.seen_codes(column)?).enumerate() {
-                    let share = match (matches.share_of_zone(entry.zone), seen.get()) {
+                let zones = self.zones(column)?.iter();
+                for (block, (zone, seen)) in zones.zip(self.seen_codes(column)?).enumerate() {
+                    let share = match (matches.share_of_zone(*zone), seen.get()) {
                         (Share::Some, Some(spans)) => matches.share_of_spans(spans),
                         (share, _) => share,
                     };
