@@ -11,9 +11,9 @@ use crate::base::Result;
 use crate::segment::{Bytes, Segment, part_of};
 
 /// What is read from a disk at once. The system's own guess for a mapping is megabytes around each place.
-const REGION_LEN: usize = 1 << 16;
-/// Regions that are read ahead where one follows another.
-const AHEAD: usize = 16;
+const REGION_LEN: usize = 1 << 15;
+/// Most regions that are read at once where one follows another.
+const AHEAD: usize = 32;
 
 /// The bytes of a mapped file.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Mapped {
         Self { asked: (0..regions.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(), map }
     }
 
-    /// Has a region read, and those after it where the one before was read, too.
+    /// Has a region read, and of those after it twice as many as were read before it.
     fn ask(&self, region: usize) {
         let bit = |region: usize| (&self.asked[region / 64], 1 << (region % 64));
         let (word, mask) = bit(region);
@@ -39,10 +39,13 @@ impl Mapped {
             return;
         }
         word.fetch_or(mask, Ordering::Relaxed);
-        let before = region.checked_sub(1).map(bit);
-        let follows = before.is_some_and(|(word, mask)| word.load(Ordering::Relaxed) & mask != 0);
+        let is_asked = |region: &usize| {
+            let (word, mask) = bit(*region);
+            word.load(Ordering::Relaxed) & mask != 0
+        };
+        let before = (region.saturating_sub(AHEAD)..region).rev().take_while(is_asked).count();
         let start = region * REGION_LEN;
-        let len = (REGION_LEN * if follows { AHEAD } else { 1 }).min(self.map.len() - start);
+        let len = (REGION_LEN * (2 * before).clamp(1, AHEAD)).min(self.map.len() - start);
         // Only advice, again.
         let _ = self.map.advise_range(Advice::WillNeed, start, len);
     }
