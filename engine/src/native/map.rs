@@ -31,21 +31,19 @@ impl Mapped {
         Self { asked: (0..regions.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(), map }
     }
 
-    /// Has a region read, and of those after it twice as many as were read before it.
+    /// Has a region read, and with it some after it: twice as many as there are right before it that have been asked for.
     fn ask(&self, region: usize) {
-        let bit = |region: usize| (&self.asked[region / 64], 1 << (region % 64));
-        let (word, mask) = bit(region);
-        if word.load(Ordering::Relaxed) & mask != 0 {
+        let is_asked =
+            |region: usize| self.asked[region / 64].load(Ordering::Relaxed) >> (region % 64) & 1 == 1;
+        if is_asked(region) {
             return;
         }
-        word.fetch_or(mask, Ordering::Relaxed);
-        let is_asked = |region: &usize| {
-            let (word, mask) = bit(*region);
-            word.load(Ordering::Relaxed) & mask != 0
-        };
-        let before = (region.saturating_sub(AHEAD)..region).rev().take_while(is_asked).count();
+        let before = (region.saturating_sub(AHEAD)..region).rev().take_while(|&one| is_asked(one)).count();
         let start = region * REGION_LEN;
         let len = (REGION_LEN * (2 * before).clamp(1, AHEAD)).min(self.map.len() - start);
+        for asked in region..region + len.div_ceil(REGION_LEN) {
+            self.asked[asked / 64].fetch_or(1 << (asked % 64), Ordering::Relaxed);
+        }
         // Only advice, again.
         let _ = self.map.advise_range(Advice::WillNeed, start, len);
     }

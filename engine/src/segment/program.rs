@@ -139,10 +139,16 @@ impl Program {
         let corrupt = Error::Corrupt { what: "code of a program", offset };
         let mut codes = Vec::with_capacity(steps.len());
         let mut usual = i64::from(first);
-        for step in steps {
+        while let Some((step, rest)) = steps.get(codes.len()..).and_then(<[i64]>::split_first) {
             let code = u32::try_from(usual.wrapping_add(*step)).map_err(|_| corrupt)?;
-            usual = i64::from(*self.successors.get(code as usize).ok_or(corrupt)?);
+            let successors =
+                self.successors.get(code as usize..).filter(|rest| !rest.is_empty()).ok_or(corrupt)?;
+            // Most codes go straight on. That is looked for without waiting for one to know the next.
+            let is_next = |((step, next), expected): &((&i64, &u32), u32)| **step == 0 && next == &expected;
+            let straight = rest.iter().zip(successors).zip(code + 1..).take_while(is_next).count();
             codes.push(code);
+            codes.extend((code + 1..).take(straight));
+            usual = i64::from(*successors.get(straight).ok_or(corrupt)?);
         }
         Ok(codes)
     }
