@@ -26,10 +26,9 @@ impl ZoneMap {
     /// Of integers.
     #[must_use]
     pub fn of_ints(values: &[i64]) -> Self {
-        match (values.iter().min(), values.iter().max()) {
-            (Some(&min), Some(&max)) => Self::Ints { min, max },
-            _ => Self::None,
-        }
+        let Some(&first) = values.first() else { return Self::None };
+        let (min, max) = values.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)));
+        Self::Ints { min, max }
     }
 
     /// Of floats.

@@ -7,7 +7,7 @@ use super::learn::Starts;
 use super::rows::{FieldColumn, Rows};
 use crate::base::Covered;
 use crate::base::bytes::Put;
-use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block};
+use crate::block::{BlockValues, Coding, ColumnType, ROWS, ValuesRef, ZoneMap, encode_block};
 use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
 use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, ProgramColumn};
 
@@ -62,6 +62,8 @@ impl Group<'_> {
     pub fn block(&self, range: Range<usize>, reach_ps: i64, encoder: &mut Encoder) -> EncodedBlock {
         let rows = self.rows;
         let mut block = EncodedBlock { rows: range.len() as u32, ..EncodedBlock::default() };
+        let foretold = self.program.map(|(program, codes)| Codes::of(program, &codes[range.clone()]));
+        let foretold = foretold.as_ref();
         if rows.starts.is_empty() {
             // A side table: rows without a place in time.
         } else if rows.durations.is_empty() {
@@ -78,14 +80,16 @@ impl Group<'_> {
             for (role, values) in [(ColumnRole::Duration, &rows.durations), (ColumnRole::Name, &rows.names)] {
                 let kind = if role == ColumnRole::Name { ColumnType::Text } else { ColumnType::Int };
                 let values = &values[range.clone()];
-                if !self.put_foretold((role, kind), &range, |_| true, values, encoder, &mut block) {
+                let is_foretold = foretold
+                    .is_some_and(|codes| codes.put((role, kind), |_| true, values, encoder, &mut block));
+                if !is_foretold {
                     block.plain(role, ValuesRef::Ints(values), encoder);
                 }
             }
             block.plain(ColumnRole::Form, ValuesRef::Ints(&rows.forms[range.clone()]), encoder);
         }
         for column in &rows.fields {
-            self.put_field(column, &range, encoder, &mut block);
+            self.put_field(column, &range, foretold, encoder, &mut block);
         }
         block
     }
@@ -122,6 +126,7 @@ impl Group<'_> {
         &self,
         column: &FieldColumn,
         range: &Range<usize>,
+        foretold: Option<&Codes<'_>>,
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) {
@@ -138,7 +143,7 @@ impl Group<'_> {
         if let BlockValues::Ints(values) = &column.values {
             let has = |at: usize| present.as_ref().is_none_or(|present| present[at]);
             let values = &values[slots.clone()];
-            if self.put_foretold((role, column.kind), range, has, values, encoder, block) {
+            if foretold.is_some_and(|codes| codes.put((role, column.kind), has, values, encoder, block)) {
                 return;
             }
         }
@@ -149,35 +154,75 @@ impl Group<'_> {
         };
         block.put((role, column.kind), present.as_deref(), values, encoder);
     }
+}
+
+/// What a track's program says of a block.
+struct Codes<'a> {
+    program: &'a Program,
+    /// Of each row.
+    codes: &'a [u32],
+    /// Those that occur, once each, where they are far fewer than the rows.
+    distinct: Option<Vec<u32>>,
+}
+
+/// At most one row in this many is the first of its code: else looking at codes instead of rows spares too little.
+const DISTINCT_SHARE: usize = 2;
+/// Codes of a program for each row of a block at most, so that marking those that occur costs less than it spares.
+const CODES_A_ROW: usize = 8;
+
+impl<'a> Codes<'a> {
+    fn of(program: &'a Program, codes: &'a [u32]) -> Self {
+        let is_small = program.successors.len() <= codes.len() * CODES_A_ROW;
+        let distinct = is_small.then(|| {
+            let mut occurred = vec![false; program.successors.len()];
+            let is_new = |code: &u32| !std::mem::replace(&mut occurred[*code as usize], true);
+            codes.iter().copied().filter(is_new).collect::<Vec<u32>>()
+        });
+        let distinct = distinct.filter(|distinct| distinct.len() * DISTINCT_SHARE <= codes.len());
+        Self { program, codes, distinct }
+    }
 
     /// Stores a column as what differs from the program. `false` where the program does not foretell it, or not which
     /// rows have a value.
-    fn put_foretold(
+    fn put(
         &self,
         (role, kind): (ColumnRole, ColumnType),
-        range: &Range<usize>,
         has: impl Fn(usize) -> bool,
         values: &[i64],
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) -> bool {
-        let Some((program, codes)) = self.program else { return false };
+        let Self { program, codes, .. } = *self;
         let Some(foretold) = program.column(Foretold::Column(role, kind)) else { return false };
-        let codes = &codes[range.clone()];
-        let zone = zone_of((role, kind), ValuesRef::Ints(values));
-        let bytes = if program.key == (role, kind) {
+        let usual = |code: &u32| foretold.values[*code as usize];
+        let is_key = program.key == (role, kind);
+        let is_whole = foretold.present.is_none() && values.len() == codes.len();
+        let is_usual =
+            is_key || (is_whole && values.iter().zip(codes).all(|(value, code)| *value == usual(code)));
+        let bytes = if is_key {
             encoded_codes(program, codes, encoder)
         } else {
-            let Some(differences) = differences(foretold, codes, has, values) else { return false };
             let mut bytes = vec![Coding::Foretold.code()];
-            encoder.ints(&differences, &mut bytes);
+            if is_usual {
+                encoder.ints(&NOTHING[..codes.len()], &mut bytes);
+            } else {
+                let Some(differences) = differences(foretold, codes, has, values) else { return false };
+                encoder.ints(&differences, &mut bytes);
+            }
             bytes
         };
-        let texts = texts_of(kind, ValuesRef::Ints(values));
+        // What occurs, from the codes where they tell.
+        let told = self.distinct.as_ref().filter(|_| is_usual);
+        let told: Option<Vec<i64>> = told.map(|codes| codes.iter().map(usual).collect());
+        let occurring = ValuesRef::Ints(told.as_deref().unwrap_or(values));
+        let (zone, texts) = (zone_of((role, kind), occurring), texts_of(kind, occurring));
         block.columns.push(EncodedColumn { role, kind, zone, bytes, texts });
         true
     }
 }
+
+/// The differences of a block in which all is as foretold.
+static NOTHING: [i64; ROWS] = [0; ROWS];
 
 /// What differs; `None` where other rows have a value than foretold.
 fn differences(
