@@ -176,6 +176,13 @@ pub fn name(bytes: &[u8]) -> Option<&'static str> {
     NAMES.get(index(id)?).copied()
 }
 
+/// The one value of a column whose codec says that all are the same.
+pub fn constant(bytes: &[u8]) -> Option<i64> {
+    let mut cursor = Cursor::new(bytes, 0, "integer column");
+    let value = (cursor.u8().ok()? == CONSTANT).then(|| cursor.signed())?.ok()?;
+    cursor.finish().ok().map(|()| value)
+}
+
 /// Fills `out` from as many packed bytes as it needs.
 pub fn take_packed(cursor: &mut Cursor<'_>, width: u8, out: &mut [i64]) -> Result<()> {
     if width > MAX_WIDTH {

@@ -154,6 +154,12 @@ pub fn decode_ints(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()>
     Decoder::default().ints(bytes, count, out)
 }
 
+/// The one value of a column of integers that was found to be all the same, whatever their number.
+#[must_use]
+pub fn constant_int(bytes: &[u8]) -> Option<i64> {
+    int::constant(bytes)
+}
+
 /// Appends a column of floats, in the smallest form; every bit is kept, those of NaNs and the sign of zero too.
 ///
 /// # Panics

@@ -7,7 +7,7 @@ use super::{Bytes, ColumnRole, Foretold, Place, Program, Segment};
 use crate::base::bytes::Cursor;
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
-use crate::codec::Decoder;
+use crate::codec::{self, Decoder};
 use crate::model::TableId;
 
 /// Reads columns of a block.
@@ -81,11 +81,17 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 let foretold = foretold.ok_or_else(|| cursor.corrupt())?;
                 self.decode_codes(program)?;
                 let codes = self.codes.as_deref().unwrap_or_default();
-                let count = foretold.count(codes);
-                self.decoder.ints(cursor.take(cursor.remaining())?, count, &mut self.differences)?;
-                let before = foretold.count(&codes[..wanted.start]);
-                let differences = self.differences[before..].iter().copied();
-                let column = foretold.column(&codes[wanted.clone()], differences);
+                let here = &codes[wanted.clone()];
+                let bytes = cursor.take(cursor.remaining())?;
+                let column = match codec::constant_int(bytes) {
+                    // Nearly always, and then 0.
+                    Some(difference) => foretold.column(here, repeat(difference)),
+                    None => {
+                        self.decoder.ints(bytes, foretold.count(codes), &mut self.differences)?;
+                        let before = foretold.count(&codes[..wanted.start]);
+                        foretold.column(here, self.differences[before..].iter().copied())
+                    }
+                };
                 Ok(Some(column.from_row(wanted.start)))
             }
             Coding::Codes => {
