@@ -39,18 +39,26 @@ impl Identity {
     /// Where one cannot be read, or the ingest is cancelled.
     pub fn of(inputs: &[RankInput], meter: &Meter) -> Result<Self> {
         meter.begin(Stage::Identifying, total_bytes(inputs)?);
-        Self::read(inputs, &|bytes| {
-            meter.add_bytes(bytes);
+        Self::read(inputs, |hasher, chunk| {
+            hasher.update_rayon(chunk);
+            meter.add_bytes(chunk.len() as u64);
             !meter.is_cancelled()
         })
     }
 
-    /// Reads all inputs; after each chunk `goes_on` is told how many bytes it had, and may end it.
+    /// Reads all inputs while other work goes on: on this core alone, and as long as `goes_on` says so.
     ///
     /// # Errors
     /// Where one cannot be read; `Cancelled` where it was ended.
-    pub fn read(inputs: &[RankInput], goes_on: &dyn Fn(u64) -> bool) -> Result<Self> {
-        let hashes = inputs.iter().map(|input| rank_hash(input, goes_on)).collect::<Result<Vec<_>>>()?;
+    pub fn beside(inputs: &[RankInput], goes_on: &dyn Fn() -> bool) -> Result<Self> {
+        Self::read(inputs, |hasher, chunk| {
+            hasher.update(chunk);
+            goes_on()
+        })
+    }
+
+    fn read(inputs: &[RankInput], hash: impl Fn(&mut blake3::Hasher, &[u8]) -> bool) -> Result<Self> {
+        let hashes = inputs.iter().map(|input| rank_hash(input, &hash)).collect::<Result<Vec<_>>>()?;
         let ranks: Vec<ProfileId> = hashes.iter().map(|hash| ProfileId::new(RankCount::One, *hash)).collect();
         let profile = match ranks[..] {
             [only] => only,
@@ -78,15 +86,15 @@ fn size_bytes(path: &Path) -> Result<u64> {
     if meta.is_file() { Ok(meta.len()) } else { Err(IngestError::not_a_file(path)) }
 }
 
-fn rank_hash(input: &RankInput, goes_on: &dyn Fn(u64) -> bool) -> Result<[u8; HASH_LEN]> {
+/// `hash` takes a chunk and says whether to go on.
+fn rank_hash(input: &RankInput, hash: impl Fn(&mut blake3::Hasher, &[u8]) -> bool) -> Result<[u8; HASH_LEN]> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(RANK_DOMAIN);
     for path in input.files() {
         hasher.update(&size_bytes(path)?.to_le_bytes());
         let mapped = Mapped::open(path).map_err(|source| IngestError::open(path, source))?;
         for chunk in mapped.bytes().chunks(CHUNK_LEN) {
-            hasher.update_rayon(chunk);
-            if !goes_on(chunk.len() as u64) {
+            if !hash(&mut hasher, chunk) {
                 return Err(IngestError::Cancelled);
             }
         }

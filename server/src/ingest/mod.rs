@@ -110,7 +110,7 @@ pub fn stage(
     });
     let identify = |goes_on: &dyn Fn() -> bool| match identity {
         Some(identity) => Ok(identity),
-        None => Identity::read(inputs, &|_| goes_on()),
+        None => Identity::beside(inputs, goes_on),
     };
     build(store, &sources.collect::<Vec<_>>(), settings, meter, identify)
 }
