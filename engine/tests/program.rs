@@ -11,7 +11,7 @@ use nprof_engine::model::{
 };
 use nprof_engine::native::AllCores;
 use nprof_engine::query::{OneHand, Pattern};
-use nprof_engine::segment::{BlockReader, Segment};
+use nprof_engine::segment::{BlockReader, ColumnRole, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 
@@ -308,6 +308,9 @@ fn a_damaged_program_is_found() {
         bytes[at] ^= 1;
         let damaged = Segment::open(bytes).unwrap();
         assert!(matches!(damaged.program(TRACK), Err(Error::Corrupt { what: "program", .. })));
+        let table = damaged.table("instruction").unwrap();
+        let starts = BlockReader::new(&damaged, table, 0).unwrap().core_ints(ColumnRole::Start);
+        assert!(matches!(starts, Err(Error::Corrupt { what: "program", .. })), "times that are wrong");
         // What the program does not foretell is readable still.
         assert!(damaged.text(nprof_engine::model::NameId(0)).is_ok());
     }

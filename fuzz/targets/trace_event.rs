@@ -8,4 +8,5 @@ use nprof_engine::fixture::Recorder;
 fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;
     let _ = trace_event::read(&mut input, &mut Recorder::default(), &mut |_| {});
+    let _ = trace_event::read_bytes(bytes, &mut Recorder::default(), &mut |_| {});
 });

@@ -10,6 +10,8 @@ use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
 use crate::codec::{self, Decoder};
 use crate::model::TableId;
 
+const NO_PROGRAM: Error = Error::Corrupt { what: "block of a program that is not there", offset: 0 };
+
 /// Reads columns of a block.
 #[derive(Debug)]
 pub struct BlockReader<'a, B> {
@@ -126,11 +128,16 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     }
 
     fn program(&self) -> Result<&'a Program> {
-        let damaged = Error::Corrupt { what: "block of a program that is not there", offset: 0 };
+        self.track_program()?.ok_or(NO_PROGRAM)
+    }
+
+    /// That of the track, if it has one.
+    fn track_program(&self) -> Result<Option<&'a Program>> {
+        let damaged = NO_PROGRAM;
         let table = self.segment.footer().tables.get(usize::from(self.table.0)).ok_or(damaged)?;
         let row = table.first_row + self.segment.blocks(self.table)?.first_row(self.block);
         let track = self.segment.track_of(row).ok_or(damaged)?;
-        self.segment.program(track)?.ok_or(damaged)
+        self.segment.program(track)
     }
 
     fn decode_codes(&mut self, program: &Program) -> Result<()> {
@@ -156,7 +163,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
         let of = if coding == Coding::AfterEnd { Foretold::GapAfterEnd } else { Foretold::StepAfterStart };
         // A track without a program foretells nothing.
-        let foretold = self.program().ok().and_then(|program| Some((program, program.column(of)?)));
+        let foretold = self.track_program()?.and_then(|program| Some((program, program.column(of)?)));
         if let Some((program, _)) = foretold {
             self.decode_codes(program)?;
         }
