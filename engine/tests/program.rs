@@ -308,10 +308,32 @@ fn a_damaged_program_is_found() {
         bytes[at] ^= 1;
         let damaged = Segment::open(bytes).unwrap();
         assert!(matches!(damaged.program(TRACK), Err(Error::Corrupt { what: "program", .. })));
-        let table = damaged.table("instruction").unwrap();
-        let starts = BlockReader::new(&damaged, table, 0).unwrap().core_ints(ColumnRole::Start);
-        assert!(matches!(starts, Err(Error::Corrupt { what: "program", .. })), "times that are wrong");
         // What the program does not foretell is readable still.
         assert!(damaged.text(nprof_engine::model::NameId(0)).is_ok());
     }
+}
+
+#[test]
+fn starts_without_their_program_are_refused() {
+    // Steady steps and lengths of no order: starts are foretold from starts, and need no durations.
+    let mut executed = program(11, 4_000, 20);
+    let mut start_ps = 0;
+    for (at, one) in (0..).zip(&mut executed) {
+        one.start_ps = start_ps;
+        one.duration_ps = 1_000 + noise(11, at) * 1_000;
+        start_ps += 10_000 + one.pc * 1_000;
+    }
+    let segment = build(&executed, Order::Promised, BuildOptions::default()).unwrap();
+    let starts = |segment: &Segment<Vec<u8>>| {
+        let table = segment.table("instruction").unwrap();
+        BlockReader::new(segment, table, 1).unwrap().core_ints(ColumnRole::Start)
+    };
+    let expected: Vec<i64> = executed.iter().map(|one| one.start_ps).collect();
+    let first = segment.blocks(segment.table("instruction").unwrap()).unwrap().first_row(1) as usize;
+    assert_eq!(starts(&segment).unwrap(), expected[first..]);
+    let program = segment.footer().tracks[0].program;
+    let mut bytes = segment.into_bytes();
+    bytes[program.offset as usize] ^= 1;
+    let damaged = starts(&Segment::open(bytes).unwrap());
+    assert!(matches!(damaged, Err(Error::Corrupt { what: "program", .. })), "{damaged:?}");
 }
