@@ -36,6 +36,7 @@ pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, space: Space<'_>, met
     // Bytes are counted where the file is read, before they are unpacked: the total is the file's size.
     let mut reader = Input::new(Metered::new(File::open(path).map_err(open)?, meter)).map_err(unpack)?;
     let head = reader.head(HEAD_LEN).map_err(unpack)?;
+    let head_len = head.len() as u64;
     let found = detect(head).map_err(format)?;
     if let (Some(neff), Format::NeuronJson | Format::TraceEvent) = (&input.neff, found) {
         tracing::info!("{} is not needed for this kind of trace", neff.display());
@@ -48,11 +49,12 @@ pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, space: Space<'_>, met
         Format::TraceEvent => {
             let mapped = Mapped::open(path).map_err(open)?;
             if !mapped.bytes().starts_with(&GZIP_MAGIC) {
-                return trace_event::read_bytes(mapped.bytes(), sink, &mut counted(meter)).map_err(format);
+                return trace_event::read_bytes(mapped.bytes(), sink, &mut counted(meter, head_len))
+                    .map_err(format);
             }
             read_ahead(&mut reader, |ahead| trace_event::read(ahead, sink, &mut ignored)).map_err(format)?;
         }
-        Format::Ntff => return read_ntff(path, input.neff.as_deref(), (sink, space), meter),
+        Format::Ntff => return read_ntff(path, input.neff.as_deref(), (sink, space), (meter, head_len)),
         Format::Neff => {
             return Err(format(Error::format(
                 "this is a NEFF: the program, not its trace",
@@ -86,7 +88,7 @@ fn read_ntff(
     path: &Path,
     neff: Option<&Path>,
     (sink, space): (&mut dyn Sink, Space<'_>),
-    meter: &Meter,
+    (meter, head_len): (&Meter, u64),
 ) -> Result<()> {
     let mapped = Mapped::open(path).map_err(|source| IngestError::open(path, source))?;
     if mapped.bytes().starts_with(&GZIP_MAGIC) {
@@ -95,16 +97,15 @@ fn read_ntff(
         return Err(IngestError::Format { path: path.to_owned(), source: error });
     }
     let neff = neff.map(|path| read_neff(path, meter)).transpose()?;
-    ntff::read(mapped.bytes(), neff.as_ref(), space, sink, &mut counted(meter))
+    ntff::read(mapped.bytes(), neff.as_ref(), space, sink, &mut counted(meter, head_len))
         .map_err(|source| IngestError::Format { path: path.to_owned(), source })
 }
 
-/// Counts the bytes of a reader that tells how far it is.
-fn counted(meter: &Meter) -> impl FnMut(u64) + '_ {
-    let mut told = 0;
+/// Counts the bytes of a reader that tells how far it is, but for the first `told`, which have been counted.
+fn counted(meter: &Meter, mut told: u64) -> impl FnMut(u64) + '_ {
     move |done| {
         meter.add_bytes(done.saturating_sub(told));
-        told = done;
+        told = told.max(done);
     }
 }
 
