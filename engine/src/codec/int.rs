@@ -19,7 +19,7 @@ use super::stats::Stats;
 use super::varint::Varint;
 use super::{Decoder, Encoder, INTS, MAX_VALUES, check_count};
 use crate::base::Result;
-use crate::base::bytes::{Cursor, Put, zigzag};
+use crate::base::bytes::{Cursor, zigzag};
 
 /// A codec whose size follows from the statistics. None of this counts the id byte.
 pub trait Codec: Sync {
@@ -49,6 +49,7 @@ pub trait Trial: Sync {
 pub const CODECS: [&dyn Codec; 7] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint, &Sparse];
 /// By id, after the codecs and the divisor.
 pub const TRIALS: [&dyn Trial; 3] = [&Shuffle, &Chains, &Entropy];
+/// The id of [`Constant`].
 const CONSTANT: u8 = INTS;
 const DIVISOR: u8 = INTS + CODECS.len() as u8;
 const FIRST_TRIAL: u8 = DIVISOR + 1;
@@ -84,14 +85,6 @@ const NAMES_DIVIDED: [&str; NAMES.len()] = [
 /// Appends a column: the id of the smallest codec, then what it wrote.
 pub fn encode(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
-    // The usual case, fast: nothing is smaller.
-    if let Some(&first) = values.first()
-        && values.iter().all(|value| *value == first)
-    {
-        out.push(CONSTANT);
-        out.put_signed(first);
-        return;
-    }
     match Quotients::of(values) {
         Some(quotients) => {
             out.push(DIVISOR);

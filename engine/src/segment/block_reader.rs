@@ -167,23 +167,20 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         if let Some((program, _)) = foretold {
             self.decode_codes(program)?;
         }
-        if coding == Coding::AfterEnd {
-            self.durations = Some(self.core_ints(ColumnRole::Duration)?);
-        }
+        let lasted = if coding == Coding::AfterEnd {
+            let durations = self.core_ints(ColumnRole::Duration)?;
+            &*self.durations.insert(durations)
+        } else {
+            &vec![0; self.rows]
+        };
         let first = self.segment.blocks(self.table)?.starts()[self.block];
         let codes = self.codes.as_deref().unwrap_or_default();
-        let durations = self.durations.as_deref().filter(|_| coding == Coding::AfterEnd);
-        match (foretold, durations) {
-            (Some((_, foretold)), Some(durations)) => {
+        match foretold {
+            Some((_, foretold)) => {
                 let usual = codes.iter().map(|&code| foretold.values[code as usize]);
-                add_up(first, &mut starts, usual, durations.iter().copied());
+                add_up(first, &mut starts, usual, lasted);
             }
-            (Some((_, foretold)), None) => {
-                let usual = codes.iter().map(|&code| foretold.values[code as usize]);
-                add_up(first, &mut starts, usual, repeat(0));
-            }
-            (None, Some(durations)) => add_up(first, &mut starts, repeat(0), durations.iter().copied()),
-            (None, None) => add_up(first, &mut starts, repeat(0), repeat(0)),
+            None => add_up(first, &mut starts, repeat(0), lasted),
         }
         Ok(starts)
     }
@@ -191,13 +188,8 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
 
 /// Turns differences from the usual step into starts: each step begins where the row before, which starts at what was
 /// added up so far, has lasted as long as `lasted` says. The first row's is known.
-fn add_up(
-    first: i64,
-    starts: &mut [i64],
-    usual: impl Iterator<Item = i64>,
-    lasted: impl Iterator<Item = i64>,
-) {
-    let mut rows = starts.iter_mut().zip(usual).zip(lasted);
+fn add_up(first: i64, starts: &mut [i64], usual: impl Iterator<Item = i64>, lasted: &[i64]) {
+    let mut rows = starts.iter_mut().zip(usual).zip(lasted.iter().copied());
     let Some(((start, _), duration)) = rows.next() else { return };
     *start = first;
     let mut from = first.wrapping_add(duration);

@@ -43,7 +43,7 @@ impl RowLanes {
     /// Where the block is damaged.
     pub fn add(&mut self, block: &SliceBlock) -> Result<()> {
         let tile = self.tile;
-        for placed in block.overlapping(tile.interval()) {
+        for placed in block.overlapping() {
             let placed = placed?;
             match self.lane(placed.lane) {
                 LaneRows::Many(cells) => cells.add(&placed),

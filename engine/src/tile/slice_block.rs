@@ -1,5 +1,7 @@
 //! The slices of a block, column by column: what summing up many of them needs, and nothing that only one of them needs.
 
+use std::ops::Range;
+
 use super::cut::LaneSlice;
 use crate::base::{Error, Interval, Result};
 use crate::model::{TableId, TrackId};
@@ -12,6 +14,8 @@ const DAMAGED: Error = Error::Corrupt { what: "core column", offset: 0 };
 pub struct SliceBlock {
     /// Row of the first.
     first_row: u32,
+    /// Those that overlap the window.
+    showing: Vec<Range<usize>>,
     starts: Vec<i64>,
     durations: Vec<i64>,
     names: Vec<i64>,
@@ -48,11 +52,13 @@ impl SliceBlock {
     ) -> Result<Option<Self>> {
         let starts = reader.core_ints(ColumnRole::Start)?;
         let durations = reader.core_ints(ColumnRole::Duration)?;
-        if window.runs_of(&starts, &durations).is_empty() {
+        let showing = window.runs_of(&starts, &durations);
+        if showing.is_empty() {
             return Ok(None);
         }
         Ok(Some(Self {
             first_row,
+            showing,
             starts,
             durations,
             names: reader.core_ints(ColumnRole::Name)?,
@@ -61,9 +67,9 @@ impl SliceBlock {
         }))
     }
 
-    /// The slices that overlap a window, in order.
-    pub fn overlapping(&self, window: Interval) -> impl Iterator<Item = Result<Placed>> + '_ {
-        window.runs_of(&self.starts, &self.durations).into_iter().flatten().map(|at| {
+    /// The slices that overlap the window, in order.
+    pub fn overlapping(&self) -> impl Iterator<Item = Result<Placed>> + '_ {
+        self.showing.iter().cloned().flatten().map(|at| {
             let start_ps = self.starts[at];
             Ok(Placed {
                 at,

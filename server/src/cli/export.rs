@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::progress::watched;
 use crate::export::{neuron_json, summary};
-use crate::ingest::{Identity, Meter, Named, Settings, may_be_there, stage};
+use crate::ingest::{Meter, Named, Settings, identify, stage};
 use crate::store::{Profile, RankFile, Store};
 
 /// What is written.
@@ -38,12 +38,11 @@ pub(super) fn export(
     let meter = Meter::default();
     watched(&meter, || {
         let settings = Settings::default();
-        let mut identity = None;
-        if may_be_there(store, &inputs, &settings)? {
-            let found = identity.insert(Identity::of(&inputs, &meter)?);
-            if let Some(profile) = store.by_id(&found.profile.to_string())? {
-                return write(&profile, &profile.manifest.ranks, form, destination, out);
-            }
+        let identity = identify(store, &inputs, &settings, &meter)?;
+        if let Some(identity) = &identity
+            && let Some(profile) = store.by_id(&identity.profile.to_string())?
+        {
+            return write(&profile, &profile.manifest.ranks, form, destination, out);
         }
         let staged = stage(store, &inputs, identity, &settings, &meter)?;
         let profile = staged.profile();

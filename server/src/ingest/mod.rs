@@ -19,7 +19,7 @@ pub use meter::{Meter, Stage};
 
 use std::path::Path;
 
-use crate::store::{Existing, Manifest, Profile, Slug, Store};
+use crate::store::{Existing, Profile, Slug, Store};
 
 /// What the user wants of the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,8 +57,8 @@ pub enum Novelty {
 /// Where an input cannot be read, the store cannot be written, or the ingest is cancelled. The store is unchanged then.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     let inputs = named.ranks()?;
-    let identity = if may_be_there(store, &inputs, settings)? {
-        let identity = Identity::of(&inputs, meter)?;
+    let identity = identify(store, &inputs, settings, meter)?;
+    if let Some(identity) = &identity {
         let id = identity.profile.to_string();
         if let Some(ingested) = already_there(store, &id, settings)? {
             return Ok(ingested);
@@ -66,25 +66,31 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
         if let Some(slug) = &settings.slug {
             store.check_name(slug, &id, settings.existing)?;
         }
-        Some(identity)
-    } else {
-        None
-    };
+    }
     let staged = stage(store, &inputs, identity, settings, meter)?;
     publish(store, &staged, settings, meter)
 }
 
-/// Whether the store may have these inputs already, or another profile by the name they shall have: only then must they be
-/// identified before they are read. Else that can be done at the same time.
+/// Who the inputs are, where that must be known before they are read; [`stage`] finds it out otherwise.
 ///
 /// # Errors
-/// Where an input cannot be looked at or the store cannot be listed.
-pub fn may_be_there(store: &Store, inputs: &[RankInput], settings: &Settings) -> Result<bool> {
+/// Where an input cannot be read, the store cannot be listed, or the ingest is cancelled.
+pub fn identify(
+    store: &Store,
+    inputs: &[RankInput],
+    settings: &Settings,
+    meter: &Meter,
+) -> Result<Option<Identity>> {
+    may_be_there(store, inputs, settings)?.then(|| Identity::of(inputs, meter)).transpose()
+}
+
+/// Whether the store may have these inputs already, or another profile by the name they shall have.
+fn may_be_there(store: &Store, inputs: &[RankInput], settings: &Settings) -> Result<bool> {
     let bytes = identity::total_bytes(inputs)?;
     let may_be = |profile: &Profile| {
-        let Manifest { input_bytes, .. } = &*profile.manifest;
-        let has_name = settings.slug.as_ref().is_some_and(|slug| profile.manifest.slug() == slug.as_str());
-        has_name || input_bytes.is_none_or(|of| of == bytes)
+        let manifest = &profile.manifest;
+        let has_name = settings.slug.as_ref().is_some_and(|slug| manifest.slug() == slug.as_str());
+        has_name || manifest.input_bytes.is_none_or(|of| of == bytes)
     };
     Ok(store.list()?.iter().any(may_be))
 }
