@@ -10,6 +10,7 @@ pub mod access;
 pub mod app;
 pub mod assets;
 pub mod cli;
+pub mod ending;
 pub mod error;
 pub mod export;
 pub mod ingest;

@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 
 use crate::access::Access;
 use crate::app::App;
+use crate::ending::EndSignals;
 use crate::router::router;
 use crate::store::Store;
 
@@ -41,6 +42,9 @@ pub enum ServerError {
         /// Why.
         source: io::Error,
     },
+    /// Nobody could end it but by force.
+    #[error("cannot listen for Ctrl-C: {0}")]
+    Signals(#[source] io::Error),
     /// The connection was lost for good.
     #[error("the server ended: {0}")]
     Serve(#[from] io::Error),
@@ -51,13 +55,14 @@ pub struct Listening {
     listener: TcpListener,
     access: Access,
     address: SocketAddr,
+    signals: EndSignals,
 }
 
 impl Place {
     /// Begins to listen.
     ///
     /// # Errors
-    /// Where the port is taken or the address is not ours.
+    /// Where the port is taken, the address is not ours or signals cannot be heard.
     pub async fn listen(self) -> Result<Listening, ServerError> {
         let address = SocketAddr::new(self.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), self.port);
         let bound = async {
@@ -70,7 +75,8 @@ impl Place {
             _ => ServerError::Bind { address, source },
         })?;
         let access = if self.host.is_none() { Access::Loopback } else { Access::AnyName };
-        Ok(Listening { listener, access, address })
+        let signals = EndSignals::listen().map_err(ServerError::Signals)?;
+        Ok(Listening { listener, access, address, signals })
     }
 }
 
@@ -100,8 +106,9 @@ impl Listening {
         let early = app.clone();
         drop(tokio::task::spawn_blocking(move || early.store().list().map(drop)));
         let (tell, mut told) = tokio::sync::watch::channel(());
+        let mut signals = self.signals;
         let ended = async move {
-            end_wanted().await;
+            signals.next().await;
             app.jobs().cancel_all();
             tell.send_replace(());
         };
@@ -115,30 +122,5 @@ impl Listening {
             served = serving => Ok(served?),
             () = too_long => Ok(()),
         }
-    }
-}
-
-/// Waits for Ctrl-C or `SIGTERM`.
-pub async fn end_wanted() {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = interrupt => {}
-                    _ = terminate.recv() => {}
-                }
-            }
-            Err(error) => {
-                tracing::warn!("SIGTERM ends the server at once: {error}");
-                let _ = interrupt.await;
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = interrupt.await;
     }
 }

@@ -6,7 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 
+use crate::ending::EndSignals;
 use crate::ingest::{Meter, Stage};
 
 /// The bar takes what the terminal leaves: 16 characters of 80.
@@ -114,32 +117,44 @@ fn rate(events: u64, elapsed: Duration) -> String {
 
 /// Listens for Ctrl-C as long as it lives.
 struct Interrupt {
-    _end: Option<tokio::sync::oneshot::Sender<()>>,
+    _end: Option<oneshot::Sender<()>>,
 }
 
 impl Interrupt {
     fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, meter: &'scope Meter) -> Self {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-            tracing::warn!("Ctrl-C ends the program at once");
-            return Self { _end: None };
+        let (runtime, signals) = match listen() {
+            Ok(listening) => listening,
+            Err(error) => {
+                tracing::warn!("Ctrl-C ends the program at once: {error}");
+                return Self { _end: None };
+            }
         };
-        let (end, mut ended) = tokio::sync::oneshot::channel::<()>();
-        scope.spawn(move || {
-            runtime.block_on(async {
-                for is_second in [false, true] {
-                    tokio::select! {
-                        () = crate::server::end_wanted() => {}
-                        _ = &mut ended => return,
-                    }
-                    if is_second {
-                        // What lies in tmp/ is cleared by the next command that opens the store.
-                        std::process::exit(130);
-                    }
-                    meter.cancel();
-                }
-                let _ = ended.await;
-            });
-        });
+        let (end, ended) = oneshot::channel();
+        scope.spawn(move || runtime.block_on(cancel_when_told(signals, ended, meter)));
         Self { _end: Some(end) }
+    }
+}
+
+/// Begins to listen at once: the work that follows may be interrupted before a thread of its own would be running.
+fn listen() -> io::Result<(Runtime, EndSignals)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let signals = {
+        let _entered = runtime.enter();
+        EndSignals::listen()?
+    };
+    Ok((runtime, signals))
+}
+
+async fn cancel_when_told(mut signals: EndSignals, mut ended: oneshot::Receiver<()>, meter: &Meter) {
+    for is_second in [false, true] {
+        tokio::select! {
+            () = signals.next() => {}
+            _ = &mut ended => return,
+        }
+        if is_second {
+            // What lies in tmp/ is cleared by the next command that opens the store.
+            std::process::exit(130);
+        }
+        meter.cancel();
     }
 }
