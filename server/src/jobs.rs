@@ -131,8 +131,8 @@ impl Job {
                 report.state = match self.meter.stage() {
                     Stage::Identifying => JobState::Identifying,
                     Stage::Reading => JobState::Reading,
-                    // No job verifies.
-                    Stage::Publishing | Stage::Verifying => JobState::Publishing,
+                    // No job verifies or exports.
+                    Stage::Publishing | Stage::Verifying | Stage::Exporting => JobState::Publishing,
                 }
             }
             Phase::Ended(Ok(profile)) => {

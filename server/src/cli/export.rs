@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::progress::watched;
 use crate::export::{neuron_json, summary};
-use crate::ingest::{Meter, Named, Settings, identify, stage};
+use crate::ingest::{IngestError, Meter, Metered, Named, Settings, Stage, identify, stage};
 use crate::store::{Profile, RankFile, Store};
 
 /// What is written.
@@ -36,18 +36,23 @@ pub(super) fn export(
 ) -> anyhow::Result<()> {
     let inputs = named.ranks()?;
     let meter = Meter::default();
-    watched(&meter, || {
+    let exported = watched(&meter, || {
         let settings = Settings::default();
         let identity = identify(store, &inputs, &settings, &meter)?;
         if let Some(identity) = &identity
             && let Some(profile) = store.by_id(&identity.profile.to_string())?
         {
-            return write(&profile, &profile.manifest.ranks, form, destination, out);
+            return write(&profile, &profile.manifest.ranks, form, destination, &meter, out);
         }
         let staged = stage(store, &inputs, identity, &settings, &meter)?;
         let profile = staged.profile();
-        write(&profile, &profile.manifest.ranks, form, destination, out)
-    })
+        write(&profile, &profile.manifest.ranks, form, destination, &meter, out)
+    });
+    match exported {
+        // Whatever it complains of then, nobody wanted it to go on.
+        Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
+        exported => exported,
+    }
 }
 
 /// Writes these ranks of a profile.
@@ -56,16 +61,18 @@ pub(super) fn write(
     ranks: &[RankFile],
     form: Form,
     destination: &Destination,
+    meter: &Meter,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    meter.begin(Stage::Exporting, 0);
     match form {
-        Form::SummaryText => to(destination, out, |out| Ok(summary::write_text(profile, ranks, out)?)),
-        Form::SummaryJson => to(destination, out, |out| Ok(summary::write_json(profile, ranks, out)?)),
+        Form::SummaryText => to(destination, meter, out, |out| Ok(summary::write_text(profile, ranks, out)?)),
+        Form::SummaryJson => to(destination, meter, out, |out| Ok(summary::write_json(profile, ranks, out)?)),
         Form::Json => {
             for rank in ranks {
                 let destination = of_rank(destination, rank.rank, ranks.len());
                 let path = profile.dir.join(&rank.file);
-                to(&destination, out, |out| Ok(neuron_json::write(&path, rank.rank, out)?))?;
+                to(&destination, meter, out, |out| Ok(neuron_json::write(&path, rank.rank, out)?))?;
             }
             Ok(())
         }
@@ -88,11 +95,12 @@ fn of_rank(destination: &Destination, rank: u32, ranks: usize) -> Destination {
 /// Opens the destination, and leaves no half of a file there on failure.
 fn to(
     destination: &Destination,
+    meter: &Meter,
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let Destination::File(path) = destination else {
-        let mut out = BufWriter::new(out);
+        let mut out = metered(meter, out);
         write(&mut out)?;
         return Ok(out.flush()?);
     };
@@ -100,18 +108,23 @@ fn to(
     let refused = || format!("{}: cannot write this file; check the path and the rights", path.display());
     // What is there may be a pipe or a device: those are written to, not replaced.
     if path.exists() && !path.is_file() {
-        let mut file = BufWriter::new(File::options().write(true).open(path).with_context(refused)?);
+        let mut file = metered(meter, File::options().write(true).open(path).with_context(refused)?);
         write(&mut file)?;
         return Ok(file.flush()?);
     }
     let temporary =
         tempfile::Builder::new().prefix(".nprof-").tempfile_in(directory).with_context(refused)?;
-    let mut file = BufWriter::new(temporary);
+    let mut file = metered(meter, temporary);
     write(&mut file)?;
-    let temporary = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(refused)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(refused)?;
+    let temporary = file.into_inner();
     readable_by_all(temporary.as_file()).with_context(refused)?;
     temporary.persist(path).map_err(|error| error.error).with_context(refused)?;
     Ok(())
+}
+
+fn metered<W: Write>(meter: &Meter, out: W) -> BufWriter<Metered<'_, W>> {
+    BufWriter::new(Metered::new(out, meter))
 }
 
 /// Temporary files are for their owner alone; an export is like any file that the user makes.
@@ -139,18 +152,21 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_export_leaves_the_old_file() {
+    fn a_failed_or_cancelled_export_leaves_the_old_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out.json");
         let destination = Destination::File(path.clone());
+        let meter = Meter::default();
         let put = |text: &'static str, fails| {
-            to(&destination, &mut Vec::new(), |out| {
+            to(&destination, &meter, &mut Vec::new(), |out| {
                 out.write_all(text.as_bytes())?;
                 if fails { Err(anyhow::anyhow!("cut off")) } else { Ok(()) }
             })
         };
         put("whole", false).unwrap();
         put("half", true).unwrap_err();
+        meter.cancel();
+        put("other", false).unwrap_err();
         assert_eq!(std::fs::read(&path).unwrap(), b"whole");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }

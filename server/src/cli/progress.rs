@@ -1,4 +1,4 @@
-//! How far an ingest is: a bar on a terminal, plain lines elsewhere; and Ctrl-C.
+//! How far an ingest, an export or a check is: a bar on a terminal, plain lines elsewhere; and Ctrl-C.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc;
@@ -21,7 +21,7 @@ const OF_EVENTS: &str = "{msg:<11} {prefix}";
 /// Ten times a second looks smooth and costs nothing.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs an ingest or a check and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the program at once.
+/// Runs an ingest, an export or a check and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the program at once.
 pub(super) fn watched<T>(meter: &Meter, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
@@ -61,6 +61,7 @@ fn show_bar(meter: &Meter, wait: &mpsc::Receiver<()>) {
         bar.set_length(total);
         bar.set_position(read.min(total));
         bar.set_prefix(match total {
+            _ if stage == Some(Stage::Exporting) => super::size::bytes(read),
             0 => format!("{:>11} events {rate}", super::size::count(meter.events())),
             // A check counts no events.
             _ if stage == Some(Stage::Verifying) => share(read, total),
@@ -94,6 +95,7 @@ fn title(stage: Stage) -> &'static str {
         Stage::Reading => "Reading",
         Stage::Publishing => "Publishing",
         Stage::Verifying => "Verifying",
+        Stage::Exporting => "Exporting",
     }
 }
 

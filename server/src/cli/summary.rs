@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::StorePlace;
 use super::export::{Destination, Form, write};
+use crate::ingest::Meter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,6 +57,6 @@ impl SummaryArgs {
             SummaryFormat::Json => Form::SummaryJson,
         };
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::File);
-        write(&profile, &ranks, form, &destination, out)
+        write(&profile, &ranks, form, &destination, &Meter::default(), out)
     }
 }

@@ -1,9 +1,10 @@
-//! How far an ingest is, and the wish to stop it: written by the threads that read, watched by a progress bar or a page.
+//! How far an ingest is, an export or a check, and the wish to stop it: written by the threads that work, watched by a
+//! progress bar or a page.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// What an ingest is doing, or a check.
+/// What an ingest is doing, an export or a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Hashing the inputs, to know whether the profile is already there.
@@ -14,10 +15,13 @@ pub enum Stage {
     Publishing,
     /// Checking what was made.
     Verifying,
+    /// Writing in another format.
+    Exporting,
 }
 
 impl Stage {
-    const ALL: [Self; 4] = [Self::Identifying, Self::Reading, Self::Publishing, Self::Verifying];
+    const ALL: [Self; 5] =
+        [Self::Identifying, Self::Reading, Self::Publishing, Self::Verifying, Self::Exporting];
 }
 
 /// Counts of one ingest. All of its threads share it.
@@ -65,7 +69,7 @@ impl Meter {
         Stage::ALL[usize::from(self.stage.load(Ordering::Relaxed)).min(Stage::ALL.len() - 1)]
     }
 
-    /// Bytes of this stage: read so far, and in all.
+    /// Bytes of this stage: read so far (written, of an export), and in all where that is known.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         (self.read_bytes.load(Ordering::Relaxed), self.total_bytes.load(Ordering::Relaxed))
@@ -78,29 +82,49 @@ impl Meter {
     }
 }
 
-/// A reader whose bytes are counted, and that ends with an error once the ingest shall stop.
+/// A reader or writer whose bytes are counted, and that ends with an error once the work shall stop.
 #[derive(Debug)]
 pub struct Metered<'a, R> {
     inner: R,
     meter: &'a Meter,
 }
 
-impl<'a, R: Read> Metered<'a, R> {
-    /// Over a reader.
-    pub fn new(inner: R, meter: &'a Meter) -> Self {
+impl<'a, T> Metered<'a, T> {
+    /// Over a reader or writer.
+    pub fn new(inner: T, meter: &'a Meter) -> Self {
         Self { inner, meter }
+    }
+
+    /// What it is over.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+
+    fn goes_on(&self) -> io::Result<()> {
+        // Not `Interrupted`: readers would try again.
+        if self.meter.is_cancelled() { Err(io::Error::other("cancelled")) } else { Ok(()) }
     }
 }
 
 impl<R: Read> Read for Metered<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.meter.is_cancelled() {
-            // Not `Interrupted`: readers would try again.
-            return Err(io::Error::other("cancelled"));
-        }
+        self.goes_on()?;
         let count = self.inner.read(buffer)?;
         self.meter.add_bytes(count as u64);
         Ok(count)
+    }
+}
+
+impl<W: Write> Write for Metered<'_, W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.goes_on()?;
+        let count = self.inner.write(buffer)?;
+        self.meter.add_bytes(count as u64);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 
@@ -120,5 +144,17 @@ mod tests {
         assert_eq!(meter.bytes(), (4, 10));
         meter.begin(Stage::Publishing, 0);
         assert_eq!((meter.bytes(), meter.stage()), ((0, 0), Stage::Publishing));
+    }
+
+    #[test]
+    fn written_bytes_are_counted_until_cancelled() {
+        let meter = Meter::default();
+        meter.begin(Stage::Exporting, 0);
+        let mut writer = Metered::new(Vec::new(), &meter);
+        writer.write_all(b"half").unwrap();
+        assert_eq!(meter.bytes(), (4, 0));
+        meter.cancel();
+        assert!(writer.write_all(b" and half").is_err());
+        assert_eq!(writer.into_inner(), b"half");
     }
 }

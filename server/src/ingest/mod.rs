@@ -15,7 +15,7 @@ pub use build::{RankSource, Staged, build};
 pub use error::{IngestError, Result};
 pub use identity::Identity;
 pub use inputs::{Named, RankInput, numbered};
-pub use meter::{Meter, Stage};
+pub use meter::{Meter, Metered, Stage};
 
 use std::path::Path;
 
