@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
-use super::flows::Arrows;
+use super::flows::write_arrows;
 use super::line::{Backed, Emptied, Line, Place, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
@@ -63,7 +63,7 @@ impl Builder<'_> {
         sorted.send(&mut binder, &mut arrivals)?;
         let texts = self.names.len();
         self.line.send_texts(self.names.into_rest())?;
-        let Backed { mut writer, tracks: outputs, chunks } = self.line.end()?.finish(span)?;
+        let Backed { mut writer, tracks: outputs, chunks, mut workers } = self.line.end()?.finish(span)?;
         let mut written = Written { metas, outputs };
         let (tables, columns) = written.assemble(self.tables, &mut writer)?;
         let tracks = written.metas;
@@ -74,21 +74,26 @@ impl Builder<'_> {
                 format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
             });
         });
-        let mut arrows = Arrows::new(self.scratch);
-        flows.into_iter().try_for_each(|arrow| arrows.push(arrow))?;
         let row = |key: SliceKey| row(key.track, arrivals.row(key));
-        let mut links = self.links.read();
-        while let Some(link) = links.next()? {
-            arrows.push(Arrow { from: row(link.from), to: row(link.to), name: link.name })?;
-        }
+        let links = &self.links;
+        let for_each_arrow = |take: &mut dyn FnMut(Arrow) -> Result<()>| {
+            flows.iter().try_for_each(|&arrow| take(arrow))?;
+            let mut links = links.read();
+            while let Some(link) = links.next()? {
+                take(Arrow { from: row(link.from), to: row(link.to), name: link.name })?;
+            }
+            Ok(())
+        };
+        let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
+        let flows = write_arrows(&for_each_arrow, self.scratch, &mut *workers, &mut writer)?;
         let footer = Footer {
             rank: self.rank,
             tables,
             fields: self.fields,
             columns,
             tracks,
-            dictionary: write_dictionary(texts, &chunks, &mut writer)?,
-            flows: arrows.write(&mut writer)?,
+            dictionary,
+            flows,
             warnings: warnings.iter().collect(),
         };
         let (bytes, checksum) = writer.finish(&footer.encode())?;

@@ -1,10 +1,15 @@
 //! Arrows on their way into the segment, in bounded memory: a trace may draw as many as it has slices.
 
+use std::cmp::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use super::workers::{Workers, gather};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
+use crate::codec::Encoder;
 use crate::model::{NameId, SliceKey, TrackId};
-use crate::segment::{Arrow, End, FlowsMeta, FlowsWriter, PieceWriter};
-use crate::spill::{Key, Scratch, Sorter};
+use crate::segment::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter, PieceWriter};
+use crate::spill::{Key, Scratch, Sorted, Sorter};
 
 /// Bytes of arrows that are sorted in memory, for each direction.
 const SORT_BYTES: usize = 16 << 20;
@@ -36,11 +41,40 @@ impl Key for Link {
 }
 
 /// An arrow with the end first that it is sorted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FromEnd {
     near: u32,
     far: u32,
     name: u32,
+}
+
+/// By the near end, the far one, the name: compared as one number, for which the processor needs no branches.
+impl Ord for FromEnd {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let ends = |of: &Self| u64::from(of.near) << 32 | u64::from(of.far);
+        let all = |of: &Self| u128::from(ends(of)) << 32 | u128::from(of.name);
+        all(self).cmp(&all(other))
+    }
+}
+
+impl PartialOrd for FromEnd {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl FromEnd {
+    fn of(arrow: Arrow, end: End) -> Self {
+        let Arrow { from, to, name } = arrow;
+        let (near, far) = if end == End::From { (from, to) } else { (to, from) };
+        Self { near, far, name: name.0 }
+    }
+
+    fn arrow(self, end: End) -> Arrow {
+        let Self { near, far, name } = self;
+        let (from, to) = if end == End::From { (near, far) } else { (far, near) };
+        Arrow { from, to, name: NameId(name) }
+    }
 }
 
 impl Key for FromEnd {
@@ -57,45 +91,80 @@ impl Key for FromEnd {
     }
 }
 
-/// All arrows of a segment.
-pub struct Arrows<'a> {
-    scratch: &'a dyn Scratch,
-    by_from: Sorter<FromEnd, &'a dyn Scratch>,
+/// Chunks that a direction encodes at once.
+const CHUNKS: usize = 64;
+
+/// Calls what it is given with every arrow, whose rows are numbered, in any order.
+pub type ForEachArrow<'f> = &'f (dyn Fn(&mut dyn FnMut(Arrow) -> Result<()>) -> Result<()> + Sync);
+
+/// Writes all arrows, each once a direction; equal ones only once. The two directions go on side by side.
+pub fn write_arrows(
+    for_each: ForEachArrow<'_>,
+    scratch: &dyn Scratch,
+    workers: &mut dyn Workers,
+    writer: &mut PieceWriter<'_>,
+) -> Result<FlowsMeta> {
+    const ENDS: [End; 2] = [End::From, End::To];
+    let sorted = gather(workers, ENDS.len(), |at, _| Direction::sorted(ENDS[at], for_each, scratch));
+    let directions = sorted.into_iter().map(|direction| direction.map(Mutex::new));
+    let directions = directions.collect::<Result<Vec<_>>>()?;
+    let mut writers = ENDS.map(|_| FlowsWriter::default());
+    loop {
+        let chunks = gather(workers, ENDS.len(), |at, encoder| {
+            directions[at].lock().unwrap_or_else(PoisonError::into_inner).chunks(encoder)
+        });
+        let mut is_done = true;
+        for (of, chunks) in writers.iter_mut().zip(chunks) {
+            for chunk in chunks? {
+                of.push(&chunk, writer)?;
+                is_done = false;
+            }
+        }
+        if is_done {
+            break;
+        }
+    }
+    let [from, to] = writers;
+    let ((by_from, from_bytes), (by_to, to_bytes)) = (from.finish(writer)?, to.finish(writer)?);
+    let arrows = directions.first().map(|from| from.lock().unwrap_or_else(PoisonError::into_inner).count);
+    Ok(FlowsMeta { arrows: arrows.unwrap_or_default(), by_from, by_to, bytes: from_bytes + to_bytes })
 }
 
-impl<'a> Arrows<'a> {
-    /// None yet.
-    pub fn new(scratch: &'a dyn Scratch) -> Self {
-        Self { scratch, by_from: Sorter::new(scratch, SORT_BYTES) }
+/// The arrows sorted by one of their ends.
+struct Direction<'a> {
+    end: End,
+    sorted: Sorted<FromEnd, &'a dyn Scratch>,
+    last: Option<FromEnd>,
+    /// Arrows so far.
+    count: u64,
+}
+
+impl<'a> Direction<'a> {
+    fn sorted(end: End, for_each: ForEachArrow<'_>, scratch: &'a dyn Scratch) -> Result<Self> {
+        let mut sorter = Sorter::new(scratch, SORT_BYTES);
+        for_each(&mut |arrow| sorter.push(FromEnd::of(arrow, end)))?;
+        Ok(Self { end, sorted: sorter.finish()?, last: None, count: 0 })
     }
 
-    /// Takes an arrow; its rows are numbered.
-    pub fn push(&mut self, arrow: Arrow) -> Result<()> {
-        self.by_from.push(FromEnd { near: arrow.from, far: arrow.to, name: arrow.name.0 })
-    }
-
-    /// Writes all, each once a direction; equal ones only once.
-    pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<FlowsMeta> {
-        let mut by_to = Sorter::new(self.scratch, SORT_BYTES);
-        let mut sorted = self.by_from.finish()?;
-        let mut direction = FlowsWriter::new(End::From);
-        let (mut last, mut count) = (None, 0);
-        while let Some(arrow) = sorted.next()? {
-            if last.replace(arrow) == Some(arrow) {
-                continue;
+    /// The next chunks; none behind the last.
+    fn chunks(&mut self, encoder: &mut Encoder) -> Result<Vec<ArrowChunk>> {
+        let mut chunks = Vec::new();
+        let mut arrows = Vec::with_capacity(CHUNK_ARROWS);
+        while chunks.len() < CHUNKS {
+            let next = self.sorted.next()?;
+            if let Some(arrow) = next.filter(|_| next != self.last) {
+                arrows.push(arrow.arrow(self.end));
+                self.last = next;
+                self.count += 1;
             }
-            let FromEnd { near, far, name } = arrow;
-            direction.push(Arrow { from: near, to: far, name: NameId(name) }, writer)?;
-            by_to.push(FromEnd { near: far, far: near, name })?;
-            count += 1;
+            if arrows.len() == CHUNK_ARROWS || (next.is_none() && !arrows.is_empty()) {
+                chunks.push(ArrowChunk::new(&arrows, self.end, encoder));
+                arrows.clear();
+            }
+            if next.is_none() {
+                break;
+            }
         }
-        let (from, from_bytes) = direction.finish(writer)?;
-        let mut sorted = by_to.finish()?;
-        let mut direction = FlowsWriter::new(End::To);
-        while let Some(FromEnd { near, far, name }) = sorted.next()? {
-            direction.push(Arrow { from: far, to: near, name: NameId(name) }, writer)?;
-        }
-        let (to, to_bytes) = direction.finish(writer)?;
-        Ok(FlowsMeta { arrows: count, by_from: from, by_to: to, bytes: from_bytes + to_bytes })
+        Ok(chunks)
     }
 }

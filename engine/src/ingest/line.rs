@@ -69,6 +69,8 @@ pub(super) struct Backed<'a> {
     pub tracks: BTreeMap<Place, TrackOutput>,
     /// Chunks of the dictionary.
     pub chunks: Vec<Vec<u8>>,
+    /// For what is still to be encoded.
+    pub workers: Box<dyn Workers + 'a>,
 }
 
 impl<'a> Back<'a> {
@@ -112,7 +114,7 @@ impl<'a> Back<'a> {
                 tracks.insert(place, track.write(&mut writer)?);
             }
         }
-        Ok(Backed { writer, tracks, chunks })
+        Ok(Backed { writer, tracks, chunks, workers })
     }
 }
 

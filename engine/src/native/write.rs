@@ -60,14 +60,13 @@ impl Scratch for ScratchFile<'_> {
         self.check_wanted()?;
         if self.file.get().is_none() {
             let file = tempfile::tempfile_in(self.directory).map_err(self.failed("scratch file"))?;
-            // Only one thread writes at a time: who sorts.
+            // Where two threads come here at once, the file of the first is taken.
             let _ = self.file.set(file);
         }
-        let offset = self.len.load(Ordering::Relaxed);
+        let offset = self.len.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if let Some(file) = self.file.get() {
             file.write_all_at(bytes, offset).map_err(self.failed("writing the scratch file"))?;
         }
-        self.len.store(offset + bytes.len() as u64, Ordering::Relaxed);
         Ok(offset)
     }
 

@@ -4,6 +4,7 @@ use super::pieces::{put_pieces, read_pieces};
 use super::{Bytes, Piece, PieceWriter, Segment};
 use crate::base::Result;
 use crate::block::list;
+use crate::codec::Encoder;
 use crate::model::NameId;
 
 /// An arrow.
@@ -18,7 +19,7 @@ pub struct Arrow {
 }
 
 /// Arrows of a chunk; all but the last are full.
-const CHUNK_ARROWS: usize = 2048;
+pub const CHUNK_ARROWS: usize = 2048;
 
 /// Where the arrows are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,43 +34,44 @@ pub struct FlowsMeta {
     pub bytes: u64,
 }
 
-/// Writes the arrows of one direction, chunk by chunk.
+/// A chunk of arrows, encoded.
 #[derive(Debug)]
+pub struct ArrowChunk {
+    /// The row at the end that they are sorted by, of the last one.
+    last: u32,
+    bytes: Vec<u8>,
+}
+
+impl ArrowChunk {
+    /// Encodes at most [`CHUNK_ARROWS`] arrows, at least one, which are sorted by this end.
+    #[must_use]
+    pub fn new(arrows: &[Arrow], end: End, encoder: &mut Encoder) -> Self {
+        let mut bytes = Vec::new();
+        for of in [|arrow: &Arrow| arrow.from, |arrow: &Arrow| arrow.to, |arrow: &Arrow| arrow.name.0] {
+            let column: Vec<i64> = arrows.iter().map(|arrow| i64::from(of(arrow))).collect();
+            list::put_ints_with(&column, encoder, &mut bytes);
+        }
+        Self { last: arrows.last().map_or(0, |last| end.row_of(last)), bytes }
+    }
+}
+
+/// Writes the chunks of one direction.
+#[derive(Debug, Default)]
 pub struct FlowsWriter {
-    end: End,
-    chunk: Vec<Arrow>,
     pieces: Vec<Piece>,
     lasts: Vec<i64>,
     bytes: u64,
 }
 
 impl FlowsWriter {
-    /// For arrows that come sorted by this end.
-    #[must_use]
-    pub fn new(end: End) -> Self {
-        Self { end, chunk: Vec::new(), pieces: Vec::new(), lasts: Vec::new(), bytes: 0 }
-    }
-
-    /// Takes the next arrow.
+    /// Takes the next chunk.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn push(&mut self, arrow: Arrow, writer: &mut PieceWriter<'_>) -> Result<()> {
-        self.chunk.push(arrow);
-        if self.chunk.len() == CHUNK_ARROWS { self.write_chunk(writer) } else { Ok(()) }
-    }
-
-    fn write_chunk(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
-        let Some(&last) = self.chunk.last() else { return Ok(()) };
-        let mut bytes = Vec::new();
-        for of in [|arrow: &Arrow| arrow.from, |arrow: &Arrow| arrow.to, |arrow: &Arrow| arrow.name.0] {
-            let column: Vec<i64> = self.chunk.iter().map(|arrow| i64::from(of(arrow))).collect();
-            list::put_ints(&column, &mut bytes);
-        }
-        self.pieces.push(writer.piece(&bytes)?);
-        self.bytes += bytes.len() as u64;
-        self.lasts.push(i64::from(self.end.row_of(&last)));
-        self.chunk.clear();
+    pub fn push(&mut self, chunk: &ArrowChunk, writer: &mut PieceWriter<'_>) -> Result<()> {
+        self.pieces.push(writer.piece(&chunk.bytes)?);
+        self.bytes += chunk.bytes.len() as u64;
+        self.lasts.push(i64::from(chunk.last));
         Ok(())
     }
 
@@ -77,8 +79,7 @@ impl FlowsWriter {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn finish(mut self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
-        self.write_chunk(writer)?;
+    pub fn finish(self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
         let mut directory = Vec::new();
         list::put_ints(&self.lasts, &mut directory);
         put_pieces(&self.pieces, &mut directory);

@@ -28,7 +28,7 @@ pub use blocks::{BlockList, BlockListWriter};
 pub use code_spans::CodeSpans;
 pub use dictionary::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
 pub use directory::{Directory, MAX_INLINE, Place};
-pub use flows::{Arrow, End, FlowsMeta, FlowsWriter};
+pub use flows::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter};
 pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
 pub use footer_codec::MAX_TRACK_DEPTH;
 pub use layout::{HEADER_LEN, MAGIC, OLDEST_VERSION, Piece, VERSION, content_id};

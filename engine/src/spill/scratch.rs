@@ -1,12 +1,12 @@
 //! Space for what does not fit into memory while a trace is read.
 
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
 use crate::base::{Error, Result};
 
-/// Bytes that can be appended and read back. Several may append to the same space in turn; none of it is ever freed
-/// before all of it.
-pub trait Scratch {
+/// Bytes that can be appended and read back. Several may append to the same space, also at the same time; none of it is
+/// ever freed before all of it.
+pub trait Scratch: Sync {
     /// Appends bytes; returns where they begin.
     ///
     /// # Errors
@@ -32,11 +32,11 @@ impl<S: Scratch + ?Sized> Scratch for &S {
 
 /// In memory: for small traces, tests, and the page.
 #[derive(Debug, Default)]
-pub struct MemoryScratch(RefCell<Vec<u8>>);
+pub struct MemoryScratch(Mutex<Vec<u8>>);
 
 impl Scratch for MemoryScratch {
     fn append(&self, bytes: &[u8]) -> Result<u64> {
-        let mut space = self.0.borrow_mut();
+        let mut space = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let offset = space.len() as u64;
         space.extend_from_slice(bytes);
         Ok(offset)
@@ -45,7 +45,7 @@ impl Scratch for MemoryScratch {
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         let outside = Error::Storage { what: "read outside the scratch space" };
         let start = usize::try_from(offset).map_err(|_| outside)?;
-        let space = self.0.borrow();
+        let space = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = space.get(start..).and_then(|rest| rest.get(..out.len())).ok_or(outside)?;
         out.copy_from_slice(bytes);
         Ok(())

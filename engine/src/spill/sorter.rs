@@ -1,8 +1,6 @@
 //! Sorting in bounded memory: runs that fill the buffer are sorted and spilled, and merged at the end.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
 
 use super::{Key, Scratch};
 use crate::base::Result;
@@ -16,6 +14,8 @@ const MAX_LEN_LEN: usize = 10;
 /// Keys that are sorted together: while they come, so that little is left to do when they have to be in order.
 const CHUNK_KEYS: usize = 1 << 17;
 
+/// Where a part of a run lies in the scratch space.
+type Piece = Range<u64>;
 /// A key, and where in the arena its bytes begin and end.
 type Entry<K> = (K, u32, u32);
 
@@ -28,8 +28,8 @@ pub struct Sorter<K, S> {
     /// Full chunks, each in order.
     chunks: Vec<Vec<Entry<K>>>,
     arena: Vec<u8>,
-    /// Spilled runs: offset and end.
-    spilled: Vec<(u64, u64)>,
+    /// Spilled runs: the pieces of each.
+    spilled: Vec<Vec<Piece>>,
 }
 
 impl<K: Key, S: Scratch> Sorter<K, S> {
@@ -78,14 +78,14 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     /// The chunks that are in memory, as runs.
     fn kept(&mut self) -> Vec<Run<K>> {
         self.end_chunk();
-        self.chunks.drain(..).map(|chunk| Run::Kept { keys: chunk.into_iter(), bytes: (0, 0) }).collect()
+        self.chunks.drain(..).map(|chunk| Run::Kept { keys: chunk, next: 0 }).collect()
     }
 
-    /// Nobody else appends to the scratch space meanwhile, so the run lies there in one piece.
+    /// Writes what is in memory as one run.
     fn spill(&mut self) -> Result<()> {
         let mut merge = Merge::new(self.kept(), &self.scratch)?;
         let mut buffer = Vec::with_capacity(READ_LEN + READ_LEN / 4);
-        let mut run: Option<(u64, u64)> = None;
+        let mut run = Vec::new();
         while let Some(key) = merge.next(&self.scratch)? {
             key.put(&mut buffer);
             buffer.put_bytes(merge.bytes(&self.arena));
@@ -94,7 +94,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
             }
         }
         append(&mut run, &mut buffer, &self.scratch)?;
-        self.spilled.extend(run);
+        self.spilled.push(run);
         self.arena.clear();
         Ok(())
     }
@@ -105,19 +105,25 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     /// Those of the scratch space.
     pub fn finish(mut self) -> Result<Sorted<K, S>> {
         let mut runs = self.kept();
-        runs.extend(self.spilled.iter().map(|&(at, end)| Run::Spilled(RunReader::new(at, end))));
+        runs.extend(self.spilled.into_iter().map(|pieces| Run::Spilled(RunReader::new(pieces))));
         let merge = Merge::new(runs, &self.scratch)?;
         Ok(Sorted { scratch: self.scratch, arena: self.arena, merge })
     }
 }
 
 /// Appends the buffer, which is empty then, to a run.
-fn append<S: Scratch>(run: &mut Option<(u64, u64)>, buffer: &mut Vec<u8>, scratch: &S) -> Result<()> {
-    if !buffer.is_empty() {
-        let offset = scratch.append(buffer)?;
-        run.get_or_insert((offset, offset)).1 = offset + buffer.len() as u64;
-        buffer.clear();
+fn append<S: Scratch>(run: &mut Vec<Piece>, buffer: &mut Vec<u8>, scratch: &S) -> Result<()> {
+    if buffer.is_empty() {
+        return Ok(());
     }
+    let offset = scratch.append(buffer)?;
+    let end = offset + buffer.len() as u64;
+    match run.last_mut() {
+        Some(last) if last.end == offset => last.end = end,
+        // The first, or somebody else appended meanwhile.
+        _ => run.push(offset..end),
+    }
+    buffer.clear();
     Ok(())
 }
 
@@ -149,45 +155,78 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
     }
 }
 
-/// Merges runs.
+/// Merges runs, in a tree of losers: the next key of the run that went on plays against those that lost on its way to the
+/// top, one a level, where a heap looks at two.
 #[derive(Debug)]
 struct Merge<K: Ord> {
     /// Each at its next key.
     runs: Vec<Run<K>>,
-    /// The next key of each run; of the current one the last.
-    heap: BinaryHeap<Reverse<(K, usize)>>,
-    /// The run whose key was given last.
-    current: Option<usize>,
+    /// The next key of each run, `None` where it has ended; of the winner the one that was given last.
+    heads: Vec<Option<K>>,
+    /// The winner, then the loser of each match. The match of leaf `n` is `(n + runs) / 2`, that above match `m` is `m / 2`.
+    tree: Vec<usize>,
+    /// Whether the winner's key was given.
+    is_given: bool,
 }
 
 impl<K: Key> Merge<K> {
     fn new<S: Scratch>(mut runs: Vec<Run<K>>, scratch: &S) -> Result<Self> {
-        let mut heap = BinaryHeap::new();
-        for (index, run) in runs.iter_mut().enumerate() {
-            heap.extend(run.advance(scratch)?.map(|key| Reverse((key, index))));
+        let count = runs.len();
+        let mut heads = vec![None; count];
+        runs.iter_mut().zip(&mut heads).try_for_each(|(run, head)| run.advance(scratch, head))?;
+        let mut merge = Self { runs, heads, tree: vec![0; count], is_given: false };
+        // Who comes out of each match, the leaves behind the matches.
+        let mut winners: Vec<usize> = (0..2 * count).map(|node| node.saturating_sub(count)).collect();
+        for node in (1..count).rev() {
+            let (a, b) = (winners[2 * node], winners[2 * node + 1]);
+            let (winner, loser) = if merge.beats(a, b) { (a, b) } else { (b, a) };
+            (winners[node], merge.tree[node]) = (winner, loser);
         }
-        Ok(Self { runs, heap, current: None })
+        if let (Some(top), Some(&winner)) = (merge.tree.first_mut(), winners.get(1)) {
+            *top = winner;
+        }
+        Ok(merge)
+    }
+
+    /// Whether the next key of run `a` comes before that of `b`. Of equal keys that of the earlier run does.
+    fn beats(&self, a: usize, b: usize) -> bool {
+        match (&self.heads[a], &self.heads[b]) {
+            (Some(of_a), Some(of_b)) => (of_a, a) < (of_b, b),
+            (of_a, _) => of_a.is_some(),
+        }
     }
 
     fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
-        // A run often goes on with the smallest key: its last one is still on top and makes room for the next.
-        if let Some(index) = self.current.take() {
-            let next = self.runs[index].advance(scratch)?;
-            if let Some(mut top) = self.heap.peek_mut() {
-                match next {
-                    Some(key) => *top = Reverse((key, index)),
-                    None => drop(PeekMut::pop(top)),
-                }
-            }
+        let Some(&winner) = self.tree.first() else { return Ok(None) };
+        if std::mem::replace(&mut self.is_given, true) {
+            self.runs[winner].advance(scratch, &mut self.heads[winner])?;
+            self.play(winner);
         }
-        self.current = self.heap.peek().map(|&Reverse((_, index))| index);
-        Ok(self.heap.peek().map(|&Reverse((key, _))| key))
+        Ok(self.heads[self.tree[0]])
+    }
+
+    /// Finds the winner after the head of a run, which was the winner, has changed.
+    fn play(&mut self, changed: usize) {
+        let mut winner = changed;
+        let mut node = (changed + self.runs.len()) / 2;
+        while node > 0 {
+            let loser = self.tree[node];
+            if self.beats(loser, winner) {
+                self.tree[node] = winner;
+                winner = loser;
+            }
+            node /= 2;
+        }
+        self.tree[0] = winner;
     }
 
     /// Those of the key that was given last.
     fn bytes<'b>(&'b self, arena: &'b [u8]) -> &'b [u8] {
-        match self.current.map(|index| &self.runs[index]) {
-            Some(&Run::Kept { bytes: (from, to), .. }) => &arena[from as usize..to as usize],
+        match self.tree.first().map(|&winner| &self.runs[winner]) {
+            Some(Run::Kept { keys, next }) => {
+                let of_last = next.checked_sub(1).and_then(|last| keys.get(last));
+                of_last.map_or(&[], |&(_, from, to)| &arena[from as usize..to as usize])
+            }
             Some(Run::Spilled(run)) => run.bytes(),
             None => &[],
         }
@@ -197,19 +236,22 @@ impl<K: Key> Merge<K> {
 /// Keys in order: a chunk in memory, or what was spilled.
 #[derive(Debug)]
 enum Run<K> {
-    Kept { keys: std::vec::IntoIter<Entry<K>>, bytes: (u32, u32) },
+    Kept { keys: Vec<Entry<K>>, next: usize },
     Spilled(RunReader),
 }
 
 impl<K: Key> Run<K> {
-    /// Steps to the next key.
-    fn advance<S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
+    /// Steps to the next key and puts it into `head`, where it is compared: keys that are handed from call to call are copied
+    /// as often.
+    #[inline]
+    fn advance<S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
         match self {
-            Self::Kept { keys, bytes } => Ok(keys.next().map(|(key, from, to)| {
-                *bytes = (from, to);
-                key
-            })),
-            Self::Spilled(run) => run.advance(scratch),
+            Self::Kept { keys, next } => {
+                *head = keys.get(*next).map(|&(key, ..)| key);
+                *next += 1;
+                Ok(())
+            }
+            Self::Spilled(run) => run.advance(scratch, head),
         }
     }
 }
@@ -217,16 +259,18 @@ impl<K: Key> Run<K> {
 /// Reads a spilled run.
 #[derive(Debug)]
 struct RunReader {
-    next: u64,
-    end: u64,
+    /// What is left of the piece that is read, and the pieces after it.
+    piece: Piece,
+    pieces: std::vec::IntoIter<Piece>,
     buffer: Vec<u8>,
     at: usize,
     bytes: (usize, usize),
 }
 
 impl RunReader {
-    fn new(offset: u64, end: u64) -> Self {
-        Self { next: offset, end, buffer: Vec::new(), at: 0, bytes: (0, 0) }
+    fn new(pieces: Vec<Piece>) -> Self {
+        let pieces = pieces.into_iter();
+        Self { piece: 0..0, pieces, buffer: Vec::new(), at: 0, bytes: (0, 0) }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -234,35 +278,44 @@ impl RunReader {
     }
 
     /// Steps to the next key.
-    fn advance<K: Key, S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
-        if self.at == self.buffer.len() && self.next == self.end {
-            return Ok(None);
-        }
+    fn advance<K: Key, S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
         self.fill(scratch, K::MAX_LEN + MAX_LEN_LEN)?;
+        if self.at == self.buffer.len() {
+            *head = None;
+            return Ok(());
+        }
         let mut cursor = Cursor::new(&self.buffer[self.at..], 0, "scratch space");
         let before = cursor.remaining();
-        let key = K::take(&mut cursor)?;
+        *head = Some(K::take(&mut cursor)?);
         let len = cursor.varint_u32()? as usize;
         self.at += before - cursor.remaining();
         self.fill(scratch, len)?;
         self.bytes = (self.at, self.at + len);
         self.at += len;
-        Ok(Some(key))
+        Ok(())
     }
 
     /// Makes sure that `len` bytes are in the buffer, or all that the run has left.
+    #[inline]
     fn fill<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<()> {
-        if self.buffer.len() - self.at >= len || self.next == self.end {
-            return Ok(());
-        }
+        if self.buffer.len() - self.at >= len { Ok(()) } else { self.read(scratch, len) }
+    }
+
+    fn read<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<()> {
         self.buffer.drain(..self.at);
         self.at = 0;
-        let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
-        let wanted = READ_LEN.max(len).min(left);
-        let old = self.buffer.len();
-        self.buffer.resize(old + wanted, 0);
-        scratch.read(self.next, &mut self.buffer[old..])?;
-        self.next += wanted as u64;
+        while self.buffer.len() < len {
+            if self.piece.is_empty() {
+                let Some(next) = self.pieces.next() else { break };
+                self.piece = next;
+            }
+            let left = usize::try_from(self.piece.end - self.piece.start).unwrap_or(usize::MAX);
+            let wanted = READ_LEN.max(len).min(left);
+            let old = self.buffer.len();
+            self.buffer.resize(old + wanted, 0);
+            scratch.read(self.piece.start, &mut self.buffer[old..])?;
+            self.piece.start += wanted as u64;
+        }
         Ok(())
     }
 }
