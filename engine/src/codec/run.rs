@@ -12,8 +12,8 @@ use crate::base::bytes::{Cursor, Put};
 pub struct Run;
 
 /// The width of the lengths less one.
-fn length_width(stats: &Stats) -> u8 {
-    width_of(stats.longest_run as u64 - 1)
+fn length_width(longest_run: usize) -> u8 {
+    width_of(longest_run as u64 - 1)
 }
 
 impl Codec for Run {
@@ -21,14 +21,15 @@ impl Codec for Run {
         if stats.count == 0 {
             return None;
         }
-        let packed =
-            packed_len(stats.runs, stats.range_width()) + packed_len(stats.runs, length_width(stats));
+        let length_width = length_width(stats.longest_run?);
+        let packed = packed_len(stats.runs, stats.range_width()) + packed_len(stats.runs, length_width);
         Some(varint_len(stats.runs as u64) + signed_len(stats.min) + 2 + packed)
     }
 
     fn encode(&self, values: &[i64], stats: &Stats, out: &mut Vec<u8>) {
         let runs = || values.chunk_by(|a, b| a == b);
-        let (value_width, length_width) = (stats.range_width(), length_width(stats));
+        let Some(longest_run) = stats.longest_run else { return };
+        let (value_width, length_width) = (stats.range_width(), length_width(longest_run));
         out.put_varint(stats.runs as u64);
         out.put_signed(stats.min);
         out.extend([value_width, length_width]);

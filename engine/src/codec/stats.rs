@@ -7,6 +7,8 @@ use crate::base::bytes::zigzag;
 pub const DISTINCT_MAX: usize = 256;
 /// A value is common where at most one in this many differs.
 const EXCEPTIONS_SHARE: usize = 4;
+/// Run length is no form for a column where runs are shorter than this on average.
+const RUNS_SHARE: usize = 2;
 /// Longer columns have better forms than varints.
 const VARINTS_MAX: usize = 256;
 /// Rows that tell what is smaller, values or differences.
@@ -34,7 +36,8 @@ pub struct Stats {
     pub successions: usize,
     /// Runs of equal values.
     pub runs: usize,
-    pub longest_run: usize,
+    /// Rows of the longest one, where they are few.
+    pub longest_run: Option<usize>,
     /// All values in ascending order, once each, where there are at most [`DISTINCT_MAX`] and they lie far apart.
     pub distinct: Option<Vec<i64>>,
     /// Where most values are the same.
@@ -67,7 +70,7 @@ impl Stats {
     pub fn of(values: &[i64]) -> Self {
         let first = values.first().copied().unwrap_or(0);
         let mut stats = Self::constant(first, values.len());
-        if values.iter().all(|value| *value == first) {
+        if are_all(values, first) {
             return stats;
         }
         stats.measure(values);
@@ -93,7 +96,7 @@ impl Stats {
             delta_bits: 0,
             successions: 0,
             runs: count.min(1),
-            longest_run: count,
+            longest_run: Some(count),
             distinct: None,
             exceptions: (count > 0).then_some(Exceptions {
                 common: value,
@@ -106,19 +109,12 @@ impl Stats {
     }
 
     fn measure(&mut self, values: &[i64]) {
-        (self.min, self.max) =
-            values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
-        let (mut delta_min, mut delta_max, mut successions, mut changes) = (i64::MAX, i64::MIN, 0, 0);
-        for (before, value) in values.iter().zip(&values[1..]) {
-            let delta = value.wrapping_sub(*before);
-            delta_min = delta_min.min(delta);
-            delta_max = delta_max.max(delta);
-            successions += usize::from(delta == 1);
-            changes += usize::from(delta != 0);
-        }
-        (self.delta_min, self.delta_max, self.successions) = (delta_min, delta_max, successions);
-        self.runs = changes + 1;
-        self.longest_run = longest_run(values);
+        let spans = Spans::of_near(values).unwrap_or_else(|| Spans::of(values));
+        (self.min, self.max) = (spans.min, spans.max);
+        (self.delta_min, self.delta_max) = (spans.delta_min, spans.delta_max);
+        self.successions = spans.successions;
+        self.runs = spans.changes + 1;
+        self.longest_run = (self.runs * RUNS_SHARE <= values.len()).then(|| longest_run(values));
         self.varints_len = (values.len() <= VARINTS_MAX)
             .then(|| values.iter().map(|value| varint_len_of_width(width(*value))).sum());
         // A few rows say which numbers are smaller; all of them would say it no better.
@@ -150,6 +146,84 @@ impl Stats {
     /// Bits of the distance from the smallest difference.
     pub fn delta_width(&self) -> u8 {
         width_of(self.delta_max.abs_diff(self.delta_min))
+    }
+}
+
+/// Values that are compared at once: without a branch for each.
+const COMPARED: usize = 64;
+
+fn are_all(values: &[i64], common: i64) -> bool {
+    values.chunks(COMPARED).all(|chunk| chunk.iter().fold(0, |differ, value| differ | (value ^ common)) == 0)
+}
+
+/// What values and the differences between neighbours span.
+struct Spans {
+    min: i64,
+    max: i64,
+    delta_min: i64,
+    delta_max: i64,
+    successions: usize,
+    changes: usize,
+}
+
+impl Spans {
+    /// Of values that are not all the same.
+    fn of(values: &[i64]) -> Self {
+        let (min, max) = values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
+        let mut spans =
+            Self { min, max, delta_min: i64::MAX, delta_max: i64::MIN, successions: 0, changes: 0 };
+        for (before, value) in values.iter().zip(&values[1..]) {
+            let delta = value.wrapping_sub(*before);
+            spans.delta_min = spans.delta_min.min(delta);
+            spans.delta_max = spans.delta_max.max(delta);
+            spans.successions += usize::from(delta == 1);
+            spans.changes += usize::from(delta != 0);
+        }
+        spans
+    }
+
+    /// The same with numbers of 32 bits, of which every processor compares several at once; `None` where a value is too far
+    /// from the first.
+    fn of_near(values: &[i64]) -> Option<Self> {
+        const CHUNK: usize = 256;
+        /// Distances below this, to both sides: their differences fit 32 bits.
+        const FAR: i64 = 1 << 30;
+        let (&first, rest) = values.split_first()?;
+        // Beyond it a distance that wraps would look near.
+        if first.checked_abs()? > i64::MAX - FAR {
+            return None;
+        }
+        // The distance before those of the chunk, and these.
+        let mut distances = [0_i32; CHUNK + 1];
+        let (mut min, mut max, mut delta_min, mut delta_max) = (0, 0, i32::MAX, i32::MIN);
+        let (mut successions, mut changes) = (0_u32, 0_u32);
+        for chunk in rest.chunks(CHUNK) {
+            let mut reach = 0;
+            for (slot, value) in distances[1..].iter_mut().zip(chunk) {
+                let distance = value.wrapping_sub(first);
+                reach |= distance.wrapping_add(FAR).cast_unsigned();
+                *slot = distance as i32;
+            }
+            if reach >= 2 * FAR.cast_unsigned() {
+                return None;
+            }
+            for (&before, &distance) in distances.iter().zip(&distances[1..=chunk.len()]) {
+                let delta = distance - before;
+                (min, max) = (distance.min(min), distance.max(max));
+                (delta_min, delta_max) = (delta.min(delta_min), delta.max(delta_max));
+                successions += u32::from(delta == 1);
+                changes += u32::from(delta != 0);
+            }
+            distances[0] = distances[chunk.len()];
+        }
+        Some(Self {
+            min: first + i64::from(min),
+            max: first + i64::from(max),
+            delta_min: i64::from(delta_min),
+            delta_max: i64::from(delta_max),
+            successions: successions as usize,
+            changes: changes as usize,
+        })
     }
 }
 
@@ -244,12 +318,17 @@ mod tests {
     #[test]
     fn runs_are_counted() {
         let stats = Stats::of(&[1, 1, 2, 2, 2, 1]);
-        assert_eq!((stats.runs, stats.longest_run), (3, 3));
+        assert_eq!((stats.runs, stats.longest_run), (3, Some(3)));
+        assert_eq!(Stats::of(&[1, 1, 2, 2, 3]).longest_run, None);
     }
 
     proptest! {
         #[test]
-        fn spans_are_those_of_the_values(values in prop::collection::vec(any::<i64>(), 2..50)) {
+        fn spans_are_those_of_the_values(
+            first in any::<i64>(),
+            steps in prop::collection::vec(prop_oneof![-3..3_i64, -1_i64 << 31..1 << 31, any::<i64>()], 2..600),
+        ) {
+            let values: Vec<i64> = steps.iter().map(|step| first.wrapping_add(*step)).collect();
             let stats = Stats::of(&values);
             let deltas: Vec<i64> = values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect();
             prop_assert_eq!(Some(&stats.delta_min), deltas.iter().min());
