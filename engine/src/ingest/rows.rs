@@ -113,9 +113,25 @@ impl Rows {
         self.values.push(value);
     }
 
-    /// Gives the row a field. Inline, so that what a value is, which the caller knows, is not asked again.
+    /// Gives the row a field. The way that nearly all take is inline: a number for a column that every row before has.
     #[inline(always)]
     pub fn field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
+        if let (Packed::Int(value), Some(column)) = (value, self.fields.get_mut(self.expected))
+            && column.field == field
+            && column.kind == kind
+            && column.rows.is_none()
+            && let BlockValues::Ints(values) = &mut column.values
+            && values.len() + 1 == self.count
+        {
+            values.push(value);
+            self.expected += 1;
+            return;
+        }
+        self.any_field(field, kind, value);
+    }
+
+    #[inline(never)]
+    fn any_field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
         let is_it = |column: &FieldColumn| column.field == field && column.kind == kind;
         let at = match self.fields.get(self.expected) {
             Some(column) if is_it(column) => self.expected,
@@ -189,7 +205,6 @@ impl FieldColumn {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
-    #[inline(always)]
     fn push(&mut self, row: usize, value: Packed<'_>) {
         let before = self.len();
         match (&mut self.values, value) {
