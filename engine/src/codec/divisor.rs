@@ -26,7 +26,7 @@ impl Quotients {
         let divisor = of_distances(rest, first);
         let exact = (divisor > 1).then(|| Exact::by(divisor))?;
         let (min, max) = rest.iter().fold((first, first), |(min, max), &v| (min.min(v), max.max(v)));
-        let around_zero = min < 0 && max > 0 && exact.quotient(min.unsigned_abs()).is_some();
+        let around_zero = min < 0 && max > 0 && exact.divides(min.unsigned_abs());
         let base = if around_zero { 0 } else { min };
         let saved_bits = divisor.ilog2() as usize * values.len();
         if saved_bits < (2 + signed_len(base) + varint_len(divisor)) * 8 {
@@ -34,11 +34,7 @@ impl Quotients {
         }
         // Distances from the first value, from the smallest and from zero have the same common divisor.
         let values = if around_zero {
-            let quotient = |value: &i64| {
-                let size = exact.divide(value.unsigned_abs()).cast_signed();
-                if *value < 0 { -size } else { size }
-            };
-            values.iter().map(quotient).collect()
+            values.iter().map(|value| exact.divide_signed(*value)).collect()
         } else {
             values
                 .iter()
@@ -73,6 +69,8 @@ struct Exact {
     divisor: u64,
     inverse: u64,
     twos: u32,
+    /// The largest quotient.
+    limit: u64,
 }
 
 impl Exact {
@@ -81,7 +79,7 @@ impl Exact {
         let odd = divisor >> twos;
         // Newton's iteration doubles the bits that are right; `odd` is its own inverse in the lowest three.
         let inverse = (0..5).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
-        Self { divisor, inverse, twos }
+        Self { divisor, inverse, twos, limit: u64::MAX / divisor }
     }
 
     /// The quotient of a multiple; of any other number something else.
@@ -89,28 +87,34 @@ impl Exact {
         (multiple >> self.twos).wrapping_mul(self.inverse)
     }
 
-    /// The quotient, if the divisor divides this.
-    fn quotient(self, number: u64) -> Option<u64> {
-        let quotient = self.divide(number);
-        // A number that is no multiple has a quotient beyond all that multiples have.
-        (quotient.checked_mul(self.divisor) == Some(number)).then_some(quotient)
+    /// The same of a number with its sign.
+    fn divide_signed(self, multiple: i64) -> i64 {
+        (multiple >> self.twos).wrapping_mul(self.inverse.cast_signed())
+    }
+
+    /// Whether the divisor divides this: a number that is no multiple comes out beyond all quotients.
+    fn divides(self, number: u64) -> bool {
+        number.wrapping_mul(self.inverse).rotate_right(self.twos) <= self.limit
     }
 }
 
+/// Values that are divided at once: without a branch for each.
+const DIVIDED: usize = 64;
+
 /// The greatest common divisor of the distances from `first`; 0 where all are equal.
 fn of_distances(values: &[i64], first: i64) -> u64 {
-    let mut exact = None;
-    for value in values {
-        let distance = value.abs_diff(first);
-        let divides = |exact: Exact| exact.quotient(distance).is_some();
-        if distance == 0 || exact.is_some_and(divides) {
+    let mut exact: Option<Exact> = None;
+    for chunk in values.chunks(DIVIDED) {
+        let distances = || chunk.iter().map(|value| value.abs_diff(first));
+        if exact.is_some_and(|exact| distances().fold(true, |all, distance| all & exact.divides(distance))) {
             continue;
         }
-        let divisor = gcd(exact.map_or(0, |exact: Exact| exact.divisor), distance);
+        let before = exact.map_or(0, |exact| exact.divisor);
+        let divisor = distances().fold(before, gcd);
         if divisor == 1 {
             return 1;
         }
-        exact = Some(Exact::by(divisor));
+        exact = (divisor > 0).then(|| Exact::by(divisor));
     }
     exact.map_or(0, |exact| exact.divisor)
 }
@@ -132,8 +136,15 @@ mod tests {
         #[test]
         fn multiplying_divides(divisor in 1_u64.., number in any::<u64>()) {
             let whole = number.is_multiple_of(divisor).then(|| number / divisor);
-            prop_assert_eq!(Exact::by(divisor).quotient(number), whole);
-            prop_assert_eq!(Exact::by(divisor).quotient(number / divisor * divisor), Some(number / divisor));
+            let exact = Exact::by(divisor);
+            prop_assert_eq!(exact.divides(number).then(|| exact.divide(number)), whole);
+            let multiple = number / divisor * divisor;
+            prop_assert!(exact.divides(multiple));
+            prop_assert_eq!(exact.divide(multiple), number / divisor);
+            // The sign goes with the quotient.
+            if let Ok(multiple) = i64::try_from(multiple) {
+                prop_assert_eq!(exact.divide_signed(-multiple), -(number / divisor).cast_signed());
+            }
         }
     }
 

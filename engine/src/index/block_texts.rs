@@ -48,7 +48,8 @@ impl BlockTexts {
     pub fn pairs(&self) -> Vec<(u32, u32)> {
         let mut pairs = Vec::with_capacity(self.len);
         self.for_each(|block, texts| pairs.extend(texts.iter().map(|&text| (text, block))));
-        pairs.sort_unstable();
+        // As one number each: compared without a branch.
+        pairs.sort_unstable_by_key(|&(text, block)| u64::from(text) << 32 | u64::from(block));
         pairs
     }
 

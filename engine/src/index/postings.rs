@@ -9,6 +9,7 @@ use super::BlockTexts;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::list;
+use crate::codec::Encoder;
 
 /// Up to this many blocks are listed; a roaring bitmap with one container is larger.
 const LISTED: usize = 8;
@@ -20,7 +21,7 @@ const BITS: u8 = 2;
 const MAX_BITS_LEN: usize = (u32::MAX / 8) as usize;
 
 /// Encodes in which blocks each text is.
-pub fn encode_postings(texts: &BlockTexts, out: &mut Vec<u8>) {
+pub fn encode_postings(texts: &BlockTexts, encoder: &mut Encoder, out: &mut Vec<u8>) {
     let pairs = texts.pairs();
     let (mut codes, mut lens, mut body) = (Vec::new(), Vec::new(), Vec::new());
     for group in pairs.chunk_by(|a, b| a.0 == b.0) {
@@ -29,8 +30,8 @@ pub fn encode_postings(texts: &BlockTexts, out: &mut Vec<u8>) {
         codes.push(i64::from(group[0].0));
         lens.push((body.len() - start) as i64);
     }
-    list::put_ints(&codes, out);
-    list::put_ints(&lens, out);
+    list::put_ints_with(&codes, encoder, out);
+    list::put_ints_with(&lens, encoder, out);
     out.put_bytes(&body);
 }
 
@@ -46,7 +47,9 @@ fn encode_blocks(group: &[(u32, u32)], body: &mut Vec<u8>) {
     }
     // A bitmap of few blocks lists them; where a text is in every other block, a bit for each is smaller.
     let bits_len = group[group.len() - 1].1 as usize / 8 + 1;
-    let mut bitmap: RoaringBitmap = group.iter().map(|&(_, block)| block).collect();
+    // Each block once and in order: pairs are distinct.
+    let blocks = group.iter().map(|&(_, block)| block);
+    let mut bitmap = RoaringBitmap::from_sorted_iter(blocks.clone()).unwrap_or_else(|_| blocks.collect());
     bitmap.optimize();
     if bits_len <= bitmap.serialized_size() {
         body.push(BITS);
@@ -155,7 +158,7 @@ mod tests {
                 texts.push(block, &codes.iter().copied().collect::<Vec<_>>());
             }
             let mut bytes = Vec::new();
-            encode_postings(&texts, &mut bytes);
+            encode_postings(&texts, &mut Encoder::default(), &mut bytes);
             let postings = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0).unwrap();
             let found = postings.blocks_with(|code| wanted.iter().any(|&one| i64::from(one) == code)).unwrap();
             let scanned = blocks.iter().filter(|(_, codes)| !codes.is_disjoint(&wanted));

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::track_writer::{ColumnOutput, TrackOutput};
+use super::workers::{Workers, gather};
 use crate::base::Result;
 use crate::block::ColumnType;
+use crate::codec::Encoder;
 use crate::index::{BlockTexts, encode_postings};
 use crate::model::TableId;
 use crate::segment::{BlockListWriter, ColumnMeta, ColumnRole, Piece, PieceWriter, Place};
@@ -58,29 +60,42 @@ impl TableAssembler {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn finish(self, id: TableId, writer: &mut PieceWriter<'_>) -> Result<WrittenTable> {
+    pub fn finish(
+        self,
+        id: TableId,
+        workers: &mut dyn Workers,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<WrittenTable> {
         let mut bytes = Vec::new();
         self.blocks.encode(&mut bytes);
         let blocks = writer.piece(&bytes)?;
+        let mut whole: Vec<ColumnOutput> = self.columns.into_values().collect();
+        whole.iter_mut().for_each(|column| column.pad(self.blocks.len()));
+        let encoded = gather(workers, whole.len(), |at, encoder| whole[at].encode(encoder));
         let mut columns = Vec::new();
-        for ((role, kind), mut column) in self.columns {
-            column.pad(self.blocks.len());
-            bytes.clear();
-            column.directory.encode(&mut bytes);
-            let directory = writer.piece(&bytes)?;
-            let mut postings = Piece::default();
-            if let Some(texts) = column.postings {
-                bytes.clear();
-                encode_postings(&texts, &mut bytes);
-                postings = writer.piece(&bytes)?;
-            }
-            columns.push(ColumnMeta { table: id, role, kind, directory, postings, bytes: column.bytes });
+        for (ColumnOutput { role, kind, bytes, .. }, (directory, postings)) in whole.into_iter().zip(encoded)
+        {
+            let directory = writer.piece(&directory)?;
+            let postings = postings.map_or(Ok(Piece::default()), |postings| writer.piece(&postings))?;
+            columns.push(ColumnMeta { table: id, role, kind, directory, postings, bytes });
         }
         Ok(WrittenTable { rows: self.rows, blocks, columns })
     }
 }
 
 impl ColumnOutput {
+    /// Its directory, and its postings where it has any.
+    fn encode(&self, encoder: &mut Encoder) -> (Vec<u8>, Option<Vec<u8>>) {
+        let mut directory = Vec::new();
+        self.directory.encode(encoder, &mut directory);
+        let postings = self.postings.as_ref().map(|texts| {
+            let mut postings = Vec::new();
+            encode_postings(texts, encoder, &mut postings);
+            postings
+        });
+        (directory, postings)
+    }
+
     /// The same column without blocks.
     fn like(&self) -> Self {
         let postings = self.kind.is_code().then(BlockTexts::default);

@@ -12,6 +12,7 @@ use super::line::{Backed, Emptied, Line, Place, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
 use super::track_writer::{GROUP_ROWS, TrackOutput};
+use super::workers::Workers;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::model::{
@@ -65,7 +66,7 @@ impl Builder<'_> {
         self.line.send_texts(self.names.into_rest())?;
         let Backed { mut writer, tracks: outputs, chunks, mut workers } = self.line.end()?.finish(span)?;
         let mut written = Written { metas, outputs };
-        let (tables, columns) = written.assemble(self.tables, &mut writer)?;
+        let (tables, columns) = written.assemble(self.tables, &mut *workers, &mut writer)?;
         let tracks = written.metas;
         let mut warnings = self.warnings;
         let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
@@ -120,6 +121,7 @@ impl Written {
     fn assemble(
         &mut self,
         specs: Vec<TableSpec>,
+        workers: &mut dyn Workers,
         writer: &mut PieceWriter<'_>,
     ) -> Result<(Vec<TableMeta>, Vec<ColumnMeta>)> {
         let (mut tables, mut columns) = (Vec::new(), Vec::new());
@@ -136,7 +138,7 @@ impl Written {
                 }
                 table.add(output);
             }
-            let written = table.finish(id, writer)?;
+            let written = table.finish(id, workers, writer)?;
             tables.push(TableMeta { spec, first_row, rows: written.rows, blocks: written.blocks });
             columns.extend(written.columns);
             first_row += written.rows;

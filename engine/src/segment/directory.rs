@@ -5,7 +5,7 @@ use super::Piece;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
-use crate::codec::{self, Decoder};
+use crate::codec::{self, Decoder, Encoder};
 
 /// Longest block that stands in the directory: a piece of its own would cost as much to point to.
 pub const MAX_INLINE: usize = 12;
@@ -45,24 +45,28 @@ const FLOAT_ZONES: u8 = 2;
 
 impl Directory {
     /// Appends the directory.
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    pub fn encode(&self, encoder: &mut Encoder, out: &mut Vec<u8>) {
         let pieces = || self.places.iter().filter_map(|place| place.piece());
         let lens = self.places.iter().map(|place| match *place {
             Place::Absent => ABSENT,
             Place::Inline(_, len) => i64::from(len) << 2 | INLINE,
             Place::Piece(piece) => i64::from(piece.len) << 2 | PIECE,
         });
-        list::put_ints(&lens.collect::<Vec<_>>(), out);
-        list::put_ints(&pieces().map(|piece| piece.offset.cast_signed()).collect::<Vec<_>>(), out);
+        list::put_ints_with(&lens.collect::<Vec<_>>(), encoder, out);
+        list::put_ints_with(
+            &pieces().map(|piece| piece.offset.cast_signed()).collect::<Vec<_>>(),
+            encoder,
+            out,
+        );
         // Checksums are noise: no codec makes them smaller.
         pieces().for_each(|piece| out.extend_from_slice(&piece.checksum.to_le_bytes()));
         let mut packed = Vec::new();
         codec::compress(&self.inline, &mut packed);
         out.put_bytes(&packed);
-        self.encode_zones(out);
+        self.encode_zones(encoder, out);
     }
 
-    fn encode_zones(&self, out: &mut Vec<u8>) {
+    fn encode_zones(&self, encoder: &mut Encoder, out: &mut Vec<u8>) {
         let mut ints = (Vec::new(), Vec::new());
         let mut floats = Vec::new();
         let here = self.places.iter().zip(&self.zones).filter(|(place, _)| **place != Place::Absent);
@@ -78,8 +82,8 @@ impl Directory {
         }
         if !ints.0.is_empty() && floats.is_empty() {
             out.push(INT_ZONES);
-            list::put_ints(&ints.0, out);
-            list::put_ints(&ints.1, out);
+            list::put_ints_with(&ints.0, encoder, out);
+            list::put_ints_with(&ints.1, encoder, out);
         } else if floats.iter().any(|bound: &f64| !bound.is_nan()) {
             out.push(FLOAT_ZONES);
             floats.iter().for_each(|bound| out.extend_from_slice(&bound.to_le_bytes()));
@@ -178,7 +182,7 @@ mod tests {
     #[track_caller]
     fn check(directory: &Directory) {
         let mut bytes = Vec::new();
-        directory.encode(&mut bytes);
+        directory.encode(&mut Encoder::default(), &mut bytes);
         let blocks = directory.places.len();
         let decode = |bytes: &[u8]| {
             let cursor = || Cursor::new(bytes, 0, "directory");
