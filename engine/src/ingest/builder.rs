@@ -6,11 +6,11 @@ use super::Alone;
 use super::dictionary::Dictionary;
 use super::flows::Link;
 use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
-use super::row::{Packed, Row, RowKey, put_value};
+use super::packer::{MAX_DICTIONARY_TEXT, Packer, cut_off, start_of};
+use super::row::{Row, RowKey, put_value};
 use super::rows::Rows;
 use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Interval, Result};
-use crate::block::ColumnType;
 use crate::model::{
     FieldId, FieldSpec, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
     TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
@@ -18,11 +18,6 @@ use crate::model::{
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
 use crate::spill::{Pile, Scratch, Sorter, Space};
 
-/// Longest text of the dictionary; longer ones are stored in place. A chunk of the dictionary stays small enough for
-/// the codec, whatever its texts.
-const MAX_DICTIONARY_TEXT: usize = 64 << 10;
-/// Longest text of a field; the rest is cut off, with a warning.
-const MAX_TEXT: usize = 16 << 20;
 /// Times beyond this are moved to it: the distance of two times then always fits.
 const MAX_PS: i64 = (1 << 62) - 1;
 /// Bytes of texts that stay in memory whatever the dictionary may take: enough for those that most rows share.
@@ -192,25 +187,6 @@ impl<'a> Builder<'a> {
         limited
     }
 
-    fn check_fields(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
-        for &(id, value) in fields {
-            if self.fields.get(id.0 as usize).is_none_or(|(of, _)| *of != table) {
-                return Err(Error::Invalid { what: "a field of another table" });
-            }
-            match value {
-                Value::Text(text) | Value::Json(text) if text.len() > MAX_TEXT => {
-                    let what = "a text of more than 16 MiB, which was cut";
-                    self.warn(WarningKind::AdjustedValue, what, &|| start_of(text));
-                }
-                Value::Name(name) if !self.names.has(name) => {
-                    return Err(Error::Invalid { what: "a name that is not there" });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     /// Hands chunks of the dictionary over where there are enough of them to share the work.
     fn send_texts(&mut self) -> Result<()> {
         if self.names.full_bytes() < TEXT_BATCH_BYTES {
@@ -229,7 +205,13 @@ impl<'a> Builder<'a> {
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
         let (start_ps, duration_ps) = row.span();
-        let (names, limit) = (&mut self.names, self.options.dictionary_bytes);
+        let known = &self.fields;
+        let check = |field: FieldId| match known.get(field.0 as usize) {
+            Some((of, _)) if *of == table => Ok(()),
+            _ => Err(Error::Invalid { what: "a field of another table" }),
+        };
+        let limit = self.options.dictionary_bytes;
+        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
         let state = self.tracks.get_mut(track as usize);
         let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
             let place = u64::from(table.0) << 32 | u64::from(track);
@@ -237,7 +219,8 @@ impl<'a> Builder<'a> {
             return self.sorter.push_with(key, |out| {
                 row.put_head(out);
                 fields.iter().try_for_each(|&(id, value)| {
-                    let (kind, packed) = pack(value, names, limit)?;
+                    check(id)?;
+                    let (kind, packed) = packer.pack(value)?;
                     put_value(id.0, kind, packed, out);
                     Ok(())
                 })
@@ -254,8 +237,11 @@ impl<'a> Builder<'a> {
         let before = rows.bytes();
         row.begin(rows);
         for &(id, value) in fields {
-            let (kind, packed) = pack(value, names, limit)?;
-            rows.field(id, kind, packed);
+            let (kind, packed) = packer.pack(value)?;
+            if !rows.takes_as_before(id, kind, packed) {
+                check(id)?;
+                rows.odd_field(id, kind, packed);
+            }
         }
         self.waiting_bytes += rows.bytes().saturating_sub(before);
         let is_group = rows.len() >= GROUP_ROWS;
@@ -286,48 +272,6 @@ impl<'a> Builder<'a> {
         let Emptied(mut rows) = self.line.send(group)?;
         rows.give(&mut self.pool);
         Ok(())
-    }
-}
-
-/// At most `len` bytes of a text.
-fn cut_off(text: &str, len: usize) -> &str {
-    if text.len() <= len { text } else { &text[..text.floor_char_boundary(len)] }
-}
-
-/// Enough of a text to find it.
-fn start_of(text: &str) -> String {
-    format!("the one that begins with {:?}", cut_off(text, 40))
-}
-
-/// A value as it is stored. Inline, so that what it gives stays in registers: an enum that goes through memory cost the
-/// processor a wait each, 7 % of ingest.
-#[inline(always)]
-fn pack<'v>(value: Value<'v>, names: &mut Dictionary<'_>, limit: usize) -> Result<(ColumnType, Packed<'v>)> {
-    Ok(match value {
-        Value::Int(v) => (ColumnType::Int, Packed::Int(v)),
-        Value::Uint(v) => (ColumnType::Uint, Packed::Int(v.cast_signed())),
-        Value::Bool(v) => (ColumnType::Bool, Packed::Int(i64::from(v))),
-        Value::Float(v) => (ColumnType::Float, Packed::Float(v)),
-        Value::Name(v) => (ColumnType::Text, Packed::Int(i64::from(v.0))),
-        Value::Text(text) | Value::Json(text) => {
-            let (coded, in_place) = match value {
-                Value::Json(_) => (ColumnType::Json, ColumnType::LongJson),
-                _ => (ColumnType::Text, ColumnType::LongText),
-            };
-            match code_of(text, names, limit)? {
-                Some(id) => (coded, Packed::Int(i64::from(id.0))),
-                None => (in_place, Packed::Text(cut_off(text, MAX_TEXT))),
-            }
-        }
-    })
-}
-
-/// Its number in the dictionary while that has room; `None` of a text that is stored in place.
-fn code_of(text: &str, names: &mut Dictionary<'_>, limit: usize) -> Result<Option<NameId>> {
-    match text.len() {
-        0..=MAX_DICTIONARY_TEXT if names.text_bytes() + text.len() <= limit => names.intern(text),
-        0..=MAX_DICTIONARY_TEXT => names.find(text),
-        _ => Ok(None),
     }
 }
 
@@ -421,7 +365,6 @@ impl Sink for Builder<'_> {
         }
         let start_ps = self.limited(slice.start_ps);
         let end_ps = self.limited(slice.start_ps.saturating_add(slice.duration_ps));
-        self.check_fields(table, slice.fields)?;
         self.arrive()?;
         let arrival = self.count(track, start_ps, end_ps);
         let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
@@ -443,7 +386,6 @@ impl Sink for Builder<'_> {
             return Err(Error::Invalid { what: "a sample needs a counter" });
         };
         let time_ps = self.limited(time_ps);
-        self.check_fields(table, fields)?;
         self.arrive()?;
         let arrival = self.count(track, time_ps, time_ps);
         self.push((table, track.0), arrival, Row::Sample { time_ps, value }, fields)
@@ -453,7 +395,6 @@ impl Sink for Builder<'_> {
         if self.table_kind(table) != Some(TableKind::Side) {
             return Err(Error::Invalid { what: "a row needs a side table" });
         }
-        self.check_fields(table, fields)?;
         let arrival = self.arrive()?;
         self.push((table, NO_TRACK), arrival, Row::Side, fields)
     }

@@ -16,6 +16,7 @@ mod lanes;
 mod learn;
 mod line;
 mod numbers;
+mod packer;
 mod relay;
 mod row;
 mod rows;

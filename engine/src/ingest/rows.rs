@@ -113,9 +113,10 @@ impl Rows {
         self.values.push(value);
     }
 
-    /// Gives the row a field. The way that nearly all take is inline: a number for a column that every row before has.
+    /// Gives the row a field if it is what nearly all are: a number, for the column that is expected next and that every row
+    /// before has. Inline, for these few comparisons are most of what taking a row costs.
     #[inline(always)]
-    pub fn field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
+    pub fn takes_as_before(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) -> bool {
         if let (Packed::Int(value), Some(column)) = (value, self.fields.get_mut(self.expected))
             && column.field == field
             && column.kind == kind
@@ -125,13 +126,21 @@ impl Rows {
         {
             values.push(value);
             self.expected += 1;
-            return;
+            return true;
         }
-        self.any_field(field, kind, value);
+        false
     }
 
-    #[inline(never)]
-    fn any_field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
+    /// Gives the row a field.
+    #[inline(always)]
+    pub fn field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
+        if !self.takes_as_before(field, kind, value) {
+            self.odd_field(field, kind, value);
+        }
+    }
+
+    /// Gives the row any field.
+    pub fn odd_field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
         let is_it = |column: &FieldColumn| column.field == field && column.kind == kind;
         let at = match self.fields.get(self.expected) {
             Some(column) if is_it(column) => self.expected,

@@ -1,0 +1,75 @@
+//! From a field's value to what is stored of it.
+
+use super::dictionary::Dictionary;
+use super::row::Packed;
+use crate::base::{Error, Result};
+use crate::block::ColumnType;
+use crate::model::{Value, WarningKind, Warnings};
+
+/// Longest text of the dictionary; longer ones are stored in place. A chunk of the dictionary stays small enough for
+/// the codec, whatever its texts.
+pub const MAX_DICTIONARY_TEXT: usize = 64 << 10;
+/// Longest text of a field; the rest is cut off, with a warning.
+const MAX_TEXT: usize = 16 << 20;
+
+/// At most `len` bytes of a text.
+pub fn cut_off(text: &str, len: usize) -> &str {
+    if text.len() <= len { text } else { &text[..text.floor_char_boundary(len)] }
+}
+
+/// Enough of a text to find it.
+pub fn start_of(text: &str) -> String {
+    format!("the one that begins with {:?}", cut_off(text, 40))
+}
+
+/// Brings values into the form in which they are stored.
+pub struct Packer<'p, 'a> {
+    /// The dictionary.
+    pub names: &'p mut Dictionary<'a>,
+    /// Bytes of texts that the dictionary may take.
+    pub limit: usize,
+    /// For texts that are cut.
+    pub warnings: &'p mut Warnings,
+}
+
+impl Packer<'_, '_> {
+    /// Inline, so that what it gives stays in registers: an enum that goes through memory cost the processor a wait each,
+    /// 7 % of ingest.
+    #[inline(always)]
+    pub fn pack<'v>(&mut self, value: Value<'v>) -> Result<(ColumnType, Packed<'v>)> {
+        Ok(match value {
+            Value::Int(v) => (ColumnType::Int, Packed::Int(v)),
+            Value::Uint(v) => (ColumnType::Uint, Packed::Int(v.cast_signed())),
+            Value::Bool(v) => (ColumnType::Bool, Packed::Int(i64::from(v))),
+            Value::Float(v) => (ColumnType::Float, Packed::Float(v)),
+            Value::Name(name) if self.names.has(name) => (ColumnType::Text, Packed::Int(i64::from(name.0))),
+            Value::Name(_) => return Err(Error::Invalid { what: "a name that is not there" }),
+            Value::Text(text) => self.text(text, ColumnType::Text, ColumnType::LongText)?,
+            Value::Json(text) => self.text(text, ColumnType::Json, ColumnType::LongJson)?,
+        })
+    }
+
+    /// A text by its number in the dictionary while that has room, else as it is.
+    fn text<'v>(
+        &mut self,
+        text: &'v str,
+        coded: ColumnType,
+        in_place: ColumnType,
+    ) -> Result<(ColumnType, Packed<'v>)> {
+        let id = match text.len() {
+            0..=MAX_DICTIONARY_TEXT if self.names.text_bytes() + text.len() <= self.limit => {
+                self.names.intern(text)?
+            }
+            0..=MAX_DICTIONARY_TEXT => self.names.find(text)?,
+            _ => None,
+        };
+        if text.len() > MAX_TEXT {
+            let what = "a text of more than 16 MiB, which was cut";
+            self.warnings.add(WarningKind::AdjustedValue, what, || start_of(text));
+        }
+        Ok(match id {
+            Some(id) => (coded, Packed::Int(i64::from(id.0))),
+            None => (in_place, Packed::Text(cut_off(text, MAX_TEXT))),
+        })
+    }
+}
