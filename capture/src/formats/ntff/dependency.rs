@@ -49,6 +49,8 @@ pub struct Dependencies {
     /// Who wrote the weights that the Tensor engine holds.
     weights: Vec<SliceKey>,
     links: Vec<(SliceKey, SliceKey)>,
+    /// Whom an instruction waited for: room that is made once.
+    before: Vec<SliceKey>,
 }
 
 impl Dependencies {
@@ -66,6 +68,7 @@ impl Dependencies {
             loaded: None,
             weights: Vec::new(),
             links: Vec::new(),
+            before: Vec::new(),
         })
     }
 
@@ -96,29 +99,31 @@ impl Dependencies {
 
     fn work(&mut self, run: &Executed, decoded: &Decoded) {
         let read = decoded.effect.read.as_ref();
-        let mut before = self.writers(read);
-        let waits = std::mem::take(&mut self.waits[run.engine.index()]);
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        self.add_writers(read, &mut before);
         let mut with = None;
         match decoded.opcode {
             Opcode::LdWeights => {
                 self.load_without_product();
                 self.weights.clone_from(&before);
-                before.extend(waits);
+                before.extend(self.waits[run.engine.index()].drain(..));
                 self.loaded = Some(Loaded { key: run.key, before });
                 return;
             }
             Opcode::MatMul => {
-                before.extend(self.weights.iter().copied());
-                before.extend(waits);
+                before.extend_from_slice(&self.weights);
+                before.extend(self.waits[run.engine.index()].drain(..));
                 if let Some(loaded) = self.loaded.take() {
                     before.extend(loaded.before);
                     with = Some(loaded.key);
                     self.link_all(&mut before, loaded.key);
                 }
             }
-            _ => before.extend(waits),
+            _ => before.extend(self.waits[run.engine.index()].drain(..)),
         }
         self.link_all(&mut before, run.key);
+        self.before = before;
         let writer = Writer { key: run.key, with };
         match &decoded.effect.write {
             Some(Region::Sbuf(range)) => self.sbuf.put(range.clone(), writer),
@@ -130,18 +135,16 @@ impl Dependencies {
         }
     }
 
-    fn writers(&self, read: Option<&Region>) -> Vec<SliceKey> {
+    fn add_writers(&self, read: Option<&Region>, writers: &mut Vec<SliceKey>) {
         let (regions, range) = match read {
             Some(Region::Sbuf(range)) => (&self.sbuf, range),
             Some(Region::Psum(range)) => (&self.psum, range),
-            None => return Vec::new(),
+            None => return,
         };
-        let mut writers = Vec::new();
         for (_, writer) in regions.overlapping(range) {
             writers.push(writer.key);
             writers.extend(writer.with);
         }
-        writers
     }
 
     /// Weights that no product followed stand for themselves.
