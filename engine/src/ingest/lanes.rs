@@ -17,7 +17,7 @@ pub struct Lanes {
     nesting: Nesting,
     /// When each lane is free again.
     free_from: Vec<i64>,
-    /// Slices that have not ended yet: end and lane, in order of start.
+    /// Slices that may enclose others and have not ended yet: end and lane, in order of start.
     open: Vec<(i64, u32)>,
 }
 
@@ -29,10 +29,12 @@ impl Lanes {
 
     /// The place of the next slice: below the slices that enclose it, on the first line that is free.
     pub fn place(&mut self, start_ps: i64, end_ps: i64) -> Place {
-        self.open.retain(|&(end, _)| end > start_ps);
-        let enclosing = || self.open.iter().filter(|&&(end, _)| end >= end_ps);
         let (depth, lowest) = match self.nesting {
-            Nesting::Calls => (enclosing().count(), enclosing().map(|&(_, lane)| lane as usize + 1).max()),
+            Nesting::Calls => {
+                self.open.retain(|&(end, _)| end > start_ps);
+                let enclosing = || self.open.iter().filter(|&&(end, _)| end >= end_ps);
+                (enclosing().count(), enclosing().map(|&(_, lane)| lane as usize + 1).max())
+            }
             Nesting::Concurrent => (0, None),
         };
         let from = lowest.unwrap_or(0);
@@ -43,7 +45,7 @@ impl Lanes {
         });
         self.free_from[lane] = end_ps;
         let lane = u32::try_from(lane).unwrap_or(u32::MAX);
-        if end_ps > start_ps {
+        if self.nesting == Nesting::Calls && end_ps > start_ps {
             self.open.push((end_ps, lane));
         }
         Place { lane, depth: u32::try_from(depth).unwrap_or(u32::MAX) }
