@@ -92,7 +92,11 @@ fn peers(scripts: &[String], events: &Path, questions: &Questions) -> Result<Vec
     for script in scripts {
         let steps = [("ingest", 0), ("query", 0)].into_iter().chain((0..COLD_RUNS).map(|at| ("cold", at)));
         for (step, at) in steps {
-            match run(script, step, at) {
+            let done = match step {
+                "ingest" => process::ingests(|at| run(script, step, at)),
+                _ => run(script, step, at),
+            };
+            match done {
                 Ok(more) => figures.extend(more),
                 Err(error) => {
                     let why = format!("{step}: {error:#}");

@@ -6,13 +6,16 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::figure::Figure;
+use crate::figure::{Content, Figure};
 use crate::generate::{Jitter, Settings, cache, generate};
 use crate::questions::questions;
 use crate::store;
 
 /// Starts from nothing that is in memory.
 pub const COLD_RUNS: usize = 5;
+/// Ingests of a store whose first one takes no longer than [`INGEST_PATIENCE_S`].
+const INGEST_RUNS: usize = 5;
+const INGEST_PATIENCE_S: f64 = 10.0;
 const SEGMENT: &str = "rank_0.nseg";
 
 /// Which step of which profile a process is to run.
@@ -51,11 +54,28 @@ pub fn run(settings: &Settings, step: &Step) -> Result<()> {
 /// # Errors
 /// Where one of them fails.
 pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
-    let mut figures = start(settings, "ingest", 0)?;
+    let mut figures = ingests(|at| start(settings, "ingest", at))?;
     figures.extend(start(settings, "query", 0)?);
     for at in 0..COLD_RUNS {
         evict(&cache(settings).join(SEGMENT))?;
         figures.extend(start(settings, "cold", at)?);
+    }
+    Ok(figures)
+}
+
+/// Runs an ingest, and again where it is short: a second more or less is then what else the machine did. Of the runs after
+/// the first only the time and the memory count.
+///
+/// # Errors
+/// Those of `run`.
+pub fn ingests(mut run: impl FnMut(usize) -> Result<Vec<Figure>>) -> Result<Vec<Figure>> {
+    let is_time = |figure: &Figure| matches!(figure.content, Content::Ingest { .. });
+    let is_short = |figure: &Figure| matches!(figure.content, Content::Ingest { seconds, .. } if seconds <= INGEST_PATIENCE_S);
+    let mut figures = run(0)?;
+    if figures.iter().any(is_short) {
+        for at in 1..INGEST_RUNS {
+            figures.extend(run(at)?.into_iter().filter(is_time));
+        }
     }
     Ok(figures)
 }
