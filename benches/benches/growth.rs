@@ -99,12 +99,12 @@ fn costs(events: f64, rows: f64, figures: &[Figure]) -> Costs {
             .collect();
         percentile(&times, 0.5)
     };
-    let ingests = figures.iter().filter_map(|figure| match figure.content {
+    let mut ingests = figures.iter().filter_map(|figure| match figure.content {
         Content::Ingest { seconds, bytes, peak_mib } => Some((seconds, bytes as f64, peak_mib)),
         _ => None,
     });
     let seconds = percentile(&ingests.clone().map(|(seconds, ..)| seconds).collect::<Vec<_>>(), 0.5);
-    let (_, bytes, peak_mib) = ingests.last().unwrap_or((f64::NAN, f64::NAN, f64::NAN));
+    let (_, bytes, peak_mib) = ingests.next_back().unwrap_or((f64::NAN, f64::NAN, f64::NAN));
     let (window_ms, view_ms, cold_ms) = (median("W1"), median("Z1"), median("cold"));
     Costs { events, rows, seconds, peak_mib, bytes, window_ms, view_ms, cold_ms }
 }

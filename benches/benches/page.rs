@@ -15,6 +15,7 @@ use nprof_benches::figure::percentile;
 use nprof_benches::generate::{Settings, cache, generate};
 use nprof_benches::ingest;
 use nprof_benches::page::Page;
+use nprof_benches::source::Source;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::native::SegmentFile;
@@ -46,7 +47,7 @@ fn main() -> Result<()> {
     let events = cache(&settings);
     let meta = generate(&events, &settings)?;
     let segment = events.join("page.nseg");
-    ingest::write(&events, &segment)?;
+    ingest::write(Source::Files(&events), &segment)?;
     let opened = SegmentFile::open_file(&segment)?.context("it was just written")?;
     let whole = Interval::new(meta.start_ns as i64 * PS_PER_NS, meta.end_ns as i64 * PS_PER_NS);
     let tile_file = events.join("page.tile");

@@ -13,6 +13,7 @@ use nprof_benches::generate::files::{ColumnReader, Fixed, read_texts};
 use nprof_benches::generate::random::{Purpose, Random};
 use nprof_benches::generate::{Meta, Settings, cache, generate};
 use nprof_benches::ingest;
+use nprof_benches::source::Source;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::native::SegmentFile;
 
@@ -42,7 +43,7 @@ static EVENTS: LazyLock<Events> = LazyLock::new(|| {
     let directory = cache(&settings);
     let meta = generate(&directory, &settings).expect("the target folder can be written");
     let path = directory.join("rank_0.nseg");
-    ingest::write(&directory, &path).expect("the target folder can be written");
+    ingest::write(Source::Files(&directory), &path).expect("the target folder can be written");
     let segment = SegmentFile::open_file(&path).expect("it was just written").expect("it was just written");
     let operands = read_texts(&directory, "instruction.operands").expect("they were just written");
     let spans = spans(&directory, &meta).expect("they were just written");
@@ -81,7 +82,9 @@ fn unpack(frames: &[(Vec<u8>, usize)], decoder: &mut zstd::bulk::Decompressor<'_
 fn reading_events(bencher: Bencher) {
     let Events { directory, meta, .. } = &*EVENTS;
     let tally = nprof_benches::tally::Tally::default;
-    bencher.counter(ItemsCount::new(meta.rows())).bench(|| ingest::fill(directory, &mut tally()).is_ok());
+    bencher
+        .counter(ItemsCount::new(meta.rows()))
+        .bench(|| ingest::fill(Source::Files(directory), &mut tally()).is_ok());
 }
 
 /// Integers in blocks: the columns of the first engine, queue and counter, and one for each codec that none of these needs.

@@ -1,7 +1,7 @@
 //! Hands the events to the store as any reader of traces does: through [`Sink`].
 //!
-//! The columns are read in pieces, so that reading takes a few nanoseconds an event and next to no memory: what is
-//! measured around [`write`] is the store.
+//! Columns that are read from files are read in pieces, so that reading takes a few nanoseconds an event and next to no
+//! memory; what is measured around [`write`] with events in memory is the store alone.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use nprof_engine::model::{
 use nprof_engine::native::{WriteError, write_segment};
 
 use crate::generate::Meta;
-use crate::generate::files::{ColumnReader, Fixed, TextReader};
+use crate::generate::files::Fixed;
 use crate::generate::text::ENGINES;
+use crate::source::{Numbers, Source, Texts};
 
 /// Rows that are read at once.
 const PIECE_ROWS: usize = 1 << 14;
 
-/// Writes the events in `directory` to the segment `path`.
+/// Writes the events of `source` to the segment `path`.
 ///
 /// # Errors
 /// Where the events cannot be read or the segment cannot be written.
-pub fn write(directory: &Path, path: &Path) -> Result<Built> {
-    write_segment(path, BuildOptions::default(), |sink, _| fill(directory, sink)).map_err(|error| match error
-    {
+pub fn write(source: Source<'_>, path: &Path) -> Result<Built> {
+    write_segment(path, BuildOptions::default(), |sink, _| fill(source, sink)).map_err(|error| match error {
         WriteError::Io(error) => anyhow::Error::from(error).context(format!("writing {}", path.display())),
         WriteError::Engine(error) => {
             anyhow::Error::from(error).context(format!("writing {}", path.display()))
@@ -36,49 +36,49 @@ pub fn write(directory: &Path, path: &Path) -> Result<Built> {
     })
 }
 
-/// Hands all events in `directory` to a sink.
+/// Hands all events of `source` to a sink.
 ///
 /// # Errors
 /// Where they cannot be read, and those of the sink.
-pub fn fill(directory: &Path, sink: &mut dyn Sink) -> Result<()> {
-    let meta = Meta::read(directory).with_context(|| format!("no events in {}", directory.display()))?;
+pub fn fill(source: Source<'_>, sink: &mut dyn Sink) -> Result<()> {
+    let meta = source.meta()?;
     sink.rank(RankInfo { source: "bench".to_owned(), ..RankInfo::default() });
-    instructions(directory, &meta, sink)?;
-    transfers(directory, &meta, sink)?;
-    samples(directory, &meta, sink)
+    instructions(source, &meta, sink)?;
+    transfers(source, &meta, sink)?;
+    samples(source, &meta, sink)
 }
 
 /// A column of numbers, read in pieces.
-struct Column<T> {
-    file: ColumnReader<T>,
+struct Column<'e, T> {
+    numbers: Numbers<'e, T>,
     values: Vec<T>,
 }
 
-impl<T: Fixed> Column<T> {
-    fn open(directory: &Path, name: &str) -> Result<Self> {
-        Ok(Self { file: ColumnReader::open(directory, name)?, values: Vec::new() })
+impl<'e, T: Fixed> Column<'e, T> {
+    fn open(source: Source<'e>, name: &str) -> Result<Self> {
+        Ok(Self { numbers: source.numbers(name)?, values: Vec::new() })
     }
 
     fn read(&mut self, rows: usize) -> Result<()> {
-        Ok(self.file.read(rows, &mut self.values)?)
+        self.numbers.read(rows, &mut self.values)
     }
 }
 
 /// A column of codes into a dictionary whose texts are numbered where they first occur, so that each is read and named
 /// with the first piece that it is in.
-struct TextColumn<T> {
-    codes: Column<T>,
-    texts: TextReader,
+struct TextColumn<'e, T> {
+    codes: Column<'e, T>,
+    texts: Texts<'e>,
     names: Vec<NameId>,
     /// Of the piece's rows.
     values: Vec<NameId>,
 }
 
-impl<T: Fixed + Into<u32>> TextColumn<T> {
-    fn open(directory: &Path, name: &str) -> Result<Self> {
+impl<'e, T: Fixed + Into<u32>> TextColumn<'e, T> {
+    fn open(source: Source<'e>, name: &str) -> Result<Self> {
         Ok(Self {
-            codes: Column::open(directory, name)?,
-            texts: TextReader::open(directory, name)?,
+            codes: Column::open(source, name)?,
+            texts: source.texts(name)?,
             names: Vec::new(),
             values: Vec::new(),
         })
@@ -144,7 +144,7 @@ fn ps_from_ns(ns: u64) -> Result<i64> {
     Ok(i64::try_from(ns)? * PS_PER_NS)
 }
 
-fn instructions(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+fn instructions(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let of = table(sink, "instruction", TableKind::Slices, "opcode", "What the engines executed.")?;
     let engines = slice_tracks(sink, "Engines", 0, ENGINES.iter().map(|&name| name.to_owned()), of)?;
     let fields = ["operands", "hlo_name", "layer_path", "nki_source_location"]
@@ -152,14 +152,14 @@ fn instructions(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()
         .map(|name| field(sink, of, name, Unit::None))
         .collect::<Result<Vec<_>>>()?;
     let pc_field = field(sink, of, "pc", Unit::Hexadecimal)?;
-    let mut start = Column::<u64>::open(directory, "instruction.start")?;
-    let mut duration = Column::<u32>::open(directory, "instruction.duration")?;
-    let mut pc = Column::<u32>::open(directory, "instruction.pc")?;
-    let mut opcode = TextColumn::<u8>::open(directory, "instruction.opcode")?;
-    let mut operands = TextColumn::<u32>::open(directory, "instruction.operands")?;
-    let mut hlo = TextColumn::<u16>::open(directory, "instruction.hlo_name")?;
-    let mut layer = TextColumn::<u16>::open(directory, "instruction.layer_path")?;
-    let mut source = TextColumn::<u16>::open(directory, "instruction.nki_source_location")?;
+    let mut start = Column::<u64>::open(events, "instruction.start")?;
+    let mut duration = Column::<u32>::open(events, "instruction.duration")?;
+    let mut pc = Column::<u32>::open(events, "instruction.pc")?;
+    let mut opcode = TextColumn::<u8>::open(events, "instruction.opcode")?;
+    let mut operands = TextColumn::<u32>::open(events, "instruction.operands")?;
+    let mut hlo = TextColumn::<u16>::open(events, "instruction.hlo_name")?;
+    let mut layer = TextColumn::<u16>::open(events, "instruction.layer_path")?;
+    let mut source = TextColumn::<u16>::open(events, "instruction.nki_source_location")?;
     pieces(&meta.instructions, |engine, rows| {
         start.read(rows)?;
         duration.read(rows)?;
@@ -190,20 +190,20 @@ fn instructions(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()
     })
 }
 
-fn transfers(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+fn transfers(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let of = table(sink, "dma", TableKind::Slices, "tensor", "What the queues moved.")?;
     let queues = slice_tracks(sink, "Queues", 1, (0..meta.dmas.len()).map(|queue| format!("q{queue}")), of)?;
     let size_field = field(sink, of, "size", Unit::Bytes)?;
     let src_field = field(sink, of, "src", Unit::None)?;
     let dst_field = field(sink, of, "dst", Unit::None)?;
     let id_field = field(sink, of, "dma_id", Unit::None)?;
-    let mut start = Column::<u64>::open(directory, "dma.start")?;
-    let mut duration = Column::<u32>::open(directory, "dma.duration")?;
-    let mut size = Column::<u32>::open(directory, "dma.size")?;
-    let mut src = TextColumn::<u8>::open(directory, "dma.src")?;
-    let mut dst = TextColumn::<u8>::open(directory, "dma.dst")?;
-    let mut tensor = TextColumn::<u16>::open(directory, "dma.tensor")?;
-    let mut id = Column::<u32>::open(directory, "dma.dma_id")?;
+    let mut start = Column::<u64>::open(events, "dma.start")?;
+    let mut duration = Column::<u32>::open(events, "dma.duration")?;
+    let mut size = Column::<u32>::open(events, "dma.size")?;
+    let mut src = TextColumn::<u8>::open(events, "dma.src")?;
+    let mut dst = TextColumn::<u8>::open(events, "dma.dst")?;
+    let mut tensor = TextColumn::<u16>::open(events, "dma.tensor")?;
+    let mut id = Column::<u32>::open(events, "dma.dma_id")?;
     pieces(&meta.dmas, |queue, rows| {
         start.read(rows)?;
         duration.read(rows)?;
@@ -232,24 +232,24 @@ fn transfers(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     })
 }
 
-fn samples(directory: &Path, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+fn samples(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let of = table(sink, "counter", TableKind::Samples, "", "What followed from the transfers.")?;
     let group = sink.track(TrackSpec::group("Counters", None, 2))?;
     let pending = TrackSpec::counter("pending_dma", Some(group), of, Unit::Count, 0);
     let throughput = TrackSpec::counter("dma_throughput", Some(group), of, Unit::Bytes, 1);
     // One counter after the other: each is sorted by time on its own.
-    counter::<u16>(directory, meta, pending, sink)?;
-    counter::<u32>(directory, meta, throughput, sink)
+    counter::<u16>(events, meta, pending, sink)?;
+    counter::<u32>(events, meta, throughput, sink)
 }
 
 fn counter<T: Fixed + Into<u32>>(
-    directory: &Path,
+    events: Source<'_>,
     meta: &Meta,
     spec: TrackSpec,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut start = Column::<u64>::open(directory, "counter.start")?;
-    let mut value = Column::<T>::open(directory, &format!("counter.{}", spec.name))?;
+    let mut start = Column::<u64>::open(events, "counter.start")?;
+    let mut value = Column::<T>::open(events, &format!("counter.{}", spec.name))?;
     let track = sink.track(spec)?;
     sink.in_order(track)?;
     pieces(&[meta.samples], |_, rows| {
@@ -271,13 +271,17 @@ mod tests {
     use super::*;
     use crate::generate::files::read_texts;
     use crate::generate::{Settings, generate};
+    use crate::source::Loaded;
 
     #[test]
     fn every_row_arrives_with_its_texts() {
         let directory = tempfile::tempdir().unwrap();
         let meta = generate(directory.path(), &Settings::standard(50_000)).unwrap();
         let path = directory.path().join("rank_0.nseg");
-        let built = write(directory.path(), &path).unwrap();
+        let loaded = Loaded::read(directory.path()).unwrap();
+        let from_memory = write(Source::Memory(&loaded), &path).unwrap();
+        let built = write(Source::Files(directory.path()), &path).unwrap();
+        assert_eq!(built, from_memory);
         assert_eq!(built.events, meta.rows() + meta.samples, "a microsecond has two samples");
         assert_eq!(built.warnings, []);
         let segment = SegmentFile::open_file(&path).unwrap().unwrap();

@@ -30,6 +30,8 @@ pub mod reference;
 #[cfg(not(target_family = "wasm"))]
 pub mod report;
 #[cfg(not(target_family = "wasm"))]
+pub mod source;
+#[cfg(not(target_family = "wasm"))]
 pub mod store;
 #[cfg(not(target_family = "wasm"))]
 pub mod tally;

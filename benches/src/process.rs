@@ -15,13 +15,15 @@ use crate::store;
 pub const COLD_RUNS: usize = 5;
 /// Ingests of a store whose first one takes no longer than [`INGEST_PATIENCE_S`].
 const INGEST_RUNS: usize = 5;
+/// More events are only read from files: there is memory for the store, not for them too.
+const FROM_MEMORY_MAX: u64 = 20_000_000;
 const INGEST_PATIENCE_S: f64 = 10.0;
 const SEGMENT: &str = "rank_0.nseg";
 
 /// Which step of which profile a process is to run.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// `ingest`, `query` or `cold`.
+    /// `ingest`, `ingest-from-memory`, `query` or `cold`.
     pub name: String,
     /// How often it ran before.
     pub run: usize,
@@ -39,9 +41,10 @@ pub fn run(settings: &Settings, step: &Step) -> Result<()> {
     let segment = events.join(SEGMENT);
     let figures = match step.name.as_str() {
         "ingest" => store::ingest(&events, &segment)?,
+        "ingest-from-memory" => store::ingest_from_memory(&events, &segment)?,
         "query" => store::query(&segment, &questions)?,
         "cold" => store::cold(&segment, &questions, step.run)?,
-        other => bail!("there is no step {other}: ingest, query, cold"),
+        other => bail!("there is no step {other}: ingest, ingest-from-memory, query, cold"),
     };
     for figure in figures {
         println!("{}", serde_json::to_string(&figure)?);
@@ -55,6 +58,11 @@ pub fn run(settings: &Settings, step: &Step) -> Result<()> {
 /// Where one of them fails.
 pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures = ingests(|at| start(settings, "ingest", at))?;
+    if settings.events <= FROM_MEMORY_MAX {
+        for at in 0..INGEST_RUNS {
+            figures.extend(start(settings, "ingest-from-memory", at)?);
+        }
+    }
     figures.extend(start(settings, "query", 0)?);
     for at in 0..COLD_RUNS {
         evict(&cache(settings).join(SEGMENT))?;

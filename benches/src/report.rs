@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::figure::{Answer, Content, Figure, percentile};
 use crate::generate::Meta;
-use crate::store::NAME;
+use crate::store::{FROM_MEMORY, NAME};
 
 /// Columns of the tables.
 const QUESTIONS: [&str; 9] = ["W1-first", "W1", "W2", "Z1", "Z1-tiles", "G1", "S1", "cold", "tile"];
@@ -82,12 +82,16 @@ fn write(
         out,
         "{rows} rows. Milliseconds: p50 / p99 (of few runs: the longest); events in: p50 (best).\n"
     )?;
-    let heads = ["bytes/event", "M events/s in", "MiB in", "MiB asked"];
+    let heads = ["bytes/event", "M events/s in", FROM_MEMORY, "MiB in", "MiB asked"];
     let mut table = vec![row("store", heads.into_iter().chain(QUESTIONS).map(str::to_owned))];
     for store in stores.iter().filter(|store| store.is_measured()) {
         let first = [
             number(store.bytes as f64 / rows),
             rates(rows, &store.seconds),
+            store.times(FROM_MEMORY).map_or_else(
+                || "-".to_owned(),
+                |times| rates(rows, &times.iter().map(|ms| ms / 1e3).collect::<Vec<_>>()),
+            ),
             number(store.ingest_mib),
             number(store.query_mib),
         ];

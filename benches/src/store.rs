@@ -19,6 +19,7 @@ use crate::figure::{Answer, Content, Figure, peak_mib, time};
 use crate::generate::random::{Purpose, Random};
 use crate::ingest;
 use crate::questions::{Questions, Window};
+use crate::source::{Loaded, Source};
 
 /// The store's name in tables.
 pub const NAME: &str = "nprof";
@@ -31,13 +32,28 @@ fn figure(content: Content) -> Figure {
     Figure { store: NAME.to_owned(), content }
 }
 
+/// What [`ingest_from_memory`] is called in tables.
+pub const FROM_MEMORY: &str = "in from memory";
+
+/// Takes the events in `directory` into the segment `path`, all of them in memory before the clock starts.
+///
+/// # Errors
+/// Where reading or writing fails.
+pub fn ingest_from_memory(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
+    let loaded = Loaded::read(directory)?;
+    let start = Instant::now();
+    ingest::write(Source::Memory(&loaded), path)?;
+    let times_ms = vec![start.elapsed().as_secs_f64() * 1e3];
+    Ok(vec![figure(Content::Question { name: FROM_MEMORY.to_owned(), times_ms, answer: None })])
+}
+
 /// Takes the events in `directory` into the segment `path`, and says where its bytes are.
 ///
 /// # Errors
 /// Where reading or writing fails.
 pub fn ingest(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
     let start = Instant::now();
-    let built = ingest::write(directory, path)?;
+    let built = ingest::write(Source::Files(directory), path)?;
     let seconds = start.elapsed().as_secs_f64();
     let peak_mib = peak_mib();
     let anatomy = open(path)?.anatomy()?;

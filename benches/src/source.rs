@@ -1,0 +1,141 @@
+//! Where the events of an ingest come from: files that are read meanwhile, or memory that holds them all.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::generate::Meta;
+use crate::generate::files::{ColumnReader, Fixed, TextReader, read_texts};
+
+/// Where events come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'e> {
+    /// The files of this directory, read in pieces, so that they take next to no memory.
+    Files(&'e Path),
+    /// Memory: what an ingest takes is then the store's alone.
+    Memory(&'e Loaded),
+}
+
+/// The events of a directory, in memory.
+#[derive(Debug)]
+pub struct Loaded {
+    meta: Meta,
+    columns: BTreeMap<String, Vec<u8>>,
+    texts: BTreeMap<String, String>,
+}
+
+impl Loaded {
+    /// Reads all columns and texts of a directory.
+    ///
+    /// # Errors
+    /// Where one of them cannot be read.
+    pub fn read(directory: &Path) -> Result<Self> {
+        let (mut columns, mut texts) = (BTreeMap::new(), BTreeMap::new());
+        for entry in std::fs::read_dir(directory)? {
+            let path = entry?.path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("bin") => drop(columns.insert(name, std::fs::read(&path)?)),
+                Some("txt") => drop(texts.insert(name.clone(), read_texts(directory, &name)?)),
+                _ => {}
+            }
+        }
+        Ok(Self { meta: meta(directory)?, columns, texts })
+    }
+}
+
+fn meta(directory: &Path) -> Result<Meta> {
+    Meta::read(directory).with_context(|| format!("no events in {}", directory.display()))
+}
+
+impl<'e> Source<'e> {
+    /// What the events are.
+    ///
+    /// # Errors
+    /// Where that is missing.
+    pub fn meta(self) -> Result<Meta> {
+        match self {
+            Self::Files(directory) => meta(directory),
+            Self::Memory(loaded) => Ok(loaded.meta.clone()),
+        }
+    }
+
+    /// A column of numbers.
+    ///
+    /// # Errors
+    /// Where there is none of this name.
+    pub fn numbers<T: Fixed>(self, column: &str) -> Result<Numbers<'e, T>> {
+        Ok(match self {
+            Self::Files(directory) => Numbers::File(ColumnReader::open(directory, column)?),
+            Self::Memory(loaded) => {
+                Numbers::Memory(loaded.columns.get(column).with_context(missing(column))?)
+            }
+        })
+    }
+
+    /// The texts of a column of codes.
+    ///
+    /// # Errors
+    /// Where there are none of this name.
+    pub fn texts(self, column: &str) -> Result<Texts<'e>> {
+        Ok(match self {
+            Self::Files(directory) => Texts::File(TextReader::open(directory, column)?),
+            Self::Memory(loaded) => {
+                Texts::Memory(loaded.texts.get(column).with_context(missing(column))?.lines())
+            }
+        })
+    }
+}
+
+fn missing(column: &str) -> impl Fn() -> String {
+    move || format!("there is no column {column}")
+}
+
+/// A column of numbers.
+pub enum Numbers<'e, T> {
+    /// In a file.
+    File(ColumnReader<T>),
+    /// What is left of it in memory.
+    Memory(&'e [u8]),
+}
+
+impl<T: Fixed> Numbers<'_, T> {
+    /// Replaces `out` with the next `rows` numbers.
+    ///
+    /// # Errors
+    /// Where the column ends before.
+    pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
+        match self {
+            Self::File(file) => file.read(rows, out)?,
+            Self::Memory(left) => {
+                let (piece, rest) = left.split_at_checked(rows * T::BYTES).context("a column ends early")?;
+                *left = rest;
+                out.clear();
+                out.extend(piece.chunks_exact(T::BYTES).map(T::from_bytes));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Texts, one after the other.
+pub enum Texts<'e> {
+    /// In a file.
+    File(TextReader),
+    /// In memory.
+    Memory(std::str::Lines<'e>),
+}
+
+impl Texts<'_> {
+    /// The next text; `None` behind the last.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or is no text.
+    pub fn read(&mut self) -> Result<Option<&str>> {
+        Ok(match self {
+            Self::File(file) => file.read()?,
+            Self::Memory(lines) => lines.next(),
+        })
+    }
+}
