@@ -391,6 +391,27 @@ mod tests {
     }
 
     #[test]
+    fn two_sorters_spill_to_the_same_space_at_the_same_time() {
+        let scratch = MemoryScratch::default();
+        // Runs of several pieces, one sorter's between the other's.
+        let count = 300_000_u32;
+        let limit = count as usize / 3 * size_of::<Entry<Moment>>();
+        let moment = |at: u32| Moment(i64::from(at.wrapping_mul(2_654_435_761)), at);
+        let sorted = |step: u32| {
+            let mut sorter = Sorter::new(&scratch, limit);
+            (0..count).for_each(|at| sorter.push(moment(at * step)).unwrap());
+            let mut sorted = sorter.finish().unwrap();
+            let found: Vec<Moment> = std::iter::from_fn(|| sorted.next().unwrap()).collect();
+            let mut expected: Vec<Moment> = (0..count).map(|at| moment(at * step)).collect();
+            expected.sort_unstable();
+            assert!(found == expected, "all come back in order");
+        };
+        std::thread::scope(|scope| {
+            [1, 3].map(|step| scope.spawn(move || sorted(step))).map(|done| done.join().unwrap())
+        });
+    }
+
+    #[test]
     fn two_readers_of_a_pile_step_on_their_own() {
         let scratch = MemoryScratch::default();
         let mut pile = Pile::new(&scratch);
