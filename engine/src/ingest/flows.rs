@@ -9,7 +9,7 @@ use crate::base::bytes::{Cursor, Put};
 use crate::codec::Encoder;
 use crate::model::{NameId, SliceKey, TrackId};
 use crate::segment::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter, PieceWriter};
-use crate::spill::{Key, Scratch, Sorted, Sorter};
+use crate::spill::{Key, NoBytes, Scratch, Sorted, Sorter};
 
 /// Bytes of arrows that are sorted in memory, for each direction.
 const SORT_BYTES: usize = 16 << 20;
@@ -23,6 +23,7 @@ pub struct Link {
 }
 
 impl Key for Link {
+    type Span = NoBytes;
     const MAX_LEN: usize = 25;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -78,6 +79,7 @@ impl FromEnd {
 }
 
 impl Key for FromEnd {
+    type Span = NoBytes;
     const MAX_LEN: usize = 15;
 
     fn put(&self, out: &mut Vec<u8>) {

@@ -6,7 +6,7 @@ use super::rows::Rows;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::spill::Key;
+use crate::spill::{ByteSpan, Key};
 
 /// Where a row belongs. Order: table, track, start, longest first (parents before children), arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,7 @@ impl Ord for RowKey {
 }
 
 impl Key for RowKey {
+    type Span = ByteSpan;
     const MAX_LEN: usize = 40;
 
     fn put(&self, out: &mut Vec<u8>) {

@@ -9,7 +9,7 @@ mod scratch;
 mod sorter;
 mod space;
 
-pub use key::Key;
+pub use key::{ByteSpan, Key, NoBytes, Span};
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};
 pub use sorter::{Sorted, Sorter};

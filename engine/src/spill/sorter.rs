@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Key, Scratch};
+use super::{ByteSpan, Key, NoBytes, Scratch, Span};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -16,12 +16,12 @@ const CHUNK_KEYS: usize = 1 << 17;
 
 /// Where a part of a run lies in the scratch space.
 type Piece = Range<u64>;
-/// A key, and where in the arena its bytes begin and end.
-type Entry<K> = (K, u32, u32);
+/// A key, and where its bytes lie in the arena.
+type Entry<K> = (K, <K as Key>::Span);
 
 /// Takes keys, each with some bytes, and gives them back in order.
 #[derive(Debug)]
-pub struct Sorter<K, S> {
+pub struct Sorter<K: Key, S> {
     scratch: S,
     limit: usize,
     keys: Vec<Entry<K>>,
@@ -46,23 +46,9 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         }
     }
 
-    /// Takes a key that has no bytes.
-    ///
-    /// # Errors
-    /// Those of the scratch space.
-    pub fn push(&mut self, key: K) -> Result<()> {
-        self.push_with(key, |_| Ok(()))
-    }
-
-    /// Takes a key: `pack` appends its bytes.
-    ///
-    /// # Errors
-    /// Those of the scratch space and of `pack`.
-    #[expect(clippy::cast_possible_truncation, reason = "the arena is spilled long before 4 GiB")]
-    pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
-        let start = self.arena.len();
-        pack(&mut self.arena)?;
-        self.keys.push((key, start as u32, self.arena.len() as u32));
+    /// Takes a key whose bytes begin at `start` of the arena, which is spilled long before it has 4 GiB.
+    fn take(&mut self, key: K, start: usize) -> Result<()> {
+        self.keys.push((key, K::Span::of(start, self.arena.len())));
         if self.keys.len() == CHUNK_KEYS {
             self.end_chunk();
         }
@@ -71,7 +57,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     }
 
     fn end_chunk(&mut self) {
-        self.keys.sort_unstable_by_key(|&(key, ..)| key);
+        self.keys.sort_unstable_by_key(|&(key, _)| key);
         self.chunks.push(std::mem::take(&mut self.keys));
     }
 
@@ -88,7 +74,9 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         let mut run = Vec::new();
         while let Some(key) = merge.next(&self.scratch)? {
             key.put(&mut buffer);
-            buffer.put_bytes(merge.bytes(&self.arena));
+            if K::Span::HAS_BYTES {
+                buffer.put_bytes(merge.bytes(&self.arena));
+            }
             if buffer.len() >= READ_LEN {
                 append(&mut run, &mut buffer, &self.scratch)?;
             }
@@ -111,6 +99,28 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     }
 }
 
+impl<K: Key<Span = NoBytes>, S: Scratch> Sorter<K, S> {
+    /// Takes a key.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn push(&mut self, key: K) -> Result<()> {
+        self.take(key, 0)
+    }
+}
+
+impl<K: Key<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
+    /// Takes a key: `pack` appends its bytes.
+    ///
+    /// # Errors
+    /// Those of the scratch space and of `pack`.
+    pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+        let start = self.arena.len();
+        pack(&mut self.arena)?;
+        self.take(key, start)
+    }
+}
+
 /// Appends the buffer, which is empty then, to a run.
 fn append<S: Scratch>(run: &mut Vec<Piece>, buffer: &mut Vec<u8>, scratch: &S) -> Result<()> {
     if buffer.is_empty() {
@@ -129,7 +139,7 @@ fn append<S: Scratch>(run: &mut Vec<Piece>, buffer: &mut Vec<u8>, scratch: &S) -
 
 /// Keys in order.
 #[derive(Debug)]
-pub struct Sorted<K: Ord, S> {
+pub struct Sorted<K: Key, S> {
     scratch: S,
     arena: Vec<u8>,
     merge: Merge<K>,
@@ -158,7 +168,7 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
 /// Merges runs, in a tree of losers: the next key of the run that went on plays against those that lost on its way to the
 /// top, one a level, where a heap looks at two.
 #[derive(Debug)]
-struct Merge<K: Ord> {
+struct Merge<K: Key> {
     /// Each at its next key.
     runs: Vec<Run<K>>,
     /// The next key of each run, `None` where it has ended; of the winner the one that was given last.
@@ -225,7 +235,7 @@ impl<K: Key> Merge<K> {
         match self.tree.first().map(|&winner| &self.runs[winner]) {
             Some(Run::Kept { keys, next }) => {
                 let of_last = next.checked_sub(1).and_then(|last| keys.get(last));
-                of_last.map_or(&[], |&(_, from, to)| &arena[from as usize..to as usize])
+                of_last.map_or(&[], |&(_, span)| &arena[span.range()])
             }
             Some(Run::Spilled(run)) => run.bytes(),
             None => &[],
@@ -235,7 +245,7 @@ impl<K: Key> Merge<K> {
 
 /// Keys in order: a chunk in memory, or what was spilled.
 #[derive(Debug)]
-enum Run<K> {
+enum Run<K: Key> {
     Kept { keys: Vec<Entry<K>>, next: usize },
     Spilled(RunReader),
 }
@@ -247,7 +257,7 @@ impl<K: Key> Run<K> {
     fn advance<S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
         match self {
             Self::Kept { keys, next } => {
-                *head = keys.get(*next).map(|&(key, ..)| key);
+                *head = keys.get(*next).map(|&(key, _)| key);
                 *next += 1;
                 Ok(())
             }
@@ -287,7 +297,7 @@ impl RunReader {
         let mut cursor = Cursor::new(&self.buffer[self.at..], 0, "scratch space");
         let before = cursor.remaining();
         *head = Some(K::take(&mut cursor)?);
-        let len = cursor.varint_u32()? as usize;
+        let len = if K::Span::HAS_BYTES { cursor.varint_u32()? as usize } else { 0 };
         self.at += before - cursor.remaining();
         self.fill(scratch, len)?;
         self.bytes = (self.at, self.at + len);
@@ -331,6 +341,7 @@ mod tests {
     struct Moment(i64, u32);
 
     impl Key for Moment {
+        type Span = NoBytes;
         const MAX_LEN: usize = 15;
 
         fn put(&self, out: &mut Vec<u8>) {
@@ -340,6 +351,23 @@ mod tests {
 
         fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
             Ok(Self(cursor.signed()?, cursor.varint_u32()?))
+        }
+    }
+
+    /// One that comes with bytes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    struct Packed(Moment);
+
+    impl Key for Packed {
+        type Span = ByteSpan;
+        const MAX_LEN: usize = Moment::MAX_LEN;
+
+        fn put(&self, out: &mut Vec<u8>) {
+            self.0.put(out);
+        }
+
+        fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+            Moment::take(cursor).map(Self)
         }
     }
 
@@ -353,7 +381,7 @@ mod tests {
             let mut sorter = Sorter::new(&scratch, limit);
             let mut expected = Vec::new();
             for (arrival, &(time_ps, len)) in (0_u32..).zip(&rows) {
-                let key = Moment(time_ps % 50, arrival);
+                let key = Packed(Moment(time_ps % 50, arrival));
                 let bytes = vec![arrival as u8; len];
                 let pack = |out: &mut Vec<u8>| {
                     out.extend_from_slice(&bytes);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{SliceKey, WarningKind};
-use nprof_engine::spill::{Key, Scratch, Sorted, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted, Sorter, Space};
 use rustc_hash::FxHashMap;
 
 use super::core::{Core, Output};
@@ -41,6 +41,7 @@ pub struct Execution {
 }
 
 impl Key for Execution {
+    type Span = NoBytes;
     const MAX_LEN: usize = 10 + 10 + 1 + 5 + 3 + 6;
 
     fn put(&self, out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, Scratch, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
 use super::core::Core;
 use super::engine::Engine;
@@ -47,6 +47,7 @@ pub struct TriggerStart {
 }
 
 impl Key for TriggerStart {
+    type Span = NoBytes;
     const MAX_LEN: usize = 16;
 
     fn put(&self, out: &mut Vec<u8>) {

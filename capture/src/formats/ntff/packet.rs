@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::WarningKind;
-use nprof_engine::spill::{Key, Scratch, Sorted, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted, Sorter, Space};
 
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
@@ -46,6 +46,7 @@ pub struct Packet {
 }
 
 impl Key for Packet {
+    type Span = NoBytes;
     const MAX_LEN: usize = 10 + 10 + 2 + 10 + 5 + 3;
 
     fn put(&self, out: &mut Vec<u8>) {

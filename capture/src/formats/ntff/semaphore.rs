@@ -6,7 +6,7 @@ use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId,
     TrackSpec, Unit, Value,
 };
-use nprof_engine::spill::{Key, Scratch, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
 use super::disassemble::SemaphoreNames;
@@ -33,6 +33,7 @@ struct Change {
 }
 
 impl Key for Change {
+    type Span = NoBytes;
     const MAX_LEN: usize = 10 + 10 + 1 + 1 + 5;
 
     fn put(&self, out: &mut Vec<u8>) {

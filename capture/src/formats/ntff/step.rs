@@ -2,7 +2,7 @@
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, Scratch, Sorted};
+use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted};
 
 use crate::formats::Error;
 
@@ -18,6 +18,7 @@ pub struct Step {
 }
 
 impl Key for Step {
+    type Span = NoBytes;
     const MAX_LEN: usize = 10 + 1 + 10;
 
     fn put(&self, out: &mut Vec<u8>) {

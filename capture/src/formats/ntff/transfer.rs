@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{SliceKey, TrackId};
-use nprof_engine::spill::{Key, Pile, PileReader, Scratch, Sorted, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Pile, PileReader, Scratch, Sorted, Sorter, Space};
 
 use super::landmark::TriggerStart;
 use super::packet::Packet;
@@ -63,6 +63,7 @@ struct Aside {
 }
 
 impl Key for Aside {
+    type Span = NoBytes;
     const MAX_LEN: usize = 1 + 5 + 10 + 10 + 10 + 10 + 10 + 2 + 3;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -129,6 +130,7 @@ impl From<Whole> for Aside {
 }
 
 impl Key for Whole {
+    type Span = NoBytes;
     const MAX_LEN: usize = Aside::MAX_LEN;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -213,6 +215,7 @@ pub struct Transfer {
 }
 
 impl Key for Transfer {
+    type Span = NoBytes;
     const MAX_LEN: usize = 10 + 10 + 10 + 1 + TriggerStart::MAX_LEN + 5 + 5;
 
     fn put(&self, out: &mut Vec<u8>) {
