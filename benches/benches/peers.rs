@@ -39,6 +39,7 @@ fn main() -> Result<()> {
     let questions = questions(&meta);
     let answers = reference::answers(&events, &meta, &questions)?;
     let mut figures = process::nprof(&arguments.settings)?;
+    figures.extend(process::nprof_from_memory(&arguments.settings)?);
     if !arguments.peers.is_empty() {
         figures.extend(peers(&arguments.peers, &events, &questions)?);
     }

@@ -15,9 +15,9 @@ use crate::store;
 pub const COLD_RUNS: usize = 5;
 /// Ingests of a store whose first one takes no longer than [`INGEST_PATIENCE_S`].
 const INGEST_RUNS: usize = 5;
+const INGEST_PATIENCE_S: f64 = 10.0;
 /// More events are only read from files: there is memory for the store, not for them too.
 const FROM_MEMORY_MAX: u64 = 20_000_000;
-const INGEST_PATIENCE_S: f64 = 10.0;
 const SEGMENT: &str = "rank_0.nseg";
 
 /// Which step of which profile a process is to run.
@@ -58,11 +58,6 @@ pub fn run(settings: &Settings, step: &Step) -> Result<()> {
 /// Where one of them fails.
 pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures = ingests(|at| start(settings, "ingest", at))?;
-    if settings.events <= FROM_MEMORY_MAX {
-        for at in 0..INGEST_RUNS {
-            figures.extend(start(settings, "ingest-from-memory", at)?);
-        }
-    }
     figures.extend(start(settings, "query", 0)?);
     for at in 0..COLD_RUNS {
         evict(&cache(settings).join(SEGMENT))?;
@@ -71,18 +66,30 @@ pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// Ingests of events that lie in memory, each in a process; none where they are too many for that.
+///
+/// # Errors
+/// Where one of them fails.
+pub fn nprof_from_memory(settings: &Settings) -> Result<Vec<Figure>> {
+    let runs = if settings.events <= FROM_MEMORY_MAX { INGEST_RUNS } else { 0 };
+    let figures = (0..runs).map(|at| start(settings, "ingest-from-memory", at));
+    Ok(figures.collect::<Result<Vec<_>>>()?.concat())
+}
+
 /// Runs an ingest, and again where it is short: a second more or less is then what else the machine did. Of the runs after
 /// the first only the time and the memory count.
 ///
 /// # Errors
 /// Those of `run`.
 pub fn ingests(mut run: impl FnMut(usize) -> Result<Vec<Figure>>) -> Result<Vec<Figure>> {
-    let is_time = |figure: &Figure| matches!(figure.content, Content::Ingest { .. });
-    let is_short = |figure: &Figure| matches!(figure.content, Content::Ingest { seconds, .. } if seconds <= INGEST_PATIENCE_S);
+    let seconds = |figure: &Figure| match figure.content {
+        Content::Ingest { seconds, .. } => Some(seconds),
+        _ => None,
+    };
     let mut figures = run(0)?;
-    if figures.iter().any(is_short) {
+    if figures.iter().filter_map(seconds).any(|seconds| seconds <= INGEST_PATIENCE_S) {
         for at in 1..INGEST_RUNS {
-            figures.extend(run(at)?.into_iter().filter(is_time));
+            figures.extend(run(at)?.into_iter().filter(|figure| seconds(figure).is_some()));
         }
     }
     Ok(figures)

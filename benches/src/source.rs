@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::generate::Meta;
-use crate::generate::files::{ColumnReader, Fixed, TextReader, read_texts};
+use crate::generate::files::{ColumnReader, Fixed, TextReader, numbers_of, read_texts};
 
 /// Where events come from.
 #[derive(Debug, Clone, Copy)]
@@ -111,8 +111,7 @@ impl<T: Fixed> Numbers<'_, T> {
             Self::Memory(left) => {
                 let (piece, rest) = left.split_at_checked(rows * T::BYTES).context("a column ends early")?;
                 *left = rest;
-                out.clear();
-                out.extend(piece.chunks_exact(T::BYTES).map(T::from_bytes));
+                numbers_of(piece, out);
             }
         }
         Ok(())

@@ -96,10 +96,15 @@ impl<T: Fixed> ColumnReader<T> {
     pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
         self.bytes.resize(rows * T::BYTES, 0);
         self.file.read_exact(&mut self.bytes)?;
-        out.clear();
-        out.extend(self.bytes.chunks_exact(T::BYTES).map(T::from_bytes));
+        numbers_of(&self.bytes, out);
         Ok(())
     }
+}
+
+/// Replaces `out` with the numbers that these bytes are.
+pub fn numbers_of<T: Fixed>(bytes: &[u8], out: &mut Vec<T>) {
+    out.clear();
+    out.extend(bytes.chunks_exact(T::BYTES).map(T::from_bytes));
 }
 
 /// Reads a dictionary text by text, a buffer of them at a time.

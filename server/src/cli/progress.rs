@@ -21,7 +21,8 @@ const OF_EVENTS: &str = "{msg:<11} {prefix}";
 /// Ten times a second looks smooth and costs nothing.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs an ingest, an export or a check and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the program at once.
+/// Runs an ingest, an export or a check and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the
+/// program at once.
 pub(super) fn watched<T>(meter: &Meter, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
