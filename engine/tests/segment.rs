@@ -54,6 +54,11 @@ fn table(name: &str, kind: TableKind) -> TableSpec {
     TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() }
 }
 
+/// The name with this number; one of them is of waits.
+fn name_of(number: u8) -> String {
+    format!("OP_{number}{}", if number == 1 { "_WAIT" } else { "" })
+}
+
 /// Builds a segment: three slice tracks, a counter with the starts of the first, a side table; each slice is linked to
 /// the one given before it.
 fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
@@ -78,7 +83,7 @@ fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
     let pending = builder.track(TrackSpec::counter("Pending", None, counter, Unit::Count, 9)).unwrap();
     let mut last = None;
     for given in slices {
-        let name = builder.name(&format!("OP_{}", given.name)).unwrap();
+        let name = builder.name(&name_of(given.name)).unwrap();
         let mut fields = Vec::new();
         fields.extend(given.size.map(|value| (size, Value::Int(value))));
         fields.extend(given.text.as_deref().map(|value| (text, Value::Text(value))));
@@ -124,7 +129,7 @@ proptest! {
         let segment = Segment::open(build(&slices, options)).unwrap();
         let mut expected: Vec<_> = slices
             .iter()
-            .map(|g| (key(g.track, g.start_ps, g.duration_ps, &format!("OP_{}", g.name)), g.size, g.text.clone()))
+            .map(|g| (key(g.track, g.start_ps, g.duration_ps, &name_of(g.name)), g.size, g.text.clone()))
             .collect();
         let mut found = Vec::new();
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
@@ -283,13 +288,19 @@ fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<
                     let inside = of_lane.iter().filter(|s| window.overlaps(s.start_ps, end(s)));
                     let busy: i64 = inside.clone().map(|s| window.overlap_ps(s.start_ps, end(s))).sum();
                     prop_assert_eq!(cell.content.busy_ps, busy as u64);
+                    let is_wait = |s: &nprof_engine::tile::LaneSlice| {
+                        segment.text(nprof_engine::model::NameId(s.name)).unwrap().ends_with("_WAIT")
+                    };
+                    let waits = inside.clone().filter(|s| is_wait(s));
+                    let wait: i64 = waits.map(|s| window.overlap_ps(s.start_ps, end(s))).sum();
+                    prop_assert_eq!(cell.content.wait_ps, wait as u64);
                     let starting = inside.clone().filter(|s| s.start_ps >= start).count();
                     prop_assert_eq!(cell.content.count as usize, starting);
                     let longest = inside.clone().max_by_key(|s| (s.duration_ps, Reverse(s.row))).unwrap();
                     let expected = (longest.duration_ps as u64, longest.row);
                     prop_assert_eq!((cell.content.longest_ps, cell.content.longest_row), expected);
                     let mut names = BTreeMap::new();
-                    for slice in inside {
+                    for slice in inside.filter(|s| !is_wait(s)) {
                         *names.entry(slice.name).or_insert(0) +=
                             window.overlap_ps(slice.start_ps, end(slice));
                     }
@@ -354,11 +365,11 @@ fn every_truncation_is_an_error() {
 #[test]
 fn a_newer_version_says_upgrade() {
     let mut bytes = build(&[], BuildOptions::default());
-    bytes[8] = 3;
+    bytes[8] = 4;
     let refused = Segment::open(bytes.clone()).unwrap_err();
-    assert!(matches!(refused, Error::UnsupportedVersion { found: 3, newest: 2 }));
+    assert!(matches!(refused, Error::UnsupportedVersion { found: 4, newest: 3 }));
     assert!(refused.to_string().contains("upgrade"));
-    bytes[8] = 1;
+    bytes[8] = 2;
     assert!(Segment::open(bytes).unwrap_err().to_string().contains("ingest the trace again"));
 }
 

@@ -9,7 +9,7 @@ use quick_cache::sync::Cache;
 
 use crate::error::ApiError;
 use crate::jobs::Jobs;
-use crate::store::{Profile, RankFile, Store};
+use crate::store::{Manifest, Profile, RankFile, Store};
 
 /// Segments that are kept open, mapped. Each holds what has been decoded of its lists and texts: 150 KiB for a small one.
 /// Others are opened anew when they are asked for, which costs 0.1 ms for the footer and then the lists that the answer
@@ -91,7 +91,7 @@ impl App {
         let missing = || ApiError::NotFound(format!("profile \"{slug}\" has no rank {rank}"));
         let file = profile.manifest.ranks.iter().find(|file| file.rank == rank).ok_or_else(missing)?.clone();
         let segment = self.segment(&profile, &file)?;
-        Ok(OpenRank { file, segment })
+        Ok(OpenRank { file, segment, manifest: profile.manifest })
     }
 
     fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, ApiError> {
@@ -125,4 +125,6 @@ pub struct OpenRank {
     pub file: RankFile,
     /// Its segment.
     pub segment: Arc<SegmentFile>,
+    /// The profile that the rank is of.
+    pub manifest: Arc<Manifest>,
 }

@@ -47,6 +47,12 @@ impl Interval {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// What both have inside; empty where they do not meet.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        Self::new(self.start.0.max(other.start.0), self.end.0.min(other.end.0))
+    }
+
     /// Length in picoseconds.
     #[must_use]
     pub fn duration_ps(self) -> i64 {

@@ -268,7 +268,8 @@ impl<'a> Builder<'a> {
         let empty = waiting.like();
         let rows = std::mem::replace(&mut **waiting, empty);
         self.waiting_bytes = self.waiting_bytes.saturating_sub(rows.bytes());
-        let group = TrackGroup { place: Place { table, track }, kind: Some(state.spec.kind), rows };
+        let waits = self.names.waits();
+        let group = TrackGroup { place: Place { table, track }, kind: Some(state.spec.kind), rows, waits };
         let Emptied(mut rows) = self.line.send(group)?;
         rows.give(&mut self.pool);
         Ok(())

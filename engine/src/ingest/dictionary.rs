@@ -1,11 +1,16 @@
 //! The dictionary while it grows: texts by number, handed on in chunks, to be encoded while others still come.
 
+use std::sync::Arc;
+
 use super::numbers::Numbers;
 use crate::base::Result;
 use crate::codec::Texts;
-use crate::model::NameId;
+use crate::model::{NameId, is_wait};
 use crate::segment::CHUNK_TEXTS;
 use crate::spill::Scratch;
+
+/// Names of waits that are known as such. A trace with more of them has made them up.
+const MOST_WAITS: usize = 1 << 16;
 
 /// Texts with their numbers, and those that are not encoded yet.
 pub struct Dictionary<'a> {
@@ -15,13 +20,15 @@ pub struct Dictionary<'a> {
     /// Chunks that nobody has taken yet, and the bytes of their texts.
     full: Vec<Texts>,
     full_bytes: usize,
+    /// Numbers of the texts that name waits, ascending.
+    waits: Arc<Vec<u32>>,
 }
 
 impl<'a> Dictionary<'a> {
     /// An empty one, which keeps up to `limit` bytes of texts in memory.
     pub fn new(scratch: &'a dyn Scratch, limit: usize) -> Self {
         let numbers = Numbers::new(scratch, limit);
-        Self { numbers, chunk: Texts::default(), full: Vec::new(), full_bytes: 0 }
+        Self { numbers, chunk: Texts::default(), full: Vec::new(), full_bytes: 0, waits: Arc::default() }
     }
 
     /// How many texts.
@@ -48,6 +55,9 @@ impl<'a> Dictionary<'a> {
         let id = self.numbers.intern(text)?;
         if self.len() > known {
             self.chunk.push(text);
+            if is_wait(text) && self.waits.len() < MOST_WAITS {
+                Arc::make_mut(&mut self.waits).push(known);
+            }
         }
         if self.chunk.len() == CHUNK_TEXTS {
             self.full_bytes += self.chunk.bytes.len();
@@ -57,6 +67,11 @@ impl<'a> Dictionary<'a> {
             self.full.push(std::mem::replace(&mut self.chunk, next));
         }
         Ok(id)
+    }
+
+    /// Numbers of the texts that name waits, ascending.
+    pub fn waits(&self) -> Arc<Vec<u32>> {
+        Arc::clone(&self.waits)
     }
 
     /// As [`Numbers::find`].

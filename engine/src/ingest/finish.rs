@@ -1,6 +1,7 @@
 //! Finishing a segment: the rows that had to be sorted, and what holds everything together.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -60,7 +61,13 @@ impl Builder<'_> {
         let metas: Vec<TrackMeta> = self.tracks.into_iter().map(TrackState::into_meta).collect();
         let mut binder = Binder::new(self.points);
         let mut arrivals = Arrivals(sorted_and_linked);
-        let sorted = SortedTracks { rows: self.sorter.finish()?, line: &mut *self.line, metas: &metas };
+        let waits = self.names.waits();
+        let sorted = SortedTracks {
+            rows: self.sorter.finish()?,
+            line: &mut *self.line,
+            metas: &metas,
+            waits: Arc::clone(&waits),
+        };
         sorted.send(&mut binder, &mut arrivals)?;
         let texts = self.names.len();
         self.line.send_texts(self.names.into_rest())?;
@@ -94,6 +101,7 @@ impl Builder<'_> {
             columns,
             tracks,
             dictionary,
+            waits: waits.to_vec(),
             flows,
             warnings: warnings.iter().collect(),
         };
@@ -161,6 +169,7 @@ struct SortedTracks<'s, 'a> {
     rows: Sorted<RowKey, &'a dyn Scratch>,
     line: &'s mut (dyn Line<'a> + 'a),
     metas: &'s [TrackMeta],
+    waits: Arc<Vec<u32>>,
 }
 
 /// The track whose rows pass by.
@@ -171,6 +180,7 @@ struct Current {
     /// Rows that wait, and how many were handed over before.
     rows: Rows,
     before: u32,
+    waits: Arc<Vec<u32>>,
     binder: Option<TrackBinder>,
 }
 
@@ -185,7 +195,7 @@ impl SortedTracks<'_, '_> {
                 if let Some(done) = current.take() {
                     done.end(self.line, binder)?;
                 }
-                current = Some(Current::new(key.place, self.metas, binder));
+                current = Some(Current::new(key.place, self.metas, &self.waits, binder));
             }
             let Some(current) = &mut current else { continue };
             let row = current.before + u32::try_from(current.rows.len()).unwrap_or(u32::MAX);
@@ -205,7 +215,7 @@ impl SortedTracks<'_, '_> {
 }
 
 impl Current {
-    fn new(key: u64, metas: &[TrackMeta], binder: &Binder) -> Self {
+    fn new(key: u64, metas: &[TrackMeta], waits: &Arc<Vec<u32>>, binder: &Binder) -> Self {
         let (table, track) = parts_of(key);
         let kind = metas.get(track as usize).map(|meta| meta.spec.kind);
         let is_slices = matches!(kind, Some(TrackKind::Slices(..)));
@@ -214,6 +224,7 @@ impl Current {
             place: Place { table: TableId(table), track: (track != NO_TRACK).then_some(TrackId(track)) },
             kind,
             rows: Rows::default(),
+            waits: Arc::clone(waits),
             before: 0,
             binder: is_slices.then(|| binder.track(track)),
         }
@@ -231,7 +242,8 @@ impl Current {
     fn hand_over(&mut self, line: &mut dyn Line<'_>) -> Result<()> {
         self.before += u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let rows = std::mem::take(&mut self.rows);
-        let Emptied(rows) = line.send(TrackGroup { place: self.place, kind: self.kind, rows })?;
+        let waits = Arc::clone(&self.waits);
+        let Emptied(rows) = line.send(TrackGroup { place: self.place, kind: self.kind, rows, waits })?;
         self.rows = rows;
         Ok(())
     }

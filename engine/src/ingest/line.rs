@@ -2,7 +2,7 @@
 //! time: the front fills the next group of rows while the back encodes the last.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::rows::Rows;
 use super::track_writer::{TrackOutput, TrackWriter};
@@ -27,6 +27,8 @@ pub struct TrackGroup {
     pub(super) place: Place,
     pub(super) kind: Option<TrackKind>,
     pub(super) rows: Rows,
+    /// Numbers of the names of waits so far, ascending: all that the rows have are among them.
+    pub(super) waits: Arc<Vec<u32>>,
 }
 
 /// The empty columns of a group that has been written, whose memory the next one can use.
@@ -85,7 +87,7 @@ impl<'a> Back<'a> {
     /// Those of the output.
     pub fn take(&mut self, mut group: TrackGroup) -> Result<Emptied> {
         let track = self.tracks.entry(group.place).or_insert_with(|| TrackWriter::new(group.kind));
-        track.write(&group.rows, &mut *self.workers, &mut self.writer)?;
+        track.write(&group.rows, &group.waits, &mut *self.workers, &mut self.writer)?;
         group.rows.clear();
         Ok(Emptied(group.rows))
     }

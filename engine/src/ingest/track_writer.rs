@@ -103,13 +103,14 @@ impl TrackWriter {
         Self { shape, learner: None, out, totals, reach_ps: i64::MIN }
     }
 
-    /// Writes the next rows.
+    /// Writes the next rows. `waits` are the numbers of the names of waits, ascending.
     ///
     /// # Errors
     /// Those of the output.
     pub fn write(
         &mut self,
         rows: &Rows,
+        waits: &[u32],
         workers: &mut dyn Workers,
         writer: &mut PieceWriter<'_>,
     ) -> Result<()> {
@@ -128,7 +129,7 @@ impl TrackWriter {
             None => {
                 if let Ok(mut in_order) = in_order.lock() {
                     let (shape, lanes, shifts) = &mut *in_order;
-                    shape.pass(rows, lanes, shifts, encoder);
+                    shape.pass((rows, waits), lanes, shifts, encoder);
                 }
                 None
             }
@@ -279,7 +280,13 @@ fn rows_of_a_lane(lanes: &[i64]) -> u64 {
 impl Shape {
     /// What must see the rows in order: lanes, which go to `lanes` and, where slices nest, minus the depth to `shifts`; and
     /// the pyramid.
-    fn pass(&mut self, rows: &Rows, lanes: &mut Vec<i64>, shifts: &mut Vec<i64>, encoder: &mut Encoder) {
+    fn pass(
+        &mut self,
+        (rows, waits): (&Rows, &[u32]),
+        lanes: &mut Vec<i64>,
+        shifts: &mut Vec<i64>,
+        encoder: &mut Encoder,
+    ) {
         match self {
             Self::Slices(slices) => {
                 let ends = rows.starts.iter().zip(&rows.durations).map(|(start, duration)| start + duration);
@@ -298,12 +305,10 @@ impl Shape {
                 for (((&start, end), &name), &lane) in
                     rows.starts.iter().zip(ends).zip(&rows.names).zip(lanes.iter())
                 {
-                    let (lane, name) = (u32::try_from(lane), u32::try_from(name));
-                    pyramid.slice(
-                        lane.unwrap_or_default(),
-                        (start, end),
-                        (slices.rows, name.unwrap_or_default()),
-                    );
+                    let lane = u32::try_from(lane).unwrap_or_default();
+                    let name = u32::try_from(name).unwrap_or_default();
+                    let is_wait = waits.binary_search(&name).is_ok();
+                    pyramid.slice(lane, (start, end), (slices.rows, name), is_wait);
                     slices.rows += 1;
                 }
                 pyramid.encode_full(encoder);

@@ -9,6 +9,7 @@ pub mod sink;
 pub mod slice;
 pub mod table;
 pub mod track;
+pub mod wait;
 pub mod warning;
 
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
@@ -20,4 +21,5 @@ pub use sink::Sink;
 pub use slice::{Form, SliceKey, SliceRecord};
 pub use table::{TableId, TableKind, TableSpec};
 pub use track::{Nesting, TrackId, TrackKind, TrackSpec};
+pub use wait::is_wait;
 pub use warning::{Warning, WarningKind, Warnings};

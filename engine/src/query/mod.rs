@@ -3,8 +3,10 @@
 //!
 //! All are plain calls that decode the blocks they need and nothing else.
 
+mod active;
 mod fields;
 mod hands;
+mod name_slots;
 mod neighbour;
 mod part;
 mod search;
@@ -12,8 +14,10 @@ mod selection;
 mod slice;
 mod verify;
 
+pub use active::active_span;
 pub use fields::RowFields;
 pub use hands::{Hands, OneHand};
+pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::Direction;
 pub use part::{Part, PartMap, PartName};
 pub use search::{Found, Hit, Pattern, PatternError, Syntax};

@@ -19,6 +19,8 @@ pub struct Footer {
     pub tracks: Vec<TrackMeta>,
     /// Texts.
     pub dictionary: DictionaryMeta,
+    /// Numbers of the texts that name waits ([`crate::model::is_wait`]), ascending.
+    pub waits: Vec<u32>,
     /// Arrows.
     pub flows: FlowsMeta,
     /// What ingest had to say.

@@ -34,6 +34,7 @@ impl Footer {
         out.put_varint(u64::from(self.dictionary.texts));
         out.put_varint(self.dictionary.bytes);
         self.dictionary.chunks.encode(&mut out);
+        put_ascending(&self.waits, &mut out);
         out.put_varint(self.flows.arrows);
         out.put_varint(self.flows.bytes);
         self.flows.by_from.encode(&mut out);
@@ -59,6 +60,7 @@ impl Footer {
                 bytes: cursor.varint()?,
                 chunks: Piece::decode(&mut cursor)?,
             },
+            waits: read_ascending(&mut cursor)?,
             flows: FlowsMeta {
                 arrows: cursor.varint()?,
                 bytes: cursor.varint()?,
@@ -131,6 +133,27 @@ fn read_list<T>(cursor: &mut Cursor<'_>, read: fn(&mut Cursor<'_>) -> Result<T>)
     // Every item takes two bytes at least.
     let count = cursor.count(2)?;
     (0..count).map(|_| read(cursor)).collect()
+}
+
+/// Ascending numbers as the distances between them.
+fn put_ascending(numbers: &[u32], out: &mut Vec<u8>) {
+    out.put_varint(numbers.len() as u64);
+    let mut before = 0;
+    for &number in numbers {
+        out.put_varint(u64::from(number.saturating_sub(before)));
+        before = number;
+    }
+}
+
+fn read_ascending(cursor: &mut Cursor<'_>) -> Result<Vec<u32>> {
+    let count = cursor.count(1)?;
+    let mut before = 0_u32;
+    (0..count)
+        .map(|_| {
+            before = before.checked_add(cursor.varint_u32()?).ok_or_else(|| cursor.corrupt())?;
+            Ok(before)
+        })
+        .collect()
 }
 
 fn code_of<T: PartialEq>(all: &[T], value: &T) -> u8 {

@@ -6,9 +6,9 @@ use crate::base::{Error, Result};
 /// The first bytes. The line ends and the end-of-file mark show damage by text conversion.
 pub const MAGIC: [u8; 8] = *b"NPROF\r\n\x1a";
 /// The version of the format that this program writes, and the newest that it reads.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// The oldest version that it reads.
-pub const OLDEST_VERSION: u16 = 2;
+pub const OLDEST_VERSION: u16 = 3;
 
 const RESERVED_LEN: usize = 6;
 /// Length of the header: magic, version, reserved zeros.

@@ -71,6 +71,7 @@ impl Cascade<super::summary::SliceSummary> {
         &mut self,
         (start_ps, end_ps): (i64, i64),
         (row, name): (u32, u32),
+        is_wait: bool,
         out: &mut impl FnMut(Level, Cell<super::summary::SliceSummary>),
     ) {
         let cell_ps = self.base.cell_ps();
@@ -82,9 +83,13 @@ impl Cascade<super::summary::SliceSummary> {
             let busy = (end_ps.min(from.saturating_add(cell_ps)) - start_ps.max(from)).max(0).unsigned_abs();
             let cell = self.at_cell(index, out);
             cell.busy_ps += busy;
+            cell.wait_ps += if is_wait { busy } else { 0 };
             cell.count += u32::from(index == starts_in);
             cell.see(duration, row, name);
-            cell.names.add(name, busy);
+            // The name of a cell tells what works there.
+            if !is_wait {
+                cell.names.add(name, busy);
+            }
         }
     }
 }

@@ -81,7 +81,7 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
     match (meta.spec.kind, stored) {
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
-            let mut lanes = RowLanes::new(tile);
+            let mut lanes = RowLanes::new(tile, &segment.footer().waits);
             segment.for_each_slice_block_in(track, window, |block| lanes.add(block))?;
             Ok(lanes.finish())
         }
@@ -164,6 +164,7 @@ fn merge_slice_cells(into: &mut SliceCell, later: &SliceCell) {
         into.name = later.name;
     }
     into.busy_ps += later.busy_ps;
+    into.wait_ps += later.wait_ps;
     into.count += later.count;
     if later.longest_ps > into.longest_ps {
         (into.longest_ps, into.longest_row) = (later.longest_ps, later.longest_row);

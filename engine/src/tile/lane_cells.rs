@@ -9,8 +9,10 @@ use crate::base::Time;
 
 /// Sums slices up.
 #[derive(Debug)]
-pub struct LaneCells {
+pub struct LaneCells<'a> {
     tile: TileId,
+    /// Numbers of the names of waits, ascending.
+    waits: &'a [u32],
     /// The tile's cells.
     first: i64,
     last: i64,
@@ -33,12 +35,12 @@ struct OpenCell {
     longest_name: u32,
 }
 
-impl LaneCells {
-    /// For a tile.
-    pub fn new(tile: TileId) -> Self {
+impl<'a> LaneCells<'a> {
+    /// For a tile. `waits` are the numbers of the names of waits, ascending.
+    pub fn new(tile: TileId, waits: &'a [u32]) -> Self {
         let first = tile.level.cell_of(tile.interval().start);
         let (last, times) = (first + CELLS - 1, NameSums::default());
-        Self { tile, first, last, open: None, times, closed: Vec::new() }
+        Self { tile, waits, first, last, open: None, times, closed: Vec::new() }
     }
 
     /// Adds a slice: to its first cell as a start, to all it reaches into as busy time.
@@ -93,8 +95,9 @@ impl LaneCells {
         let Some(open) = self.open.take() else { return };
         let content = SliceCell {
             busy_ps: open.busy_ps,
+            wait_ps: self.times.time_of(self.waits),
             count: open.count,
-            name: self.times.take_dominant().unwrap_or(open.longest_name),
+            name: self.times.take_dominant(self.waits).unwrap_or(open.longest_name),
             longest_row: open.longest_row,
             longest_ps: open.longest_ps,
         };

@@ -62,9 +62,20 @@ impl NameSums {
         }
     }
 
-    /// The name with the most time, of equals the smallest; `None` where nothing took time. The next cell begins.
-    pub fn take_dominant(&mut self) -> Option<u32> {
+    /// The time of the open cell's names that are in an ascending list.
+    pub fn time_of(&self, names: &[u32]) -> u64 {
+        if names.is_empty() {
+            return 0;
+        }
         let slots = self.used.iter().map(|&at| &self.slots[at as usize]);
+        slots.filter(|slot| names.binary_search(&slot.name).is_ok()).map(|slot| slot.time_ps).sum()
+    }
+
+    /// The name with the most time, of equals the smallest; `None` where nothing took time but the
+    /// names of an ascending list. The next cell begins.
+    pub fn take_dominant(&mut self, without: &[u32]) -> Option<u32> {
+        let slots = self.used.iter().map(|&at| &self.slots[at as usize]);
+        let slots = slots.filter(|slot| without.is_empty() || without.binary_search(&slot.name).is_err());
         let most = slots.max_by_key(|slot| (slot.time_ps, std::cmp::Reverse(slot.name)));
         let dominant = most.filter(|slot| slot.time_ps > 0).map(|slot| slot.name);
         self.used.clear();
@@ -82,7 +93,7 @@ mod tests {
         for round in 1..4 {
             names.clone().for_each(|name| sums.add(name * 64, u64::from(name / 2) * round));
         }
-        assert_eq!(sums.take_dominant(), expected);
+        assert_eq!(sums.take_dominant(&[]), expected);
     }
 
     #[test]
@@ -94,6 +105,9 @@ mod tests {
         check(&mut sums, 0..300, Some(298 * 64));
         check(&mut sums, 2..7, Some(6 * 64));
         sums.add(u32::MAX, 1);
-        assert_eq!(sums.take_dominant(), Some(u32::MAX));
+        assert_eq!(sums.take_dominant(&[]), Some(u32::MAX));
+        sums.add(5, 9);
+        sums.add(6, 1);
+        assert_eq!((sums.time_of(&[5, 7]), sums.take_dominant(&[5, 7])), (9, Some(6)));
     }
 }

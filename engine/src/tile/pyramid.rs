@@ -229,12 +229,19 @@ impl<C: Stored> PyramidWriter<C> {
 }
 
 impl PyramidWriter<SliceCell> {
-    /// Adds a slice: its lane, its start and end, its row within the track and its name.
-    pub fn slice(&mut self, lane: u32, (start_ps, end_ps): (i64, i64), (row, name): (u32, u32)) {
+    /// Adds a slice: its lane, its start and end, its row within the track and its name, and whether
+    /// that is the name of a wait.
+    pub fn slice(
+        &mut self,
+        lane: u32,
+        (start_ps, end_ps): (i64, i64),
+        (row, name): (u32, u32),
+        is_wait: bool,
+    ) {
         let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
         self.make_room(reach);
         self.update(lane, |cascade, mut out| {
-            cascade.slice((start_ps, end_ps), (row, name), &mut out);
+            cascade.slice((start_ps, end_ps), (row, name), is_wait, &mut out);
         });
     }
 }
@@ -260,6 +267,7 @@ impl Stored for SliceCell {
             list::put_ints_with(&column, encoder, out);
         };
         put(|cell| cell.busy_ps.cast_signed());
+        put(|cell| cell.wait_ps.cast_signed());
         put(|cell| i64::from(cell.count));
         put(|cell| i64::from(cell.name));
         put(|cell| i64::from(cell.longest_row));
@@ -294,11 +302,11 @@ impl<B: Bytes> Segment<B> {
     /// Where bytes are missing or damaged.
     pub fn slice_cells(&self, page: &Page, first_row: u32) -> Result<Vec<Cell<SliceCell>>> {
         let mut cursor = self.cursor(page.piece, "pyramid page")?;
-        let [indexes, busy, count, name, row, longest] = self.with_decoder(|decoder| {
+        let [indexes, busy, wait, count, name, row, longest] = self.with_decoder(|decoder| {
             let mut column = || list::read_ints_with(&mut cursor, decoder);
-            Ok([column()?, column()?, column()?, column()?, column()?, column()?])
+            Ok([column()?, column()?, column()?, column()?, column()?, column()?, column()?])
         })?;
-        if [&busy, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
+        if [&busy, &wait, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
             return Err(cursor.corrupt());
         }
         let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
@@ -306,6 +314,7 @@ impl<B: Bytes> Segment<B> {
         for (at, &index) in indexes.iter().enumerate() {
             let content = SliceCell {
                 busy_ps: busy[at].cast_unsigned(),
+                wait_ps: wait[at].cast_unsigned(),
                 count: narrow(count[at])?,
                 name: narrow(name[at])?,
                 longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,

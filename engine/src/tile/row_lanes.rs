@@ -16,9 +16,11 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// Takes the slices of a track that overlap a tile, in order of start.
 #[derive(Debug)]
-pub struct RowLanes {
+pub struct RowLanes<'a> {
     tile: TileId,
-    lanes: Vec<(u32, LaneRows)>,
+    /// Numbers of the names of waits, ascending.
+    waits: &'a [u32],
+    lanes: Vec<(u32, LaneRows<'a>)>,
     /// Positions of the first lanes in `lanes`.
     near: [u32; NEAR_LANES],
     /// Positions of the others.
@@ -26,15 +28,15 @@ pub struct RowLanes {
 }
 
 #[derive(Debug)]
-enum LaneRows {
+enum LaneRows<'a> {
     Few(Vec<LaneSlice>),
-    Many(Box<LaneCells>),
+    Many(Box<LaneCells<'a>>),
 }
 
-impl RowLanes {
-    /// For a tile.
-    pub fn new(tile: TileId) -> Self {
-        Self { tile, lanes: Vec::new(), near: [UNKNOWN; NEAR_LANES], far: FxHashMap::default() }
+impl<'a> RowLanes<'a> {
+    /// For a tile. `waits` are the numbers of the names of waits, ascending.
+    pub fn new(tile: TileId, waits: &'a [u32]) -> Self {
+        Self { tile, waits, lanes: Vec::new(), near: [UNKNOWN; NEAR_LANES], far: FxHashMap::default() }
     }
 
     /// Takes the slices of the next block.
@@ -42,19 +44,19 @@ impl RowLanes {
     /// # Errors
     /// Where the block is damaged.
     pub fn add(&mut self, block: &SliceBlock) -> Result<()> {
-        let tile = self.tile;
+        let (tile, waits) = (self.tile, self.waits);
         for placed in block.overlapping() {
             let placed = placed?;
             match self.lane(placed.lane) {
                 LaneRows::Many(cells) => cells.add(&placed),
                 LaneRows::Few(slices) if slices.len() < MAX_SLICES => slices.push(block.slice(placed)?),
-                rows @ LaneRows::Few(_) => rows.sum_up(tile, &placed),
+                rows @ LaneRows::Few(_) => rows.sum_up(tile, waits, &placed),
             }
         }
         Ok(())
     }
 
-    fn lane(&mut self, lane: u32) -> &mut LaneRows {
+    fn lane(&mut self, lane: u32) -> &mut LaneRows<'a> {
         let slot = match self.near.get_mut(lane as usize) {
             Some(slot) => slot,
             None => self.far.entry(lane).or_insert(UNKNOWN),
@@ -80,10 +82,10 @@ impl RowLanes {
     }
 }
 
-impl LaneRows {
+impl<'a> LaneRows<'a> {
     /// Makes cells of the slices that are too many with this one.
-    fn sum_up(&mut self, tile: TileId, placed: &Placed) {
-        let mut cells = Box::new(LaneCells::new(tile));
+    fn sum_up(&mut self, tile: TileId, waits: &'a [u32], placed: &Placed) {
+        let mut cells = Box::new(LaneCells::new(tile, waits));
         if let Self::Few(slices) = self {
             for slice in slices {
                 let end_ps = slice.start_ps.saturating_add(slice.duration_ps);

@@ -13,19 +13,22 @@ pub trait Summary: Default + Clone {
 pub struct SliceSummary {
     /// Time covered, in picoseconds.
     pub busy_ps: u64,
+    /// The part of it that slices cover in which nothing is done but waiting.
+    pub wait_ps: u64,
     /// Slices that start here.
     pub count: u32,
     /// The longest slice that overlaps: full length and row; of equal ones the first row.
     pub longest: Option<(u64, u32)>,
     /// Name of the longest, for cells in which nothing takes time.
     pub longest_name: u32,
-    /// Time by name.
+    /// Time by name, without waits.
     pub names: NameTimes,
 }
 
 impl Summary for SliceSummary {
     fn merge(&mut self, later: &Self) {
         self.busy_ps += later.busy_ps;
+        self.wait_ps += later.wait_ps;
         self.count += later.count;
         if let Some((duration, row)) = later.longest {
             self.see(duration, row, later.longest_name);
@@ -50,6 +53,7 @@ impl SliceSummary {
         let (longest_ps, longest_row) = self.longest.unwrap_or_default();
         SliceCell {
             busy_ps: self.busy_ps,
+            wait_ps: self.wait_ps,
             count: self.count,
             name: dominant.filter(|&(_, time)| time > 0).map_or(self.longest_name, |(name, _)| name),
             longest_row,
@@ -63,9 +67,13 @@ impl SliceSummary {
 pub struct SliceCell {
     /// Time covered, in picoseconds; at most the cell's width.
     pub busy_ps: u64,
+    /// The part of it that slices cover in which nothing is done but waiting
+    /// ([`crate::model::is_wait`]), in picoseconds.
+    pub wait_ps: u64,
     /// Slices that start here.
     pub count: u32,
-    /// Number of the name with the most time here.
+    /// Number of the name with the most time here, of those that do not wait; the longest slice's
+    /// where there is none.
     pub name: u32,
     /// Row of the longest slice that overlaps: while a pyramid is built, within its track.
     pub longest_row: u32,
@@ -133,6 +141,7 @@ mod tests {
             let mut summary = SliceSummary::default();
             for (duration, row, name) in slices {
                 summary.busy_ps += duration;
+                summary.wait_ps += duration / 2;
                 summary.count += 1;
                 summary.see(duration, row, name);
                 summary.names.add(name, duration);

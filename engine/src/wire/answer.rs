@@ -17,7 +17,7 @@ use crate::query::{Direction, Hands, Pattern, SliceAt};
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
 
-/// Everything the page needs to lay out a rank.
+/// Everything the page needs to lay out a rank, but what the store keeps beside the segment.
 ///
 /// # Errors
 /// Where bytes are missing or damaged.
@@ -63,6 +63,8 @@ pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<R
         tables: tables(segment),
         warnings: warnings.collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
+        active_ps: None,
+        names: Vec::new(),
     })
 }
 
@@ -104,7 +106,7 @@ pub fn tile<B: Bytes>(segment: &Segment<B>, id: TileId) -> Result<Tile> {
     let (groups, _) = tile::groups(segment.footer());
     let group =
         groups.get(id.group as usize).ok_or(Error::Invalid { what: "there is no such group of tracks" })?;
-    let mut texts = TileTexts { segment, names: Vec::new(), known: FxHashMap::default() };
+    let mut texts = TileTexts { segment, names: Vec::new(), waits: Vec::new(), known: FxHashMap::default() };
     let mut lanes = Vec::new();
     for &track in &group.tracks {
         for lane in tile::cut(segment, track, id)? {
@@ -113,13 +115,21 @@ pub fn tile<B: Bytes>(segment: &Segment<B>, id: TileId) -> Result<Tile> {
         }
     }
     let start_ps = id.interval().start.0;
-    Ok(Tile { version: super::VERSION, start_ps, cell_ps: id.level.cell_ps(), names: texts.names, lanes })
+    Ok(Tile {
+        version: super::VERSION,
+        start_ps,
+        cell_ps: id.level.cell_ps(),
+        names: texts.names,
+        waits: texts.waits,
+        lanes,
+    })
 }
 
 /// Numbers the texts of one tile.
 struct TileTexts<'a, B> {
     segment: &'a Segment<B>,
     names: Vec<String>,
+    waits: Vec<u32>,
     known: FxHashMap<u32, u32>,
 }
 
@@ -132,6 +142,9 @@ impl<B: Bytes> TileTexts<'_, B> {
             u32::try_from(self.names.len()).map_err(|_| Error::Invalid { what: "too many names" })?;
         self.names.push(self.segment.text(NameId(name))?.to_owned());
         self.known.insert(name, number);
+        if self.segment.footer().waits.binary_search(&name).is_ok() {
+            self.waits.push(number);
+        }
         Ok(number)
     }
 }
@@ -158,6 +171,7 @@ fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<
                 Ok(TileCell {
                     cell: cell_of(cell.index),
                     busy_ps: cell.content.busy_ps,
+                    wait_ps: cell.content.wait_ps,
                     count: cell.content.count,
                     name: texts.number(cell.content.name)?,
                     longest_row: cell.content.longest_row,

@@ -77,6 +77,20 @@ pub struct RankDetail {
     pub warnings: Vec<WarningEntry>,
     /// Wall clock of time zero, in Unix nanoseconds, where known.
     pub origin_unix_ns: Option<i64>,
+    /// The stretch that is worth looking at first, where it is a small part of the rank: its first
+    /// and last moment in picoseconds.
+    pub active_ps: Option<(i64, i64)>,
+    /// Numbers of the profile's names, the same for all its ranks: a colour each.
+    pub names: Vec<NameSlot>,
+}
+
+/// The number of a kind of name, for its colour ([`crate::query::NameSlot`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameSlot {
+    /// The name without its digits.
+    pub kind: String,
+    /// Below [`crate::query::SLOTS`]; the first [`crate::query::FIRST_SLOTS`] differ most.
+    pub slot: u8,
 }
 
 /// A track.

@@ -14,7 +14,7 @@ pub mod tile;
 pub mod window;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// The media type of postcard messages.
 pub const POSTCARD: &str = "application/x-nprof";

@@ -16,6 +16,8 @@ pub struct Tile {
     pub cell_ps: i64,
     /// Texts that `name` numbers point into.
     pub names: Vec<String>,
+    /// Which of them are names of waits, ascending.
+    pub waits: Vec<u32>,
     /// Lanes that have anything in this span.
     pub lanes: Vec<Lane>,
 }
@@ -67,6 +69,8 @@ pub struct TileCell {
     pub cell: u32,
     /// Time covered by slices, in picoseconds, at most the cell's width.
     pub busy_ps: u64,
+    /// The part of it in which nothing is done but waiting.
+    pub wait_ps: u64,
     /// Slices that start in the cell.
     pub count: u32,
     /// The text with the most busy time here.

@@ -1,170 +1,215 @@
-//! How busy a closed group is: of each tile, one row of cells over all its lanes below that group.
+//! How busy closed groups are: for each column of the screen, how many of a group's lanes work.
 //!
-//! A group may take several tiles for one span. Each is drawn with its own share; where they lie on each other they add
-//! up to what is busy together, nearly.
+//! The lanes of a group can come with several tiles, which can be here at different levels. Each
+//! tile brings its own sums. The frame adds them up by column, so that the height of a band is right
+//! whatever its tiles are.
 
+use std::ops::Range;
+
+use nprof_engine::base::Interval;
 use nprof_engine::tile::CELLS;
-use nprof_engine::wire::tile::{Content, Lane, Tile};
+use nprof_engine::wire::tile::Tile;
 
 use super::batch::{Instance, Paint};
-use super::palette::COUNTER;
+use super::palette::GROUP;
 use super::shape::Shape;
+use super::strip::Strip;
+use crate::view::TimeScale;
 
-/// The faintest of a band: what is there at all must be seen.
-const LEAST_ALPHA: f32 = 36.0;
-/// What has events in it but next to no time, such as instants, counts as so much of a lane.
-const LEAST_SHARE: f32 = 0.02;
-/// Shares are told apart in so many steps: neighbours of one step are one rectangle.
-const STEPS: f32 = 24.0;
+/// Time that is too short to be seen still counts as so much of a lane: something was there.
+const LEAST_SHARE: f32 = 1e-4;
+/// Heights are told apart in so many steps, each about half a pixel; columns of equal height are one
+/// rectangle.
+const STEPS: f32 = 40.0;
 
-/// Each group above the tile's slices, by its index, with its rectangles.
-#[must_use]
-pub fn bands(tile: &Tile, shape: &Shape) -> Vec<(usize, Vec<Instance>)> {
-    let mut busy: Vec<(usize, Vec<f32>)> = Vec::new();
-    for lane in &tile.lanes {
-        let Some(track) = shape.track(lane.track) else { continue };
-        let mut group = shape.parent(track);
-        // The shares of the lane itself are worked out once, for all groups above it.
-        let own = group.map(|_| shares(lane, tile.cell_ps));
-        while let (Some(at), Some(own)) = (group, &own) {
-            let all = match busy.iter().position(|(of, _)| *of == at) {
-                Some(position) => &mut busy[position].1,
-                None => &mut busy.push_mut((at, vec![0.0; CELLS as usize])).1,
-            };
-            all.iter_mut().zip(own).for_each(|(sum, share)| *sum += share);
-            group = shape.parent(at);
-        }
-    }
-    let band = |(group, shares): (usize, Vec<f32>)| {
-        let lanes = shape.lanes_below(group).max(1) as f32;
-        Some((group, rectangles(&shares, lanes, shape.lane(group, 0)?)))
-    };
-    busy.into_iter().filter_map(band).collect()
+/// The lanes of one group that work, cell by cell of a tile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Load {
+    /// The group, by index.
+    pub group: usize,
+    /// One number a cell: the sum over lanes of the share of the cell in which something is done.
+    pub lanes: Vec<f32>,
 }
 
-/// How busy a lane is in each cell, from 0 to 1.
+/// Adds a lane of a tile to the loads of all groups above its track, given by index.
+pub fn add_lane(loads: &mut Vec<Load>, track: usize, strip: &Strip<'_>, tile: &Tile, shape: &Shape) {
+    let Some(parent) = shape.parent(track) else { return };
+    let own = lane_load(strip, tile);
+    for group in std::iter::successors(Some(parent), |group| shape.parent(*group)) {
+        let at = loads.iter().position(|load| load.group == group).unwrap_or_else(|| {
+            loads.push(Load { group, lanes: vec![0.0; CELLS as usize] });
+            loads.len() - 1
+        });
+        loads[at].lanes.iter_mut().zip(&own).for_each(|(sum, share)| *sum += share);
+    }
+}
+
+/// The share of each cell in which a lane works, from 0 to 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the tile's cells")]
-fn shares(lane: &Lane, cell_ps: i64) -> Vec<f32> {
-    let mut shares = vec![0.0_f32; CELLS as usize];
-    let cell_ps = cell_ps.max(1) as f64;
-    match &lane.content {
-        Content::Cells(cells) => {
-            for cell in cells {
-                if let Some(share) = shares.get_mut(cell.cell as usize) {
-                    *share = ((cell.busy_ps as f64 / cell_ps) as f32).clamp(LEAST_SHARE, 1.0);
-                }
-            }
-        }
-        Content::Slices(slices) => {
-            for slice in slices {
-                let cells = |ps: i64| (ps as f64 / cell_ps).clamp(0.0, CELLS as f64);
-                let (from, to) =
-                    (cells(slice.start_ps), cells(slice.start_ps.saturating_add(slice.duration_ps)));
-                let is_before = slice.start_ps < 0 && to <= 0.0;
-                if is_before || from >= CELLS as f64 {
-                    continue;
-                }
-                let (first, end) = (from as usize, (to.ceil() as usize).max(from as usize + 1));
-                for (cell, share) in shares.iter_mut().enumerate().take(end).skip(first) {
-                    let inside = (to.min((cell + 1) as f64) - from.max(cell as f64)) as f32;
-                    // Slices of a lane do not overlap, rounding aside.
-                    *share = (*share + inside.max(LEAST_SHARE)).min(1.0);
-                }
-            }
-        }
-        Content::Samples(_) | Content::Ranges(_) => {}
+fn lane_load(strip: &Strip<'_>, tile: &Tile) -> Vec<f32> {
+    let mut load = vec![0.0_f32; CELLS as usize];
+    for share in &strip.shares {
+        load[share.cell as usize] += share.work.max(LEAST_SHARE);
     }
-    shares
+    for bar in strip.bars.iter().filter(|bar| tile.waits.binary_search(&bar.name).is_err()) {
+        let at = |ps: i64| (ps as f64 / tile.cell_ps.max(1) as f64).clamp(0.0, CELLS as f64);
+        let (from, to) = (at(bar.start_ps), at(bar.start_ps.saturating_add(bar.duration_ps)));
+        for cell in from as usize..to.ceil() as usize {
+            load[cell] += (to.min((cell + 1) as f64) - from.max(cell as f64)) as f32;
+        }
+    }
+    for point in strip.points.iter().filter(|point| (0.0..CELLS as f64).contains(&point.at)) {
+        load[point.at as usize] += LEAST_SHARE;
+    }
+    load.iter_mut().for_each(|share| *share = share.min(1.0));
+    load
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 0 to 1 times 255")]
-fn rectangles(shares: &[f32], lanes: f32, lane: u32) -> Vec<Instance> {
-    // The root lifts what few of many lanes do out of the ground.
-    let step = |sum: &f32| ((sum / lanes).min(1.0).sqrt() * STEPS).ceil();
-    let mut out = Vec::new();
-    let mut start = 0;
-    for run in shares.chunk_by(|a, b| step(a) == step(b)) {
-        let end = start + run.len();
-        let share = step(&run[0]) / STEPS;
-        if share > 0.0 {
-            out.push(Instance {
-                start: start as f32,
-                end: end as f32,
-                low: 0.0,
-                high: 1.0,
-                lane,
-                paint: Paint::Cell,
-                colour: u16::from(COUNTER),
-                alpha: (LEAST_ALPHA + (255.0 - LEAST_ALPHA) * share) as u8,
-            });
-        }
-        start = end;
+/// The load of one group in the columns of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Columns {
+    /// From cells to columns: pixels of the screen.
+    scale: TimeScale,
+    lanes: Vec<f32>,
+}
+
+impl Columns {
+    /// Idle columns, one for each pixel of the screen.
+    #[must_use]
+    pub fn new(window: Interval, columns: usize) -> Self {
+        let scale = TimeScale { window, width_px: columns.max(1) as f64 };
+        Self { scale, lanes: vec![0.0; columns] }
     }
-    out
+
+    /// Adds a tile's load where the tile shows.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the columns")]
+    pub fn add(&mut self, tile: &Tile, clip: Interval, load: &Load) {
+        let width = self.lanes.len() as f64;
+        let px = |ps: i64| self.scale.px_from_time(ps).clamp(0.0, width);
+        let (left, right) = (px(clip.start.0), px(clip.end.0));
+        let origin = self.scale.px_from_time(tile.start_ps);
+        let cell_px = tile.cell_ps as f64 * self.scale.px_per_ps();
+        let first = ((left - origin) / cell_px).floor().max(0.0) as usize;
+        for (cell, &lanes) in load.lanes.iter().enumerate().skip(first).filter(|(_, lanes)| **lanes > 0.0) {
+            let from = (origin + cell as f64 * cell_px).clamp(left, right);
+            let to = (origin + (cell + 1) as f64 * cell_px).clamp(left, right);
+            if from >= right {
+                break;
+            }
+            for column in from as usize..(to.ceil() as usize).min(self.lanes.len()) {
+                let inside = to.min((column + 1) as f64) - from.max(column as f64);
+                self.lanes[column] += inside as f32 * lanes;
+            }
+        }
+    }
+
+    /// The band as rectangles whose unit is a column. `of` is how many lanes the group has, `lane`
+    /// where the band stands.
+    #[must_use]
+    pub fn rectangles(&self, of: u32, lane: u32) -> Vec<Instance> {
+        let step = |lanes: &f32| (lanes / of.max(1) as f32 * STEPS).min(STEPS).ceil();
+        let mut out = Vec::new();
+        let mut start = 0;
+        for run in self.lanes.chunk_by(|a, b| step(a) == step(b)) {
+            let columns: Range<usize> = start..start + run.len();
+            start = columns.end;
+            if step(&run[0]) > 0.0 {
+                let share = run.iter().sum::<f32>() / run.len() as f32 / of.max(1) as f32;
+                out.push(Instance {
+                    start: columns.start as f32,
+                    end: columns.end as f32,
+                    low: 0.0,
+                    high: share.min(1.0),
+                    lane,
+                    paint: Paint::Cell,
+                    colour: GROUP,
+                    alpha: u8::MAX,
+                });
+            }
+        }
+        out
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::draw::scene::tests::rank_of;
-    use nprof_engine::wire::tile::{TileCell, TileSlice};
+    use nprof_engine::wire::tile::{Content, Lane, TileCell, TileSlice};
 
-    /// Bands as `group: cells@alpha …`.
+    /// Loads as `group: cell=lanes …`, cells that are idle left out.
     #[track_caller]
     fn check(lanes: Vec<Lane>, expected: &str) {
         let rank = rank_of("DMA/\n  Q/\n    a\n    b\n  Power~\nlone");
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 100, names: vec!["x".into()], lanes };
-        let bands = bands(&tile, &Shape::new(&rank));
-        let text = bands.iter().map(|(group, band)| {
-            let cells = band.iter().map(|one| format!("{}..{}@{}", one.start, one.end, one.alpha));
-            format!("{}: {}", rank.tracks[*group].name, cells.collect::<Vec<_>>().join(" "))
+        let shape = Shape::new(&rank);
+        let names = vec!["x".into(), "wait".into()];
+        let tile = Tile { version: 1, start_ps: 0, cell_ps: 100, names, waits: vec![1], lanes };
+        let mut loads = Vec::new();
+        for lane in &tile.lanes {
+            if let Some(track) = shape.track(lane.track) {
+                let strip = Strip::new(&lane.content, &tile, CELLS as u32);
+                add_lane(&mut loads, track, &strip, &tile, &shape);
+            }
+        }
+        let text = loads.iter().map(|load| {
+            let busy = load.lanes.iter().enumerate().filter(|(_, lanes)| **lanes > 0.0);
+            let cells = busy.map(|(cell, lanes)| format!("{cell}={lanes:.2}")).collect::<Vec<_>>();
+            format!("{}: {}", rank.tracks[load.group].name, cells.join(" "))
         });
         assert_eq!(text.collect::<Vec<_>>().join(" | "), expected);
     }
 
-    fn slice(start_ps: i64, duration_ps: i64) -> TileSlice {
-        TileSlice { start_ps, duration_ps, row: 0, name: 0, form: 0 }
+    fn slice(start_ps: i64, duration_ps: i64, name: u32) -> TileSlice {
+        TileSlice { start_ps, duration_ps, row: 0, name, form: u8::from(duration_ps == 0) }
     }
 
-    fn cell(cell: u32, busy_ps: u64) -> TileCell {
-        TileCell { cell, busy_ps, count: 1, name: 0, longest_row: 0, longest_ps: 1 }
-    }
-
-    #[test]
-    fn a_group_is_as_busy_as_its_lanes_together() {
-        let a = Lane { track: 102, lane: 0, content: Content::Slices(vec![slice(-50, 250)]) };
-        let b = Lane { track: 103, lane: 0, content: Content::Cells(vec![cell(1, 100), cell(9, 1)]) };
-        check(vec![a, b], "Q: 0..1@191 1..2@255 9..10@63 | DMA: 0..1@191 1..2@255 9..10@63");
+    fn cell(cell: u32, busy_ps: u64, wait_ps: u64) -> TileCell {
+        TileCell { cell, busy_ps, wait_ps, count: 1, name: 0, longest_row: 0, longest_ps: 1 }
     }
 
     #[test]
-    fn instants_are_seen() {
-        let a = Lane {
-            track: 102,
-            lane: 0,
-            content: Content::Slices(vec![slice(0, 0), slice(250, 0), slice(51_200, 0)]),
-        };
-        check(vec![a], "Q: 0..1@63 2..3@63 | DMA: 0..1@63 2..3@63");
+    fn a_group_has_the_load_of_its_lanes_together() {
+        let a = Lane { track: 102, lane: 0, content: Content::Slices(vec![slice(-50, 450, 0)]) };
+        let cells = vec![cell(1, 100, 0), cell(9, 50, 30)];
+        let b = Lane { track: 103, lane: 0, content: Content::Cells(cells) };
+        let busy = "0=1.00 1=2.00 2=1.00 3=1.00 9=0.20";
+        check(vec![a, b], &format!("Q: {busy} | DMA: {busy}"));
     }
 
     #[test]
-    fn tracks_without_a_group_have_no_band() {
-        check(vec![Lane { track: 105, lane: 0, content: Content::Slices(vec![slice(0, 100)]) }], "");
-        check(vec![Lane { track: 999, lane: 0, content: Content::Slices(vec![slice(0, 100)]) }], "");
+    fn waits_are_no_work_and_instants_are_seen() {
+        let slices = vec![slice(0, 0, 0), slice(100, 1_000, 1), slice(1_200, 50, 1)];
+        let a = Lane { track: 102, lane: 0, content: Content::Slices(slices) };
+        check(vec![a], "Q: 0=0.00 12=0.00 | DMA: 0=0.00 12=0.00");
+    }
+
+    #[test]
+    fn tracks_without_a_group_have_no_load() {
+        check(vec![Lane { track: 105, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
+        check(vec![Lane { track: 999, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
     }
 
     #[test]
     fn hostile_cells_stay_inside() {
-        let a = Lane {
-            track: 102,
-            lane: 0,
-            content: Content::Cells(vec![cell(u32::MAX, u64::MAX), cell(2, u64::MAX)]),
-        };
-        let b = Lane {
-            track: 103,
-            lane: 0,
-            content: Content::Slices(vec![slice(i64::MIN, i64::MAX), slice(i64::MAX, 1)]),
-        };
-        check(vec![a, b], "Q: 2..3@191 | DMA: 2..3@191");
+        let cells = vec![cell(u32::MAX, u64::MAX, 0), cell(2, u64::MAX, 0)];
+        let a = Lane { track: 102, lane: 0, content: Content::Cells(cells) };
+        let slices = vec![slice(i64::MIN, i64::MAX, 0), slice(i64::MAX, 1, 0)];
+        let b = Lane { track: 103, lane: 0, content: Content::Slices(slices) };
+        check(vec![a, b], "Q: 2=1.00 | DMA: 2=1.00");
+    }
+
+    #[test]
+    fn tiles_of_different_levels_add_up_by_column() {
+        let tile =
+            |cell_ps| Tile { version: 1, start_ps: 0, cell_ps, names: vec![], waits: vec![], lanes: vec![] };
+        let load = |lanes: f32| Load { group: 0, lanes: vec![lanes; CELLS as usize] };
+        let whole = Interval::new(0, 51_200);
+        let mut columns = Columns::new(whole, 100);
+        columns.add(&tile(100), whole, &load(1.0));
+        columns.add(&tile(200), Interval::new(0, 25_600), &load(0.5));
+        let bands = columns.rectangles(4, 7);
+        let text: Vec<_> =
+            bands.iter().map(|one| format!("{}..{}@{:.3}", one.start, one.end, one.high)).collect();
+        assert_eq!(text, ["0..50@0.375", "50..100@0.250"]);
     }
 }

@@ -7,12 +7,13 @@ use std::ops::Range;
 
 use nprof_engine::tile::CELLS;
 use nprof_engine::wire::catalog::Track;
-use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
+use nprof_engine::wire::tile::{Content, Lane, Tile, TileRange, TileSample, TileSlice};
 
-use super::band;
+use super::band::{self, Load};
 use super::names::Names;
 use super::palette;
 use super::shape::Shape;
+use super::strip::{Point, Share, Strip};
 use crate::view::{Extent, hit};
 
 /// How a rectangle is painted; the numbers are those of the shader.
@@ -24,12 +25,18 @@ pub enum Paint {
     Instant = 1,
     /// A slice that fades out to the right.
     Unfinished = 2,
-    /// Several slices in one cell.
+    /// Narrow slices in one cell: as high as the share of it that they take.
     Cell = 3,
     /// A counter's value: an area with a line on top.
     Value = 4,
     /// A counter's values in a cell: from the smallest to the largest.
     Range = 5,
+    /// An instant that has others beside it: a thin line.
+    Tick = 6,
+    /// A slice that only waits: hatched.
+    Wait = 7,
+    /// Narrow waits in one cell: hatched, as high as the share of it that they take.
+    WaitCell = 8,
 }
 
 /// One rectangle.
@@ -47,8 +54,8 @@ pub struct Instance {
     pub lane: u32,
     /// How it is painted.
     pub paint: Paint,
-    /// The number of its name, which has the colour.
-    pub colour: u16,
+    /// Its colour in the palette.
+    pub colour: u8,
     /// How solid it is.
     pub alpha: u8,
 }
@@ -100,6 +107,8 @@ pub struct Batch {
     pub lanes: Vec<LaneSpan>,
     /// Slices in cells that have room for a text.
     pub runs: Vec<Run>,
+    /// How many lanes of each group work.
+    pub loads: Vec<Load>,
 }
 
 /// Shorter runs have no room for text: cells are at most a few pixels wide.
@@ -107,84 +116,89 @@ const LEAST_RUN_CELLS: usize = 8;
 
 /// Times are cut off this far outside of the tile, in cells: an `f32` of a long slice's end would be imprecise.
 const OUTSIDE: f64 = 64.0;
-/// The least height of a cell, as a share of its lane: one short slice must be seen.
-const LEAST_CELL: f32 = 0.3;
-/// The least alpha of a cell.
-const LEAST_ALPHA: f32 = 200.0;
+/// Extent of a tick in its lane. Ticks stand in the middle: the heights of cells start at the bottom.
+const TICK: (f32, f32) = (0.3, 0.7);
 
 impl Batch {
     /// The rectangles of a tile. Lanes of unknown tracks are left out.
     #[must_use]
-    pub fn new(tile: &Tile, tracks: &[Track], shape: &Shape, names: &mut Names) -> Self {
-        let colours = names.of_tile(tile, shape);
+    pub fn new(tile: &Tile, tracks: &[Track], shape: &Shape, names: &Names) -> Self {
+        let colours = names.of_tile(tile);
         let mut batch = Self::default();
-        for (group, band) in band::bands(tile, shape) {
-            let first = batch.instances.len() as u32;
-            batch.instances.extend(band);
-            let instances = first..batch.instances.len() as u32;
-            batch.lanes.push(LaneSpan { track: group, lane: 0, instances });
-        }
         for lane in &tile.lanes {
             let Some(track) = shape.track(lane.track) else { continue };
             let Some(number) = shape.lane(track, lane.lane) else { continue };
             let first = batch.instances.len();
-            let cells = Cells { ps: tile.cell_ps.max(1) as f64, lane: number, colours: &colours };
-            cells.add(lane, tracks[track].value_range.unwrap_or((0.0, 0.0)), &mut batch.instances);
+            let cells = Cells { tile, lane: number, colours: &colours };
+            let strip = Strip::new(&lane.content, tile, CELLS as u32);
+            cells.strip(&strip, &mut batch.instances);
+            cells.counter(lane, tracks[track].value_range.unwrap_or((0.0, 0.0)), &mut batch.instances);
             let instances = first as u32..batch.instances.len() as u32;
             batch.lanes.push(LaneSpan { track, lane: lane.lane, instances });
-            if let Content::Cells(cells) = &lane.content {
-                let run = |cells: &[TileCell]| Run {
-                    track,
-                    lane: lane.lane,
-                    start_ps: i64::from(cells[0].cell).saturating_mul(tile.cell_ps),
-                    duration_ps: (cells.len() as i64).saturating_mul(tile.cell_ps),
-                    // The first and last cells may be shared with neighbours that fill more of them.
-                    name: cells[cells.len() / 2].name,
-                };
-                let runs = cells
-                    .chunk_by(|a, b| a.longest_row == b.longest_row && a.cell.checked_add(1) == Some(b.cell));
-                batch.runs.extend(runs.filter(|cells| cells.len() >= LEAST_RUN_CELLS).map(run));
-            }
+            band::add_lane(&mut batch.loads, track, &strip, tile, shape);
+            batch.runs.extend(runs(lane, track, tile.cell_ps));
         }
         batch
     }
 }
 
+/// Slices in cells that have room for a text.
+fn runs(lane: &Lane, track: usize, cell_ps: i64) -> impl Iterator<Item = Run> {
+    let cells = match &lane.content {
+        Content::Cells(cells) => cells.as_slice(),
+        _ => &[],
+    };
+    let all = cells.chunk_by(|a, b| a.longest_row == b.longest_row && a.cell.checked_add(1) == Some(b.cell));
+    all.filter(|cells| cells.len() >= LEAST_RUN_CELLS).map(move |cells| Run {
+        track,
+        lane: lane.lane,
+        start_ps: i64::from(cells[0].cell).saturating_mul(cell_ps),
+        duration_ps: (cells.len() as i64).saturating_mul(cell_ps),
+        // The first and last cells may be shared with neighbours that fill more of them.
+        name: cells[cells.len() / 2].name,
+    })
+}
+
 /// What all rectangles of a lane share.
 struct Cells<'a> {
-    ps: f64,
+    tile: &'a Tile,
     lane: u32,
-    colours: &'a [u16],
+    colours: &'a [u8],
 }
 
 impl Cells<'_> {
-    fn add(&self, lane: &Lane, value_range: (f64, f64), out: &mut Vec<Instance>) {
+    /// Cells first: bars are exact and stand above them. Points stand on both.
+    fn strip(&self, strip: &Strip<'_>, out: &mut Vec<Instance>) {
+        for share in &strip.shares {
+            self.share(share, out);
+        }
+        out.extend(strip.bars.iter().map(|bar| self.bar(bar)));
+        out.extend(strip.points.iter().map(|point| self.point(point)));
+    }
+
+    fn counter(&self, lane: &Lane, value_range: (f64, f64), out: &mut Vec<Instance>) {
         match &lane.content {
-            Content::Slices(slices) => {
-                // Instants stand on slices: they come last.
-                let (instants, bars): (Vec<_>, Vec<_>) =
-                    slices.iter().partition(|slice| slice.form == hit::INSTANT);
-                out.extend(bars.into_iter().chain(instants).map(|slice| self.slice(slice)));
-            }
-            Content::Cells(cells) => out.extend(cells.iter().map(|cell| self.cell(cell))),
             Content::Samples(samples) => self.samples(samples, &Extent::of_values(value_range), out),
             Content::Ranges(ranges) => self.ranges(ranges, &Extent::of_values(value_range), out),
+            Content::Slices(_) | Content::Cells(_) => {}
         }
     }
 
     fn cells_from_ps(&self, ps: i64) -> f32 {
-        (ps as f64 / self.ps).clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
+        let cells = ps as f64 / self.tile.cell_ps.max(1) as f64;
+        cells.clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
     }
 
-    fn colour(&self, name: u32) -> u16 {
-        self.colours.get(name as usize).copied().unwrap_or(u16::from(palette::COUNTER))
+    fn colour(&self, name: u32) -> u8 {
+        self.colours.get(name as usize).copied().unwrap_or(palette::COUNTER)
     }
 
-    fn slice(&self, slice: &TileSlice) -> Instance {
-        let paint = match slice.form {
-            hit::INSTANT => Paint::Instant,
-            hit::UNFINISHED => Paint::Unfinished,
-            _ => Paint::Slice,
+    fn bar(&self, slice: &TileSlice) -> Instance {
+        let is_wait = self.tile.waits.binary_search(&slice.name).is_ok();
+        let (paint, colour) = match slice.form {
+            _ if is_wait => (Paint::Wait, palette::WAIT),
+            hit::UNFINISHED => (Paint::Unfinished, self.colour(slice.name)),
+            _ => (Paint::Slice, self.colour(slice.name)),
         };
         Instance {
             start: self.cells_from_ps(slice.start_ps),
@@ -193,32 +207,42 @@ impl Cells<'_> {
             high: 1.0,
             lane: self.lane,
             paint,
-            colour: self.colour(slice.name),
+            colour,
             alpha: u8::MAX,
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of 0 to 1 times 255"
-    )]
-    fn cell(&self, cell: &TileCell) -> Instance {
-        let share = (cell.busy_ps as f64 / self.ps).clamp(0.0, 1.0) as f32;
-        Instance {
-            start: cell.cell as f32,
-            end: cell.cell as f32 + 1.0,
-            low: 0.0,
-            high: LEAST_CELL + (1.0 - LEAST_CELL) * share,
+    /// The work from the bottom up, above it the wait.
+    fn share(&self, share: &Share, out: &mut Vec<Instance>) {
+        let part = |low: f32, high: f32, paint, colour| Instance {
+            start: share.cell as f32,
+            end: share.cell as f32 + 1.0,
+            low,
+            high,
             lane: self.lane,
-            paint: Paint::Cell,
-            colour: self.colour(cell.name),
-            alpha: (LEAST_ALPHA + (255.0 - LEAST_ALPHA) * share) as u8,
+            paint,
+            colour,
+            alpha: u8::MAX,
+        };
+        if share.wait > 0.0 {
+            let top = (share.work + share.wait).min(1.0);
+            out.push(part(share.work, top, Paint::WaitCell, palette::WAIT));
+        }
+        if share.work > 0.0 || share.wait <= 0.0 {
+            out.push(part(0.0, share.work, Paint::Cell, self.colour(share.name)));
         }
     }
 
+    fn point(&self, point: &Point) -> Instance {
+        let at = point.at.clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32;
+        let (paint, (low, high)) =
+            if point.is_dense { (Paint::Tick, TICK) } else { (Paint::Instant, (0.0, 1.0)) };
+        let (lane, colour) = (self.lane, self.colour(point.name));
+        Instance { start: at, end: at, low, high, lane, paint, colour, alpha: u8::MAX }
+    }
+
     fn value(&self, start: f32, end: f32, (low, high): (f32, f32), paint: Paint) -> Instance {
-        let (colour, alpha) = (u16::from(palette::COUNTER), u8::MAX);
+        let (colour, alpha) = (palette::COUNTER, u8::MAX);
         Instance { start, end, low, high, lane: self.lane, paint, colour, alpha }
     }
 
@@ -260,6 +284,7 @@ fn area(extent: &Extent, value: f64) -> (f32, f32) {
 mod tests {
     use super::*;
     use crate::draw::scene::tests::rank_of;
+    use nprof_engine::wire::tile::TileCell;
 
     const TRACKS: &str = "
 Tensor*2
@@ -270,9 +295,15 @@ Power~";
     fn check(track: u32, lane: u32, content: Content, expected: &str) {
         let rank = rank_of(TRACKS);
         let lane = Lane { track, lane, content };
-        let tile =
-            Tile { version: 1, start_ps: 0, cell_ps: 1_024, names: vec!["x".into()], lanes: vec![lane] };
-        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &mut Names::default());
+        let tile = Tile {
+            version: 1,
+            start_ps: 0,
+            cell_ps: 1_024,
+            names: vec!["x".into()],
+            waits: vec![],
+            lanes: vec![lane],
+        };
+        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &Names::default());
         let text: Vec<_> = batch
             .instances
             .iter()
@@ -292,8 +323,8 @@ Power~";
         check(
             100,
             1,
-            Content::Slices(vec![slice(512, 1_024, 0), slice(600, 0, 1), slice(2_048, 512, 2)]),
-            "Slice 0.5..1.5 0.00..1.00 lane 1 | Unfinished 2..2.5 0.00..1.00 lane 1 | Instant 0.5859375..0.5859375 \
+            Content::Slices(vec![slice(512, 4_096, 0), slice(600, 0, 1), slice(10_240, 5_120, 2)]),
+            "Slice 0.5..4.5 0.00..1.00 lane 1 | Unfinished 10..15 0.00..1.00 lane 1 | Instant 0.5859375..0.5859375 \
              0.00..1.00 lane 1",
         );
     }
@@ -305,14 +336,34 @@ Power~";
 
     #[test]
     fn cells_are_as_high_as_they_are_busy() {
-        let cell =
-            |cell, busy_ps| TileCell { cell, busy_ps, count: 9, name: 0, longest_row: 0, longest_ps: 1 };
+        let cell = |cell, busy_ps, wait_ps| TileCell {
+            cell,
+            busy_ps,
+            wait_ps,
+            count: 9,
+            name: 0,
+            longest_row: 0,
+            longest_ps: 1,
+        };
         check(
             100,
             0,
-            Content::Cells(vec![cell(0, 1_024), cell(7, 0)]),
-            "Cell 0..1 0.00..1.00 lane 0 | Cell 7..8 0.00..0.30 lane 0",
+            Content::Cells(vec![cell(0, 1_024, 0), cell(4, 10, 0), cell(5, 768, 512), cell(20, 0, 0)]),
+            "Cell 0..1 0.00..1.00 lane 0 | Cell 4..5 0.00..0.01 lane 0 | WaitCell 5..6 0.25..0.75 lane 0 | \
+             Cell 5..6 0.00..0.25 lane 0 | Tick 20.5..20.5 0.30..0.70 lane 0",
         );
+    }
+
+    #[test]
+    fn waits_are_hatched() {
+        let rank = rank_of(TRACKS);
+        let slices = vec![slice(0, 5_000, 0), slice(6_000, 6_000, 2)];
+        let lanes = vec![Lane { track: 100, lane: 0, content: Content::Slices(slices) }];
+        let names = vec!["EVENT_SEMAPHORE".into()];
+        let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
+        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &Names::default());
+        let looks: Vec<_> = batch.instances.iter().map(|one| (one.paint, one.colour)).collect();
+        assert_eq!(looks, [(Paint::Wait, palette::WAIT); 2]);
     }
 
     #[test]
@@ -339,6 +390,7 @@ Power~";
         let cell = |(cell, longest_row)| TileCell {
             cell,
             busy_ps: 1,
+            wait_ps: 0,
             count: 0,
             name: 0,
             longest_row,
@@ -347,9 +399,16 @@ Power~";
         let rows =
             (0..4).map(|at| (at, 1)).chain((4..20).map(|at| (at, 2))).chain((30..36).map(|at| (at, 2)));
         let lane = Lane { track: 100, lane: 1, content: Content::Cells(rows.map(cell).collect()) };
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 10, names: vec!["x".into()], lanes: vec![lane] };
+        let tile = Tile {
+            version: 1,
+            start_ps: 0,
+            cell_ps: 10,
+            names: vec!["x".into()],
+            waits: vec![],
+            lanes: vec![lane],
+        };
         let rank = rank_of(TRACKS);
-        let runs = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &mut Names::default()).runs;
+        let runs = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &Names::default()).runs;
         assert_eq!(runs, [Run { track: 0, lane: 1, start_ps: 40, duration_ps: 160, name: 0 }]);
     }
 
@@ -366,16 +425,5 @@ Power~";
         assert_eq!(area(&Extent::of_values((-50.0, 50.0)), -50.0), (0.0, 0.5));
         assert_eq!(area(&Extent::of_values((96.0, 100.0)), 97.5), (0.0, 0.5));
         assert_eq!(area(&Extent::of_values((-100.0, -96.0)), -97.5), (0.5, 1.0));
-    }
-
-    #[test]
-    fn groups_have_the_band_of_their_slices() {
-        let rank = rank_of("Queues/\n  a");
-        let content = Content::Slices(vec![slice(0, 1_024, 0)]);
-        let lanes = vec![Lane { track: 101, lane: 0, content }];
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_024, names: vec!["x".into()], lanes };
-        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &mut Names::default());
-        let of: Vec<_> = batch.lanes.iter().map(|lane| (lane.track, lane.instances.clone())).collect();
-        assert_eq!(of, [(0, 0..1), (1, 1..2)]);
     }
 }

@@ -50,9 +50,10 @@ impl Density {
         for lane in &tile.lanes {
             let Some((row, shared_by)) = row_of(lane.track) else { continue };
             let weight = 1.0 / shared_by.max(1.0);
+            let is_wait = |name: u32| tile.waits.binary_search(&name).is_ok();
             match &lane.content {
                 Content::Slices(slices) => {
-                    for slice in slices {
+                    for slice in slices.iter().filter(|slice| !is_wait(slice.name)) {
                         let start = slice.start_ps.max(0);
                         let end = slice.start_ps.saturating_add(slice.duration_ps);
                         let end = end.min(tile.cell_ps.saturating_mul(nprof_engine::tile::CELLS));
@@ -68,7 +69,8 @@ impl Density {
                 Content::Cells(cells) => {
                     for cell in cells {
                         let start = i64::from(cell.cell).saturating_mul(tile.cell_ps);
-                        let share = cell.busy_ps as f32 / tile.cell_ps.max(1) as f32;
+                        let work_ps = cell.busy_ps.saturating_sub(cell.wait_ps);
+                        let share = work_ps as f32 / tile.cell_ps.max(1) as f32;
                         self.spread(row, tile.start_ps.saturating_add(start), tile.cell_ps, share, weight);
                     }
                 }
@@ -104,7 +106,14 @@ mod tests {
     #[track_caller]
     fn check(content: Content, shared_by: f32, expected: &[f32]) {
         let lane = Lane { track: 3, lane: 0, content };
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 20, names: vec!["x".into()], lanes: vec![lane] };
+        let tile = Tile {
+            version: 1,
+            start_ps: 0,
+            cell_ps: 20,
+            names: vec!["x".into()],
+            waits: vec![],
+            lanes: vec![lane],
+        };
         let mut density = Density::new(Interval::new(0, 100), 10, 2);
         density.add(&tile, |track| (track == 3).then_some((1, shared_by)));
         let row: Vec<_> = (0..10).map(|column| density.busy(column, 1)).collect();
@@ -125,7 +134,8 @@ mod tests {
 
     #[test]
     fn cells_spread_their_share() {
-        let cell = TileCell { cell: 4, busy_ps: 10, count: 3, name: 0, longest_row: 0, longest_ps: 4 };
+        let cell =
+            TileCell { cell: 4, busy_ps: 10, wait_ps: 0, count: 3, name: 0, longest_row: 0, longest_ps: 4 };
         check(Content::Cells(vec![cell]), 1.0, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5]);
         check(Content::Cells(vec![cell]), 2.0, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.25]);
     }

@@ -1,6 +1,7 @@
-//! From tiles to pixels. What is drawn is a value first ([`scene::Scene`], [`batch::Batch`]), which tests read; the
-//! canvases only carry it out.
+//! From tiles to pixels. What is drawn is a value first ([`scene::Quads`], [`scene::Labels`],
+//! [`batch::Batch`]), which tests read; the canvases only carry it out.
 
+pub mod arrow;
 pub mod band;
 pub mod batch;
 pub mod density;
@@ -8,6 +9,7 @@ pub mod names;
 pub mod palette;
 pub mod scene;
 pub mod shape;
+pub mod strip;
 
 #[cfg(feature = "browser")]
 pub mod overlay;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
+use super::arrow::{Arrow, Tag};
 use super::palette::{Ground, Ink};
 use super::scene::{Labels, Rect};
 use crate::view::TimeScale;
@@ -54,15 +55,6 @@ pub struct Shade {
     pub span_px: (f64, f64),
     /// What stands in its middle.
     pub label: String,
-}
-
-/// An arrow from one slice's end to another's start, in CSS pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Arrow {
-    /// Where it begins.
-    pub from_px: (f64, f64),
-    /// Where it points.
-    pub to_px: (f64, f64),
 }
 
 /// What lies above the rectangles.
@@ -160,6 +152,11 @@ impl Pen {
         for arrow in &above.arrows {
             self.arrow(arrow, inks.accent);
         }
+        for tag in
+            above.arrows.iter().filter_map(|arrow| arrow.tag.as_ref()).filter(|tag| !tag.text.is_empty())
+        {
+            self.tag(tag, scale.width_px, inks);
+        }
         if let Some(rect) = above.hovered {
             self.outline(rect, scale.width_px, inks.hovered, 1.0);
         }
@@ -235,6 +232,9 @@ impl Pen {
     fn arrow(&self, arrow: &Arrow, ink: &str) {
         let context = &self.context;
         let ((x0, y0), (x1, y1)) = (arrow.from_px, arrow.to_px);
+        let dash = if arrow.tag.is_some() { [4.0, 3.0].map(JsValue::from_f64).to_vec() } else { Vec::new() };
+        // Fails only for what is no list.
+        context.set_line_dash(&js_sys::Array::from_iter(dash)).ok();
         context.set_stroke_style_str(ink);
         context.set_fill_style_str(ink);
         context.set_line_width(1.5);
@@ -249,12 +249,29 @@ impl Pen {
             back_to(context, (x0, y0), (x1, y1));
         }
         context.stroke();
+        context.set_line_dash(&js_sys::Array::new()).ok();
         context.begin_path();
         context.move_to(x1, y1);
         context.line_to(x1 - 6.0, y1 - 3.5);
         context.line_to(x1 - 6.0, y1 + 3.5);
         context.close_path();
         context.fill();
+    }
+
+    /// A text at the end of an arrow that lies out of sight, kept inside of the canvas.
+    fn tag(&self, tag: &Tag, canvas_px: f64, inks: &Inks) {
+        const HEIGHT_PX: f64 = 16.0;
+        let context = &self.context;
+        context.set_font(FONT);
+        let width = context.measure_text(&tag.text).map_or(0.0, |metrics| metrics.width()) + 10.0;
+        let left = (tag.at_px.0 - width / 2.0).clamp(2.0, (canvas_px - width - 2.0).max(2.0));
+        let top = tag.at_px.1 - HEIGHT_PX / 2.0;
+        context.set_fill_style_str(inks.accent);
+        context.fill_rect(left, top, width, HEIGHT_PX);
+        context.set_fill_style_str(inks.on_accent);
+        context.set_text_align("left");
+        context.set_text_baseline("middle");
+        context.fill_text(&tag.text, left + 5.0, tag.at_px.1 + 0.5).ok();
     }
 
     fn shade(&self, shade: &Shade, height_px: f64, inks: &Inks) {

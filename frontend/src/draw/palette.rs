@@ -30,10 +30,14 @@ const NAMES: [(f64, f64, f64); NAME_COLOURS] = [
 pub const NAME_COLOURS: usize = 16;
 /// Those that differ most from each other.
 pub const FIRST_COLOURS: usize = 8;
-/// The colour of counters and of closed groups, after those of the names.
+/// The colour of counters, after those of the names.
 pub const COUNTER: u8 = NAME_COLOURS as u8;
+/// The colour of closed groups: of no name, as a band is of many.
+pub const GROUP: u8 = COUNTER + 1;
+/// The colour of waits: nothing is done there.
+pub const WAIT: u8 = GROUP + 1;
 /// All colours.
-pub const COLOURS: usize = NAME_COLOURS + 1;
+pub const COLOURS: usize = WAIT as usize + 1;
 
 /// The ground that colours stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -55,6 +59,15 @@ pub enum Ink {
 }
 
 impl Ink {
+    /// What is read on the ground itself.
+    #[must_use]
+    pub fn of_ground(ground: Ground) -> Self {
+        match ground {
+            Ground::Light => Self::Dark,
+            Ground::Dark => Self::White,
+        }
+    }
+
     /// As CSS writes it.
     #[must_use]
     pub fn css(self) -> &'static str {
@@ -79,6 +92,14 @@ pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
     all[COUNTER as usize] = match ground {
         Ground::Light => rgb_from_oklch(0.58, 0.13, 255.0),
         Ground::Dark => rgb_from_oklch(0.72, 0.12, 255.0),
+    };
+    all[GROUP as usize] = match ground {
+        Ground::Light => rgb_from_oklch(0.56, 0.055, 265.0),
+        Ground::Dark => rgb_from_oklch(0.66, 0.055, 265.0),
+    };
+    all[WAIT as usize] = match ground {
+        Ground::Light => rgb_from_oklch(0.62, 0.02, 265.0),
+        Ground::Dark => rgb_from_oklch(0.60, 0.02, 265.0),
     };
     all
 }

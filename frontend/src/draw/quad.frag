@@ -15,10 +15,18 @@ const uint INSTANT = 1u;
 const uint UNFINISHED = 2u;
 const uint VALUE = 4u;
 const uint RANGE = 5u;
+const uint WAIT = 7u;
+const uint WAIT_CELL = 8u;
 // How solid the right end of an unfinished slice is, the area below a counter's line, and a range.
 const float FADED = 0.15;
 const float AREA = 0.35;
 const float EXTENT = 0.6;
+// Hatching of waits: distance and thickness of its lines in CSS pixels, and how solid they and the
+// ground between them are.
+const float HATCH = 6.0;
+const float HATCH_LINE = 1.25;
+const float HATCHED = 0.5;
+const float BETWEEN = 0.10;
 // Thickness of a counter's line in CSS pixels.
 const float LINE = 1.75;
 
@@ -36,6 +44,9 @@ void main() {
         alpha *= at.y * height_px < LINE * ratio ? 1.0 : AREA;
     } else if (paint == RANGE) {
         alpha *= EXTENT;
+    } else if (paint == WAIT || paint == WAIT_CELL) {
+        float across = mod(gl_FragCoord.x - gl_FragCoord.y, HATCH * ratio);
+        alpha *= across < HATCH_LINE * ratio ? HATCHED : BETWEEN;
     }
     fragment = vec4(rgb * alpha, alpha);
 }

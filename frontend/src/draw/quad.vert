@@ -23,11 +23,18 @@ flat out float height_px;
 const uint SLICE = 0u;
 const uint INSTANT = 1u;
 const uint UNFINISHED = 2u;
-const uint VALUE = 4u; // counters from here on
+const uint CELL = 3u;
+const uint VALUE = 4u;
+const uint RANGE = 5u;
+const uint TICK = 6u;
+const uint WAIT = 7u;
+const uint WAIT_CELL = 8u;
 // Half of a diamond's width, the free pixel at a slice's end, and how wide a slice must be to spare it: CSS pixels.
 const float DIAMOND = 5.0;
 const float GAP = 1.0;
 const float WIDE = 4.0;
+// The least height of a cell.
+const float LEAST_CELL = 2.0;
 
 void main() {
     vec2 band = texelFetch(bands, ivec2(int(look.x & 1023u), int(look.x >> 10)), 0).xy;
@@ -50,10 +57,13 @@ void main() {
         top += inset;
         bottom -= inset;
     } else {
-        if ((paint == SLICE || paint == UNFINISHED) && right - left >= WIDE * ratio) right -= floor(GAP * ratio);
-        // Nothing vanishes: at least a pixel of the screen.
-        right = max(right, left + 1.0);
-        top = min(top, bottom - (paint >= VALUE ? floor(1.5 * ratio) : 1.0));
+        bool is_bar = paint == SLICE || paint == UNFINISHED || paint == WAIT;
+        if (is_bar && right - left >= WIDE * ratio) right -= floor(GAP * ratio);
+        // Nothing vanishes: at least a pixel of the screen, and so high that it is seen.
+        right = max(right, left + (paint == TICK ? max(1.0, floor(ratio)) : 1.0));
+        float least = paint == CELL ? floor(LEAST_CELL * ratio + 0.5) : paint == VALUE || paint == RANGE ? floor(1.5 * ratio) : 0.0;
+        if (paint != WAIT_CELL) least = max(least, 1.0);
+        top = min(top, bottom - least);
     }
     vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1));
     vec2 px = vec2(mix(left, right, corner.x), mix(top, bottom, corner.y));

@@ -9,7 +9,8 @@ use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{RankDetail, TrackKind};
 use nprof_engine::wire::tile::{Content, Tile};
 
-use super::batch::Batch;
+use super::band::Columns;
+use super::batch::{Batch, Instance};
 use super::names::Names;
 use super::palette::{self, Ground, Ink};
 use super::shape::Shape;
@@ -116,6 +117,30 @@ impl<'a> Camera<'a> {
         })
     }
 
+    /// The bands of the closed groups in sight, in pixels of the screen.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a width in pixels")]
+    pub fn group_bands<'b>(
+        &self,
+        pieces: impl Iterator<Item = (&'b Piece, &'b Batch)> + Clone,
+        ratio: f64,
+    ) -> Vec<Instance> {
+        let width = (self.scale.width_px * ratio).round().max(1.0) as usize;
+        let closed = self.layout.visible(self.scroll_px, self.scroll_px + self.height_px);
+        let mut out = Vec::new();
+        for row in closed.iter().filter(|row| row.is_closed) {
+            let Some(lane) = self.shape.lane(row.track, 0) else { continue };
+            let mut columns = Columns::new(self.scale.window, width);
+            for (piece, batch) in pieces.clone() {
+                if let Some(load) = batch.loads.iter().find(|load| load.group == row.track) {
+                    columns.add(&piece.tile, piece.clip, load);
+                }
+            }
+            out.extend(columns.rectangles(self.shape.lanes_below(row.track), lane));
+        }
+        out
+    }
+
     /// The texts on a piece's slices. `width_px` measures a text.
     pub fn labels(
         &self,
@@ -139,11 +164,16 @@ impl<'a> Camera<'a> {
             if x_px < *end_px {
                 return None;
             }
+            let is_wait = tile.waits.binary_search(&name).is_ok();
             let name = tile.names.get(name as usize)?;
             let full_px = width_px(name);
             let text = fitted(name, full_px, room_px, width_px)?;
             *end_px = x_px + full_px.min(room_px);
-            let ink = inks[usize::from(self.names.colour(name))];
+            let ink = if is_wait {
+                Ink::of_ground(self.ground)
+            } else {
+                inks[usize::from(self.names.colour(name))]
+            };
             out.all.push(Label { x_px, y_px: top_px + height_px / 2.0, text, ink });
             Some(())
         };
@@ -185,6 +215,16 @@ impl<'a> Camera<'a> {
         let x_px = self.scale.px_from_time(start_ps);
         let end_px = self.scale.px_from_time(start_ps.saturating_add(duration_ps));
         Some(Rect { x_px, y_px: top_px - self.scroll_px, width_px: end_px - x_px, height_px })
+    }
+
+    /// Where a moment of a slice stands whose track is hidden: on the heading of the closed group
+    /// around it; `None` where there is none.
+    #[must_use]
+    pub fn closed_rect(&self, track: u32, time_ps: i64) -> Option<Rect> {
+        let above = std::iter::successors(self.shape.track(track), |at| self.shape.parent(*at));
+        let row = above.skip(1).find_map(|group| self.layout.row_of(group))?;
+        let (x_px, y_px) = (self.scale.px_from_time(time_ps), row.top_px - self.scroll_px);
+        Some(Rect { x_px, y_px, width_px: 0.0, height_px: row.height_px })
     }
 
     /// A lane's band on the frame: distance from its top, and height. `None` out of sight.
@@ -257,14 +297,29 @@ pub(crate) mod tests {
             input: "test".into(),
         };
         let groups = vec![TileGroup { id: 0, tracks: tracks.iter().map(|track| track.id).collect() }];
-        RankDetail { entry, tracks, groups, tables: vec![], warnings: vec![], origin_unix_ns: None }
+        RankDetail {
+            entry,
+            tracks,
+            groups,
+            tables: vec![],
+            warnings: vec![],
+            origin_unix_ns: None,
+            active_ps: None,
+            names: vec![],
+        }
     }
 
     /// A tile of the finest level with slices `track lane start..end name`, in picoseconds.
     fn piece(text: &str) -> Piece {
         let id = TileId { group: 0, level: Level::new(0).unwrap(), index: 0 };
-        let mut tile =
-            Tile { version: 1, start_ps: 0, cell_ps: id.level.cell_ps(), names: vec![], lanes: vec![] };
+        let mut tile = Tile {
+            version: 1,
+            start_ps: 0,
+            cell_ps: id.level.cell_ps(),
+            names: vec![],
+            waits: vec![],
+            lanes: vec![],
+        };
         for line in text.lines().filter(|line| !line.is_empty()) {
             let [track, lane, span, name] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
@@ -300,8 +355,8 @@ Queue";
         let shape = Shape::new(&rank);
         let scale = TimeScale { window, width_px: window.duration_ps() as f64 / 1_000.0 };
         let piece = piece(SLICES);
-        let mut names = Names::default();
-        let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &mut names);
+        let names = Names::default();
+        let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &names);
         let (rank, shape, layout, ground) = (&rank, &shape, &layout, Ground::Light);
         let camera = Camera { scale, scroll_px, height_px, rank, shape, layout, names: &names, ground };
         let quads = camera.quads(&piece, &batch);
@@ -321,7 +376,7 @@ Queue";
             0.0,
             500.0,
             &[],
-            "[5..9] at 0 clip (0.0, 100.0) | matmul@4,35 | a rath…@54,53 | copy@4,101",
+            "[0..5] at 0 clip (0.0, 100.0) | matmul@4,35 | a rath…@54,53 | copy@4,101",
         );
     }
 
@@ -332,16 +387,35 @@ Queue";
             0.0,
             500.0,
             &["Engines"],
-            "[0..5, 8..9] at 0 clip (0.0, 100.0) | copy@4,35",
+            "[4..5] at 0 clip (0.0, 100.0) | copy@4,35",
         );
         check(
             Interval::new(0, 100_000),
             26.0,
             20.0,
             &[],
-            "[5..7] at 0 clip (0.0, 100.0) | matmul@4,9 | a rath…@54,27",
+            "[0..2] at 0 clip (0.0, 100.0) | matmul@4,9 | a rath…@54,27",
         );
         check(Interval::new(0, 100_000), 900.0, 20.0, &[], "nothing");
+    }
+
+    #[test]
+    fn closed_groups_have_bands_as_high_as_their_load() {
+        let rank = rank_of(TRACKS);
+        let layout = Layout::new(&rank.tracks, |track| track.name == "Engines");
+        let shape = Shape::new(&rank);
+        let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 10.0 };
+        let piece = piece(SLICES);
+        let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &Names::default());
+        let names = Names::default();
+        let (rank, shape, layout, ground) = (&rank, &shape, &layout, Ground::Light);
+        let (scroll_px, height_px) = (0.0, 500.0);
+        let camera = Camera { scale, scroll_px, height_px, rank, shape, layout, names: &names, ground };
+        let bands = camera.group_bands([(&piece, &batch)].into_iter(), 2.0);
+        let text: Vec<_> =
+            bands.iter().map(|band| format!("{}..{}@{:.2}", band.start, band.end, band.high)).collect();
+        // One of three lanes works all the time, a second one for a nanosecond.
+        assert_eq!(text.join(" "), "0..12@0.33 12..13@0.38 13..19@0.33 19..20@0.32");
     }
 
     #[test]
@@ -351,7 +425,7 @@ Queue";
             0.0,
             500.0,
             &[],
-            "[5..9] at -10 clip (0.0, 70.0) | matm…@4,35 | copy@4,101",
+            "[0..5] at -10 clip (0.0, 70.0) | matm…@4,35 | copy@4,101",
         );
     }
 
@@ -376,7 +450,7 @@ Queue";
             ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
         let mut labels = Labels::default();
         for piece in &pieces {
-            let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &mut Names::default());
+            let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &Names::default());
             camera.labels(piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
         }
         let places: Vec<_> = labels.all.iter().map(|label| label.x_px).collect();

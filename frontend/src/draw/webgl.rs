@@ -3,6 +3,7 @@
 //! Whatever the browser takes away with a lost context is made anew from the tiles.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use js_sys::{Float32Array, Uint8Array, Uint32Array};
 use nprof_engine::tile::TileId;
@@ -12,8 +13,7 @@ use web_sys::{
     WebGlUniformLocation,
 };
 
-use super::batch::{Batch, INSTANCE_WORDS};
-use super::names::{MOST_NAMES, Names};
+use super::batch::{Batch, INSTANCE_WORDS, Instance};
 use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;
@@ -24,7 +24,7 @@ const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
 const LOOK_AT: i32 = 4 * size_of::<f32>() as i32;
 /// Lanes in a row of the lane texture.
 const BANDS_WIDTH: usize = 1024;
-/// Numbers of names in a row of the palette's texture; the shader has the same.
+/// Colours in a row of the palette's texture; the shader has the same.
 const PALETTE_WIDTH: usize = 64;
 /// The texture units of the lanes and of the palette.
 const BANDS_UNIT: u32 = 0;
@@ -56,6 +56,14 @@ pub struct Surface {
     pub ground: Ground,
 }
 
+impl Surface {
+    /// Width and height in pixels of the screen.
+    fn size_px(&self) -> (i32, i32) {
+        let px = |length: f64| (length * self.ratio).round() as i32;
+        (px(self.width_px), px(self.height_px))
+    }
+}
+
 /// The canvas with everything that was uploaded.
 #[derive(Debug)]
 pub struct Painter {
@@ -63,10 +71,12 @@ pub struct Painter {
     program: WebGlProgram,
     uniforms: Uniforms,
     buffers: HashMap<TileId, WebGlBuffer>,
+    /// Rectangles that are made anew for each frame.
+    loose: Option<WebGlBuffer>,
     bands: Option<WebGlTexture>,
     palette: Option<WebGlTexture>,
-    /// What the palette was made of.
-    palette_of: Option<(u64, Ground)>,
+    /// The ground that the palette is for.
+    palette_of: Option<Ground>,
 }
 
 #[derive(Debug)]
@@ -107,7 +117,7 @@ impl Painter {
         gl.vertex_attrib_divisor(0, 1);
         gl.vertex_attrib_divisor(1, 1);
         let buffers = HashMap::new();
-        Ok(Self { gl, program, uniforms, buffers, bands: None, palette: None, palette_of: None })
+        Ok(Self { gl, program, uniforms, buffers, loose: None, bands: None, palette: None, palette_of: None })
     }
 
     /// Whether a tile was uploaded.
@@ -119,7 +129,7 @@ impl Painter {
     /// Uploads a tile's rectangles.
     pub fn upload(&mut self, tile: TileId, batch: &Batch) {
         let Some(buffer) = self.gl.create_buffer() else { return };
-        let words: Vec<u32> = batch.instances.iter().flat_map(super::batch::Instance::words).collect();
+        let words: Vec<u32> = batch.instances.iter().flat_map(Instance::words).collect();
         self.gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
         let array = Uint32Array::from(words.as_slice());
         self.gl.buffer_data_with_array_buffer_view(Gl::ARRAY_BUFFER, &array, Gl::STATIC_DRAW);
@@ -170,18 +180,17 @@ impl Painter {
         .ok();
     }
 
-    /// Tells which name has which colour; does nothing where that is known already.
-    pub fn set_palette(&mut self, names: &Names, ground: Ground) {
-        let of = Some((names.version(), ground));
-        if self.palette_of == of {
+    /// Tells the colours on a ground; does nothing where they are known already.
+    pub fn set_palette(&mut self, ground: Ground) {
+        if self.palette_of == Some(ground) {
             return;
         }
         let gl = &self.gl;
-        let rows = (COLOURS + MOST_NAMES).div_ceil(PALETTE_WIDTH);
+        let rows = COLOURS.div_ceil(PALETTE_WIDTH);
         let colours = palette::colours(ground).map(|colour| colour.map(|part| (part * 255.0).round() as u8));
         let mut values = vec![0_u8; rows * PALETTE_WIDTH * 4];
-        for (texel, number) in values.chunks_exact_mut(4).zip(names.colours()) {
-            texel[..3].copy_from_slice(&colours[usize::from(number)]);
+        for (texel, colour) in values.chunks_exact_mut(4).zip(colours) {
+            texel[..3].copy_from_slice(&colour);
         }
         if self.palette.is_none() {
             self.palette = gl.create_texture();
@@ -201,15 +210,14 @@ impl Painter {
             Some(&values),
         )
         .ok();
-        self.palette_of = of;
+        self.palette_of = Some(ground);
     }
 
     /// Draws a frame.
     pub fn draw(&self, surface: &Surface, all: &[Quads]) {
         let gl = &self.gl;
         let ratio = surface.ratio;
-        let (width, height) =
-            ((surface.width_px * ratio).round() as i32, (surface.height_px * ratio).round() as i32);
+        let (width, height) = surface.size_px();
         gl.disable(Gl::SCISSOR_TEST);
         gl.viewport(0, 0, width, height);
         gl.clear_color(0.0, 0.0, 0.0, 0.0);
@@ -219,15 +227,50 @@ impl Painter {
         if all.is_empty() || self.bands.is_none() {
             return;
         }
-        gl.use_program(Some(&self.program));
-        gl.uniform2f(self.uniforms.canvas.as_ref(), width as f32, height as f32);
-        gl.uniform1f(self.uniforms.scroll.as_ref(), surface.scroll_px as f32);
-        gl.uniform1f(self.uniforms.ratio.as_ref(), ratio as f32);
-        gl.uniform1i(self.uniforms.bands.as_ref(), BANDS_UNIT as i32);
-        gl.uniform1i(self.uniforms.palette.as_ref(), PALETTE_UNIT as i32);
+        self.set_uniforms(surface);
         for quads in all {
             self.draw_quads(quads, ratio, height);
         }
+    }
+
+    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their
+    /// unit is a pixel of the screen.
+    pub fn draw_loose(&mut self, surface: &Surface, instances: &[Instance]) {
+        if instances.is_empty() || self.bands.is_none() {
+            return;
+        }
+        let gl = &self.gl;
+        if self.loose.is_none() {
+            self.loose = gl.create_buffer();
+        }
+        let words: Vec<u32> = instances.iter().flat_map(Instance::words).collect();
+        gl.bind_buffer(Gl::ARRAY_BUFFER, self.loose.as_ref());
+        let array = Uint32Array::from(words.as_slice());
+        gl.buffer_data_with_array_buffer_view(Gl::ARRAY_BUFFER, &array, Gl::STREAM_DRAW);
+        let (width, height) = surface.size_px();
+        self.set_uniforms(surface);
+        gl.scissor(0, 0, width, height);
+        gl.uniform1f(self.uniforms.offset.as_ref(), 0.0);
+        gl.uniform1f(self.uniforms.cell.as_ref(), 1.0);
+        self.draw_run(&(0..instances.len() as u32));
+    }
+
+    fn set_uniforms(&self, surface: &Surface) {
+        let (gl, (width, height)) = (&self.gl, surface.size_px());
+        gl.use_program(Some(&self.program));
+        gl.uniform2f(self.uniforms.canvas.as_ref(), width as f32, height as f32);
+        gl.uniform1f(self.uniforms.scroll.as_ref(), surface.scroll_px as f32);
+        gl.uniform1f(self.uniforms.ratio.as_ref(), surface.ratio as f32);
+        gl.uniform1i(self.uniforms.bands.as_ref(), BANDS_UNIT as i32);
+        gl.uniform1i(self.uniforms.palette.as_ref(), PALETTE_UNIT as i32);
+    }
+
+    /// Draws instances of the buffer that is bound.
+    fn draw_run(&self, run: &Range<u32>) {
+        let (gl, from) = (&self.gl, run.start as i32 * STRIDE);
+        gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, STRIDE, from);
+        gl.vertex_attrib_i_pointer_with_i32(1, 2, Gl::UNSIGNED_INT, STRIDE, from + LOOK_AT);
+        gl.draw_arrays_instanced(Gl::TRIANGLE_STRIP, 0, CORNERS, (run.end - run.start) as i32);
     }
 
     /// A line is a small part of the canvas that is cleared to its colour.
@@ -255,10 +298,7 @@ impl Painter {
         gl.uniform1f(self.uniforms.cell.as_ref(), (quads.cell_px * ratio) as f32);
         gl.bind_buffer(Gl::ARRAY_BUFFER, Some(buffer));
         for run in &quads.instances {
-            let from = run.start as i32 * STRIDE;
-            gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, STRIDE, from);
-            gl.vertex_attrib_i_pointer_with_i32(1, 2, Gl::UNSIGNED_INT, STRIDE, from + LOOK_AT);
-            gl.draw_arrays_instanced(Gl::TRIANGLE_STRIP, 0, CORNERS, (run.end - run.start) as i32);
+            self.draw_run(run);
         }
     }
 }

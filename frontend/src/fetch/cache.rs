@@ -281,6 +281,7 @@ mod tests {
             start_ps: interval.start.0,
             cell_ps: id.level.cell_ps(),
             names: vec![],
+            waits: vec![],
             lanes: vec![],
         }
     }

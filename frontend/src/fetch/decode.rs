@@ -87,6 +87,7 @@ mod tests {
             start_ps: 0,
             cell_ps: 1024,
             names: vec!["matmul".into()],
+            waits: vec![],
             lanes: vec![lane],
         }
     }

@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;
 use nprof_engine::tile::{Level, TileId};
-use nprof_engine::wire::catalog::{RankDetail, TrackKind};
+use nprof_engine::wire::catalog::RankDetail;
 
 use crate::view::layout::Row;
 use crate::view::{Layout, TimeScale};
 
 /// Cells of the overview over the whole rank, at least: one or two tiles a group.
 const OVERVIEW_CELLS: f64 = 256.0;
-
-/// So many tracks stand for the rank where its names are concerned.
-const LEADING_TRACKS: usize = 20;
 
 /// The tiles that a frame needs, by why.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -71,14 +68,6 @@ pub fn overview(rank: &RankDetail) -> Vec<TileId> {
     let indexes = level.tiles_of(whole);
     let tiles = |group| indexes.clone().map(move |index| TileId { group, level, index });
     rank.groups.iter().flat_map(|group| tiles(group.id)).collect()
-}
-
-/// The tiles of the [`overview`] that tell of the rank's first tracks of slices: what its names are, mostly.
-#[must_use]
-pub fn leading(rank: &RankDetail) -> Vec<TileId> {
-    let slices = rank.tracks.iter().filter(|track| track.kind == TrackKind::Slices);
-    let groups: BTreeSet<u32> = slices.take(LEADING_TRACKS).filter_map(|track| track.group).collect();
-    overview(rank).into_iter().filter(|id| groups.contains(&id.group)).collect()
 }
 
 /// The part of a window in which the rank has anything.
@@ -146,18 +135,5 @@ mod tests {
             rank.entry.end_ps = duration_ps;
             assert!((1..=2).contains(&overview(&rank).len()), "{duration_ps}");
         }
-    }
-
-    #[test]
-    fn the_first_tracks_lead() {
-        let mut rank = rank_of(&format!("Power~\n{}", "a\n".repeat(30)));
-        rank.groups.clear();
-        for (at, track) in rank.tracks.iter_mut().enumerate() {
-            track.group = Some(at as u32);
-            rank.groups
-                .push(nprof_engine::wire::catalog::TileGroup { id: at as u32, tracks: vec![track.id] });
-        }
-        let groups: Vec<u32> = leading(&rank).iter().map(|id| id.group).collect();
-        assert_eq!(groups, (1..=LEADING_TRACKS as u32).collect::<Vec<_>>());
     }
 }

@@ -110,7 +110,7 @@ mod tests {
             previous = c;
         }
         let lane = Lane { track: 0, lane: 0, content: Content::Slices(slices) };
-        Tile { version: 1, start_ps: 1_000, cell_ps: 10, names, lanes: vec![lane] }
+        Tile { version: 1, start_ps: 1_000, cell_ps: 10, names, waits: vec![], lanes: vec![lane] }
     }
 
     #[track_caller]
@@ -141,10 +141,25 @@ mod tests {
 
     #[track_caller]
     fn check_cell(cells: &[u32], time_ps: i64, slop_ps: i64, expected: Option<i64>) {
-        let cell = |cell| TileCell { cell, busy_ps: 5, count: 2, name: 0, longest_row: 0, longest_ps: 3 };
+        let cell = |cell| TileCell {
+            cell,
+            busy_ps: 5,
+            wait_ps: 0,
+            count: 2,
+            name: 0,
+            longest_row: 0,
+            longest_ps: 3,
+        };
         let content = Content::Cells(cells.iter().copied().map(cell).collect());
         let lane = Lane { track: 0, lane: 0, content };
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 10, names: vec!["x".into()], lanes: vec![] };
+        let tile = Tile {
+            version: 1,
+            start_ps: 0,
+            cell_ps: 10,
+            names: vec!["x".into()],
+            waits: vec![],
+            lanes: vec![],
+        };
         let found = hit(&tile, &lane, time_ps, slop_ps).map(|hovered| match hovered {
             Hovered::Cell { span, .. } => span.start.0,
             other => panic!("{other:?}"),

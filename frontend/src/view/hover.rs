@@ -44,6 +44,19 @@ pub enum Hovered {
         /// Its length.
         longest_ps: u64,
     },
+    /// A closed group.
+    Group {
+        /// The group, by number.
+        group: u32,
+        /// The cell under the pointer.
+        span: Interval,
+        /// How many of its lanes work on average.
+        busy_lanes: f64,
+        /// How many lanes it has.
+        lanes: u32,
+        /// The names with the most time in the cell, each with the lanes that it takes on average.
+        names: Vec<(String, f64)>,
+    },
     /// A counter's value.
     Sample {
         /// The sample's row.
@@ -72,7 +85,7 @@ impl Hovered {
     pub fn slice_row(&self) -> Option<u32> {
         match self {
             Self::Slice { row, .. } | Self::Cell { longest_row: row, .. } => Some(*row),
-            Self::Sample { .. } | Self::Range { .. } => None,
+            Self::Group { .. } | Self::Sample { .. } | Self::Range { .. } => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod extent;
+pub mod group_load;
 pub mod hit;
 pub mod hover;
 pub mod keys;

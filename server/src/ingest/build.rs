@@ -11,7 +11,10 @@ use nprof_engine::base::ProfileId;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
 use nprof_engine::native::{Taking, WriteError, write_segment_while};
+use nprof_engine::query::{NameUses, active_span};
+use nprof_engine::segment::Segment;
 use nprof_engine::spill::Space;
+use nprof_engine::wire::catalog::NameSlot;
 
 use super::counted::Counted;
 use super::identity::Identity;
@@ -90,6 +93,7 @@ pub fn build(
             .map_err(|error| IngestError::Write { path: source.place.clone(), source: error })?;
         ranks.push(file);
     }
+    let names = look_through(&staging, &mut ranks)?;
     ranks.sort_by_key(|file| file.rank);
     let manifest = Manifest {
         format: FORMAT,
@@ -102,8 +106,29 @@ pub fn build(
         input_bytes: Some(identity.input_bytes),
         warnings: kinds_of_warnings(&built, &ranks),
         ranks,
+        names,
     };
     Ok(Staged { staging, manifest })
+}
+
+/// Finds out what a page must know of the finished segments before its first picture: where each rank
+/// works, and the numbers of the names over all ranks.
+fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlot>> {
+    let mut uses = NameUses::default();
+    for rank in ranks {
+        let path = staging.profile_dir().join(&rank.file);
+        let opened =
+            Segment::open_file(&path).map_err(|source| IngestError::Write { path: path.clone(), source })?;
+        let mut look = |segment: &Segment<_>| {
+            rank.active_ps = active_span(segment)?.map(|span| (span.start.0, span.end.0));
+            uses.add_rank(segment)
+        };
+        opened
+            .and_then(|segment| look(&segment))
+            .map_err(|source| IngestError::Segment { path: path.clone(), source })?;
+    }
+    let slots = uses.into_slots().into_iter();
+    Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())
 }
 
 /// How many different things went wrong: a kind that comes a thousand times, or in each rank, is one.
@@ -138,6 +163,7 @@ fn rank_file(
         start_ps: built.start_ps,
         end_ps: built.end_ps,
         origin_unix_ns: built.rank.origin_unix_ns,
+        active_ps: None,
         notes,
     }
 }

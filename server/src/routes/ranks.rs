@@ -156,6 +156,8 @@ pub async fn read(State(app): State<App>, At(at): At<RankPath>, form: Form) -> R
             first_place: rank.file.inputs.join(", "),
             count: 1,
         }));
+        detail.active_ps = rank.file.active_ps;
+        detail.names.clone_from(&rank.manifest.names);
         Ok(detail)
     })
     .await

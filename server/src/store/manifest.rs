@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use nprof_engine::wire::catalog::{ProfileEntry, ProfileInfo, RankEntry};
+use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
 use serde::{Deserialize, Serialize};
 
 use super::{Result, Slug, StoreError, disk};
@@ -41,6 +41,9 @@ pub struct Manifest {
     pub warnings: u64,
     /// Its ranks, in order of their numbers.
     pub ranks: Vec<RankFile>,
+    /// Numbers of its names, for their colours, over all ranks; empty where they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<NameSlot>,
 }
 
 /// A rank of a profile.
@@ -73,6 +76,9 @@ pub struct RankFile {
     /// Wall clock of time zero, in Unix nanoseconds, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin_unix_ns: Option<i64>,
+    /// The stretch in which most is done, where it is a small part of the rank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_ps: Option<(i64, i64)>,
     /// Warnings that are not in the segment, because they came up after it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

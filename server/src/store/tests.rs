@@ -19,7 +19,9 @@ fn manifest(id: &str, content: &str) -> Manifest {
         source: "neuron".to_owned(),
         input_bytes: None,
         warnings: 2,
+        names: Vec::new(),
         ranks: vec![RankFile {
+            active_ps: None,
             rank: 0,
             id: id.to_owned(),
             file: "rank_0.nseg".to_owned(),

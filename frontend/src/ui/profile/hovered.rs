@@ -79,6 +79,15 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
             ];
             (Some(format!("mostly {name}")), lines)
         }
+        Hovered::Group { span, busy_lanes, lanes, names, .. } => {
+            let share = busy_lanes / f64::from((*lanes).max(1));
+            let lanes = format::counted(u64::from(*lanes), "lane", "lanes");
+            let mut lines = vec![("Busy", format!("{busy_lanes:.1} of {lanes}, {}", format::percent(share)))];
+            let name = |(name, lanes): &(String, f64)| format!("{name} ({lanes:.1})");
+            lines.extend(names.iter().zip(["Mostly", "then", "then"]).map(|(of, term)| (term, name(of))));
+            lines.extend([("Span", format::duration(span.duration_ps())), ("Click", "opens it".to_owned())]);
+            (None, lines)
+        }
         Hovered::Sample { time_ps, value: sample, .. } => {
             (None, vec![("Value", value(*sample)), ("Since", format::moment(*time_ps))])
         }

@@ -5,6 +5,7 @@
 //! timeline only sends [`Command`]s.
 
 mod first_picture;
+mod hits;
 mod measure;
 mod minimap;
 mod pointer;

@@ -158,7 +158,7 @@ impl Gestures {
             && self.press.get_value().is_none()
         {
             if let Some((x_px, y_px)) = tap {
-                self.on_command.run(Command::Select(self.row_at(x_px, y_px)));
+                self.on_command.run(self.click(x_px, y_px));
             }
             return;
         }
@@ -169,10 +169,8 @@ impl Gestures {
         let command = match (press, span(press, &scale, x_px)) {
             (Press::Zoom { .. }, Some(span)) => Command::Show(span),
             (Press::Mark { .. }, span) => Command::Mark(span),
-            (Press::Zoom { .. }, None) => Command::Select(self.row_at(x_px, y_px)),
-            (Press::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => {
-                Command::Select(self.row_at(x_px, y_px))
-            }
+            (Press::Zoom { .. }, None) => self.click(x_px, y_px),
+            (Press::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => self.click(x_px, y_px),
             (Press::Move { .. }, _) => return,
         };
         self.on_command.run(command);
@@ -211,12 +209,16 @@ impl Gestures {
             Some(Hovered::Cell { span, .. }) => {
                 self.on_command.run(Command::Show(around(span.start.0, span.duration_ps())));
             }
-            Some(Hovered::Sample { .. } | Hovered::Range { .. }) | None => {}
+            Some(Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. }) | None => {}
         }
     }
 
-    fn row_at(self, x_px: f64, y_px: f64) -> Option<u32> {
-        self.stage.with(|stage| stage.hit(x_px, y_px)).flatten()?.what.slice_row()
+    /// What a click does: it selects a slice, or none, and opens a closed group.
+    fn click(self, x_px: f64, y_px: f64) -> Command {
+        match self.stage.with(|stage| stage.hit(x_px, y_px)).flatten().map(|hit| hit.what) {
+            Some(Hovered::Group { group, .. }) => Command::ToggleGroup(group),
+            what => Command::Select(what.and_then(|what| what.slice_row())),
+        }
     }
 
     /// The wheel turns over the tracks: zooms at the cursor; sideways it moves. With shift, the rows scroll.

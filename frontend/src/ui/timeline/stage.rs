@@ -9,36 +9,31 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::{request_animation_frame, set_timeout};
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::tile::{CELLS, TileId};
+use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use web_sys::HtmlCanvasElement;
 
 use super::first_picture;
 use super::tiles::Tiles;
+use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
 use crate::draw::names::Names;
-use crate::draw::overlay::{Above, Arrow, Pen, Shade};
+use crate::draw::overlay::{Above, Pen, Shade};
 use crate::draw::palette::Ground;
-use crate::draw::scene::{Camera, Labels, Rect};
+use crate::draw::scene::{Camera, Labels};
 use crate::draw::shape::Shape;
 use crate::draw::webgl::{Painter, Surface};
 use crate::fetch::FetchError;
 use crate::fetch::cache::Piece;
 use crate::ui::format;
 use crate::view::ticks::Ruler;
-use crate::view::{Hover, Hovered, Layout, TimeScale, hit};
+use crate::view::{Hover, Hovered, Layout, TimeScale};
 
 /// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
 pub const RULER_PX: f64 = 24.0;
-/// The pointer hits what is at most this far beside it.
-const SLOP_PX: f64 = 3.0;
-/// Slices that come before the rank in coarse wait at most so long for their colours.
-const COLOURS_WAIT: Duration = Duration::from_millis(500);
 /// A frame unpacks tiles for at most so long; to draw them for the first time takes about twice as long again.
 const UNPACK_MS: f64 = 1.5;
-/// Arrows that are drawn; a slice with more has them in the details.
-const MOST_ARROWS: usize = 64;
 
 /// What the canvases show. Replaced as a whole whenever a part changes.
 #[derive(Debug, Clone, Default)]
@@ -127,31 +122,18 @@ pub struct Hit {
 /// The stage.
 #[derive(Debug, Default)]
 pub struct Stage {
-    shown: Shown,
-    shape: Shape,
-    tiles: Tiles,
+    pub(super) shown: Shown,
+    pub(super) shape: Shape,
+    pub(super) tiles: Tiles,
     tools: Option<Tools>,
     batches: HashMap<TileId, Batch>,
     names: Names,
-    colours: Colours,
     gesture: Gesture,
     hovered: Option<Hit>,
     is_frame_requested: bool,
     are_bands_stale: bool,
     /// Whether the rank's first slices are on the screen.
     has_drawn: bool,
-}
-
-/// Whether the rank's names have their colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Colours {
-    /// The rank in coarse is on its way: nothing is drawn yet, so that nothing changes its colour.
-    #[default]
-    Awaited,
-    /// It takes long: drawn with colours that may still change.
-    Preliminary,
-    /// They stay.
-    Given,
 }
 
 /// What a frame leaves to be done when the stage is free again.
@@ -227,13 +209,7 @@ impl StageHandle {
 
     /// Shows something else.
     pub fn show(self, shown: Shown) {
-        if self.with(|stage| stage.show(shown)) == Some(true) {
-            let late = move || {
-                self.with(|stage| stage.colours.wait_no_longer());
-                self.invalidate();
-            };
-            set_timeout(late, COLOURS_WAIT);
-        }
+        self.with(|stage| stage.show(shown));
         self.invalidate();
     }
 
@@ -241,14 +217,6 @@ impl StageHandle {
     pub fn gesture(self, change: impl FnOnce(&mut Gesture)) {
         self.with(|stage| change(&mut stage.gesture));
         self.invalidate();
-    }
-}
-
-impl Colours {
-    fn wait_no_longer(&mut self) {
-        if *self == Self::Awaited {
-            *self = Self::Preliminary;
-        }
     }
 }
 
@@ -286,8 +254,7 @@ impl Stage {
         &self.shown
     }
 
-    /// Whether this is another rank.
-    fn show(&mut self, shown: Shown) -> bool {
+    fn show(&mut self, shown: Shown) {
         let is_same = |a: &Option<Arc<RankDetail>>, b: &Option<Arc<RankDetail>>| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
@@ -295,7 +262,7 @@ impl Stage {
         let is_other = !is_same(&self.shown.rank, &shown.rank);
         if is_other {
             self.has_drawn = false;
-            self.colours = Colours::Awaited;
+            self.names = shown.rank.as_deref().map(|rank| Names::new(&rank.names)).unwrap_or_default();
             self.shape = shown.rank.as_deref().map(Shape::new).unwrap_or_default();
             self.tiles.open(&shown.slug, shown.rank.clone());
             self.batches.clear();
@@ -307,7 +274,6 @@ impl Stage {
         }
         self.are_bands_stale |= !Arc::ptr_eq(&self.shown.layout, &shown.layout);
         self.shown = shown;
-        is_other
     }
 
     fn frame(&mut self) -> Outcome {
@@ -324,16 +290,8 @@ impl Stage {
         let top_px = self.shown.scroll_px;
         let rows = self.shown.layout.visible(top_px, top_px + height_px);
         let (wanted, fetch) = self.tiles.plan(&self.shown.layout, rows, &scale, ratio);
-        if self.colours != Colours::Given
-            && let Some(leading) = self.tiles.leading()
-        {
-            self.names.give(leading.iter().map(Rc::as_ref), &self.shape);
-            self.colours = Colours::Given;
-        }
         let mut pieces = Vec::new();
-        if self.colours != Colours::Awaited {
-            wanted.shown.iter().for_each(|id| self.tiles.cache().pieces(*id, &mut pieces));
-        }
+        wanted.shown.iter().for_each(|id| self.tiles.cache().pieces(*id, &mut pieces));
         let hover = self.hover();
         self.paint(&rank, &pieces, ratio);
         if !pieces.is_empty() && !std::mem::replace(&mut self.has_drawn, true) {
@@ -361,7 +319,7 @@ impl Stage {
         for piece in pieces {
             let is_new = tools.painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
             if is_new || !self.batches.contains_key(&piece.id) {
-                let mut batch = Batch::new(&piece.tile, &rank.tracks, &self.shape, &mut self.names);
+                let mut batch = Batch::new(&piece.tile, &rank.tracks, &self.shape, &self.names);
                 if let Some(painter) = &mut tools.painter {
                     painter.upload(piece.id, &batch);
                 }
@@ -376,11 +334,14 @@ impl Stage {
             if std::mem::take(&mut self.are_bands_stale) {
                 painter.set_bands(&self.shape.bands(&rank.tracks, &layout));
             }
-            painter.set_palette(names, ground);
+            painter.set_palette(ground);
             let quads = |piece: &Piece| camera.quads(piece, self.batches.get(&piece.id)?);
             let quads: Vec<_> = pieces.iter().filter_map(quads).collect();
             let lines_px = ruler.ticks.iter().map(|tick| scale.px_from_time(tick.time_ps)).collect();
-            painter.draw(&Surface { width_px, height_px, scroll_px, ratio, lines_px, ground }, &quads);
+            let surface = Surface { width_px, height_px, scroll_px, ratio, lines_px, ground };
+            painter.draw(&surface, &quads);
+            let drawn = pieces.iter().filter_map(|piece| Some((piece, self.batches.get(&piece.id)?)));
+            painter.draw_loose(&surface, &camera.group_bands(drawn, ratio));
         }
         let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
         for piece in pieces {
@@ -391,43 +352,6 @@ impl Stage {
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);
         tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &above.shades);
         tools.minimap.draw(&tools.canvases.minimap, rank, &self.shape, self.tiles.overview(), ground);
-    }
-
-    /// What lies at a point of the tracks, in CSS pixels.
-    #[must_use]
-    pub fn hit(&self, x_px: f64, y_px: f64) -> Option<Hit> {
-        let rank = self.shown.rank.as_deref()?;
-        let row = self.shown.layout.row_at(y_px + self.shown.scroll_px)?;
-        let track = rank.tracks.get(row.track)?;
-        let lane = row.lane_at(track, y_px + self.shown.scroll_px);
-        let scale = self.shown.scale();
-        let what =
-            self.at(track.group?, track.id, lane, scale.time_from_px(x_px), scale.ps_from_px(SLOP_PX))?;
-        Some(Hit { track: track.id, lane, what })
-    }
-
-    fn at(&self, group: u32, track: u32, lane: u32, time_ps: i64, slop_ps: i64) -> Option<Hovered> {
-        let level = self.shown.scale().level(window().device_pixel_ratio().max(0.5));
-        let index = level.cell_of(nprof_engine::base::Time(time_ps)).div_euclid(CELLS);
-        let mut pieces = Vec::new();
-        self.tiles.cache().pieces(TileId { group, level, index }, &mut pieces);
-        let piece = pieces.iter().find(|piece| piece.clip.overlaps(time_ps, time_ps))?;
-        let lane = piece.tile.lanes.iter().find(|one| one.track == track && one.lane == lane)?;
-        hit::hit(&piece.tile, lane, time_ps, slop_ps)
-    }
-
-    /// The slice nearest to the middle of the window in the topmost track in sight: where stepping starts.
-    #[must_use]
-    pub fn slice_in_sight(&self) -> Option<u32> {
-        let rank = self.shown.rank.as_deref()?;
-        let shown = &self.shown;
-        let half_ps = shown.window.duration_ps() / 2;
-        let middle_ps = shown.window.start.0.saturating_add(half_ps);
-        let rows = shown.layout.visible(shown.scroll_px, shown.scroll_px + shown.size_px.1);
-        rows.iter().find_map(|row| {
-            let track = rank.tracks.get(row.track)?;
-            self.at(track.group?, track.id, 0, middle_ps, half_ps)?.slice_row()
-        })
     }
 
     /// What is under the pointer, where that changed.
@@ -474,22 +398,14 @@ fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Opt
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)
             }
             Hovered::Cell { span, .. } => camera.rect(hit.track, hit.lane, span.start.0, span.duration_ps()),
-            Hovered::Sample { .. } | Hovered::Range { .. } => None,
+            Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. } => None,
         }),
         selected: shown.selected.as_ref().and_then(|detail| rect_of(&detail.slice)),
-        arrows: shown.selected.as_ref().map_or_else(Vec::new, |detail| arrows(detail, rect_of)),
+        arrows: shown
+            .selected
+            .as_ref()
+            .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
         shades: marked.into_iter().chain(dragged).collect(),
         pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
     }
-}
-
-fn arrows(detail: &SliceDetail, rect_of: impl Fn(&SliceEntry) -> Option<Rect>) -> Vec<Arrow> {
-    let Some(own) = rect_of(&detail.slice) else { return Vec::new() };
-    let arrow = |from: Rect, to: Rect| Arrow {
-        from_px: (from.x_px + from.width_px, from.y_px + from.height_px / 2.0),
-        to_px: (to.x_px, to.y_px + to.height_px / 2.0),
-    };
-    let into = detail.predecessors.iter().filter_map(|other| Some(arrow(rect_of(&other.slice)?, own)));
-    let out = detail.successors.iter().filter_map(|other| Some(arrow(own, rect_of(&other.slice)?)));
-    into.chain(out).take(MOST_ARROWS).collect()
 }

@@ -13,7 +13,7 @@ use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::cache::TileCache;
 use crate::fetch::decode;
-use crate::fetch::wanted::{Wanted, leading, overview};
+use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{Client, FetchError};
 use crate::view::layout::Row;
 use crate::view::{Layout, TimeScale};
@@ -30,7 +30,6 @@ pub struct Tiles {
     inbox: VecDeque<(TileId, Result<Vec<u8>, FetchError>)>,
     source: Option<Source>,
     overview: Vec<TileId>,
-    leading: Vec<TileId>,
     /// Counts ranks: answers for one that is no longer shown are dropped.
     generation: u64,
     /// For when a retry is arranged already.
@@ -82,7 +81,6 @@ impl Default for Tiles {
             inbox: VecDeque::new(),
             source: None,
             overview: Vec::new(),
-            leading: Vec::new(),
             generation: 0,
             retry_at_ms: None,
         }
@@ -99,12 +97,11 @@ impl Tiles {
     /// Shows another rank: everything of the one before is dropped.
     pub fn open(&mut self, slug: &str, rank: Option<Arc<RankDetail>>) {
         let generation = self.generation + 1;
-        let leading = rank.as_deref().map(leading).unwrap_or_default();
         let overview = rank.as_deref().map(overview).unwrap_or_default();
         let source = rank.map(|rank| Source { slug: slug.into(), rank });
         let mut fresh = Self::default();
         (fresh.source, fresh.generation) = (source, generation);
-        (fresh.overview, fresh.leading) = (overview, leading);
+        fresh.overview = overview;
         *self = fresh;
     }
 
@@ -119,14 +116,6 @@ impl Tiles {
         self.overview.iter().filter_map(|id| self.cache.tile(*id))
     }
 
-    /// The tiles that tell what the rank's names are, once all of them are here or will not come soon.
-    #[must_use]
-    pub fn leading(&self) -> Option<Vec<Rc<Tile>>> {
-        let is_settled = |id: &TileId| self.cache.tile(*id).is_some() || self.cache.failure(&[*id]).is_some();
-        let tiles = || self.leading.iter().filter_map(|id| self.cache.tile(*id).cloned()).collect();
-        self.leading.iter().all(is_settled).then(tiles)
-    }
-
     /// Tiles that were dropped since the last call.
     pub fn take_dropped(&mut self) -> Vec<TileId> {
         self.cache.take_dropped()
@@ -136,11 +125,9 @@ impl Tiles {
     pub fn plan(&mut self, layout: &Layout, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
         let Some(source) = self.source.clone() else { return (Wanted::default(), Orders::default()) };
         let wanted = Wanted::new(&source.rank, layout, rows, scale, ratio);
-        // The overview of what is in sight stands in until the rest is here, so it comes first, with what the colours
-        // wait for; what lies ahead waits for all of it.
-        let is_first = |id: &TileId| {
-            self.leading.contains(id) || wanted.shown.iter().any(|shown| shown.group == id.group)
-        };
+        // The overview of what is in sight stands in until the rest is here, so it comes first;
+        // what lies ahead waits for all of it.
+        let is_first = |id: &TileId| wanted.shown.iter().any(|shown| shown.group == id.group);
         let (mut ids, elsewhere): (Vec<_>, Vec<_>) = self.overview.iter().copied().partition(is_first);
         ids.extend(&wanted.shown);
         ids.extend(elsewhere);

@@ -18,6 +18,8 @@ const AHEAD_PX: f64 = 240.0;
 /// One row of the list.
 #[derive(Debug, Clone, PartialEq)]
 struct Item {
+    /// The rank's content: tracks of other ranks have other names and counts, whatever their place.
+    content: Arc<str>,
     row: Row,
     track: Track,
     position: usize,
@@ -55,11 +57,12 @@ pub fn TrackList(
     let items = move || {
         let Some(rank) = rank.get() else { return Vec::new() };
         let (layout, toggled) = (layout.get(), toggled.get());
+        let content: Arc<str> = rank.entry.content.as_str().into();
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
         rows.filter_map(|(position, row)| {
             let track = rank.tracks.get(row.track)?.clone();
             let is_closed = track.initially_closed != toggled.contains(&track.id);
-            Some(Item { row: *row, track, position, is_closed })
+            Some(Item { content: Arc::clone(&content), row: *row, track, position, is_closed })
         })
         .collect()
     };
@@ -69,7 +72,7 @@ pub fn TrackList(
         <ul class="tracks" aria-label="Tracks" style=height>
             <For
                 each=items
-                key=|item| (item.track.id, item.row.top_px.to_bits(), item.is_closed)
+                key=|item| (Arc::clone(&item.content), item.track.id, item.row.top_px.to_bits(), item.is_closed)
                 children=move |item| view! { <TrackName item count on_command /> }
             />
         </ul>
@@ -78,7 +81,7 @@ pub fn TrackList(
 
 #[component]
 fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> impl IntoView {
-    let Item { row, track, position, is_closed } = item;
+    let Item { row, track, position, is_closed, .. } = item;
     let style = format!(
         "top: {}px; height: {}px; --indent: {}px",
         row.top_px,

@@ -1,0 +1,79 @@
+//! Names of slices in which nothing is done but waiting.
+//!
+//! A wait covers time without using the hardware. Drawn and counted as work, the semaphore waits of
+//! a real Neuron trace are its loudest bars and hide the microseconds in which it computes.
+
+use memchr::memchr3;
+
+/// Words that say that a call or an instruction waits, in lower case.
+const WORDS: [&str; 5] = ["wait", "waiting", "synchronize", "synchronise", "barrier"];
+/// Neuron's instruction that waits for a semaphore and then changes it.
+const NEURON_WAIT: &str = "EVENT_SEMAPHORE";
+/// Calls of CUDA and HIP that put a wait into a stream and return at once.
+const ENQUEUED: &str = "StreamWaitEvent";
+/// Longer names are sentences or operands.
+const LONGEST: usize = 256;
+
+/// Whether a slice of this name waits. A word counts as a whole: `cudaStreamSynchronize` and
+/// `event_wait` wait, `Awaitable` and `asynchronous_copy` do not.
+#[must_use]
+pub fn is_wait(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    if bytes.len() > LONGEST || !may_wait(bytes) {
+        return name == NEURON_WAIT;
+    }
+    !name.contains(ENQUEUED)
+        && words(name).any(|word| WORDS.iter().any(|wait| word.eq_ignore_ascii_case(wait)))
+}
+
+/// Whether one of the rarer letters of the words occurs: most names are settled by that.
+fn may_wait(bytes: &[u8]) -> bool {
+    memchr3(b'w', b'W', b'b', bytes).or_else(|| memchr3(b'y', b'Y', b'B', bytes)).is_some()
+}
+
+/// The words of an identifier: letters between other signs, cut before each capital letter that
+/// follows a small one.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|sign: char| !sign.is_ascii_alphabetic()).flat_map(|part| {
+        let bytes = part.as_bytes();
+        let is_edge = |at: &usize| bytes[*at].is_ascii_uppercase() && bytes[*at - 1].is_ascii_lowercase();
+        let edges = (1..bytes.len()).filter(is_edge).chain([bytes.len()]);
+        edges.scan(0, move |start, end| Some(&part[std::mem::replace(start, end)..end]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_words_decide() {
+        for name in [
+            "EVENT_SEMAPHORE",
+            "WAIT_FOR_RANKS",
+            "cudaStreamSynchronize",
+            "synchronizeStream",
+            "event_wait",
+            "threading.py(359): wait",
+            "## all2all_data:lengths_wait ##",
+            "KJTListAwaitable wait()",
+            "All2All_Pooled_Wait",
+            "nrt_barrier",
+        ] {
+            assert!(is_wait(name), "{name}");
+        }
+        for name in [
+            "",
+            "EVENT_SEMAPHORE_RANGE_CLEAR",
+            "MATMUL",
+            "KJTListAwaitable",
+            "fb::asynchronous_complete_cumsum",
+            "cudaStreamWaitEvent",
+            "waitress",
+            "éWÿ",
+        ] {
+            assert!(!is_wait(name), "{name}");
+        }
+        assert!(!is_wait(&"wait ".repeat(100)));
+    }
+}

@@ -1,0 +1,142 @@
+//! Where a rank works: the stretch of a trace that is worth looking at first.
+//!
+//! A trace can begin long before its work and end long after it. Two microseconds of set-up and
+//! twelve of work in a capture of two milliseconds are invisible when all of it is shown.
+
+use crate::base::{Interval, Result};
+use crate::model::TrackId;
+use crate::segment::{Bytes, Segment};
+use crate::tile::{LaneContent, Level, TileId, cut};
+
+/// Cells that the trace is looked at in, at least.
+const CELLS: f64 = 1024.0;
+/// Work that is further apart than this share of the trace belongs to different stretches.
+const GAP: f64 = 0.1;
+/// A stretch longer than this share of the trace is no better a view than the whole.
+const LONGEST: f64 = 0.25;
+
+/// What is done in one cell, over all lanes.
+#[derive(Debug, Clone, Copy, Default)]
+struct CellWork {
+    work_ps: u64,
+    /// First and last moment of the work; exact where the tile brings slices.
+    span: Option<Interval>,
+}
+
+/// The stretch with the most work, if nothing works around it for long and it is a small part of the
+/// trace. Waits and instants are no work.
+///
+/// # Errors
+/// Where bytes are missing or damaged.
+pub fn active_span<B: Bytes>(segment: &Segment<B>) -> Result<Option<Interval>> {
+    let tracks = segment.slice_tracks(None);
+    let spans = tracks.iter().map(|id| &segment.footer().tracks[id.0 as usize]);
+    let whole = spans.map(|track| Interval::new(track.start_ps, track.end_ps)).reduce(Interval::cover);
+    let Some(whole) = whole.filter(|whole| whole.duration_ps() > 0) else { return Ok(None) };
+    let level = Level::for_cell_ps(whole.duration_ps() as f64 / CELLS);
+    let mut cells = Cells::new(level, whole);
+    for track in tracks {
+        cells.add_track(segment, track)?;
+    }
+    let longest = whole.duration_ps() as f64 * LONGEST;
+    Ok(cells.stretch().filter(|stretch| (stretch.duration_ps() as f64) < longest))
+}
+
+/// Cells with no long gap between them.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    work_ps: u64,
+    span: Interval,
+}
+
+struct Cells {
+    level: Level,
+    whole: Interval,
+    /// Number of the first cell.
+    first: i64,
+    work: Vec<CellWork>,
+}
+
+impl Cells {
+    fn new(level: Level, whole: Interval) -> Self {
+        let (first, last) = (level.cell_of(whole.start), level.cell_of(whole.end));
+        let count = usize::try_from(last.saturating_sub(first)).unwrap_or_default() + 1;
+        Self { level, whole, first, work: vec![CellWork::default(); count] }
+    }
+
+    fn add_track<B: Bytes>(&mut self, segment: &Segment<B>, track: TrackId) -> Result<()> {
+        let waits = &segment.footer().waits;
+        for index in self.level.tiles_of(self.whole) {
+            let tile = TileId { group: 0, level: self.level, index };
+            for lane in cut(segment, track, tile)? {
+                match lane.content {
+                    LaneContent::Slices(slices) => {
+                        for slice in slices.iter().filter(|slice| waits.binary_search(&slice.name).is_err()) {
+                            let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
+                            let inside = tile.interval().intersection(Interval::new(slice.start_ps, end_ps));
+                            self.add_slice(inside);
+                        }
+                    }
+                    LaneContent::SliceCells(cells) => {
+                        for cell in cells {
+                            let start_ps = cell.index.saturating_mul(self.level.cell_ps());
+                            let span = Interval::new(start_ps, start_ps.saturating_add(self.level.cell_ps()));
+                            self.add(cell.index, cell.content.busy_ps - cell.content.wait_ps, span);
+                        }
+                    }
+                    LaneContent::Samples(_) | LaneContent::Ranges(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_slice(&mut self, inside: Interval) {
+        if inside.duration_ps() <= 0 {
+            return;
+        }
+        let last = self.level.cell_of(crate::base::Time(inside.end.0 - 1));
+        for cell in self.level.cell_of(inside.start)..=last {
+            let start_ps = cell.saturating_mul(self.level.cell_ps());
+            let part =
+                Interval::new(start_ps, start_ps.saturating_add(self.level.cell_ps())).intersection(inside);
+            self.add(cell, part.duration_ps().unsigned_abs(), part);
+        }
+    }
+
+    fn add(&mut self, cell: i64, work_ps: u64, span: Interval) {
+        let at = usize::try_from(cell.saturating_sub(self.first)).ok();
+        if let Some(cell) = at.and_then(|at| self.work.get_mut(at)).filter(|_| work_ps > 0) {
+            cell.work_ps = cell.work_ps.saturating_add(work_ps);
+            cell.span = Some(cell.span.map_or(span, |known| known.cover(span)));
+        }
+    }
+
+    /// The stretch of cells with the most work between two long gaps.
+    fn stretch(&self) -> Option<Interval> {
+        let gap_ps = self.whole.duration_ps() as f64 * GAP;
+        let (mut best, mut current): (Option<Stretch>, Option<Stretch>) = (None, None);
+        for cell in &self.work {
+            let Some(span) = cell.span else { continue };
+            current = match current {
+                Some(known) if ((span.start.0 - known.span.end.0) as f64) < gap_ps => Some(Stretch {
+                    work_ps: known.work_ps.saturating_add(cell.work_ps),
+                    span: known.span.cover(span),
+                }),
+                done => {
+                    best = with_more_work(best, done);
+                    Some(Stretch { work_ps: cell.work_ps, span })
+                }
+            };
+        }
+        with_more_work(best, current).map(|stretch| stretch.span)
+    }
+}
+
+/// The stretch with more work, the first of equals.
+fn with_more_work(one: Option<Stretch>, two: Option<Stretch>) -> Option<Stretch> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(if two.work_ps > one.work_ps { two } else { one }),
+        (one, two) => one.or(two),
+    }
+}

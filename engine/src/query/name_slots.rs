@@ -1,0 +1,129 @@
+//! Numbers for the names of a profile, so that names that stand side by side have different ones.
+//!
+//! A page gives a colour to each number. Numbers belong to the whole profile: a name has the same one
+//! on every rank, in every link and in every export. They follow from the time that names take and
+//! from the tracks on which they stand, both over all ranks.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::hands::OneHand;
+use crate::base::{Interval, Result};
+use crate::model::{TrackId, hash_of};
+use crate::segment::{Bytes, Segment};
+
+/// How many numbers there are.
+pub const SLOTS: usize = 16;
+/// The first of them differ most. The names with the most time get these.
+pub const FIRST_SLOTS: usize = 8;
+/// Names that get a number; all others take so little time that [`slot_of_rare`] does for them.
+const MOST_NAMES: usize = 256;
+
+/// A name without its digits: `fusion.12` and `fusion.7` are of one kind.
+#[must_use]
+pub fn kind_of(name: &str) -> std::borrow::Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_digit()) {
+        name.chars().filter(|sign| !sign.is_ascii_digit()).collect::<String>().into()
+    } else {
+        name.into()
+    }
+}
+
+/// The number of a kind of name that no profile gave one.
+#[must_use]
+pub fn slot_of_rare(kind: &str) -> u8 {
+    (preference(kind) % SLOTS as u64) as u8
+}
+
+/// FNV-1a, and a last mixing so that similar names do not get neighbouring numbers.
+fn preference(kind: &str) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in kind.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+}
+
+/// A kind of name with its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameSlot {
+    /// The name without its digits.
+    pub kind: String,
+    /// Below [`SLOTS`].
+    pub slot: u8,
+}
+
+/// The names of the ranks so far.
+#[derive(Debug, Default)]
+pub struct NameUses {
+    kinds: BTreeMap<String, NameUse>,
+}
+
+#[derive(Debug, Default)]
+struct NameUse {
+    total_ps: u64,
+    /// The tracks and the groups on which it stands, by the hash of their path of names.
+    tracks: BTreeSet<u64>,
+    groups: BTreeSet<u64>,
+}
+
+impl NameUses {
+    /// Adds the slices of a rank.
+    ///
+    /// # Errors
+    /// Where bytes are missing or damaged.
+    pub fn add_rank<B: Bytes>(&mut self, segment: &Segment<B>) -> Result<()> {
+        let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
+        for track in segment.slice_tracks(None) {
+            let (own, group) = paths_of(segment, track);
+            for name in segment.selection(&[track], all, &OneHand)?.by_name {
+                let kind = kind_of(segment.text(name.name)?);
+                let use_ = match self.kinds.get_mut(kind.as_ref()) {
+                    Some(known) => known,
+                    None => self.kinds.entry(kind.into_owned()).or_default(),
+                };
+                use_.total_ps = use_.total_ps.saturating_add(name.total_ps);
+                use_.tracks.insert(own);
+                use_.groups.insert(group);
+            }
+        }
+        Ok(())
+    }
+
+    /// The kinds with the most time, most first, each with the number that is the rarest where it
+    /// stands: on its tracks, then in its groups. Of equally rare ones its text decides.
+    #[must_use]
+    pub fn into_slots(self) -> Vec<NameSlot> {
+        let mut order: Vec<(String, NameUse)> = self.kinds.into_iter().collect();
+        // Equal times stay in the order of texts.
+        order.sort_by_key(|(_, of)| Reverse(of.total_ps));
+        order.truncate(MOST_NAMES);
+        let mut given: Vec<u8> = Vec::with_capacity(order.len());
+        for (at, (kind, own)) in order.iter().enumerate() {
+            let choice = if at < FIRST_SLOTS { FIRST_SLOTS } else { SLOTS };
+            let mut uses = [(0_u32, 0_u32); SLOTS];
+            for ((_, other), slot) in order.iter().zip(&given) {
+                let (on_tracks, in_groups) = &mut uses[usize::from(*slot)];
+                *on_tracks += u32::from(!other.tracks.is_disjoint(&own.tracks));
+                *in_groups += u32::from(!other.groups.is_disjoint(&own.groups));
+            }
+            let liked = preference(kind) as usize % choice;
+            let rarest = (0..choice).map(|step| (liked + step) % choice).min_by_key(|slot| uses[*slot]);
+            given.push(rarest.unwrap_or_default() as u8);
+        }
+        order.into_iter().zip(given).map(|((kind, _), slot)| NameSlot { kind, slot }).collect()
+    }
+}
+
+/// The paths of a track and of the group that it is in, as hashes: ranks number tracks differently.
+fn paths_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> (u64, u64) {
+    let tracks = &segment.footer().tracks;
+    let mut names = Vec::new();
+    let mut at = Some(track);
+    while let Some(meta) = at.and_then(|id| tracks.get(id.0 as usize)) {
+        names.push(meta.spec.name.as_str());
+        at = meta.spec.parent;
+    }
+    let group = hash_of(&names[1.min(names.len())..].join("\n"));
+    (hash_of(&names.join("\n")), group)
+}

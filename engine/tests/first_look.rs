@@ -1,0 +1,100 @@
+//! What a page needs to know before its first picture: where the rank works, and how its names are
+//! told apart.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
+use nprof_engine::query::{NameUses, active_span};
+use nprof_engine::segment::Segment;
+use nprof_engine::spill::MemoryScratch;
+
+/// A rank with a slice for each `(track, name, start, duration)`.
+fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
+    let scratch = MemoryScratch::default();
+    let mut bytes = Vec::new();
+    let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
+    let spec = TableSpec {
+        name: "slice".into(),
+        kind: TableKind::Slices,
+        name_key: String::new(),
+        doc: String::new(),
+    };
+    let table = sink.table(spec).unwrap();
+    let mut tracks = std::collections::BTreeMap::new();
+    for &(track, name, start_ps, duration_ps) in slices {
+        let id = *tracks.entry(track).or_insert_with(|| {
+            sink.track(TrackSpec::slices(track, None, table, Nesting::Concurrent, 0)).unwrap()
+        });
+        let form = if duration_ps == 0 { Form::Instant } else { Form::Complete };
+        let name = sink.name(name).unwrap();
+        sink.slice(&SliceRecord { track: id, start_ps, duration_ps, name, form, fields: &[] }).unwrap();
+    }
+    sink.finish().unwrap();
+    Segment::open(bytes).unwrap()
+}
+
+#[track_caller]
+fn check_active(slices: &[(&str, &str, i64, i64)], expected: Option<(i64, i64)>) {
+    let found = active_span(&rank(slices)).unwrap().map(|span| (span.start.0, span.end.0));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_stretch_with_the_most_work_is_found_between_waits() {
+    let set_up = ("Sync", "DRAIN", 10_000, 5_000);
+    let wait = ("Vector", "EVENT_SEMAPHORE", 20_000, 950_000);
+    let work = [("Tensor", "MATMUL", 970_000, 10_000), ("Vector", "ADD", 985_000, 7_000)];
+    let instant = ("Events", "mark", 0, 0);
+    check_active(&[set_up, wait, work[0], work[1], instant], Some((970_000, 992_000)));
+    // The same in rows so many that the tile brings cells: to the width of a cell.
+    let many: Vec<_> = (0..2_000).map(|at| ("Tensor", "MATMUL", 970_000 + at * 10, 9)).collect();
+    let found = active_span(&rank(&[&[set_up, wait], &many[..]].concat())).unwrap().unwrap();
+    assert!((969_000..=970_000).contains(&found.start.0), "{found:?}");
+    assert!((989_990..=992_000).contains(&found.end.0), "{found:?}");
+}
+
+#[test]
+fn a_trace_that_works_all_along_is_shown_whole() {
+    check_active(&[], None);
+    check_active(&[("a", "x", 0, 1_000)], None);
+    check_active(&[("a", "x", 5, 0)], None);
+    check_active(&[("a", "EVENT_SEMAPHORE", 0, 1_000_000)], None);
+    let spread: Vec<_> = (0..20).map(|at| ("a", "x", at * 50_000, 1_000)).collect();
+    check_active(&spread, None);
+}
+
+fn slots(ranks: &[&[(&str, &str, i64, i64)]]) -> Vec<(String, u8)> {
+    let mut uses = NameUses::default();
+    for slices in ranks {
+        uses.add_rank(&rank(slices)).unwrap();
+    }
+    uses.into_slots().into_iter().map(|name| (name.kind, name.slot)).collect()
+}
+
+#[test]
+fn names_have_one_number_over_all_ranks_whatever_their_order() {
+    let one: &[_] = &[("a", "matmul", 0, 900), ("a", "copy.1", 900, 50), ("b", "load", 0, 10)];
+    let two: &[_] = &[("b", "copy.7", 0, 500), ("a", "reduce", 600, 20)];
+    let of = slots(&[one, two]);
+    assert_eq!(of, slots(&[two, one]));
+    let kinds: Vec<&str> = of.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["matmul", "copy.", "reduce", "load"]);
+    // All stand beside each other somewhere.
+    let numbers: std::collections::BTreeSet<u8> = of.iter().map(|(_, slot)| *slot).collect();
+    assert_eq!(numbers.len(), 4);
+    assert!(numbers.iter().all(|slot| *slot < 8), "few names have the numbers that differ most");
+}
+
+#[test]
+fn names_side_by_side_differ_also_beyond_the_first() {
+    let names: Vec<String> = ('a'..='z').map(|letter| letter.to_string().repeat(3)).collect();
+    let here: Vec<_> =
+        names.iter().zip(0..).map(|(name, at)| ("a", name.as_str(), at * 100, 99 - at)).collect();
+    let others = ["one", "two", "three"].map(|name| ("b", name, 0, 1));
+    let of = slots(&[&[&here[..], &others[..]].concat()]);
+    let late: std::collections::BTreeSet<u8> = of[26..].iter().map(|(_, slot)| *slot).collect();
+    assert_eq!(late.len(), 3, "{:?}", &of[26..]);
+    let first: std::collections::BTreeSet<u8> = of[..16].iter().map(|(_, slot)| *slot).collect();
+    assert_eq!(first.len(), 16, "{:?}", &of[..16]);
+}

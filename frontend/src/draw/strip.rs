@@ -1,0 +1,243 @@
+//! One look for a lane at every zoom: what is wide enough is a bar, all else is the share of each
+//! cell that is worked or waited in.
+//!
+//! The width of a slice decides, not how a tile tells it. A lane of short slices therefore looks the
+//! same where its tile brings slices and where it brings cells, and a bar that shrinks below the
+//! limit turns into cells of the same area.
+
+use nprof_engine::wire::tile::{Content, Tile, TileCell, TileSlice};
+
+use crate::view::hit;
+
+/// A slice of so many cells is a bar. A cell is one to two pixels of the screen wide.
+pub const BAR_CELLS: i64 = 4;
+/// Instants nearer to each other than this, in cells, are ticks: diamonds would cover each other.
+const TICK_CELLS: f64 = 6.0;
+
+/// What a lane shows.
+#[derive(Debug, Default, PartialEq)]
+pub struct Strip<'a> {
+    /// Slices that are wide enough to stand for themselves.
+    pub bars: Vec<&'a TileSlice>,
+    /// The cells of all others, in order, each once.
+    pub shares: Vec<Share>,
+    /// Moments without duration, in order.
+    pub points: Vec<Point>,
+}
+
+/// What the narrow slices of a cell come to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// Which cell of the tile.
+    pub cell: u32,
+    /// The share of it in which something is done, from 0 to 1.
+    pub work: f32,
+    /// The share of it that is waited.
+    pub wait: f32,
+    /// The name with the most time: of what works, if anything does. Indexes the tile's texts.
+    pub name: u32,
+}
+
+/// A moment without duration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// In cells from the tile's start.
+    pub at: f64,
+    /// Indexes the tile's texts.
+    pub name: u32,
+    /// Whether others are so near that it must be thin.
+    pub is_dense: bool,
+}
+
+/// Part of a cell that one slice takes.
+struct Part {
+    cell: u32,
+    name: u32,
+    share: f32,
+    is_wait: bool,
+}
+
+impl<'a> Strip<'a> {
+    /// Of a lane of this tile. `cells` is how many the tile has; what lies beyond is left out.
+    #[must_use]
+    pub fn new(content: &'a Content, tile: &Tile, cells: u32) -> Self {
+        let cell_ps = tile.cell_ps.max(1);
+        let mut strip = Self::default();
+        match content {
+            Content::Slices(slices) => {
+                let mut parts = Vec::new();
+                for slice in slices {
+                    if slice.form == hit::INSTANT || slice.duration_ps == 0 {
+                        let at = slice.start_ps as f64 / cell_ps as f64;
+                        strip.points.push(Point { at, name: slice.name, is_dense: false });
+                    } else if slice.duration_ps >= cell_ps.saturating_mul(BAR_CELLS) {
+                        strip.bars.push(slice);
+                    } else {
+                        let is_wait = tile.waits.binary_search(&slice.name).is_ok();
+                        add_parts(slice, cell_ps, cells, is_wait, &mut parts);
+                    }
+                }
+                strip.shares = shares(parts);
+            }
+            Content::Cells(all) => {
+                for cell in all.iter().filter(|cell| cell.cell < cells) {
+                    if cell.busy_ps == 0 {
+                        let at = f64::from(cell.cell) + 0.5;
+                        strip.points.push(Point { at, name: cell.name, is_dense: cell.count > 1 });
+                    } else {
+                        strip.shares.push(share_of(cell, cell_ps));
+                    }
+                }
+            }
+            Content::Samples(_) | Content::Ranges(_) => {}
+        }
+        mark_dense(&mut strip.points);
+        strip
+    }
+}
+
+fn share_of(cell: &TileCell, cell_ps: i64) -> Share {
+    let share = |ps: u64| (ps as f64 / cell_ps as f64).clamp(0.0, 1.0) as f32;
+    let wait_ps = cell.wait_ps.min(cell.busy_ps);
+    Share { cell: cell.cell, work: share(cell.busy_ps - wait_ps), wait: share(wait_ps), name: cell.name }
+}
+
+/// Adds what a slice takes of each cell that it touches.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the tile's cells")]
+fn add_parts(slice: &TileSlice, cell_ps: i64, cells: u32, is_wait: bool, parts: &mut Vec<Part>) {
+    let at = |ps: i64| ps as f64 / cell_ps as f64;
+    let (from, to) = (at(slice.start_ps), at(slice.start_ps.saturating_add(slice.duration_ps)));
+    let first = from.floor().max(0.0);
+    let end = to.ceil().max(from.floor() + 1.0).min(f64::from(cells));
+    if to < 0.0 || (to <= 0.0 && from < 0.0) || first >= end {
+        return;
+    }
+    for cell in first as u32..end as u32 {
+        let inside = to.min(f64::from(cell + 1)) - from.max(f64::from(cell));
+        parts.push(Part { cell, name: slice.name, share: inside.max(0.0) as f32, is_wait });
+    }
+}
+
+/// Sums the parts of each cell.
+fn shares(mut parts: Vec<Part>) -> Vec<Share> {
+    parts.sort_unstable_by_key(|part| (part.cell, part.is_wait, part.name));
+    let cells = parts.chunk_by(|a, b| a.cell == b.cell).map(|cell| {
+        let sum = |is_wait: bool| {
+            let parts = cell.iter().filter(|part| part.is_wait == is_wait);
+            // Slices of a lane do not overlap, rounding aside.
+            parts.fold(0.0, |sum, part| sum + part.share).min(1.0)
+        };
+        let names = cell.chunk_by(|a, b| (a.is_wait, a.name) == (b.is_wait, b.name));
+        let time = |parts: &[Part]| parts.iter().map(|part| part.share).sum::<f32>();
+        // Waits come last: the first of the best is of what works, where anything does.
+        let best = names.reduce(|best, other| {
+            let is_better = !other[0].is_wait || best[0].is_wait;
+            if is_better && time(other) > time(best) { other } else { best }
+        });
+        let name = best.map_or(0, |parts| parts[0].name);
+        Share { cell: cell[0].cell, work: sum(false), wait: sum(true), name }
+    });
+    cells.collect()
+}
+
+/// Marks the points that have a neighbour nearby.
+fn mark_dense(points: &mut [Point]) {
+    for at in 1..points.len() {
+        if points[at].at - points[at - 1].at < TICK_CELLS {
+            points[at].is_dense = true;
+            points[at - 1].is_dense = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CELL_PS: i64 = 100;
+
+    fn tile() -> Tile {
+        let names = ["work", "wait", "more"].map(str::to_owned).to_vec();
+        Tile { version: 1, start_ps: 0, cell_ps: CELL_PS, names, waits: vec![1], lanes: vec![] }
+    }
+
+    fn slice(start_ps: i64, duration_ps: i64, name: u32) -> TileSlice {
+        TileSlice { start_ps, duration_ps, row: 0, name, form: 0 }
+    }
+
+    /// `bars | cell:work+wait name … | point …`, dense points with an exclamation mark.
+    fn text(strip: &Strip<'_>) -> String {
+        let bars = strip.bars.iter().map(|bar| format!("{}+{}", bar.start_ps, bar.duration_ps));
+        let shares =
+            strip.shares.iter().map(|s| format!("{}:{:.2}+{:.2} {}", s.cell, s.work, s.wait, s.name));
+        let points = strip.points.iter().map(|p| format!("{}{}", p.at, if p.is_dense { "!" } else { "" }));
+        let join = |all: Vec<String>| all.join(" ");
+        format!("{} | {} | {}", join(bars.collect()), join(shares.collect()), join(points.collect()))
+    }
+
+    #[track_caller]
+    fn check(content: &Content, expected: &str) {
+        assert_eq!(text(&Strip::new(content, &tile(), 512)), expected);
+    }
+
+    #[test]
+    fn the_width_of_a_slice_decides() {
+        check(
+            &Content::Slices(vec![slice(0, 400, 0), slice(450, 399, 0)]),
+            "0+400 | 4:0.50+0.00 0 5:1.00+0.00 0 6:1.00+0.00 0 7:1.00+0.00 0 8:0.49+0.00 0 | ",
+        );
+    }
+
+    #[test]
+    fn cells_and_slices_of_the_same_load_look_the_same() {
+        let slices = (0..512).map(|at| slice(at * CELL_PS + 7, 20, 0)).collect();
+        let cell = |cell| TileCell {
+            cell,
+            busy_ps: 20,
+            wait_ps: 0,
+            count: 1,
+            name: 0,
+            longest_row: 0,
+            longest_ps: 20,
+        };
+        let (slices, cells) = (Content::Slices(slices), Content::Cells((0..512).map(cell).collect()));
+        let (tile, other) = (tile(), tile());
+        let (one, two) = (Strip::new(&slices, &tile, 512), Strip::new(&cells, &other, 512));
+        assert_eq!(one.shares, two.shares);
+    }
+
+    #[test]
+    fn waits_are_apart_and_work_gives_the_name() {
+        check(
+            &Content::Slices(vec![slice(0, 60, 1), slice(60, 10, 0), slice(70, 20, 2), slice(100, 50, 1)]),
+            " | 0:0.30+0.60 2 1:0.00+0.50 1 | ",
+        );
+        let cell =
+            TileCell { cell: 3, busy_ps: 90, wait_ps: 60, count: 4, name: 2, longest_row: 0, longest_ps: 60 };
+        check(&Content::Cells(vec![cell]), " | 3:0.30+0.60 2 | ");
+    }
+
+    #[test]
+    fn instants_close_to_each_other_are_dense() {
+        let instant = |start_ps| TileSlice { form: hit::INSTANT, ..slice(start_ps, 0, 0) };
+        let instants = [0, 1_000, 1_500, 3_000].map(instant).to_vec();
+        check(&Content::Slices(instants), " |  | 0 10! 15! 30");
+    }
+
+    #[test]
+    fn what_lies_outside_is_left_out() {
+        check(&Content::Slices(vec![slice(-50, 60, 0), slice(-90, 80, 0)]), " | 0:0.10+0.00 0 | ");
+        let hostile = vec![slice(i64::MIN, 5, 0), slice(i64::MAX, 5, 0), slice(51_190, 20, 0)];
+        check(&Content::Slices(hostile), " | 511:0.10+0.00 0 | ");
+        let far = TileCell {
+            cell: u32::MAX,
+            busy_ps: u64::MAX,
+            wait_ps: u64::MAX,
+            count: 0,
+            name: 0,
+            longest_row: 0,
+            longest_ps: 0,
+        };
+        check(&Content::Cells(vec![far]), " |  | ");
+    }
+}
