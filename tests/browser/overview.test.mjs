@@ -1,0 +1,122 @@
+// From afar the picture must be as true as from near: the height of a lane is the share of the time in which
+// something is done, whatever tiles tell of it; names, colours and labels are those of the rank that is shown.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { addressOf, ask, eventually, isBar, laneTop, picture, rowOf, scaleOf } from "./picture.mjs";
+import { openPage, serve } from "./stage.mjs";
+
+const LANE_PX = 18;
+
+/** A trace as a file of its own in a folder that ends with the test. */
+async function traces(t, ...all) {
+  const folder = await mkdtemp(join(tmpdir(), "nprof-overview-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const paths = all.map((_, at) => join(folder, `rank-${at}.json`));
+  await Promise.all(all.map((trace, at) => writeFile(paths[at], JSON.stringify(trace))));
+  return paths;
+}
+
+const named = (pid, tid, name) => ({ ph: "M", pid, tid, name: tid === undefined ? "process_name" : "thread_name", args: { name } });
+
+/** How many pixels of each column of a lane are a bar's, without the first and the last of the trace. */
+async function heights(page, top, [from, to]) {
+  const { at } = await picture(page);
+  const scale = await scaleOf(page);
+  const [left, right] = [Math.ceil(scale.x(from)) + 3, Math.floor(scale.x(to)) - 3];
+  return Array.from({ length: right - left }, (_, column) => {
+    const rows = Array.from({ length: LANE_PX }, (_, row) => Math.floor(top) + row);
+    return rows.filter((y) => isBar(at(left + column, y))).length;
+  });
+}
+
+const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+
+test("a constant load is drawn constant over every edge of a tile", async (t) => {
+  // Two to three slices a pixel: full tiles bring cells, the last one, of which the trace fills a part, slices.
+  const [count, period] = [2500, 110];
+  const load = (tid, share) =>
+    Array.from({ length: count }, (_, at) => ({ ph: "X", pid: 1, tid, ts: at * period, dur: period * share, name: "work" }));
+  const traceEvents = [named(1, 1, "fifth"), named(1, 2, "hundredth"), ...load(1, 0.2), ...load(2, 0.01)];
+  const [file] = await traces(t, { traceEvents });
+  const { url } = await serve(t, "view", file);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);
+  for (const width of [1000, 1280, 1440, 1600, 1920]) {
+    await t.test(`${width} pixels wide`, async (t) => {
+      const { page, problems } = await openPage(t, { width });
+      await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps]));
+      await rowOf(page, "fifth 1").waitFor();
+      await eventually(async () => {
+        const fifth = await heights(page, await laneTop(page, "fifth 1"), [entry.start_ps, entry.end_ps]);
+        const parts = Array.from({ length: 10 }, (_, part) => fifth.slice((part * fifth.length) / 10, ((part + 1) * fifth.length) / 10));
+        // A fifth of the 16 pixels of a lane's bars, the same everywhere.
+        const means = parts.map(mean);
+        assert.ok(means.every((height) => Math.abs(height - 3.2) < 0.8), `${means}`);
+        assert.ok(Math.max(...means) - Math.min(...means) < 0.5, `${means}`);
+        assert.ok(Math.max(...fifth) <= 7, `${Math.max(...fifth)} of ${LANE_PX} pixels for a fifth`);
+        const hundredth = await heights(page, await laneTop(page, "hundredth 2"), [entry.start_ps, entry.end_ps]);
+        assert.ok(Math.max(...hundredth) <= 2, `${Math.max(...hundredth)} pixels for a hundredth`);
+        assert.ok(mean(hundredth) > 1, "what is there is seen");
+      });
+      assert.deepEqual(problems, []);
+    });
+  }
+  await t.test("a closed group is as high as its lanes work, and tells so", async (t) => {
+    const { page, problems } = await openPage(t);
+    const group = tracks.find(({ kind }) => kind === "group");
+    await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps], `&groups=${group.id}`));
+    const heading = page.getByRole("button", { name: group.name });
+    await heading.waitFor();
+    assert.equal(await heading.getAttribute("aria-expanded"), "false");
+    const row = await page.getByRole("listitem").filter({ has: heading }).boundingBox();
+    await page.mouse.move(640, row.y + row.height - 4);
+    const tip = page.getByRole("tooltip");
+    await tip.getByText(/0\.2 of 2 lanes/).waitFor();
+    await page.mouse.click(640, row.y + row.height - 4);
+    await rowOf(page, "fifth 1").waitFor();
+    assert.deepEqual(problems, []);
+  });
+});
+
+test("labels and colours are those of the rank that is shown", async (t) => {
+  const rank = (rank, thread, names) => ({
+    distributedInfo: { rank },
+    traceEvents: [
+      named(1, thread, `worker`),
+      ...names.map((name, at) => ({ ph: "X", pid: 1, tid: thread, ts: at * 100, dur: 90 - at, name })),
+      { ph: "C", pid: 1, ts: 0, name: "power", args: { W: 100 + rank } },
+    ],
+  });
+  const files = await traces(t, rank(0, 11, ["alpha", "beta", "gamma"]), rank(1, 12, ["gamma", "beta", "delta"]));
+  const { url } = await serve(t, "view", ...files);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  const tree = () => page.getByRole("list", { name: "Tracks" }).ariaSnapshot();
+  const window = [0, 300_000_000];
+  await page.goto(addressOf(url, slug, window, "&rank=0"));
+  await rowOf(page, "worker 11").waitFor();
+  const colour = async (track, at) => {
+    const { at: pixel } = await picture(page);
+    return pixel((await scaleOf(page)).x(at * 1e6), (await laneTop(page, track)) + 2);
+  };
+  const shown = await eventually(async () => {
+    const seen = { beta: await colour("worker 11", 150), gamma: await colour("worker 11", 250) };
+    assert.ok(isBar(seen.beta) && isBar(seen.gamma));
+    return seen;
+  });
+  await page.keyboard.press("]");
+  await rowOf(page, "worker 12").waitFor();
+  const switched = await tree();
+  await page.goto(addressOf(url, slug, window, "&rank=1"));
+  await rowOf(page, "worker 12").waitFor();
+  assert.equal(switched, await tree(), "after a switch as after a reload");
+  await eventually(async () => {
+    assert.deepEqual(await colour("worker 12", 150), shown.beta);
+    assert.deepEqual(await colour("worker 12", 50), shown.gamma);
+  });
+  assert.deepEqual(problems, []);
+});
