@@ -37,6 +37,10 @@ pub struct ProfileEntry {
 pub struct ProfileInfo {
     /// As in the list.
     pub entry: ProfileEntry,
+    /// First moment of all ranks, in picoseconds since the origin that the ranks share.
+    pub start_ps: i64,
+    /// Last moment of all ranks, in picoseconds since the same origin.
+    pub end_ps: i64,
     /// Its ranks, in order.
     pub ranks: Vec<RankEntry>,
 }

@@ -117,7 +117,18 @@ impl Manifest {
     /// The profile with its ranks.
     #[must_use]
     pub fn profile_info(&self) -> ProfileInfo {
-        ProfileInfo { entry: self.entry(), ranks: self.ranks.iter().map(RankFile::entry).collect() }
+        let (start_ps, end_ps) = self.span_ps();
+        let ranks = self.ranks.iter().map(RankFile::entry).collect();
+        ProfileInfo { entry: self.entry(), start_ps, end_ps, ranks }
+    }
+
+    /// The first and the last moment of all ranks, in picoseconds since their origin. Ranks without
+    /// events have no moment; a profile of such ranks alone spans (0, 0).
+    fn span_ps(&self) -> (i64, i64) {
+        let spans = self.ranks.iter().filter(|rank| rank.events > 0);
+        let spans = spans.map(|rank| (rank.start_ps, rank.end_ps));
+        let cover = |a: (i64, i64), b: (i64, i64)| (a.0.min(b.0), a.1.max(b.1));
+        spans.reduce(cover).unwrap_or((0, 0))
     }
 
     /// Reads the manifest in this directory.

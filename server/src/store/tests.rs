@@ -64,6 +64,28 @@ fn staged(store: &Store) -> usize {
 }
 
 #[test]
+fn a_profile_spans_the_events_of_all_its_ranks() {
+    let spans = |of_ranks: &[(u64, i64, i64)]| {
+        let mut manifest = manifest(&id('a'), "c0");
+        let first = manifest.ranks.remove(0);
+        manifest.ranks.extend((0..).zip(of_ranks).map(|(rank, &(events, start_ps, end_ps))| RankFile {
+            rank,
+            events,
+            start_ps,
+            end_ps,
+            ..first.clone()
+        }));
+        let info = manifest.profile_info();
+        (info.start_ps, info.end_ps)
+    };
+    assert_eq!(spans(&[(3, 7, 10)]), (7, 10));
+    assert_eq!(spans(&[(3, 7, 10), (1, -2, 8), (9, 8, 15)]), (-2, 15));
+    // A rank without events states zeros, which are no moments of the profile.
+    assert_eq!(spans(&[(0, 0, 0), (3, 7, 10)]), (7, 10));
+    assert_eq!(spans(&[(0, 0, 0)]), (0, 0));
+}
+
+#[test]
 fn what_is_published_is_listed_and_found_by_id_and_name() {
     let (_dir, store) = open();
     assert_eq!(store.list().unwrap(), []);
