@@ -22,11 +22,18 @@ impl Binder {
     pub fn track(&self, track: u32) -> TrackBinder {
         let next = self.points.partition_point(|point| point.track.0 < track);
         let end = self.points.partition_point(|point| point.track.0 <= track);
-        TrackBinder { next, end, open: Vec::new(), waiting: Vec::new() }
+        let owned = (next..end).filter_map(|at| match self.points[at].bind {
+            Bind::Own(arrival) => Some((arrival, at)),
+            Bind::Enclosing | Bind::Next => None,
+        });
+        let mut owned: Vec<(u32, usize)> = owned.collect();
+        owned.sort_unstable();
+        TrackBinder { next, end, open: Vec::new(), waiting: Vec::new(), owned }
     }
 
-    /// The arrows of all flows. `row` numbers the rows of tracks through; `unbound` hears of every point that has no
-    /// slice, or no point before it to come from.
+    /// The arrows of all flows. `row` maps a row of a track to its number in the segment. `unbound`
+    /// gets every point that takes part in no arrow, with the reason: it lies on no slice, no point
+    /// of its flow comes before it, or none comes after it.
     pub fn arrows(
         self,
         row: impl Fn(TrackId, u32) -> u32,
@@ -44,30 +51,55 @@ impl Binder {
         });
         let mut arrows = Vec::new();
         for flow in order.chunk_by(|&a, &b| self.points[a].key == self.points[b].key) {
-            let mut from = None;
-            for &at in flow {
-                let point = &self.points[at];
-                let row = self.rows[at].map(|at| row(point.track, at));
-                match (point.phase, from, row) {
-                    (_, _, None) => unbound("a flow point that lies on no slice", point),
-                    (FlowPhase::Start, _, Some(row)) => from = Some(row),
-                    (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
-                        unbound("a flow that ends or goes on without a beginning; no arrow is drawn", point);
-                        from = (point.phase == FlowPhase::Step).then_some(row);
-                    }
-                    (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
-                        arrows.push(Arrow { from: start, to: row, name: point.name });
-                        // An end leaves the flow open: a launch may fan out to several kernels.
-                        if point.phase == FlowPhase::Step {
-                            from = Some(row);
-                        }
-                    }
-                }
-            }
+            flow_arrows(flow, &self, &row, unbound, &mut arrows);
         }
         arrows
     }
 }
+
+/// Adds the arrows of one flow, whose points are given in the order of time.
+fn flow_arrows(
+    flow: &[usize],
+    binder: &Binder,
+    row: &impl Fn(TrackId, u32) -> u32,
+    unbound: &mut impl FnMut(&'static str, &FlowPoint),
+    arrows: &mut Vec<Arrow>,
+) {
+    let mut from = None;
+    // A start that no arrow leaves so far.
+    let mut unused: Option<&FlowPoint> = None;
+    for &at in flow {
+        let point = &binder.points[at];
+        let row = binder.rows[at].map(|at| row(point.track, at));
+        match (point.phase, from, row) {
+            (_, _, None) => unbound("a flow point that lies on no slice", point),
+            (FlowPhase::Start, _, Some(row)) => {
+                from = Some(row);
+                if let Some(start) = unused.replace(point) {
+                    unbound(UNENDED, start);
+                }
+            }
+            (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
+                unbound("a flow that ends or goes on without a beginning; no arrow is drawn", point);
+                from = (point.phase == FlowPhase::Step).then_some(row);
+            }
+            (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
+                arrows.push(Arrow { from: start, to: row, name: point.name });
+                unused = None;
+                // An end leaves the flow open: a launch may fan out to several kernels.
+                if point.phase == FlowPhase::Step {
+                    from = Some(row);
+                }
+            }
+        }
+    }
+    if let Some(start) = unused {
+        unbound(UNENDED, start);
+    }
+}
+
+/// Why no arrow leaves a start.
+const UNENDED: &str = "a flow that begins and does not end; no arrow is drawn";
 
 /// Binds the points of one track; its rows come in order.
 #[derive(Debug)]
@@ -79,11 +111,22 @@ pub struct TrackBinder {
     open: Vec<(i64, u32)>,
     /// Points that wait for the next row to start.
     waiting: Vec<usize>,
+    /// Points that name their row: its arrival number and the point, in order.
+    owned: Vec<(u32, usize)>,
 }
 
 impl TrackBinder {
-    /// A row starts. Points before it are settled first.
-    pub fn row(&mut self, binder: &mut Binder, start_ps: i64, end_ps: i64, row: u32) {
+    /// A row starts, which arrived as `arrival`-th of its track. Points before it are settled first.
+    pub fn row(
+        &mut self,
+        binder: &mut Binder,
+        (start_ps, end_ps): (i64, i64),
+        (row, arrival): (u32, u32),
+    ) {
+        let first = self.owned.partition_point(|&(of, _)| of < arrival);
+        for &(_, at) in self.owned[first..].iter().take_while(|&&(of, _)| of == arrival) {
+            binder.rows[at] = Some(row);
+        }
         if self.next == self.end && self.waiting.is_empty() {
             return;
         }
@@ -119,7 +162,7 @@ impl TrackBinder {
                     binder.rows[self.next] = innermost.map(|&(_, row)| row);
                 }
                 Bind::Next if binder.rows[self.next].is_none() => self.waiting.push(self.next),
-                Bind::Next => {}
+                Bind::Next | Bind::Own(_) => {}
             }
             self.next += 1;
         }
@@ -131,9 +174,14 @@ mod tests {
     use super::*;
     use crate::model::NameId;
 
-    /// Rows as (start, end); points as (time, phase, bind) of one flow; arrows as (from, to).
+    /// Rows as (start, end); points as (time, phase, bind) of one flow; arrows as (from, to). Returns
+    /// the times of the points that were counted because they take part in no arrow.
     #[track_caller]
-    fn check(rows: &[(i64, i64)], points: &[(i64, FlowPhase, Bind)], expected: &[(u32, u32)]) {
+    fn check(
+        rows: &[(i64, i64)],
+        points: &[(i64, FlowPhase, Bind)],
+        expected: &[(u32, u32)],
+    ) -> Vec<i64> {
         let points = points.iter().map(|&(time_ps, phase, bind)| FlowPoint {
             key: 7,
             track: TrackId(0),
@@ -145,11 +193,15 @@ mod tests {
         let mut binder = Binder::new(points.collect());
         let mut track = binder.track(0);
         for (row, &(start, end)) in (0..).zip(rows) {
-            track.row(&mut binder, start, end, row);
+            // Rows arrive from the last to the first here.
+            let arrival = u32::try_from(rows.len()).unwrap() - 1 - row;
+            track.row(&mut binder, (start, end), (row, arrival));
         }
         track.finish(&mut binder);
-        let arrows = binder.arrows(|_, row| row, &mut |_, _| ());
+        let mut unbound = Vec::new();
+        let arrows = binder.arrows(|_, row| row, &mut |_, point| unbound.push(point.time_ps));
         assert_eq!(arrows.iter().map(|a| (a.from, a.to)).collect::<Vec<_>>(), expected);
+        unbound
     }
 
     #[test]
@@ -173,6 +225,31 @@ mod tests {
     #[test]
     fn a_flow_without_a_slice_draws_nothing() {
         use {Bind::*, FlowPhase::*};
-        check(&[(0, 1)], &[(5, Start, Enclosing), (6, End, Next)], &[]);
+        let unbound = check(&[(0, 1)], &[(5, Start, Enclosing), (6, End, Next)], &[]);
+        assert_eq!(unbound, [5, 6]);
+    }
+
+    #[test]
+    fn a_point_without_a_partner_is_counted() {
+        use {Bind::*, FlowPhase::*};
+        let rows = [(0, 10), (20, 30)];
+        assert_eq!(check(&rows, &[(5, Start, Enclosing)], &[]), [5]);
+        assert_eq!(check(&rows, &[(25, End, Enclosing)], &[]), [25]);
+        assert_eq!(check(&rows, &[(5, Step, Enclosing)], &[]), [5]);
+        // The second start takes the flow over before the first was used.
+        let starts = [(1, Start, Enclosing), (2, Start, Enclosing), (25, End, Enclosing)];
+        assert_eq!(check(&rows, &starts, &[(0, 1)]), [1]);
+        let again = [(1, Start, Enclosing), (25, End, Enclosing), (26, Start, Enclosing)];
+        assert_eq!(check(&rows, &again, &[(0, 1)]), [26]);
+    }
+
+    #[test]
+    fn a_point_may_name_its_slice() {
+        use {Bind::*, FlowPhase::*};
+        // Parent and child start together; rows 0 to 2 arrived as 2, 1, 0.
+        let rows = [(0, 10), (0, 4), (20, 30)];
+        assert_eq!(check(&rows, &[(0, Start, Own(2)), (20, End, Own(0))], &[(0, 2)]), []);
+        assert_eq!(check(&rows, &[(0, Start, Own(1)), (20, End, Own(0))], &[(1, 2)]), []);
+        assert_eq!(check(&rows, &[(0, Start, Own(7)), (20, End, Own(0))], &[]), [0, 20]);
     }
 }

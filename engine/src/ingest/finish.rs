@@ -203,7 +203,8 @@ impl SortedTracks<'_, '_> {
                 rows[key.arrival as usize] = row;
             }
             if let Some(track) = &mut current.binder {
-                track.row(binder, key.start_ps, key.start_ps + key.duration_ps, row);
+                let span = (key.start_ps, key.start_ps + key.duration_ps);
+                track.row(binder, span, (row, key.arrival));
             }
             read_row(&key, packed, current.kind, &mut current.rows)?;
             if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {

@@ -23,6 +23,8 @@ pub enum Bind {
     Enclosing,
     /// The first slice that starts at the moment or later.
     Next,
+    /// The slice with this arrival number (see [`super::SliceKey`]) on the point's track.
+    Own(u32),
 }
 
 /// One point of a flow on its way in.
