@@ -40,7 +40,7 @@ fn main() {
         let mut json = Vec::new();
         traces::kineto(size_bytes, &mut json).expect("memory is enough");
         measure("Trace Event JSON", json.len(), |tally| {
-            trace_event::read(&mut json.as_slice(), tally, &mut |_| {}).expect("it was just made");
+            trace_event::read(&mut json.as_slice(), trace_event::Context::default(), tally, &mut |_| {}).expect("it was just made");
         });
     }
     if is_wanted("ntff") {
@@ -59,7 +59,7 @@ fn store(path: &str) {
     let size_bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let start = Instant::now();
     let built = write_segment(&directory.path().join("rank_0.nseg"), BuildOptions::default(), |sink, _| {
-        trace_event::read(&mut file, sink, &mut |_| {})
+        trace_event::read(&mut file, trace_event::Context::default(), sink, &mut |_| {})
     });
     let seconds = start.elapsed().as_secs_f64();
     match built {

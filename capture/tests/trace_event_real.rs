@@ -51,7 +51,7 @@ fn stored(bytes: &[u8]) -> Option<Segment<Vec<u8>>> {
     let scratch = MemoryScratch::default();
     let mut file = Vec::new();
     let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
-    trace_event::read(&mut &*bytes, &mut builder, &mut |_| {}).ok()?;
+    trace_event::read(&mut &*bytes, trace_event::Context::default(), &mut builder, &mut |_| {}).ok()?;
     builder.finish().unwrap();
     Some(Segment::open(file).unwrap())
 }

@@ -2,11 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nprof_capture::formats::trace_event;
+use nprof_capture::formats::trace_event::{self, Beginning, Context, origins};
 use nprof_engine::fixture::Recorder;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;
-    let _ = trace_event::read(&mut input, &mut Recorder::default(), &mut |_| {});
-    let _ = trace_event::read_bytes(bytes, &mut Recorder::default(), &mut |_| {});
+    let _ = trace_event::read(&mut input, Context::default(), &mut Recorder::default(), &mut |_| {});
+    let origin = origins(&[Beginning::of(bytes), Beginning::of(&bytes[bytes.len() / 2..])])[1];
+    let _ = trace_event::read_bytes(bytes, Context { origin }, &mut Recorder::default(), &mut |_| {});
 });

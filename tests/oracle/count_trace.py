@@ -33,6 +33,8 @@ def load(path):
 
     document = json.loads(raw.decode("utf-8", "replace"), parse_float=Decimal, object_pairs_hook=each_object)
     if isinstance(document, list):
+        if not any(isinstance(event, dict) and isinstance(event.get("ph"), str) for event in document):
+            raise ValueError("no trace")
         return document
     return [event for events in found for event in events] if found else [document]
 
@@ -48,11 +50,17 @@ def ps(value):
 
 
 def ident(value):
-    """A process, thread or flow as text: 7 and "7" are the same."""
+    """A process, thread or flow as text: 7, "7" and 7.0 are the same."""
     if value is None:
         return "not given"
     text = str(value)
-    return str(int(text)) if re.fullmatch(r"[+-]?\d+", text) else text
+    if re.fullmatch(r"[+-]?\d+", text):
+        return str(int(text))
+    if re.fullmatch(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", text):
+        number = Decimal(text)
+        if number == int(number) and abs(number) <= 1 << 53:
+            return str(int(number))
+    return text
 
 
 def text(event, key):
@@ -67,7 +75,7 @@ class Trace:
         self.rows = defaultdict(list)  # track: (start, end or None while unfinished, is instant)
         self.samples = defaultdict(int)
         self.last = {}
-        self.points = []  # (flow, time, phase, track, binds to the next slice, name)
+        self.points = []  # (flow, time, phase, track, binds to "enclosing", "next" or a row's index, name)
         self.async_names = defaultdict(set)
 
     def reach(self, track, end):
@@ -76,6 +84,16 @@ class Trace:
     def row(self, track, start, end, is_instant=False):
         self.reach(track, start if end is None else end)
         self.rows[track].append((start, end, is_instant))
+        return track, len(self.rows[track]) - 1
+
+    def ride(self, row, *events):
+        """The flows that events with a `bind_id` join to their own slice."""
+        for event in events:
+            comes, goes = (event.get(key) not in (None, False) for key in ("flow_in", "flow_out"))
+            if event.get("bind_id") is not None and (comes or goes):
+                phase = 1 if comes and goes else 0 if goes else 2
+                flow = ("bind", ident(event["bind_id"]))
+                self.points.append((flow, ps(event["ts"]), phase, *row, text(event, "cat") or "flow"))
 
     def async_track(self, pid, cat, name):
         names = self.async_names[pid]
@@ -100,13 +118,13 @@ def read(events):
             dur = ps(event.get("dur"))
             is_negative = dur is not None and dur < 0
             end = None if dur is None else ts if is_negative else ts + dur
-            trace.row(thread, ts, end, is_negative)
+            trace.ride(trace.row(thread, ts, end, is_negative), event)
         elif ph in "BE":
-            threads[thread].append((ts, ph == "E"))
+            threads[thread].append((ts, ph == "E", thread, event))
             trace.reach(thread, ts)
         elif ph in "stf":
-            ends_next = ph == "f" and event.get("bp") != "e"
-            trace.points.append(((cat, name, id_key), ts, "stf".index(ph), thread, ends_next, name or cat))
+            bind = "next" if ph == "f" and event.get("bp") != "e" else "enclosing"
+            trace.points.append(((cat, name, id_key), ts, "stf".index(ph), thread, bind, name or cat))
         elif ph in "beSF":
             is_end, is_old = ph in "eF", ph in "SF"
             key = (is_old, cat, id_key) + ((name,) if is_old or own_id is None else ())
@@ -117,67 +135,71 @@ def read(events):
                 begun.append((name, track))
             elif name in [one[0] for one in begun]:
                 del begun[len(begun) - 1 - [one[0] for one in reversed(begun)].index(name)]
-            asyncs[key + (name,)].append((ts, is_end, track))
+            asyncs[key + (name,)].append((ts, is_end, track, event))
             trace.reach(track, ts)
         elif ph in "nTp":
             is_old = ph != "n"
             key = (is_old, cat, id_key) + ((name,) if is_old or own_id is None else ())
             begun = open_async[key]
-            trace.row(begun[0][1] if begun else trace.async_track(pid, cat, name), ts, ts, True)
+            row = trace.row(begun[0][1] if begun else trace.async_track(pid, cat, name), ts, ts, True)
+            trace.ride(row, event)
         elif ph == "C":
             for series, value in (event.get("args") or {}).items():
                 if isinstance(value, (bool, int, float, Decimal)) or ps(value) is not None:
-                    trace.samples[pid, name, text(event, "id"), series] += 1
+                    trace.samples[pid, name, "" if own_id is None else str(own_id), series] += 1
         else:
             scope = str(event.get("s", "t")) if ph in "iIR" else "t"
             is_process = scope == "p" or event.get("tid") is None
             track = "Global" if scope == "g" else f"{pid}|Process events" if is_process else thread
-            trace.row(track, ts, ts, True)
-        comes, goes = (event.get(key) not in (None, False) for key in ("flow_in", "flow_out"))
-        if event.get("bind_id") is not None and (comes or goes) and ph not in "stfbneSTpFC":
-            phase = 1 if comes and goes else 0 if goes else 2
-            trace.points.append((("bind", ident(event["bind_id"])), ts, phase, thread, False, cat or "flow"))
+            trace.ride(trace.row(track, ts, ts, True), event)
     pair(trace, threads, asyncs)
     return trace
 
 
 def pair(trace, threads, asyncs):
     """Begins with ends, the innermost first, in the order of time."""
-    for group, places in (*((events, None) for events in threads.items()), *((events, 1) for events in asyncs.items())):
-        key, events = group
+    groups = [(events, False) for events in threads.values()] + [(events, True) for events in asyncs.values()]
+    for events, ends_first in groups:
         open_begins = []
-        for event in sorted(events, key=lambda event: event[0] if places is None else event[:2]):
-            track = key if places is None else event[2]
-            if not event[1]:
-                open_begins.append((event[0], track))
+        for event in sorted(events, key=lambda event: event[: 2 if ends_first else 1]):
+            time, is_end, track, said = event
+            if not is_end:
+                open_begins.append(event)
             elif open_begins:
-                start, track = open_begins.pop()
-                trace.row(track, start, event[0])
+                start, _, track, begun = open_begins.pop()
+                trace.ride(trace.row(track, start, time), begun, said)
             else:
-                trace.row(track, event[0], event[0], True)
-        for start, track in open_begins:
-            trace.row(track, start, None)
+                trace.ride(trace.row(track, time, time, True), said)
+        for start, _, track, begun in open_begins:
+            trace.ride(trace.row(track, start, None), begun)
 
 
 def arrows(trace):
-    """The number of arrows, and of points without a slice or a beginning."""
+    """The number of arrows, and of points without a slice, a beginning or an end."""
     rows = {
         track: sorted((start, -(end - start), at) for at, (start, end, _) in enumerate(rows))
         for track, rows in trace.rows.items()
     }
+    places = {track: {row[2]: place for place, row in enumerate(of)} for track, of in rows.items()}
     flows = defaultdict(list)
-    for flow, time, phase, track, to_next, name in trace.points:
-        flows[flow].append((time, phase, bound(rows.get(track, []), time, to_next), track, name))
+    for flow, time, phase, track, bind, name in trace.points:
+        at = places[track][bind] if isinstance(bind, int) else bound(rows.get(track, []), time, bind == "next")
+        flows[flow].append((time, phase, at, track, name))
     drawn, lost = set(), 0
     for points in flows.values():
-        begin = None
+        begin, is_used = None, True
         for _, phase, at, track, name in sorted(points, key=lambda point: point[:2]):
             if at is None or (phase > 0 and begin is None):
                 lost += 1
             elif phase > 0:
                 drawn.add((begin, (track, at), name))
+                is_used = True
+            if at is not None and phase == 0:
+                lost += not is_used
+                is_used = False
             if at is not None and (phase == 0 or phase == 1):
                 begin = (track, at)
+        lost += not is_used
     return len(drawn), lost
 
 

@@ -95,6 +95,7 @@ pub fn build(
     }
     let names = look_through(&staging, &mut ranks)?;
     ranks.sort_by_key(|file| file.rank);
+    note_clocks(&mut ranks);
     let manifest = Manifest {
         format: FORMAT,
         id: identity.profile.to_string(),
@@ -129,6 +130,20 @@ fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlo
     }
     let slots = uses.into_slots().into_iter();
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())
+}
+
+/// Notes where the wall clocks of two ranks' time zeros differ: a trace may state its wall clock at
+/// its end, which is read after the origin was chosen.
+fn note_clocks(ranks: &mut [RankFile]) {
+    let stated = |rank: &RankFile| Some((rank.rank, rank.origin_unix_ns?));
+    let Some((first, first_ns)) = ranks.iter().find_map(stated) else { return };
+    for rank in ranks {
+        let Some(ns) = rank.origin_unix_ns.filter(|&ns| ns != first_ns) else { continue };
+        let later_ns = i128::from(ns) - i128::from(first_ns);
+        rank.notes.push(format!(
+            "time zero of this rank is {later_ns} ns after that of rank {first}, by their wall clocks"
+        ));
+    }
 }
 
 /// How many different things went wrong: a kind that comes a thousand times, or in each rank, is one.

@@ -23,7 +23,12 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const MAX_NEFF_BYTES: u64 = 4 << 30;
 
 /// Reads a rank's files into the sink.
-pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, space: Space<'_>, meter: &Meter) -> Result<()> {
+pub(super) fn read(
+    input: &RankInput,
+    context: trace_event::Context,
+    (sink, space): (&mut dyn Sink, Space<'_>),
+    meter: &Meter,
+) -> Result<()> {
     let path = &input.trace;
     let open = |source| IngestError::open(path, source);
     let format = |source| IngestError::Format { path: path.clone(), source };
@@ -49,10 +54,11 @@ pub(super) fn read(input: &RankInput, sink: &mut dyn Sink, space: Space<'_>, met
         Format::TraceEvent => {
             let mapped = Mapped::open(path).map_err(open)?;
             if !mapped.bytes().starts_with(&GZIP_MAGIC) {
-                return trace_event::read_bytes(mapped.bytes(), sink, &mut counted(meter, head_len))
-                    .map_err(format);
+                let mut progress = counted(meter, head_len);
+                return trace_event::read_bytes(mapped.bytes(), context, sink, &mut progress).map_err(format);
             }
-            read_ahead(&mut reader, |ahead| trace_event::read(ahead, sink, &mut ignored)).map_err(format)?;
+            read_ahead(&mut reader, |ahead| trace_event::read(ahead, context, sink, &mut ignored))
+                .map_err(format)?;
         }
         Format::Ntff => return read_ntff(path, input.neff.as_deref(), (sink, space), (meter, head_len)),
         Format::Neff => {

@@ -10,6 +10,7 @@ mod identity;
 mod inputs;
 mod mapped;
 mod meter;
+mod origin;
 
 pub use build::{RankSource, Staged, build};
 pub use error::{IngestError, Result};
@@ -18,6 +19,8 @@ pub use inputs::{Named, RankInput, numbered};
 pub use meter::{Meter, Metered, Stage};
 
 use std::path::Path;
+
+use nprof_capture::formats::trace_event::Context;
 
 use crate::store::{Existing, Profile, Slug, Store};
 
@@ -108,11 +111,12 @@ pub fn stage(
 ) -> Result<Staged> {
     meter.begin(Stage::Reading, identity::total_bytes(inputs)?);
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let sources = inputs.iter().map(|input| RankSource {
+    let origins = origin::origins(inputs, meter);
+    let sources = inputs.iter().zip(origins).map(|(input, origin)| RankSource {
         rank: input.rank,
         inputs: input.files().map(name).collect(),
         place: input.trace.clone(),
-        fill: Box::new(move |sink, space| format::read(input, sink, space, meter)),
+        fill: Box::new(move |sink, space| format::read(input, Context { origin }, (sink, space), meter)),
     });
     let identify = |goes_on: &dyn Fn() -> bool| match identity {
         Some(identity) => Ok(identity),

@@ -8,6 +8,7 @@
 )]
 
 mod api;
+mod axis;
 mod cli;
 mod damage;
 mod full;

@@ -86,6 +86,7 @@ impl Asyncs {
                 if family == Family::Older {
                     out.add_text(Of::Asyncs, "ph", &seen.phase())?;
                 }
+                out.add_place(Of::Asyncs, seen, track)?;
                 out.emit(track, (time_ps, 0), Form::Instant, seen)?;
                 Ok(())
             }
@@ -201,16 +202,20 @@ pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
     }
 }
 
-/// The id, from `id` or from the object `id2`.
-fn id_of(seen: Seen<'_>) -> (Raw, &[u8], bool) {
+/// The id with the bytes it is a span of, and whether it is local to its process: from `id2` where
+/// that is given, else from `id`. An `id2` without `local` and `global` is an id as a whole.
+pub(super) fn id_of(seen: Seen<'_>) -> (Raw, &[u8], bool) {
     let id2 = seen.event.id2;
-    if id2.kind() != Kind::Object {
+    if matches!(id2.kind(), Kind::Absent | Kind::Null) {
         return (seen.event.id, seen.bytes, false);
+    }
+    let mut id = (id2, seen.bytes, false);
+    if id2.kind() != Kind::Object {
+        return id;
     }
     let bytes = id2.of(seen.bytes);
     let mut tokens = Tokens::new(bytes, Tail::Closed);
     tokens.advance();
-    let mut id = (seen.event.id, seen.bytes, false);
     while let Ok(key) = tokens.peek_item().and_then(|_| tokens.key()) {
         let Ok(value) = tokens.value() else { break };
         match &*text_of(bytes, key) {

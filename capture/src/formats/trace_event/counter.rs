@@ -3,7 +3,8 @@
 use nprof_engine::base::Result;
 use nprof_engine::model::{Nesting, WarningKind};
 
-use super::event::{Seen, bytes_of};
+use super::asynchronous::id_of;
+use super::event::{Seen, bytes_of, text_of};
 use super::field::Level;
 use super::number::Number;
 use super::output::{Of, Output};
@@ -27,9 +28,10 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
             is_whole = false;
             continue;
         };
+        let (id, id_bytes, _) = id_of(seen);
         let role = Role::Counter {
             name: seen.name().into(),
-            id: seen.text(seen.event.id).into(),
+            id: text_of(id_bytes, id).into(),
             series: seen.text(member.key).into(),
         };
         let track = out.tracks.track(process, role, Nesting::Concurrent);
@@ -37,6 +39,10 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
         if seen.event.cat.is_present() {
             out.add(Of::Samples, (Level::Event, b"cat"), (seen.bytes, seen.event.cat), seen.offset)?;
         }
+        if seen.event.id2.is_present() && seen.event.id.is_present() {
+            out.add(Of::Samples, (Level::Event, b"id"), (seen.bytes, seen.event.id), seen.offset)?;
+        }
+        out.add_place(Of::Samples, seen, track)?;
         for extra in &seen.event.extras {
             let key = bytes_of(seen.bytes, extra.key);
             out.add(Of::Samples, (Level::Event, &key), (seen.bytes, extra.value), seen.offset)?;

@@ -8,24 +8,18 @@ use super::event::{Event, Seen, text_of};
 use super::metadata::Metadata;
 use super::reader::Reader;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
-use super::tokens::{Kind, Raw, Stop, Tail};
+use super::tokens::Raw;
 use crate::formats::Error;
 
 /// An object that is not over by then is no single event but the document itself.
 const MAX_LONE_EVENT_LEN: usize = 1 << 20;
 
-/// When looking for the next event after damage, one longer than this is not recognised.
-const MAX_RECOVERY_LEN: usize = 1 << 20;
-
-/// Bytes of damaged text that are kept.
-const MAX_KEPT_LEN: usize = 64 << 10;
-
 /// What is wrong where the input ends too early.
-const TRUNCATED: &str = "the trace ends in the middle; all whole events are kept";
+pub(super) const TRUNCATED: &str = "the trace ends in the middle; all whole events are kept";
 
 /// Whether there is more to read in the part at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flow {
+pub(super) enum Flow {
     /// There is.
     On,
     /// The input is.
@@ -43,27 +37,36 @@ enum Container {
 
 /// The document.
 pub(super) struct Document<'s, 'i> {
-    scan: Scan<'i>,
-    reader: Reader<'s>,
-    event: Event,
+    pub(super) scan: Scan<'i>,
+    pub(super) reader: Reader<'s>,
+    pub(super) event: Event,
     /// Whether anything was found that makes it a trace.
-    is_trace: bool,
+    pub(super) is_trace: bool,
+    /// Elements that are no events, before the first that is one.
+    strays: usize,
+    /// Which line the window starts in, from 1; counted while there is a line per event.
+    line: u64,
+    is_by_line: bool,
 }
+
+/// A document that begins with this many elements that are no events is no trace.
+const MAX_STRAYS: usize = 1000;
 
 impl<'s, 'i> Document<'s, 'i> {
     /// From the start of the input.
     pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>) -> Self {
-        Self { scan, reader, event: Event::default(), is_trace: false }
+        let event = Event::default();
+        Self { scan, reader, event, is_trace: false, strays: 0, line: 1, is_by_line: true }
     }
 
     /// Reads it to its end.
     pub(super) fn read(mut self) -> Result<(), Error> {
         self.scan.fill()?;
-        self.reader.out().clock.guess(self.scan.window());
+        self.reader.out().clock.begin(self.scan.window());
         while self.top_level()? == Flow::On {}
+        self.reader.out().line = None;
         if !self.is_trace {
-            let what =
-                if self.scan.offset() == 0 { "the file is empty" } else { "there are no trace events in it" };
+            let what = if self.scan.offset() == 0 { "the file is empty" } else { NO_EVENTS };
             return Err(not_a_trace(what, self.scan.offset()));
         }
         if self.reader.event_count() == 0 {
@@ -76,7 +79,7 @@ impl<'s, 'i> Document<'s, 'i> {
     fn top_level(&mut self) -> Result<Flow, Error> {
         let first = match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.peek_item())? {
             Attempt::Done((first, _), len) => {
-                self.scan.consume(len);
+                self.consume(len);
                 first
             }
             Attempt::Truncated => {
@@ -87,7 +90,7 @@ impl<'s, 'i> Document<'s, 'i> {
         };
         match first {
             b'[' => {
-                self.is_trace = true;
+                self.is_by_line = false;
                 self.scan.consume(1);
                 self.events(Container::Array)
             }
@@ -98,6 +101,7 @@ impl<'s, 'i> Document<'s, 'i> {
                 self.scan.consume(1);
                 Ok(Flow::On)
             }
+            _ if self.is_by_line => self.stray_text(),
             _ => {
                 self.warn_here(WarningKind::DamagedRecord, "text after the end of the trace; not read");
                 Ok(Flow::End)
@@ -105,7 +109,33 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
+    /// Text between events that have a line each: what follows it is read again.
+    fn stray_text(&mut self) -> Result<Flow, Error> {
+        self.note_line();
+        let offset = self.scan.offset();
+        let (kept, is_found) = self.skip_to_event()?;
+        self.reader.unread("text that is no event; reading goes on at the next event", &kept, offset)?;
+        Ok(if is_found { Flow::On } else { Flow::End })
+    }
+
+    /// Leaves the first bytes of the window behind.
+    pub(super) fn consume(&mut self, len: usize) {
+        if self.is_by_line {
+            let window = self.scan.window();
+            let left = &window[..len.min(window.len())];
+            self.line += memchr::memchr_iter(b'\n', left).count() as u64;
+        }
+        self.scan.consume(len);
+    }
+
+    /// Tells warnings which line the window starts in, where lines are counted.
+    pub(super) fn note_line(&mut self) {
+        let place = self.is_by_line.then(|| (self.scan.offset(), self.line));
+        self.reader.out().line = place;
+    }
+
     fn warn_here(&mut self, kind: WarningKind, what: &str) {
+        self.note_line();
         let offset = self.scan.offset();
         self.reader.out().warn(kind, what, offset);
     }
@@ -117,6 +147,7 @@ impl<'s, 'i> Document<'s, 'i> {
 
     /// An object at the top: an event on its own (as in a file with a line per event), or the document.
     fn object(&mut self) -> Result<Flow, Error> {
+        self.note_line();
         let event = &mut self.event;
         let attempt = self.scan.attempt(MAX_LONE_EVENT_LEN, |tokens| event.parse(tokens))?;
         let is_container = self.event.has_extra(self.scan.window(), "traceEvents");
@@ -144,8 +175,18 @@ impl<'s, 'i> Document<'s, 'i> {
         let offset = self.scan.offset();
         let bytes = &self.scan.window()[..len];
         self.reader.event(Seen { event: &self.event, bytes, offset })?;
-        self.scan.consume(len);
+        if !self.is_trace {
+            self.is_trace = self.event.looks_like_one();
+            self.stray()?;
+        }
+        self.consume(len);
         Ok(())
+    }
+
+    /// Counts an element, unless a trace has been recognised by now.
+    fn stray(&mut self) -> Result<(), Error> {
+        self.strays += usize::from(!self.is_trace);
+        if self.strays < MAX_STRAYS { Ok(()) } else { Err(not_a_trace(NO_EVENTS, self.scan.offset())) }
     }
 
     /// Events up to the closing bracket.
@@ -209,6 +250,7 @@ impl<'s, 'i> Document<'s, 'i> {
                 let bytes = &self.scan.window()[..len];
                 self.reader.unread("an element that is no object", bytes, offset)?;
                 self.scan.consume(len);
+                self.stray()?;
                 Ok(Flow::On)
             }
             damaged => self.recover(damaged),
@@ -217,6 +259,7 @@ impl<'s, 'i> Document<'s, 'i> {
 
     /// The document as an object: `traceEvents` and other keys.
     fn container(&mut self) -> Result<Flow, Error> {
+        self.is_by_line = false;
         self.scan.consume(1);
         loop {
             let head = self.scan.attempt(MAX_ITEM_LEN, |tokens| {
@@ -349,108 +392,16 @@ impl<'s, 'i> Document<'s, 'i> {
             }
         }
     }
-
-    /// After damage: goes on where the damaged value ends, if its brackets tell, else at the next event. What lies
-    /// between is kept as text.
-    fn recover<T>(&mut self, damage: Attempt<T>) -> Result<Flow, Error> {
-        let (what, truncated) = match damage {
-            Attempt::Damaged(what) => (what, false),
-            Attempt::TooLong => ("an event of more than 24 MiB", false),
-            Attempt::Truncated | Attempt::Done(..) => (TRUNCATED, true),
-        };
-        let offset = self.scan.offset();
-        if !truncated && let Some(len) = self.damaged_len()? {
-            let bytes = &self.scan.window()[..len];
-            self.reader.unread(what, bytes, offset)?;
-            self.scan.consume(len);
-            return Ok(Flow::On);
-        }
-        let (kept, is_found) = self.skip_to_event()?;
-        if is_found || !truncated {
-            self.is_trace |= is_found;
-            let what = if truncated { "an event whose end is missing" } else { what };
-            self.reader.unread(what, &kept, offset)?;
-        }
-        if is_found {
-            return Ok(Flow::On);
-        }
-        self.reader.out().warn(WarningKind::TruncatedInput, TRUNCATED, offset);
-        Ok(Flow::End)
-    }
-
-    /// The length of the damaged value, where its brackets match and something sensible follows.
-    fn damaged_len(&mut self) -> Result<Option<usize>, Error> {
-        let mut extent = 0;
-        let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| {
-            let raw = tokens.value()?;
-            extent = tokens.position();
-            if !matches!(raw.kind(), Kind::Object | Kind::Array) {
-                return Err(Stop::Damaged("no brackets"));
-            }
-            match tokens.peek() {
-                Ok(b',' | b']' | b'{') | Err(Stop::Incomplete) => Ok(()),
-                _ => Err(Stop::Damaged("something else follows")),
-            }
-        })?;
-        if !matches!(attempt, Attempt::Done(..)) {
-            return Ok(None);
-        }
-        // With a quote missing the brackets may match far away: then there is another event inside.
-        let phases = memchr::memmem::find_iter(&self.scan.window()[..extent], b"\"ph\"").take(2).count();
-        Ok((phases < 2).then_some(extent))
-    }
-
-    /// Moves to the next thing that is an event; what was left behind, and whether one was found.
-    fn skip_to_event(&mut self) -> Result<(Vec<u8>, bool), Error> {
-        let mut kept = Vec::new();
-        // The first byte is that of the damaged value itself.
-        self.leave(1, &mut kept);
-        loop {
-            let Some(at) = memchr::memchr(b'{', self.scan.window()) else {
-                self.leave(self.scan.window().len(), &mut kept);
-                if self.scan.tail() == Tail::Closed {
-                    return Ok((kept, false));
-                }
-                self.scan.fill()?;
-                continue;
-            };
-            self.leave(at, &mut kept);
-            let before = kept.iter().rev().find(|byte| !byte.is_ascii_whitespace());
-            if matches!(before, Some(b',' | b'[' | b']' | b'}' | b'{') | None) || kept.last() == Some(&b'\n')
-            {
-                let event = &mut self.event;
-                let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| event.parse(tokens))?;
-                if matches!(attempt, Attempt::Done(..)) && self.event.ph.is_present() {
-                    kept.truncate(MAX_KEPT_LEN);
-                    return Ok((kept, true));
-                }
-            }
-            self.leave(1, &mut kept);
-        }
-    }
-
-    /// Leaves bytes behind; of many only the first and the last few are kept.
-    fn leave(&mut self, len: usize, kept: &mut Vec<u8>) {
-        /// Enough to see what stands before a bracket.
-        const LOOK_BACK_LEN: usize = 64;
-        let window = self.scan.window();
-        let len = len.min(window.len());
-        if kept.len() + len > MAX_KEPT_LEN + LOOK_BACK_LEN {
-            let room = MAX_KEPT_LEN.saturating_sub(kept.len()).min(len);
-            kept.extend_from_slice(&window[..room]);
-            kept.truncate(MAX_KEPT_LEN);
-            kept.extend_from_slice(&window[len.saturating_sub(LOOK_BACK_LEN)..len]);
-        } else {
-            kept.extend_from_slice(&window[..len]);
-        }
-        self.scan.consume(len);
-    }
 }
+
+/// What is wrong with JSON that is something else.
+const NO_EVENTS: &str = "there are no trace events in it";
 
 fn not_a_trace(what: &str, offset: u64) -> Error {
     Error::format(
         what,
         format!("byte {offset}"),
-        "expected Trace Event JSON: an object with `traceEvents`, an array of events, or a line per event",
+        "expected Trace Event JSON: an object with `traceEvents`, an array of events, or a line per event; \
+         an event is an object with a phase `ph`",
     )
 }

@@ -67,10 +67,7 @@ impl Durations {
         };
         let waiting = stack.begins.remove(at);
         let begin = waiting.read(&mut self.begin);
-        if seen.event.name.is_present() && !seen.name().is_empty() && seen.name() != begin.name() {
-            let what = "an end with another name than the innermost open slice; it ends that slice";
-            out.warn(WarningKind::Unpaired, what, seen.offset);
-        }
+        compare_names(out, begin, seen);
         emit_pair(out, Of::Slices, (begin, &waiting), (seen, time_ps))?;
         self.room.release(waiting);
         Ok(())
@@ -178,11 +175,21 @@ impl Durations {
             match open.pop() {
                 Some(begin) => {
                     let seen = begin.read(&mut self.begin);
+                    compare_names(out, seen, end);
                     emit_pair(out, Of::Slices, (seen, &begin), (end, waiting.time_ps))?;
                 }
                 None => emit_unpaired_end(out, Of::Slices, end, (waiting.track, waiting.time_ps))?,
             }
         }
         Ok(open)
+    }
+}
+
+/// Counts an end that has another name than the begin it is matched with.
+fn compare_names(out: &mut Output<'_>, begin: Seen<'_>, end: Seen<'_>) {
+    let name = end.name();
+    if !name.is_empty() && name != begin.name() {
+        let what = "an end with another name than the innermost open slice; it ends that slice";
+        out.warn(WarningKind::Unpaired, what, end.offset);
     }
 }

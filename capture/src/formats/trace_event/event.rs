@@ -201,7 +201,8 @@ impl Event {
 
     /// Whether it says enough to be an event rather than some other object.
     pub(super) fn looks_like_one(&self) -> bool {
-        self.ph.is_present() || (self.ts.is_present() && (self.name.is_present() || self.pid.is_present()))
+        let has_phase = matches!(self.ph.kind(), Kind::Text | Kind::Escaped | Kind::Word);
+        has_phase || (self.ts.is_present() && (self.name.is_present() || self.pid.is_present()))
     }
 
     /// Whether there is an extra key of this name.

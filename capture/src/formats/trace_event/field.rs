@@ -157,7 +157,8 @@ impl Row {
         self.scratch.clear();
     }
 
-    /// Adds or replaces a field from its token. `null` is no value.
+    /// Adds or replaces a field from its token. `null` is a value too, but for the keys of events:
+    /// there it means that none is given.
     pub(super) fn put(
         &mut self,
         sink: &mut dyn Sink,
@@ -165,6 +166,10 @@ impl Row {
         (level, key): (Level, &[u8]),
         (bytes, raw): (&[u8], Raw),
     ) -> Result<Kept> {
+        let is_own = || level != Level::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);
+        if raw.kind() == Kind::Null && is_own() {
+            return Ok(Kept::Whole);
+        }
         let Some((value, kept)) = self.pending(bytes, raw) else { return Ok(Kept::Whole) };
         let Some(id) = fields.id(sink, level, key)? else { return Ok(Kept::Dropped) };
         self.set(id, value);
@@ -198,7 +203,11 @@ impl Row {
         let inside = raw.of(bytes);
         let start = self.scratch.len();
         let value = match raw.kind() {
-            Kind::Absent | Kind::Null => return None,
+            Kind::Absent => return None,
+            Kind::Null => {
+                self.scratch.push_str("null");
+                Pending::Json(start, self.scratch.len())
+            }
             Kind::True => Pending::Bool(true),
             Kind::False => Pending::Bool(false),
             Kind::Number => match Number::parse(inside) {

@@ -5,7 +5,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Bind, FieldSpec, FlowPhase, FlowPoint, TableKind, TableSpec, Unit, Value};
+use nprof_engine::model::{
+    Bind, FieldSpec, FlowPhase, FlowPoint, SliceKey, TableKind, TableSpec, Unit, Value,
+};
 
 use super::asynchronous::hash_id;
 use super::event::Seen;
@@ -35,8 +37,8 @@ pub(super) fn take(
     keep_arguments(out, seen, time_ps)
 }
 
-/// The flow of a slice with a `bind_id`.
-pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, track: TrackIndex, time_ps: i64) -> Result<()> {
+/// The flow that an event with a `bind_id` joins to its own slice.
+pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, slice: SliceKey, time_ps: i64) -> Result<()> {
     let event = seen.event;
     if !event.bind_id.is_present() {
         return Ok(());
@@ -54,8 +56,8 @@ pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, track: TrackIndex, 
     let key = hasher.finish();
     let cat = seen.cat();
     let name = out.sink.name(if cat.is_empty() { "flow" } else { &cat })?;
-    let track = out.tracks.id(out.sink, track)?;
-    out.sink.flow_point(FlowPoint { key, track, time_ps, phase, bind: Bind::Enclosing, name })
+    let bind = Bind::Own(slice.arrival);
+    out.sink.flow_point(FlowPoint { key, track: slice.track, time_ps, phase, bind, name })
 }
 
 /// Points have no fields. What a flow event says besides is rare, and kept as a row.

@@ -8,6 +8,7 @@ use nprof_engine::model::{
 use super::event::{Seen, text_of};
 use super::json;
 use super::number::Number;
+use super::origin::Sharing;
 use super::output::Output;
 use super::text;
 use super::tokens::{Kind, Raw, Tail, Tokens};
@@ -78,32 +79,14 @@ impl Metadata {
             _ => {}
         }
         let table = side_table(out, "metadata", "What the trace says about itself.")?;
-        let mut scratch = String::new();
-        let value = match raw.kind() {
-            Kind::Object | Kind::Array => {
-                json::any(raw, bytes, &mut scratch);
-                Value::Json(&scratch)
-            }
-            Kind::True => Value::Bool(true),
-            Kind::False => Value::Bool(false),
-            Kind::Null | Kind::Absent => Value::Json("null"),
-            _ => match (raw.kind(), Number::parse(raw.of(bytes))) {
-                (Kind::Number, Some(Number::Int(int))) => Value::Int(int),
-                (Kind::Number, Some(Number::Uint(uint))) => Value::Uint(uint),
-                (Kind::Number, Some(Number::Float(float))) => Value::Float(float),
-                _ => {
-                    text::decode(raw.of(bytes), &mut scratch);
-                    Value::Text(&scratch)
-                }
-            },
-        };
-        row(out, table, &[("key", Value::Text(key)), ("value", value)])
+        let value = Given::new(raw, bytes);
+        row(out, table, &[("key", Value::Text(key)), ("value", value.value())])
     }
 
     /// One stack frame, with its id.
     pub(super) fn stack_frame(out: &mut Output<'_>, id: &str, value: (Raw, &[u8])) -> Result<()> {
         let table = side_table(out, "stack_frame", "Stack frames that slices refer to with `sf`.")?;
-        let mut members = vec![("id".to_owned(), format!("\"{id}\""))];
+        let mut members = vec![("id".to_owned(), Given::Text(id.to_owned()))];
         collect(value, &mut members);
         member_row(out, table, &members)
     }
@@ -174,48 +157,71 @@ fn each_member(object: Raw, inside: &[u8], mut visit: impl FnMut(Raw, Raw)) {
     }
 }
 
-/// The members of an object as names and compact JSON; another value goes under the name `value`.
-fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, String)>) {
-    let inside = object.of(bytes);
-    let mut put = |key: String, value: Raw, bytes: &[u8]| {
-        let mut text = String::new();
-        json::any(value, bytes, &mut text);
-        match members.iter_mut().find(|(known, _)| *known == key) {
-            Some(known) => known.1 = text,
-            None => members.push((key, text)),
-        }
-    };
-    if object.kind() != Kind::Object {
-        put("value".to_owned(), object, bytes);
-        return;
-    }
-    each_member(object, inside, |key, value| put(text_of(inside, key).into_owned(), value, inside));
+/// A value of the trace with a type of its own.
+#[derive(Debug, PartialEq)]
+enum Given {
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Bool(bool),
+    Text(String),
+    /// Compact JSON.
+    Json(String),
 }
 
-/// Hands over a row whose values are JSON; strings and numbers get their own types.
-fn member_row(out: &mut Output<'_>, table: TableId, members: &[(String, String)]) -> Result<()> {
-    let decoded: Vec<String> = members
-        .iter()
-        .map(|(_, json)| {
-            let mut decoded = String::new();
-            text::decode(json.trim_matches('"').as_bytes(), &mut decoded);
-            decoded
-        })
-        .collect();
-    let values: Vec<(&str, Value<'_>)> = members
-        .iter()
-        .zip(&decoded)
-        .map(|((key, json), decoded)| {
-            let value = match (json.as_bytes(), Number::parse(json.as_bytes())) {
-                ([b'"', ..], _) => Value::Text(decoded),
-                (_, Some(Number::Int(int))) => Value::Int(int),
-                (_, Some(Number::Uint(uint))) => Value::Uint(uint),
-                (_, Some(Number::Float(float))) => Value::Float(float),
-                _ => Value::Json(json),
-            };
-            (key.as_str(), value)
-        })
-        .collect();
+impl Given {
+    fn new(raw: Raw, bytes: &[u8]) -> Self {
+        let number = Number::parse(raw.of(bytes)).filter(|_| raw.kind() == Kind::Number);
+        match (raw.kind(), number) {
+            (Kind::True, _) => Self::Bool(true),
+            (Kind::False, _) => Self::Bool(false),
+            (_, Some(Number::Int(int))) => Self::Int(int),
+            (_, Some(Number::Uint(uint))) => Self::Uint(uint),
+            (_, Some(Number::Float(float))) => Self::Float(float),
+            (Kind::Object | Kind::Array | Kind::Null | Kind::Absent, _) => {
+                let mut json = String::new();
+                json::any(raw, bytes, &mut json);
+                Self::Json(json)
+            }
+            _ => {
+                let mut decoded = String::new();
+                text::decode(raw.of(bytes), &mut decoded);
+                Self::Text(decoded)
+            }
+        }
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Int(int) => Value::Int(*int),
+            Self::Uint(uint) => Value::Uint(*uint),
+            Self::Float(float) => Value::Float(*float),
+            Self::Bool(bool) => Value::Bool(*bool),
+            Self::Text(text) => Value::Text(text),
+            Self::Json(json) => Value::Json(json),
+        }
+    }
+}
+
+/// The members of an object by name; another value goes under the name `value`. The last of equal
+/// names counts.
+fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, Given)>) {
+    let mut put = |key: String, value: Given| match members.iter_mut().find(|(known, _)| *known == key) {
+        Some(known) => known.1 = value,
+        None => members.push((key, value)),
+    };
+    if object.kind() != Kind::Object {
+        put("value".to_owned(), Given::new(object, bytes));
+        return;
+    }
+    let inside = object.of(bytes);
+    each_member(object, inside, |key, value| {
+        put(text_of(inside, key).into_owned(), Given::new(value, inside));
+    });
+}
+
+fn member_row(out: &mut Output<'_>, table: TableId, members: &[(String, Given)]) -> Result<()> {
+    let values: Vec<_> = members.iter().map(|(key, value)| (key.as_str(), value.value())).collect();
     row(out, table, &values)
 }
 
@@ -250,4 +256,25 @@ pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
         row(out, table, &values)?;
     }
     Ok(())
+}
+
+/// The trace's own time at the profile's time zero, unless the two are the same.
+pub(super) fn clock_row(out: &mut Output<'_>) -> Result<()> {
+    let Some(origin) = out.clock.origin() else { return Ok(()) };
+    if origin.sharing() == Sharing::Alone {
+        let what = "the clock of this rank is more than 26 days from those of the other ranks; \
+                    its times are counted from its own first event";
+        out.warn(WarningKind::AdjustedValue, what, 0);
+    }
+    if origin.ps() == 0 {
+        return Ok(());
+    }
+    let doc = "The trace's own clock at the profile's time zero.";
+    let table = side_table(out, "clock", doc)?;
+    let doc = "Nanoseconds on the trace's own clock; add a time to get the trace's timestamp.";
+    let field = out.sink.field(table, FieldSpec::new("origin_ns", Unit::Nanoseconds, "", doc))?;
+    let ns = origin.ps().div_euclid(1000);
+    let text = ns.to_string();
+    let value = i64::try_from(ns).map_or(Value::Text(&text), Value::Int);
+    out.sink.row(table, &[(field, value)])
 }

@@ -29,10 +29,13 @@ mod flow;
 mod json;
 mod kineto;
 mod metadata;
+mod naming;
 mod number;
 mod open;
+mod origin;
 mod output;
 mod reader;
+mod recovery;
 mod scan;
 mod shape;
 mod text;
@@ -46,22 +49,42 @@ use nprof_engine::model::Sink;
 use self::tokens::{Tail, Tokens};
 use super::Error;
 
+pub use self::origin::{Beginning, Origin, Sharing, origins};
+
+/// What a reader is told about the profile that its trace is a rank of.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Context {
+    /// The time zero that the ranks of the profile share; `None` where the trace is alone.
+    pub origin: Option<Origin>,
+}
+
 /// Reads a trace, unpacked, to its end. `progress` is told how many bytes have been read so far.
 ///
 /// # Errors
-/// Where the input is no Trace Event JSON at all, cannot be read, or the sink refuses. Damage within a trace is no
-/// error: what can be read is, and the rest is counted.
-pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
+/// If the input is no Trace Event JSON at all or cannot be read, or if the sink refuses. Damage
+/// within a trace is no error: what can be read is, and the rest is counted.
+pub fn read(
+    input: &mut dyn Read,
+    context: Context,
+    sink: &mut dyn Sink,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
     let scan = scan::Scan::new(input, progress);
-    document::Document::new(scan, reader::Reader::new(sink)?).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?).read()
 }
 
 /// As [`read`], of a trace that is at hand as a whole.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_bytes(bytes: &[u8], sink: &mut dyn Sink, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
-    document::Document::new(scan::Scan::over(bytes, progress), reader::Reader::new(sink)?).read()
+pub fn read_bytes(
+    bytes: &[u8],
+    context: Context,
+    sink: &mut dyn Sink,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    let scan = scan::Scan::over(bytes, progress);
+    document::Document::new(scan, reader::Reader::new(context, sink)?).read()
 }
 
 /// The first keys of a JSON document, each with the first byte of its value, as far as these bytes go; none for an

@@ -7,6 +7,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{Form, WarningKind};
 
 use super::event::{Event, Seen};
+use super::flow;
 use super::output::{Of, Output};
 use super::tokens::{Tail, Tokens};
 use super::track::TrackIndex;
@@ -99,10 +100,11 @@ pub(super) fn emit_pair(
     let ((begin, waiting), (end, end_ps)) = (begin, end);
     out.start_row();
     out.add_event(of, begin)?;
+    out.add_place(of, begin, waiting.track)?;
     out.add_end(of, begin, end)?;
     let duration_ps = in_range(out, end_ps.checked_sub(waiting.time_ps), end.offset);
-    out.emit(waiting.track, (waiting.time_ps, duration_ps), Form::Complete, begin)?;
-    Ok(())
+    let key = out.emit(waiting.track, (waiting.time_ps, duration_ps), Form::Complete, begin)?;
+    flow::of_slice(out, end, key, end_ps)
 }
 
 /// The length of a slice; beyond the range it is cut.
@@ -125,6 +127,7 @@ pub(super) fn emit_unfinished(
     if seen.event.dur.is_present() {
         out.add(of, (super::field::Level::Event, b"dur"), (seen.bytes, seen.event.dur), seen.offset)?;
     }
+    out.add_place(of, seen, track)?;
     let last_ps = out.tracks.last_ps(track).max(start_ps);
     let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);
     out.emit(track, (start_ps, duration_ps), Form::Unfinished, seen)?;
@@ -142,6 +145,7 @@ pub(super) fn emit_unpaired_end(
     out.start_row();
     out.add_event(of, seen)?;
     out.add_text(of, "ph", &seen.phase())?;
+    out.add_place(of, seen, track)?;
     out.emit(track, (time_ps, 0), Form::Instant, seen)?;
     Ok(())
 }

@@ -8,9 +8,11 @@ use nprof_engine::model::{
     WarningKind,
 };
 
+use super::Context;
 use super::clock::{Clock, NoTime};
 use super::event::{Seen, bytes_of};
 use super::field::{Fields, Kept, Level, Row};
+use super::flow;
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
 use super::track::{Id, Tables, TrackIndex, Tracks};
@@ -40,6 +42,8 @@ pub(super) struct Output<'s> {
     pub(super) sink: &'s mut dyn Sink,
     /// Time zero.
     pub(super) clock: Clock,
+    /// The byte and the line that the event at hand begins at, where lines are counted.
+    pub(super) line: Option<(u64, u64)>,
     /// Where things stand.
     pub(super) tracks: Tracks,
     slices: Fields,
@@ -55,7 +59,7 @@ const MAX_UNREAD_LEN: usize = 64 << 10;
 
 impl<'s> Output<'s> {
     /// Defines the tables.
-    pub(super) fn new(sink: &'s mut dyn Sink) -> Result<Self> {
+    pub(super) fn new(context: Context, sink: &'s mut dyn Sink) -> Result<Self> {
         let slices = TableKind::Slices;
         let slice = define(sink, "slice", slices, "name", "Slices and instants of threads and processes.")?;
         let asynchronous =
@@ -73,7 +77,8 @@ impl<'s> Output<'s> {
         )?;
         Ok(Self {
             sink,
-            clock: Clock::default(),
+            clock: Clock::new(context.origin),
+            line: None,
             tracks: Tracks::new(Tables { slice, asynchronous, counter }),
             slices: Fields::new(slice),
             asyncs: Fields::new(asynchronous),
@@ -86,7 +91,10 @@ impl<'s> Output<'s> {
 
     /// Counts a warning.
     pub(super) fn warn(&mut self, kind: WarningKind, what: &str, offset: u64) {
-        self.sink.warn(kind, what, &|| format!("byte {offset}"));
+        self.sink.warn(kind, what, &|| match self.line {
+            Some((at, line)) if at == offset => format!("line {line} (byte {offset})"),
+            _ => format!("byte {offset}"),
+        });
     }
 
     /// Keeps the text of an event that has no place on the timeline, and counts why.
@@ -169,12 +177,34 @@ impl<'s> Output<'s> {
         self.add_arguments(of, seen)
     }
 
+    /// Adds the process and the thread of an event, where its track does not tell them.
+    pub(super) fn add_place(&mut self, of: Of, seen: Seen<'_>, track: TrackIndex) -> Result<()> {
+        let (process, thread) = self.tracks.owner(track);
+        let (same_process, same_thread) =
+            (process == Some(&Self::pid(seen)), thread == Some(&Self::tid(seen)));
+        let places: [(&[u8], Raw, bool); 2] =
+            [(b"pid", seen.event.pid, same_process), (b"tid", seen.event.tid, same_thread)];
+        for (key, value, is_told) in places {
+            if !is_told && !matches!(value.kind(), Kind::Absent | Kind::Null) {
+                self.add(of, (Level::Event, key), (seen.bytes, value), seen.offset)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds what the end of a slice says otherwise than its begin. Its arguments win over those of the begin.
     pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
         let (first, last) = (begin.event, end.event);
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
         for (key, before, after) in own {
             if after.is_present() && begin.text(before) != end.text(after) {
+                self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
+            }
+        }
+        let places: [(&[u8], Raw, Raw); 2] = [(b"pid", first.pid, last.pid), (b"tid", first.tid, last.tid)];
+        for (key, before, after) in places {
+            let is_given = !matches!(after.kind(), Kind::Absent | Kind::Null);
+            if is_given && Id::new(before, begin.bytes) != Id::new(after, end.bytes) {
                 self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
             }
         }
@@ -260,7 +290,9 @@ impl<'s> Output<'s> {
         let fields = self.row.values(std::mem::take(&mut self.room));
         let key = self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields });
         self.room = emptied(fields);
-        key
+        let key = key?;
+        flow::of_slice(self, seen, key, start_ps)?;
+        Ok(key)
     }
 
     /// Hands the row over as a sample.

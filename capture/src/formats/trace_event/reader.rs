@@ -3,6 +3,7 @@
 use nprof_engine::base::Result;
 use nprof_engine::model::{FlowPhase, Form, Nesting, Sink, WarningKind};
 
+use super::Context;
 use super::asynchronous::{Asyncs, Family, Step};
 use super::duration::Durations;
 use super::event::{Seen, bytes_of};
@@ -25,9 +26,9 @@ pub(super) struct Reader<'s> {
 
 impl<'s> Reader<'s> {
     /// Into this sink.
-    pub(super) fn new(sink: &'s mut dyn Sink) -> Result<Self> {
+    pub(super) fn new(context: Context, sink: &'s mut dyn Sink) -> Result<Self> {
         Ok(Self {
-            out: Output::new(sink)?,
+            out: Output::new(context, sink)?,
             durations: Durations::default(),
             asyncs: Asyncs::default(),
             correlations: Correlations::default(),
@@ -79,13 +80,11 @@ impl<'s> Reader<'s> {
             b"X" => self.complete(seen, time_ps),
             b"B" => {
                 let track = self.thread(seen);
-                self.durations.begin(&mut self.out, seen, track, time_ps)?;
-                flow::of_slice(&mut self.out, seen, track, time_ps)
+                self.durations.begin(&mut self.out, seen, track, time_ps)
             }
             b"E" => {
                 let track = self.thread(seen);
-                self.durations.end(&mut self.out, seen, track, time_ps)?;
-                flow::of_slice(&mut self.out, seen, track, time_ps)
+                self.durations.end(&mut self.out, seen, track, time_ps)
             }
             b"C" => counter::take(out, seen, time_ps),
             b"s" => self.flow(seen, FlowPhase::Start, time_ps),
@@ -102,11 +101,14 @@ impl<'s> Reader<'s> {
     }
 
     fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
-        let nesting = match kineto::side(&seen.cat_bytes()) {
-            Some(Side::Device) => Nesting::Concurrent,
-            _ => Nesting::Calls,
-        };
-        self.out.tracks.thread(Output::pid(seen), Output::tid(seen), nesting)
+        let tracks = &mut self.out.tracks;
+        let (pid, tid) = (Output::pid(seen), Output::tid(seen));
+        if kineto::side(&seen.cat_bytes()) != Some(Side::Device) {
+            return tracks.thread(pid, tid, Nesting::Calls);
+        }
+        let track = tracks.thread(pid, tid, Nesting::Concurrent);
+        tracks.on_device(track);
+        track
     }
 
     fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {
@@ -114,7 +116,7 @@ impl<'s> Reader<'s> {
         if let Some(key) = self.durations.complete(&mut self.out, seen, (track, time_ps))? {
             self.correlations.slice(&mut self.out, seen, key)?;
         }
-        flow::of_slice(&mut self.out, seen, track, time_ps)
+        Ok(())
     }
 
     fn flow(&mut self, seen: Seen<'_>, phase: FlowPhase, time_ps: i64) -> Result<()> {
@@ -147,8 +149,9 @@ impl<'s> Reader<'s> {
         if !matches!(phase, "i" | "I") {
             self.out.add_text(Of::Slices, "ph", phase)?;
         }
+        self.out.add_place(Of::Slices, seen, track)?;
         self.out.emit(track, (time_ps, 0), Form::Instant, seen)?;
-        flow::of_slice(&mut self.out, seen, track, time_ps)
+        Ok(())
     }
 
     fn process_track(&mut self, seen: Seen<'_>) -> TrackIndex {
@@ -164,6 +167,7 @@ impl<'s> Reader<'s> {
         self.correlations.link(out)?;
         out.tracks.describe_all(out.sink)?;
         metadata::track_rows(out)?;
+        metadata::clock_row(out)?;
         let rank = self.metadata.rank(out);
         out.sink.rank(rank);
         Ok(())

@@ -10,6 +10,7 @@ use nprof_engine::model::{Nesting, Sink, TableId, TrackId, TrackSpec, Unit};
 use rustc_hash::FxHashMap;
 
 use super::event::text_of;
+use super::naming::{Alike, device_number, process_name, track_name};
 use super::number::Number;
 use super::tokens::{Kind, Raw};
 
@@ -33,11 +34,22 @@ impl Id {
             Kind::Number | Kind::Text => match Number::parse(raw.of(bytes)) {
                 Some(Number::Int(int)) => Self::Number(i128::from(int)),
                 Some(Number::Uint(uint)) => Self::Number(i128::from(uint)),
+                Some(Number::Float(float)) => {
+                    whole(float).map_or_else(|| Self::Text(text_of(bytes, raw).into()), Self::Number)
+                }
                 _ => Self::Text(text_of(bytes, raw).into()),
             },
             _ => Self::Text(text_of(bytes, raw).into()),
         }
     }
+}
+
+/// The integer that a float is: tools that keep tables of numbers write 1 as 1.0.
+#[expect(clippy::cast_possible_truncation, reason = "floats of this size are exact in both types")]
+fn whole(float: f64) -> Option<i128> {
+    /// Beyond, two integers may have the same float.
+    const MAX_EXACT: f64 = (1_u64 << 53) as f64;
+    (float.fract() == 0.0 && float.abs() <= MAX_EXACT).then_some(float as i128)
 }
 
 impl std::fmt::Display for Id {
@@ -94,24 +106,28 @@ pub(super) struct Described {
     pub(super) sort: Option<i64>,
 }
 
+/// A process of the trace.
 #[derive(Debug)]
-struct Process {
-    id: Id,
-    described: Described,
+pub(super) struct Process {
+    pub(super) id: Id,
+    pub(super) described: Described,
     /// The headings, once something stands below them.
     group: Option<TrackId>,
     counters: Option<TrackId>,
     asyncs: Option<TrackId>,
 }
 
+/// A track of the trace.
 #[derive(Debug)]
-struct Track {
+pub(super) struct Track {
     process: ProcessIndex,
-    role: Role,
-    described: Described,
+    pub(super) role: Role,
+    pub(super) described: Described,
     /// `None` until the sink knows of it.
     id: Option<TrackId>,
     nesting: Nesting,
+    /// Whether work of a device was seen on it.
+    on_device: bool,
     /// The last moment that anything happened.
     last_ps: i64,
 }
@@ -205,14 +221,8 @@ impl Tracks {
         // It stands beside the processes, not below one: its process is never shown.
         let described = Described { name: "Global".to_owned(), ..Described::default() };
         let process = ProcessIndex(usize::MAX);
-        let index = self.push(Track {
-            process,
-            role: Role::Process,
-            described,
-            id: None,
-            nesting: Nesting::Concurrent,
-            last_ps: i64::MIN,
-        });
+        let track = Track { described, ..Track::new(process, Role::Process, Nesting::Concurrent) };
+        let index = self.push(track);
         self.global = Some(index);
         index
     }
@@ -222,9 +232,7 @@ impl Tracks {
         if let Some(&known) = self.by_role.get(&(process, role.clone())) {
             return known;
         }
-        let described = Described::default();
-        let track = Track { process, role: role.clone(), described, id: None, nesting, last_ps: i64::MIN };
-        let index = self.push(track);
+        let index = self.push(Track::new(process, role.clone(), nesting));
         self.by_role.insert((process, role), index);
         index
     }
@@ -244,6 +252,11 @@ impl Tracks {
         &mut self.tracks[track.0].described
     }
 
+    /// Notes that a track shows work of a device.
+    pub(super) fn on_device(&mut self, track: TrackIndex) {
+        self.tracks[track.0].on_device = true;
+    }
+
     /// Notes that something happened on a track.
     pub(super) fn reach(&mut self, track: TrackIndex, end_ps: i64) {
         let last = &mut self.tracks[track.0].last_ps;
@@ -261,7 +274,7 @@ impl Tracks {
             return Ok(id);
         }
         let parent = self.parent(sink, track)?;
-        let spec = self.spec(track, parent, 0, Series::Named);
+        let spec = self.spec(track, parent, 0, Alike::Several);
         let id = sink.track(spec)?;
         self.tracks[track.0].id = Some(id);
         Ok(id)
@@ -289,9 +302,9 @@ impl Tracks {
         Ok(*heading)
     }
 
-    fn spec(&self, index: TrackIndex, parent: Option<TrackId>, sort: i64, series: Series) -> TrackSpec {
+    fn spec(&self, index: TrackIndex, parent: Option<TrackId>, sort: i64, alike: Alike) -> TrackSpec {
         let track = &self.tracks[index.0];
-        let name = track_name(track, series);
+        let name = track_name(track, alike);
         match track.role {
             Role::Counter { .. } => TrackSpec::counter(&name, parent, self.tables.counter, Unit::None, sort),
             Role::Async { .. } => {
@@ -306,7 +319,15 @@ impl Tracks {
     /// Tells the sink the names and the order of all tracks that have anything to show.
     pub(super) fn describe_all(&self, sink: &mut dyn Sink) -> Result<()> {
         let mut processes: Vec<usize> = (0..self.processes.len()).collect();
-        processes.sort_by(|&a, &b| compare_processes(&self.processes[a], &self.processes[b]));
+        let mut is_host: Vec<bool> =
+            self.processes.iter().map(|process| device_number(&process.described.labels).is_none()).collect();
+        for track in self.tracks.iter().filter(|track| track.on_device) {
+            is_host[track.process.0] = false;
+        }
+        processes.sort_by(|&a, &b| {
+            let order = || compare_processes(&self.processes[a], &self.processes[b]);
+            is_host[a].cmp(&is_host[b]).then_with(order)
+        });
         let mut place_of = vec![0_i64; self.processes.len()];
         for (&index, place) in processes.iter().zip(1..) {
             place_of[index] = place;
@@ -321,11 +342,9 @@ impl Tracks {
                 }
             }
         }
-        let mut series: FxHashMap<(ProcessIndex, &str, &str), usize> = FxHashMap::default();
-        for track in &self.tracks {
-            if let Role::Counter { name, id, .. } = &track.role {
-                *series.entry((track.process, name, id)).or_default() += 1;
-            }
+        let mut alike: FxHashMap<_, usize> = FxHashMap::default();
+        for track in self.tracks.iter().filter(|track| track.id.is_some()) {
+            *alike.entry((track.process, track.given_name())).or_default() += 1;
         }
         let mut tracks: Vec<usize> = (0..self.tracks.len()).collect();
         tracks.sort_by(|&a, &b| compare_tracks(&self.tracks[a], &self.tracks[b]));
@@ -341,42 +360,52 @@ impl Tracks {
                     Role::Async { .. } => (process.asyncs, place),
                 },
             };
-            let several = match &track.role {
-                Role::Counter { name, id, .. }
-                    if series.get(&(track.process, &**name, &**id)) == Some(&1) =>
-                {
-                    Series::Only
-                }
-                _ => Series::Named,
-            };
-            sink.describe_track(id, self.spec(TrackIndex(index), parent, sort, several))?;
+            let is_only = alike.get(&(track.process, track.given_name())) == Some(&1);
+            let alike = if is_only { Alike::One } else { Alike::Several };
+            sink.describe_track(id, self.spec(TrackIndex(index), parent, sort, alike))?;
         }
         Ok(())
     }
 
+    /// The process and the thread that a track stands for: of a thread both, of another track below
+    /// a process that process, of the global one neither.
+    pub(super) fn owner(&self, track: TrackIndex) -> (Option<&Id>, Option<&Id>) {
+        let track = &self.tracks[track.0];
+        let thread = match &track.role {
+            Role::Thread(tid) => Some(tid),
+            _ => None,
+        };
+        (self.processes.get(track.process.0).map(|process| &process.id), thread)
+    }
+
     /// All tracks that the sink knows, with the process and the thread they are of.
     pub(super) fn iter(&self) -> impl Iterator<Item = (TrackId, &Id, Option<&Id>)> {
-        self.tracks.iter().filter_map(|track| {
-            let process = self.processes.get(track.process.0)?;
-            let thread = match &track.role {
-                Role::Thread(tid) => Some(tid),
-                _ => None,
-            };
-            Some((track.id?, &process.id, thread))
+        self.tracks.iter().enumerate().filter_map(|(index, track)| {
+            let (process, thread) = self.owner(TrackIndex(index));
+            Some((track.id?, process?, thread))
         })
     }
 }
 
-/// Whether a counter has several series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Series {
-    /// The series is named.
-    Named,
-    /// There is one: the counter's name is enough.
-    Only,
+impl Track {
+    /// Without a name, and unknown to the sink.
+    fn new(process: ProcessIndex, role: Role, nesting: Nesting) -> Self {
+        let described = Described::default();
+        Self { process, role, described, id: None, nesting, on_device: false, last_ps: i64::MIN }
+    }
+
+    /// What the trace calls a counter, with its id, or a thread; tracks of one kind and process that
+    /// have this in common need more to be told apart.
+    fn given_name(&self) -> (std::mem::Discriminant<Role>, &str, &str) {
+        let (name, id) = match &self.role {
+            Role::Counter { name, id, .. } => (&**name, &**id),
+            _ => (self.described.name.trim(), ""),
+        };
+        (std::mem::discriminant(&self.role), name, id)
+    }
 }
 
-/// By the trace's own order, devices after hosts where it gives none, then by number.
+/// By the trace's own order, by the device's number where it gives none, then by the process's.
 fn compare_processes(a: &Process, b: &Process) -> Ordering {
     place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
 }
@@ -389,68 +418,7 @@ fn place(process: &Process) -> i64 {
     process.described.sort.or_else(device).unwrap_or(0)
 }
 
-/// The number of the device that a label such as `GPU 0` names.
-fn device_number(label: &str) -> Option<i64> {
-    let (kind, number) = label.trim().rsplit_once(' ')?;
-    let is_kind = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_uppercase());
-    if is_kind { number.parse().ok().filter(|number| *number >= 0) } else { None }
-}
-
 fn compare_tracks(a: &Track, b: &Track) -> Ordering {
-    let key = |track: &Track| (track.process.0, track.described.sort.unwrap_or(0));
+    let key = |track: &Track| (track.process.0, !track.on_device, track.described.sort.unwrap_or(0));
     key(a).cmp(&key(b)).then_with(|| a.role.cmp(&b.role))
-}
-
-/// `name pid · labels`; devices by their label, which is what they are known by.
-fn process_name(process: &Process) -> String {
-    let Described { name, labels, .. } = &process.described;
-    let (name, labels) = (name.trim(), labels.trim());
-    let id = process.id.to_string();
-    let named = match (name.is_empty(), &process.id) {
-        (true, Id::Absent) => "No process".to_owned(),
-        (true, Id::Number(_)) => format!("Process {id}"),
-        (true, Id::Text(text)) if text.is_empty() => "No process".to_owned(),
-        (true, Id::Text(_)) => id,
-        (false, _) if name.contains(&id) || process.id == Id::Absent => name.to_owned(),
-        (false, _) => format!("{name} {id}"),
-    };
-    match device_number(labels) {
-        Some(_) if name == labels || name.is_empty() => labels.to_owned(),
-        Some(_) => format!("{labels} · {name}"),
-        None if labels.is_empty() => named,
-        None => format!("{named} · {labels}"),
-    }
-}
-
-fn track_name(track: &Track, series: Series) -> String {
-    let name = track.described.name.trim();
-    match &track.role {
-        Role::Process if name.is_empty() => "Process events".to_owned(),
-        Role::Process => name.to_owned(),
-        Role::Thread(id) => match (name.is_empty(), id) {
-            (true, Id::Absent) => "No thread".to_owned(),
-            (true, Id::Text(text)) if text.is_empty() => "No thread".to_owned(),
-            (true, Id::Number(_)) => format!("Thread {id}"),
-            (true, Id::Text(text)) => text.to_string(),
-            (false, Id::Absent) => name.to_owned(),
-            (false, _) if name.contains(&id.to_string()) => name.to_owned(),
-            (false, _) => format!("{name} {id}"),
-        },
-        Role::Async { cat, name } => match (cat.is_empty(), name.is_empty()) {
-            (true, true) => "Unnamed".to_owned(),
-            (true, false) => name.to_string(),
-            (false, true) => cat.to_string(),
-            (false, false) => format!("{name} · {cat}"),
-        },
-        Role::Counter { name, id, series: own } => {
-            let mut whole = name.to_string();
-            if !id.is_empty() {
-                whole.push_str(&format!(" [{id}]"));
-            }
-            if series == Series::Named && !own.is_empty() {
-                whole.push_str(&format!(" · {own}"));
-            }
-            whole
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use nprof_engine::fixture::Recorder;
 use proptest::prelude::*;
 
-use super::super::read;
+use super::super::{Context, read};
 use super::{A, DamagedRecord, TruncatedInput, record, warnings};
 
 #[test]
@@ -40,7 +40,7 @@ fn every_cut_keeps_all_whole_events() {
     let whole = record(MIXED);
     for keep in 1..MIXED.len() {
         let mut recorder = Recorder::default();
-        match read(&mut &MIXED.as_bytes()[..keep], &mut recorder, &mut |_| {}) {
+        match read(&mut &MIXED.as_bytes()[..keep], Context::default(), &mut recorder, &mut |_| {}) {
             Ok(()) => assert!(warnings(&recorder).contains(&TruncatedInput), "cut at {keep}"),
             Err(error) => assert!(keep <= MIXED.find('[').unwrap(), "cut at {keep}: {error}"),
         }
@@ -59,7 +59,7 @@ fn no_changed_byte_panics_or_costs_more_than_the_events_around_it() {
             let mut bytes = MIXED.as_bytes().to_vec();
             bytes[at] = byte;
             let mut recorder = Recorder::default();
-            let result = read(&mut bytes.as_slice(), &mut recorder, &mut |_| {});
+            let result = read(&mut bytes.as_slice(), Context::default(), &mut recorder, &mut |_| {});
             if result.is_ok() && at > 64 && at < 1000 {
                 let left = recorder.slices.len() + recorder.rows_of("unread_event").count();
                 assert!(left + 3 >= whole, "{} at {at}: {left} of {whole}", byte.escape_ascii());
@@ -71,11 +71,11 @@ fn no_changed_byte_panics_or_costs_more_than_the_events_around_it() {
 proptest! {
     #[test]
     fn any_bytes_end_in_a_trace_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = read(&mut bytes.as_slice(), &mut Recorder::default(), &mut |_| {});
+        let _ = read(&mut bytes.as_slice(), Context::default(), &mut Recorder::default(), &mut |_| {});
     }
 
     #[test]
     fn any_json_like_text_ends_in_a_trace_or_an_error(text in r#"[\[{]([\[\]{}:,"'/*\\ \n0-9a-e.-]|"ph":"[XBEbeCsM]"|"ts":1|"args":\{|\},){0,60}"#) {
-        let _ = read(&mut text.as_bytes(), &mut Recorder::default(), &mut |_| {});
+        let _ = read(&mut text.as_bytes(), Context::default(), &mut Recorder::default(), &mut |_| {});
     }
 }

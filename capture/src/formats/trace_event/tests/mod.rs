@@ -1,18 +1,19 @@
 //! One oddity a test: a trace as text, what comes out as lines.
 
-use super::{read, read_bytes};
+use super::{Context, read, read_bytes};
 use nprof_engine::fixture::Recorder;
-use nprof_engine::model::{Bind, FlowPhase, Form, OwnedValue, TrackKind, WarningKind};
+use nprof_engine::model::{Bind, FlowPhase, Form, OwnedValue, WarningKind};
 
 mod damage;
+mod edges;
 
 #[track_caller]
 fn record(text: impl AsRef<[u8]>) -> Recorder {
     let mut recorder = Recorder::default();
-    read(&mut text.as_ref(), &mut recorder, &mut |_| {}).unwrap();
+    read(&mut text.as_ref(), Context::default(), &mut recorder, &mut |_| {}).unwrap();
     let mut at_hand = Recorder::default();
     let mut told = 0;
-    read_bytes(text.as_ref(), &mut at_hand, &mut |bytes| told = bytes).unwrap();
+    read_bytes(text.as_ref(), Context::default(), &mut at_hand, &mut |bytes| told = bytes).unwrap();
     assert_eq!((lines(&at_hand), at_hand.warnings()), (lines(&recorder), recorder.warnings()));
     assert_eq!(told, text.as_ref().len() as u64);
     recorder
@@ -91,7 +92,6 @@ fn containers() {
     check_a(A, &[]);
     check(format!("{A}\n{A}\n"), &[A_LINE, A_LINE], &[]);
     check(format!("[{A}]\n[{A}]"), &[A_LINE, A_LINE], &[]);
-    check("[]", &[], &[MissingData]);
     check(r#"{"traceEvents":[]}"#, &[], &[MissingData]);
 }
 
@@ -136,8 +136,13 @@ fn what_is_no_trace_is_an_error() {
         ("{\"a\":1}", "there are no trace events in it"),
         (" \n", "there are no trace events in it"),
         ("7", "this is no JSON"),
+        ("[]", "there are no trace events in it (byte 2): expected"),
+        ("[1,2,3]", "there are no trace events in it"),
+        (r#"[{"name":"left-pad"},{"ph":7.2,"name":"water"}]"#, "there are no trace events in it"),
+        (r#"{"name":"left-pad"}"#, "there are no trace events in it"),
     ] {
-        let error = read(&mut text.as_bytes(), &mut Recorder::default(), &mut |_| {}).unwrap_err();
+        let error = read(&mut text.as_bytes(), Context::default(), &mut Recorder::default(), &mut |_| {})
+            .unwrap_err();
         assert!(error.to_string().contains(expected), "{text}: {error}");
     }
 }
@@ -164,8 +169,10 @@ fn times() {
     check_event(&more("1.5e3", "0"), &line("1500000000 +0"), &[]);
     check_event(&more("\"9.5\"", "\"2\""), &line("9500000 +2000000"), &[]);
     check_event(&more("-3", "1"), &line("-3000000 +1000000"), &[]);
-    let epoch = check_event(&more("1712191111123456.789", "0.123"), &line("2311123456789000 +123000"), &[]);
-    assert_eq!(epoch.rank.origin_unix_ns, Some(1_712_188_800_000_000_000));
+    let epoch = check_event(&more("1712191111123456.7891", "0.123"), &line("100 +123000"), &[]);
+    assert_eq!(epoch.rank.origin_unix_ns, Some(1_712_191_111_123_456_789));
+    let rows: Vec<String> = epoch.rows_of("clock").map(|row| fields(row)).collect();
+    assert_eq!(rows, [" origin_ns=1712191111123456789"]);
 }
 
 #[test]
@@ -265,19 +272,6 @@ fn metadata_events() {
 }
 
 #[test]
-fn devices_come_after_hosts() {
-    let text = r#"[{"ph":"X","pid":0,"tid":7,"cat":"kernel","name":"k","ts":1,"dur":1},
-        {"ph":"X","pid":900,"tid":900,"cat":"cpu_op","name":"c","ts":1,"dur":1},
-        {"ph":"M","pid":0,"name":"process_labels","args":{"labels":"GPU 0"}},
-        {"ph":"M","pid":900,"name":"process_labels","args":{"labels":"CPU"}}]"#;
-    let recorder = record(text);
-    let mut groups: Vec<_> = recorder.tracks.iter().filter(|track| track.kind == TrackKind::Group).collect();
-    groups.sort_by_key(|group| group.sort);
-    let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
-    assert_eq!(names, ["Process 900 · CPU", "GPU 0"]);
-}
-
-#[test]
 fn instants() {
     let text = r#"[{"ph":"i","pid":1,"tid":1,"name":"t","ts":1,"s":"t"},{"ph":"I","pid":1,"tid":1,"name":"p","ts":2,"s":"p"},
         {"ph":"i","pid":1,"tid":1,"name":"g","ts":3,"s":"g"},{"ph":"R","pid":1,"tid":1,"name":"m","ts":4},
@@ -285,8 +279,8 @@ fn instants() {
         {"ph":"?","pid":1,"name":"u","ts":6}]"#;
     let expected = [
         "Process 1/Thread 1: t [1000000 !]",
-        "Process 1/Process events: p [2000000 !]",
-        "Global: g [3000000 !]",
+        "Process 1/Process events: p [2000000 !] tid=1",
+        "Global: g [3000000 !] pid=1 tid=1",
         "Process 1/Thread 1: m [4000000 !] ph='R'",
         "Process 1/Thread 1: o [5000000 !] id='0x1' snapshot={\"a\":[1,2]} ph='O'",
         "Process 1/Process events: u [6000000 !] ph='?'",
@@ -325,25 +319,25 @@ fn asynchronous_slices() {
     ];
     let track = "Process 1/Asynchronous/a · c";
     let expected = [
-        format!("{track}: note [4000000 !] cat='c' id=1"),
-        format!("{track}: a [1000000 +4000000] cat='c' id=1"),
-        format!("{track}: inner [3000000 +3000000] cat='c' id=1"),
-        format!("{track}: a [2000000 +5000000] cat='c' id='0x2'"),
+        format!("{track}: note [4000000 !] cat='c' id=1 tid=1"),
+        format!("{track}: a [1000000 +4000000] cat='c' id=1 tid=1"),
+        format!("{track}: inner [3000000 +3000000] cat='c' id=1 tid=1"),
+        format!("{track}: a [2000000 +5000000] cat='c' id='0x2' tid=1"),
     ];
     let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
     check(format!("[{}]", text.join(",")), &expected, &[]);
     let older = [event("S", one, "a", 1), event("T", one, "a", 2), event("F", one, "a", 5)];
     let expected = [
-        format!("{track}: a [2000000 !] cat='c' id=1 ph='T'"),
-        format!("{track}: a [1000000 +4000000] cat='c' id=1"),
+        format!("{track}: a [2000000 !] cat='c' id=1 ph='T' tid=1"),
+        format!("{track}: a [1000000 +4000000] cat='c' id=1 tid=1"),
     ];
     let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
     check(format!("[{}]", older.join(",")), &expected, &[]);
     let no_id = [event("b", "", "a", 1), event("b", one, "a", 2), event("e", "", "x", 3)];
     let expected = [
-        "Process 1/Asynchronous/x · c: x [3000000 !] cat='c' ph='e'".to_owned(),
-        format!("{track}: a [1000000 +1000000…] cat='c'"),
-        format!("{track}: a [2000000 +0…] cat='c' id=1"),
+        "Process 1/Asynchronous/x · c: x [3000000 !] cat='c' ph='e' tid=1".to_owned(),
+        format!("{track}: a [1000000 +1000000…] cat='c' tid=1"),
+        format!("{track}: a [2000000 +0…] cat='c' id=1 tid=1"),
     ];
     let recorder = record(format!("[{}]", no_id.join(",")));
     let mut found = lines(&recorder);
@@ -406,8 +400,11 @@ fn flows_that_ride_on_slices() {
         {"ph":"X","pid":1,"tid":2,"name":"b","ts":5,"dur":2,"bind_id":"0x5","flow_in":true,"flow_out":true},
         {"ph":"X","pid":1,"tid":3,"name":"c","ts":9,"dur":2,"bind_id":"0x5","flow_in":true,"flow_out":false}]"#;
     let recorder = record(text);
-    let phases: Vec<FlowPhase> = recorder.flow_points.iter().map(|point| point.phase).collect();
-    assert_eq!(phases, [FlowPhase::Start, FlowPhase::Step, FlowPhase::End]);
+    let phases: Vec<(FlowPhase, Bind)> =
+        recorder.flow_points.iter().map(|point| (point.phase, point.bind)).collect();
+    let expected =
+        [(FlowPhase::Start, Bind::Own(0)), (FlowPhase::Step, Bind::Own(1)), (FlowPhase::End, Bind::Own(2))];
+    assert_eq!(phases, expected);
     assert!(recorder.flow_points.iter().all(|point| point.key == recorder.flow_points[0].key));
 }
 
@@ -419,7 +416,7 @@ fn arguments() {
     check_event(&more("{\"x\":-Infinity}"), &line(" x=-inf"), &[]);
     check_event(&more("{\"x\":12345678901234567890}"), &line(" x=12345678901234567890u"), &[]);
     check_event(&more("{\"x\":123456789012345678901234}"), &line(" x='123456789012345678901234'"), &[]);
-    check_event(&more("{\"x\":{\"a\": [1, \"b\"]},\"n\":null}"), &line(" x={\"a\":[1,\"b\"]}"), &[]);
+    check_event(&more("{\"x\":{\"a\": [1, \"b\"]},\"n\":null}"), &line(" x={\"a\":[1,\"b\"]} n=null"), &[]);
     check_event(&more("{\"name\":1,\"cat\":true}"), &line(" args.name=1 args.cat=true"), &[]);
     check_event(&more("{\"x\":1,\"x\":2}"), &line(" x=2"), &[]);
     check_event(&more("[1, 2]"), &line(" args=[1,2]"), &[AdjustedValue]);

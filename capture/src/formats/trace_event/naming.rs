@@ -1,0 +1,85 @@
+//! What processes and tracks are called: their names, with what tells equal ones apart.
+
+use super::track::{Described, Id, Process, Role, Track};
+
+/// How many tracks of a process have a name: series of a counter, threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// Several, or that is not known yet: what tells them apart is shown.
+    Several,
+    /// One: the name is enough.
+    One,
+}
+
+/// The number of the device that a label such as `GPU 0` names; a CPU is none.
+pub(super) fn device_number(label: &str) -> Option<i64> {
+    let (kind, number) = label.trim().rsplit_once(' ')?;
+    let is_kind = !kind.is_empty() && kind != "CPU" && kind.bytes().all(|byte| byte.is_ascii_uppercase());
+    if is_kind { number.parse().ok().filter(|number| *number >= 0) } else { None }
+}
+
+/// `name pid · labels`; devices by their label, which is what they are known by.
+pub(super) fn process_name(process: &Process) -> String {
+    let Described { name, labels, .. } = &process.described;
+    let (name, labels) = (name.trim(), labels.trim());
+    let id = process.id.to_string();
+    let named = match (name.is_empty(), &process.id) {
+        (true, Id::Absent) => "No process".to_owned(),
+        (true, Id::Number(_)) => format!("Process {id}"),
+        (true, Id::Text(text)) if text.is_empty() => "No process".to_owned(),
+        (true, Id::Text(_)) => id,
+        (false, _) if process.id == Id::Absent || names(name, &process.id) => name.to_owned(),
+        (false, _) => format!("{name} {id}"),
+    };
+    match device_number(labels) {
+        Some(_) if name == labels || name.is_empty() => labels.to_owned(),
+        Some(_) => format!("{labels} · {name}"),
+        None if labels.is_empty() => named,
+        None => format!("{named} · {labels}"),
+    }
+}
+
+/// Whether a name tells an id already: as a word of its own, not as a part of a longer number.
+fn names(name: &str, id: &Id) -> bool {
+    let id = id.to_string();
+    let is_part = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
+    !id.is_empty()
+        && name.match_indices(&id).any(|(at, _)| {
+            let (before, after) = (name[..at].chars().next_back(), name[at + id.len()..].chars().next());
+            !is_part(before) && !is_part(after)
+        })
+}
+
+/// A track's name; `alike` says whether the name that the trace gives it is enough.
+pub(super) fn track_name(track: &Track, alike: Alike) -> String {
+    let name = track.described.name.trim();
+    match &track.role {
+        Role::Process if name.is_empty() => "Process events".to_owned(),
+        Role::Process => name.to_owned(),
+        Role::Thread(id) => match (name.is_empty(), id) {
+            (true, Id::Absent) => "No thread".to_owned(),
+            (true, Id::Text(text)) if text.is_empty() => "No thread".to_owned(),
+            (true, Id::Number(_)) => format!("Thread {id}"),
+            (true, Id::Text(text)) => text.to_string(),
+            (false, Id::Absent) => name.to_owned(),
+            (false, _) if alike == Alike::One && names(name, id) => name.to_owned(),
+            (false, _) => format!("{name} {id}"),
+        },
+        Role::Async { cat, name } => match (cat.is_empty(), name.is_empty()) {
+            (true, true) => "Unnamed".to_owned(),
+            (true, false) => name.to_string(),
+            (false, true) => cat.to_string(),
+            (false, false) => format!("{name} · {cat}"),
+        },
+        Role::Counter { name, id, series: own } => {
+            let mut whole = name.to_string();
+            if !id.is_empty() {
+                whole.push_str(&format!(" [{id}]"));
+            }
+            if alike == Alike::Several && !own.is_empty() {
+                whole.push_str(&format!(" · {own}"));
+            }
+            whole
+        }
+    }
+}

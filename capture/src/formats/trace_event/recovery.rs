@@ -1,0 +1,113 @@
+//! Going on after damage: at the end of what is damaged, or else at the next event.
+
+use nprof_engine::model::WarningKind;
+
+use super::document::{Document, Flow, TRUNCATED};
+use super::scan::Attempt;
+use super::tokens::{Kind, Stop, Tail};
+use crate::formats::Error;
+
+/// When looking for the next event after damage, one longer than this is not recognised.
+const MAX_RECOVERY_LEN: usize = 1 << 20;
+
+/// Bytes of damaged text that are kept.
+const MAX_KEPT_LEN: usize = 64 << 10;
+
+impl Document<'_, '_> {
+    /// After damage: goes on where the damaged value ends, if its brackets tell, else at the next event. What lies
+    /// between is kept as text.
+    pub(super) fn recover<T>(&mut self, damage: Attempt<T>) -> Result<Flow, Error> {
+        let (what, truncated) = match damage {
+            Attempt::Damaged(what) => (what, false),
+            Attempt::TooLong => ("an event of more than 24 MiB", false),
+            Attempt::Truncated | Attempt::Done(..) => (TRUNCATED, true),
+        };
+        self.note_line();
+        let offset = self.scan.offset();
+        if !truncated && let Some(len) = self.damaged_len()? {
+            let bytes = &self.scan.window()[..len];
+            self.reader.unread(what, bytes, offset)?;
+            self.consume(len);
+            return Ok(Flow::On);
+        }
+        let (kept, is_found) = self.skip_to_event()?;
+        if is_found || !truncated {
+            self.is_trace |= is_found;
+            let what = if truncated { "an event whose end is missing" } else { what };
+            self.reader.unread(what, &kept, offset)?;
+        }
+        if is_found {
+            return Ok(Flow::On);
+        }
+        self.reader.out().warn(WarningKind::TruncatedInput, TRUNCATED, offset);
+        Ok(Flow::End)
+    }
+
+    /// The length of the damaged value, where its brackets match and something sensible follows.
+    fn damaged_len(&mut self) -> Result<Option<usize>, Error> {
+        let mut extent = 0;
+        let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| {
+            let raw = tokens.value()?;
+            extent = tokens.position();
+            if !matches!(raw.kind(), Kind::Object | Kind::Array) {
+                return Err(Stop::Damaged("no brackets"));
+            }
+            match tokens.peek() {
+                Ok(b',' | b']' | b'{') | Err(Stop::Incomplete) => Ok(()),
+                _ => Err(Stop::Damaged("something else follows")),
+            }
+        })?;
+        if !matches!(attempt, Attempt::Done(..)) {
+            return Ok(None);
+        }
+        // With a quote missing the brackets may match far away: then there is another event inside.
+        let phases = memchr::memmem::find_iter(&self.scan.window()[..extent], b"\"ph\"").take(2).count();
+        Ok((phases < 2).then_some(extent))
+    }
+
+    /// Moves to the next thing that is an event; what was left behind, and whether one was found.
+    pub(super) fn skip_to_event(&mut self) -> Result<(Vec<u8>, bool), Error> {
+        let mut kept = Vec::new();
+        // The first byte is that of the damaged value itself.
+        self.leave(1, &mut kept);
+        loop {
+            let Some(at) = memchr::memchr(b'{', self.scan.window()) else {
+                self.leave(self.scan.window().len(), &mut kept);
+                if self.scan.tail() == Tail::Closed {
+                    return Ok((kept, false));
+                }
+                self.scan.fill()?;
+                continue;
+            };
+            self.leave(at, &mut kept);
+            let before = kept.iter().rev().find(|byte| !byte.is_ascii_whitespace());
+            if matches!(before, Some(b',' | b'[' | b']' | b'}' | b'{') | None) || kept.last() == Some(&b'\n')
+            {
+                let event = &mut self.event;
+                let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| event.parse(tokens))?;
+                if matches!(attempt, Attempt::Done(..)) && self.event.ph.is_present() {
+                    kept.truncate(MAX_KEPT_LEN);
+                    return Ok((kept, true));
+                }
+            }
+            self.leave(1, &mut kept);
+        }
+    }
+
+    /// Leaves bytes behind; of many only the first and the last few are kept.
+    fn leave(&mut self, len: usize, kept: &mut Vec<u8>) {
+        /// Enough to see what stands before a bracket.
+        const LOOK_BACK_LEN: usize = 64;
+        let window = self.scan.window();
+        let len = len.min(window.len());
+        if kept.len() + len > MAX_KEPT_LEN + LOOK_BACK_LEN {
+            let room = MAX_KEPT_LEN.saturating_sub(kept.len()).min(len);
+            kept.extend_from_slice(&window[..room]);
+            kept.truncate(MAX_KEPT_LEN);
+            kept.extend_from_slice(&window[len.saturating_sub(LOOK_BACK_LEN)..len]);
+        } else {
+            kept.extend_from_slice(&window[..len]);
+        }
+        self.consume(len);
+    }
+}
