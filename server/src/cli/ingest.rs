@@ -91,10 +91,9 @@ pub(super) fn report(ingested: &Ingested, elapsed: std::time::Duration) -> io::R
     let entry = manifest.entry();
     writeln!(
         err,
-        "{} events of {} rank{} in {:.1} s, {} in the store",
-        size::count(entry.events),
-        entry.ranks,
-        if entry.ranks == 1 { "" } else { "s" },
+        "{} of {} in {:.1} s, {} in the store",
+        size::counted(entry.events, "event"),
+        size::counted(u64::from(entry.ranks), "rank"),
         elapsed.as_secs_f64(),
         size::bytes(entry.size_bytes),
     )?;
@@ -125,12 +124,13 @@ fn warnings(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
         (*kind == WarningKind::UnboundFlow, std::cmp::Reverse(*count))
     });
     let plural = if kinds.len() == 1 { "" } else { "s" };
-    writeln!(err, "{} kind{plural} of warning{plural}:", kinds.len())?;
+    writeln!(err, "{} of warning{plural}:", size::counted(kinds.len() as u64, "kind"))?;
     for ((kind, what), (count, place)) in kinds.iter().take(SHOWN_WARNINGS) {
         writeln!(err, "  {} × {}: {what} (first: {place})", size::count(*count), kind.title())?;
     }
     if kinds.len() > SHOWN_WARNINGS {
-        writeln!(err, "  and {} other kinds; the profile's page shows all", kinds.len() - SHOWN_WARNINGS)?;
+        let others = size::counted((kinds.len() - SHOWN_WARNINGS) as u64, "other kind");
+        writeln!(err, "  and {others}; the profile's page shows all")?;
     }
     Ok(())
 }

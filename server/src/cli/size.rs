@@ -14,6 +14,11 @@ pub(super) fn count(count: u64) -> String {
     HumanCount(count).to_string()
 }
 
+/// A count with its noun, which takes an s where there are several or none.
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", self::count(count), if count == 1 { "" } else { "s" })
+}
+
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
@@ -47,6 +52,12 @@ pub(super) fn table(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_agree_with_their_nouns() {
+        let counts = [0, 1, 2_000].map(|count| counted(count, "event"));
+        assert_eq!(counts, ["0 events", "1 event", "2,000 events"]);
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_cells() {

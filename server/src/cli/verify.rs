@@ -48,8 +48,8 @@ impl VerifyArgs {
         profiles.dedup();
         bail!(
             "{} in {}; ingest again with --force: {}",
-            counted(verified.damages.len(), "damaged place"),
-            counted(profiles.len(), "profile"),
+            size::counted(verified.damages.len() as u64, "damaged place"),
+            size::counted(profiles.len() as u64, "profile"),
             profiles.join(", "),
         )
     }
@@ -62,12 +62,8 @@ fn show(verified: &Verified, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(
         out,
         "{} checked: {} in {}",
-        counted(verified.profiles, "profile"),
+        size::counted(verified.profiles as u64, "profile"),
         size::bytes(verified.bytes),
-        counted(verified.ranks, "segment"),
+        size::counted(verified.ranks as u64, "segment"),
     )
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    format!("{} {noun}{}", size::count(count as u64), if count == 1 { "" } else { "s" })
 }

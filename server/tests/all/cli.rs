@@ -66,6 +66,24 @@ fn ingest_list_summary_remove() {
 }
 
 #[test]
+fn json_without_events_is_refused_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    for text in ["[1,2,3]", "[]", r#"[{"name":"left-pad"}]"#, r#"{"name":"left-pad","version":[1]}"#] {
+        let path = dir.path().join("package.json");
+        fs::write(&path, text).unwrap();
+        let said = fail(&store, &["ingest", path.to_str().unwrap()], 1);
+        assert!(said.contains("there are no trace events in it"), "{text}: {said}");
+        assert!(succeed(&store, &["list"]).contains("no profiles"), "{text}");
+    }
+    let one = dir.path().join("one.json");
+    fs::write(&one, r#"[{"ph":"X","name":"a","ts":0,"dur":1}]"#).unwrap();
+    let output = run(&store, &["ingest", one.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("1 event of 1 rank in "), "{said}");
+}
+
+#[test]
 fn the_same_input_is_the_same_profile_and_names_can_change() {
     let (dir, trace) = stage();
     let store = dir.path().join("store");
