@@ -1,5 +1,6 @@
 //! Side tables about the capture as a whole: versions, counts, clocks, segments.
 
+use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{Result, Time};
 use nprof_engine::model::{
     FieldId, FieldSpec, RankInfo, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
@@ -205,10 +206,14 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
     sink.row(handles.table, &row)
 }
 
-/// Cycles of the base clock. The vendor's tool may count one more or less: which edge it rounds is not known.
+/// Cycles of the base clock, in single precision as the vendor's tool counts them: a count just
+/// below a whole one is rounded up.
+#[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+#[expect(clippy::cast_precision_loss, reason = "single precision is what is asked for")]
 fn base_cycles(ps: i64) -> i64 {
-    // 1.4 GHz: 14 cycles in 10,000 ps.
-    (i128::from(ps) * 14 / 10_000).try_into().unwrap_or(i64::MAX)
+    const CYCLES_PER_NS: f64 = 1.4;
+    let cycles = (ps as f64 / PS_PER_NS as f64 * CYCLES_PER_NS) as f32;
+    cycles as i64
 }
 
 /// Writes side table `trace_segment` and warns of buffers that were full.
