@@ -9,5 +9,6 @@ fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;
     let _ = trace_event::read(&mut input, Context::default(), &mut Recorder::default(), &mut |_| {});
     let origin = origins(&[Beginning::of(bytes), Beginning::of(&bytes[bytes.len() / 2..])])[1];
-    let _ = trace_event::read_bytes(bytes, Context { origin }, &mut Recorder::default(), &mut |_| {});
+    let context = Context { origin, ..Context::default() };
+    let _ = trace_event::read_bytes(bytes, context, &mut Recorder::default(), &mut |_| {});
 });

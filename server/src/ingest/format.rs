@@ -8,6 +8,7 @@ use nprof_capture::formats::detect::{Format, HEAD_LEN, detect};
 use nprof_capture::formats::input::Input;
 use nprof_capture::formats::neff::Neff;
 use nprof_capture::formats::neuron::json;
+use nprof_capture::formats::trace_event::Origin;
 use nprof_capture::formats::{Error, ntff, trace_event};
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
@@ -25,7 +26,7 @@ const MAX_NEFF_BYTES: u64 = 4 << 30;
 /// Reads a rank's files into the sink.
 pub(super) fn read(
     input: &RankInput,
-    context: trace_event::Context,
+    origin: Option<Origin>,
     (sink, space): (&mut dyn Sink, Space<'_>),
     meter: &Meter,
 ) -> Result<()> {
@@ -46,6 +47,7 @@ pub(super) fn read(
     if let (Some(neff), Format::NeuronJson | Format::TraceEvent) = (&input.neff, found) {
         tracing::info!("{} is not needed for this kind of trace", neff.display());
     }
+    let context = trace_event::Context { origin, space: Some(space) };
     let mut ignored = |_| {};
     match found {
         Format::NeuronJson => {

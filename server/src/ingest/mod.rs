@@ -20,8 +20,6 @@ pub use meter::{Meter, Metered, Stage};
 
 use std::path::Path;
 
-use nprof_capture::formats::trace_event::Context;
-
 use crate::store::{Existing, Profile, Slug, Store};
 
 /// What the user wants of the profile.
@@ -116,7 +114,7 @@ pub fn stage(
         rank: input.rank,
         inputs: input.files().map(name).collect(),
         place: input.trace.clone(),
-        fill: Box::new(move |sink, space| format::read(input, Context { origin }, (sink, space), meter)),
+        fill: Box::new(move |sink, space| format::read(input, origin, (sink, space), meter)),
     });
     let identify = |goes_on: &dyn Fn() -> bool| match identity {
         Some(identity) => Ok(identity),

@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Form, WarningKind};
+use nprof_engine::spill::Scratch;
 
 use super::event::{Event, Seen, text_of};
 use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
@@ -49,16 +50,21 @@ struct Stack {
 }
 
 /// All ids with open slices.
-#[derive(Debug, Default)]
-pub(super) struct Asyncs {
+#[derive(Default)]
+pub(super) struct Asyncs<'s> {
     /// By a 64-bit hash of what belongs together: equal ones by chance are as rare as one in a trillion.
     stacks: BTreeMap<u64, Stack>,
-    room: Room,
+    room: Room<'s>,
     begin: Event,
     end: Event,
 }
 
-impl Asyncs {
+impl<'s> Asyncs<'s> {
+    /// With a scratch space for what waits, where there is one.
+    pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
+        Self { room: Room::new(scratch), ..Self::default() }
+    }
+
     /// Takes an event.
     pub(super) fn take(
         &mut self,
@@ -121,16 +127,17 @@ impl Asyncs {
             |begin: &Named| begin.waiting.time_ps <= time_ps && (name.is_empty() || *begin.name == *name);
         let Some(at) = stack.begins.iter().rposition(fits) else {
             out.tracks.reach(track, time_ps);
-            match self.room.keep(seen, track, time_ps) {
+            match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => stack.ends.push(Named { name: name.into(), waiting }),
                 None => emit_unpaired_end(out, Of::Asyncs, seen, (track, time_ps))?,
             }
             return Ok(());
         };
-        let Named { waiting, .. } = stack.begins.remove(at);
+        let Named { mut waiting, .. } = stack.begins.remove(at);
         if stack.begins.is_empty() && stack.ends.is_empty() {
             self.stacks.remove(&key);
         }
+        self.room.fetch(&mut waiting)?;
         let begin = waiting.read(&mut self.begin);
         emit_pair(out, Of::Asyncs, (begin, &waiting), (seen, time_ps))?;
         self.room.release(waiting);
@@ -145,10 +152,12 @@ impl Asyncs {
         }
         // In the order of the file, not of hashes.
         left.sort_by_key(|begin| begin.offset);
-        for begin in left {
+        for mut begin in left {
+            self.room.fetch(&mut begin)?;
             let seen = begin.read(&mut self.begin);
             out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
             emit_unfinished(out, Of::Asyncs, seen, (begin.track, begin.time_ps))?;
+            self.room.release(begin);
         }
         Ok(())
     }
@@ -158,7 +167,8 @@ impl Asyncs {
         let Stack { mut begins, mut ends } = stack;
         ends.sort_by_key(|end| (end.waiting.time_ps, end.waiting.offset));
         begins.sort_by_key(|begin| (begin.waiting.time_ps, begin.waiting.offset));
-        for end in ends {
+        for mut end in ends {
+            self.room.fetch(&mut end.waiting)?;
             let time_ps = end.waiting.time_ps;
             let fits = |begin: &Named| {
                 begin.waiting.time_ps <= time_ps && (end.name.is_empty() || begin.name == end.name)
@@ -166,7 +176,8 @@ impl Asyncs {
             let found = begins.iter().rposition(fits);
             let seen = end.waiting.read(&mut self.end);
             match found.map(|at| begins.remove(at)) {
-                Some(begin) => {
+                Some(mut begin) => {
+                    self.room.fetch(&mut begin.waiting)?;
                     let first = begin.waiting.read(&mut self.begin);
                     emit_pair(out, Of::Asyncs, (first, &begin.waiting), (seen, time_ps))?;
                 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Form, SliceKey, WarningKind};
+use nprof_engine::spill::Scratch;
 
 use super::clock::{self, NoTime};
 use super::event::{Event, Seen};
@@ -23,17 +24,22 @@ struct Stack {
 }
 
 /// All threads.
-#[derive(Debug, Default)]
-pub(super) struct Durations {
+#[derive(Default)]
+pub(super) struct Durations<'s> {
     stacks: BTreeMap<TrackIndex, Stack>,
     /// Complete events without a duration.
     endless: Vec<Waiting>,
-    room: Room,
+    room: Room<'s>,
     begin: Event,
     end: Event,
 }
 
-impl Durations {
+impl<'s> Durations<'s> {
+    /// With a scratch space for what waits, where there is one.
+    pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
+        Self { room: Room::new(scratch), ..Self::default() }
+    }
+
     /// `B`.
     pub(super) fn begin(
         &mut self,
@@ -59,13 +65,14 @@ impl Durations {
         out.tracks.reach(track, time_ps);
         let stack = self.stacks.entry(track).or_default();
         let Some(at) = stack.begins.iter().rposition(|begin| begin.time_ps <= time_ps) else {
-            match self.room.keep(seen, track, time_ps) {
+            match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => stack.ends.push(waiting),
                 None => emit_unpaired_end(out, Of::Slices, seen, (track, time_ps))?,
             }
             return Ok(());
         };
-        let waiting = stack.begins.remove(at);
+        let mut waiting = stack.begins.remove(at);
+        self.room.fetch(&mut waiting)?;
         let begin = waiting.read(&mut self.begin);
         compare_names(out, begin, seen);
         emit_pair(out, Of::Slices, (begin, &waiting), (seen, time_ps))?;
@@ -126,7 +133,7 @@ impl Durations {
         };
         out.warn(kind, what, seen.offset);
         out.tracks.reach(track, time_ps);
-        match self.room.keep(seen, track, time_ps) {
+        match self.room.keep(seen, track, time_ps)? {
             Some(waiting) => self.endless.push(waiting),
             None => emit_unfinished(out, Of::Slices, seen, (track, time_ps))?,
         }
@@ -137,13 +144,16 @@ impl Durations {
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         let stacks = std::mem::take(&mut self.stacks);
         for (_, Stack { begins, ends }) in stacks {
-            for begin in self.match_late(out, begins, ends)? {
+            for mut begin in self.match_late(out, begins, ends)? {
+                self.room.fetch(&mut begin)?;
                 let seen = begin.read(&mut self.begin);
                 out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
                 emit_unfinished(out, Of::Slices, seen, (begin.track, begin.time_ps))?;
+                self.room.release(begin);
             }
         }
-        for waiting in std::mem::take(&mut self.endless) {
+        for mut waiting in std::mem::take(&mut self.endless) {
+            self.room.fetch(&mut waiting)?;
             let seen = waiting.read(&mut self.begin);
             emit_unfinished(out, Of::Slices, seen, (waiting.track, waiting.time_ps))?;
         }
@@ -166,17 +176,20 @@ impl Durations {
         // At the same moment begins come first, for the empty slices of a file that is written backwards.
         all.sort_by_key(|(is_end, waiting)| (waiting.time_ps, *is_end, waiting.offset));
         let mut open: Vec<Waiting> = Vec::new();
-        for (is_end, waiting) in all {
+        for (is_end, mut waiting) in all {
             if !is_end {
                 open.push(waiting);
                 continue;
             }
+            self.room.fetch(&mut waiting)?;
             let end = waiting.read(&mut self.end);
             match open.pop() {
-                Some(begin) => {
+                Some(mut begin) => {
+                    self.room.fetch(&mut begin)?;
                     let seen = begin.read(&mut self.begin);
                     compare_names(out, seen, end);
                     emit_pair(out, Of::Slices, (seen, &begin), (end, waiting.time_ps))?;
+                    self.room.release(begin);
                 }
                 None => emit_unpaired_end(out, Of::Slices, end, (waiting.track, waiting.time_ps))?,
             }

@@ -45,6 +45,7 @@ mod track;
 use std::io::Read;
 
 use nprof_engine::model::Sink;
+use nprof_engine::spill::Space;
 
 use self::tokens::{Tail, Tokens};
 use super::Error;
@@ -52,10 +53,12 @@ use super::Error;
 pub use self::origin::{Beginning, Origin, Sharing, origins};
 
 /// What a reader is told about the profile that its trace is a rank of.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Context {
+#[derive(Clone, Copy, Default)]
+pub struct Context<'s> {
     /// The time zero that the ranks of the profile share; `None` where the trace is alone.
     pub origin: Option<Origin>,
+    /// For the texts of begins that wait for their ends, where there are many.
+    pub space: Option<Space<'s>>,
 }
 
 /// Reads a trace, unpacked, to its end. `progress` is told how many bytes have been read so far.
@@ -65,7 +68,7 @@ pub struct Context {
 /// within a trace is no error: what can be read is, and the rest is counted.
 pub fn read(
     input: &mut dyn Read,
-    context: Context,
+    context: Context<'_>,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
@@ -79,7 +82,7 @@ pub fn read(
 /// As [`read`].
 pub fn read_bytes(
     bytes: &[u8],
-    context: Context,
+    context: Context<'_>,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {

@@ -59,7 +59,7 @@ const MAX_UNREAD_LEN: usize = 64 << 10;
 
 impl<'s> Output<'s> {
     /// Defines the tables.
-    pub(super) fn new(context: Context, sink: &'s mut dyn Sink) -> Result<Self> {
+    pub(super) fn new(context: Context<'_>, sink: &'s mut dyn Sink) -> Result<Self> {
         let slices = TableKind::Slices;
         let slice = define(sink, "slice", slices, "name", "Slices and instants of threads and processes.")?;
         let asynchronous =

@@ -17,8 +17,8 @@ use super::{counter, flow};
 /// The state of reading: open slices, names, what is known of the rank.
 pub(super) struct Reader<'s> {
     out: Output<'s>,
-    durations: Durations,
-    asyncs: Asyncs,
+    durations: Durations<'s>,
+    asyncs: Asyncs<'s>,
     correlations: Correlations,
     metadata: Metadata,
     event_count: u64,
@@ -26,11 +26,12 @@ pub(super) struct Reader<'s> {
 
 impl<'s> Reader<'s> {
     /// Into this sink.
-    pub(super) fn new(context: Context, sink: &'s mut dyn Sink) -> Result<Self> {
+    pub(super) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
+        let scratch = context.space.map(|space| space.scratch);
         Ok(Self {
             out: Output::new(context, sink)?,
-            durations: Durations::default(),
-            asyncs: Asyncs::default(),
+            durations: Durations::new(scratch),
+            asyncs: Asyncs::new(scratch),
             correlations: Correlations::default(),
             metadata: Metadata::default(),
             event_count: 0,

@@ -3,7 +3,7 @@
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{TrackId, TrackKind};
 use nprof_engine::segment::Segment;
-use nprof_engine::spill::MemoryScratch;
+use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::super::{Beginning, Sharing, origins};
 use super::*;
@@ -199,7 +199,7 @@ fn a_rank_counts_its_times_from_the_origin_it_is_given() {
     let given = origins(&heads.map(|head| Beginning::of(head.as_bytes())));
     let read_with = |at: usize, text: &str| {
         let mut recorder = Recorder::default();
-        let context = Context { origin: given[at] };
+        let context = Context { origin: given[at], ..Context::default() };
         read(&mut text.as_bytes(), context, &mut recorder, &mut |_| {}).unwrap();
         recorder
     };
@@ -209,4 +209,35 @@ fn a_rank_counts_its_times_from_the_origin_it_is_given() {
     assert_eq!(given[2].map(|origin| origin.sharing()), Some(Sharing::Alone));
     let recorder = read_with(2, A);
     assert_eq!((lines(&recorder), warnings(&recorder)), (vec![A_LINE.to_owned()], vec![AdjustedValue]));
+}
+
+#[test]
+fn slices_that_are_open_at_once_are_whole_whatever_their_number() {
+    // More than the memory for waiting events has room for, and more than a piece of scratch space.
+    const COUNT: u64 = 100_000;
+    let event = |ph: &str, id: u64, ts: u64| {
+        format!(
+            r#"{{"ph":"{ph}","cat":"c","id":{id},"pid":1,"tid":1,"name":"a","ts":{ts},"args":{{"{ph}":{id}}}}},"#
+        )
+    };
+    let mut text = String::from("[");
+    (0..COUNT).for_each(|id| text.push_str(&event("b", id, id + 1)));
+    (0..COUNT).for_each(|id| text.push_str(&event("e", id, COUNT + id * 3)));
+    let scratch = MemoryScratch::default();
+    let context = Context { space: Some(Space::new(&scratch)), ..Context::default() };
+    let mut recorder = Recorder::default();
+    read(&mut text.as_bytes(), context, &mut recorder, &mut |_| {}).unwrap();
+    assert_eq!(warnings(&recorder), []);
+    assert_eq!(recorder.slices.len() as u64, COUNT);
+    for (slice, id) in recorder.slices.iter().zip(0_i64..) {
+        let (start_us, end_us) = (id + 1, 100_000 + id * 3);
+        assert_eq!(
+            (slice.start_ps, slice.duration_ps),
+            (start_us * 1_000_000, (end_us - start_us) * 1_000_000)
+        );
+        assert_eq!(fields(&slice.fields), format!(" cat='c' id={id} b={id} tid=1 e={id}"));
+    }
+    // Without that space they are counted.
+    let recorder = record(&text);
+    assert_eq!(warnings(&recorder), [Unpaired, Unpaired]);
 }
