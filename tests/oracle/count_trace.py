@@ -152,8 +152,21 @@ def read(events):
             is_process = scope == "p" or event.get("tid") is None
             track = "Global" if scope == "g" else f"{pid}|Process events" if is_process else thread
             trace.ride(trace.row(track, ts, ts, True), event)
+            memory(trace, pid, name, event.get("args") or {})
     pair(trace, threads, asyncs)
     return trace
+
+
+def memory(trace, pid, name, args):
+    """PyTorch's memory instants are counters too."""
+    if name != "[memory]" or "Device Type" not in args:
+        return
+    kind = {0: "CPU", 1: "GPU", 6: "GPU", 19: "MTIA"}[args["Device Type"]]
+    device = kind if kind == "CPU" else f"{kind} {args['Device Id']}"
+    if "Total Allocated" in args:
+        trace.samples[pid, "allocated bytes", device, ""] += 1
+    elif "Bytes" in args:
+        trace.samples[pid, "allocated bytes since the first event", device, ""] += 1
 
 
 def pair(trace, threads, asyncs):

@@ -122,7 +122,7 @@ fn describe(described: &mut Described, what: &str, seen: Seen<'_>) {
 
 /// An integer, also where it is written as text or with a point.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
-fn integer(raw: Raw, bytes: &[u8]) -> Option<i64> {
+pub(super) fn integer(raw: Raw, bytes: &[u8]) -> Option<i64> {
     match (raw.kind(), Number::parse(raw.of(bytes).trim_ascii())?) {
         (Kind::Number | Kind::Text, Number::Int(int)) => Some(int),
         (Kind::Number | Kind::Text, Number::Float(float)) if float.is_finite() => Some(float as i64),

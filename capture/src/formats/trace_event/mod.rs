@@ -12,6 +12,7 @@
 //! What is kept where:
 //! - Threads, and streams of devices, are tracks of the table `slice`, grouped by process; their order and names
 //!   are those of the metadata events.
+//! - PyTorch's `[memory]` instants are counters of allocated bytes, too.
 //! - Asynchronous slices are in `async`, samples of counters in `counter`; each argument of a counter is a track.
 //! - Keys of the event and of its arguments are fields. Where an argument has the name of an event's key, its field
 //!   is called `args.…`; where the end of a slice says something else than its begin, `end.…`.
@@ -28,6 +29,7 @@ mod field;
 mod flow;
 mod json;
 mod kineto;
+mod memory;
 mod metadata;
 mod naming;
 mod number;

@@ -291,7 +291,9 @@ impl<'s> Output<'s> {
         let key = self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields });
         self.room = emptied(fields);
         let key = key?;
-        flow::of_slice(self, seen, key, start_ps)?;
+        if seen.event.bind_id.is_present() {
+            flow::of_slice(self, seen, key, start_ps)?;
+        }
         Ok(key)
     }
 

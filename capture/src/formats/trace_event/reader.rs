@@ -8,6 +8,7 @@ use super::asynchronous::{Asyncs, Family, Step};
 use super::duration::Durations;
 use super::event::{Seen, bytes_of};
 use super::kineto::{self, Correlations, Side};
+use super::memory::Memory;
 use super::metadata::{self, Metadata};
 use super::output::{Of, Output};
 use super::tokens::Raw;
@@ -20,6 +21,7 @@ pub(super) struct Reader<'s> {
     durations: Durations<'s>,
     asyncs: Asyncs<'s>,
     correlations: Correlations,
+    memory: Memory,
     metadata: Metadata,
     event_count: u64,
 }
@@ -33,6 +35,7 @@ impl<'s> Reader<'s> {
             durations: Durations::new(scratch),
             asyncs: Asyncs::new(scratch),
             correlations: Correlations::default(),
+            memory: Memory::default(),
             metadata: Metadata::default(),
             event_count: 0,
         })
@@ -152,7 +155,7 @@ impl<'s> Reader<'s> {
         }
         self.out.add_place(Of::Slices, seen, track)?;
         self.out.emit(track, (time_ps, 0), Form::Instant, seen)?;
-        Ok(())
+        self.memory.instant(&mut self.out, seen, time_ps)
     }
 
     fn process_track(&mut self, seen: Seen<'_>) -> TrackIndex {
@@ -166,6 +169,7 @@ impl<'s> Reader<'s> {
         self.durations.finish(out)?;
         self.asyncs.finish(out)?;
         self.correlations.link(out)?;
+        self.memory.finish(out)?;
         out.tracks.describe_all(out.sink)?;
         metadata::track_rows(out)?;
         metadata::clock_row(out)?;

@@ -126,6 +126,8 @@ pub(super) struct Track {
     /// `None` until the sink knows of it.
     id: Option<TrackId>,
     nesting: Nesting,
+    /// Of a counter.
+    unit: Unit,
     /// Whether work of a device was seen on it.
     on_device: bool,
     /// The last moment that anything happened.
@@ -237,6 +239,13 @@ impl Tracks {
         index
     }
 
+    /// The track of a counter whose values have a unit.
+    pub(super) fn counter(&mut self, process: ProcessIndex, role: Role, unit: Unit) -> TrackIndex {
+        let index = self.track(process, role, Nesting::Concurrent);
+        self.tracks[index.0].unit = unit;
+        index
+    }
+
     fn push(&mut self, track: Track) -> TrackIndex {
         self.tracks.push(track);
         TrackIndex(self.tracks.len() - 1)
@@ -306,7 +315,7 @@ impl Tracks {
         let track = &self.tracks[index.0];
         let name = track_name(track, alike);
         match track.role {
-            Role::Counter { .. } => TrackSpec::counter(&name, parent, self.tables.counter, Unit::None, sort),
+            Role::Counter { .. } => TrackSpec::counter(&name, parent, self.tables.counter, track.unit, sort),
             Role::Async { .. } => {
                 TrackSpec::slices(&name, parent, self.tables.asynchronous, track.nesting, sort)
             }
@@ -391,7 +400,16 @@ impl Track {
     /// Without a name, and unknown to the sink.
     fn new(process: ProcessIndex, role: Role, nesting: Nesting) -> Self {
         let described = Described::default();
-        Self { process, role, described, id: None, nesting, on_device: false, last_ps: i64::MIN }
+        Self {
+            process,
+            role,
+            described,
+            id: None,
+            nesting,
+            unit: Unit::None,
+            on_device: false,
+            last_ps: i64::MIN,
+        }
     }
 
     /// What the trace calls a counter, with its id, or a thread; tracks of one kind and process that

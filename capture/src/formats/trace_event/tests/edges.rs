@@ -1,7 +1,7 @@
 //! What few traces do: order of tracks, names that look alike, ids, lines, flows of every kind.
 
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{TrackId, TrackKind};
+use nprof_engine::model::{TrackId, TrackKind, Unit};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 
@@ -240,4 +240,32 @@ fn slices_that_are_open_at_once_are_whole_whatever_their_number() {
     // Without that space they are counted.
     let recorder = record(&text);
     assert_eq!(warnings(&recorder), [Unpaired, Unpaired]);
+}
+
+#[test]
+fn memory_instants_are_counters_too() {
+    let event = |ts: u32, args: &str| {
+        format!(r#"{{"ph":"i","s":"t","pid":1,"tid":1,"name":"[memory]","ts":{ts},"args":{{{args}}}}}"#)
+    };
+    let text = [
+        event(1, r#""Total Allocated":100,"Bytes":100,"Device Id":0,"Device Type":1"#),
+        event(2, r#""Total Allocated":70,"Bytes":-30,"Device Id":0,"Device Type":1"#),
+        event(2, r#""Total Allocated":7,"Bytes":7,"Device Id":1,"Device Type":1"#),
+        // Only changes, and out of order.
+        event(9, r#""Bytes":-4,"Device Id":-1,"Device Type":0"#),
+        event(3, r#""Bytes":16,"Device Id":-1,"Device Type":0"#),
+        event(4, r#""note":"of no device""#),
+    ];
+    let recorder = record(format!("[{}]", text.join(",")));
+    assert_eq!(recorder.slices.len(), 6, "the instants stay");
+    let counters = [
+        "Process 1/Counters/allocated bytes [GPU 0]: 100 @1000000",
+        "Process 1/Counters/allocated bytes [GPU 0]: 70 @2000000",
+        "Process 1/Counters/allocated bytes [GPU 1]: 7 @2000000",
+        "Process 1/Counters/allocated bytes since the first event [CPU]: 16 @3000000",
+        "Process 1/Counters/allocated bytes since the first event [CPU]: 12 @9000000",
+    ];
+    assert_eq!(lines(&recorder)[6..], counters);
+    let units = recorder.tracks.iter().filter(|track| matches!(track.kind, TrackKind::Counter(_)));
+    assert!(units.clone().count() == 3 && units.clone().all(|track| track.unit == Unit::Bytes));
 }

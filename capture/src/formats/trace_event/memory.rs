@@ -1,0 +1,95 @@
+//! PyTorch's `[memory]` instants as counters: the bytes that are allocated on each device.
+//!
+//! The instants stay what they are. Newer ones state the total of their device; of older ones, which
+//! state what an allocation or a free adds, the changes are summed in the order of time.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::Unit;
+
+use super::event::{Seen, bytes_of};
+use super::metadata::integer;
+use super::output::Output;
+use super::track::{ProcessIndex, Role, TrackIndex};
+
+/// Changes that wait to be sorted, at most: 24 bytes each. Beyond, what waits is summed as it is.
+const MAX_WAITING: usize = 1 << 20;
+
+/// An allocation or a free.
+#[derive(Debug, Clone, Copy)]
+struct Change {
+    time_ps: i64,
+    track: TrackIndex,
+    bytes: i64,
+}
+
+/// What is allocated by the changes so far.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    waiting: Vec<Change>,
+    sums: Vec<(TrackIndex, i64)>,
+}
+
+impl Memory {
+    /// Takes an instant, if it tells of memory.
+    pub(super) fn instant(&mut self, out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+        if *bytes_of(seen.bytes, seen.event.name) != *b"[memory]" {
+            return Ok(());
+        }
+        let number = |key: &str| integer(seen.argument(key), seen.bytes);
+        let Some(kind) = number("Device Type") else { return Ok(()) };
+        let device = device_name(kind, number("Device Id"));
+        let process = out.tracks.process(&Output::pid(seen));
+        if let Some(total) = number("Total Allocated") {
+            let track = counter(out, process, "allocated bytes", device);
+            return sample(out, track, time_ps, total);
+        }
+        let Some(bytes) = number("Bytes") else { return Ok(()) };
+        let track = counter(out, process, "allocated bytes since the first event", device);
+        self.waiting.push(Change { time_ps, track, bytes });
+        if self.waiting.len() < MAX_WAITING { Ok(()) } else { self.finish(out) }
+    }
+
+    /// Hands over the sums of the changes that wait.
+    pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
+        let mut changes = std::mem::take(&mut self.waiting);
+        // Stable: changes at one moment stay in the order of the file.
+        changes.sort_by_key(|change| change.time_ps);
+        for Change { time_ps, track, bytes } in changes {
+            let known = self.sums.iter().position(|(of, _)| *of == track);
+            let at = known.unwrap_or_else(|| {
+                self.sums.push((track, 0));
+                self.sums.len() - 1
+            });
+            let sum = self.sums[at].1.saturating_add(bytes);
+            self.sums[at].1 = sum;
+            sample(out, track, time_ps, sum)?;
+        }
+        Ok(())
+    }
+}
+
+fn counter(out: &mut Output<'_>, process: ProcessIndex, name: &str, device: String) -> TrackIndex {
+    let role = Role::Counter { name: name.into(), id: device.into(), series: "".into() };
+    out.tracks.counter(process, role, Unit::Bytes)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "amounts of memory are far below 2^53")]
+fn sample(out: &mut Output<'_>, track: TrackIndex, time_ps: i64, bytes: i64) -> Result<()> {
+    out.start_row();
+    out.emit_sample(track, time_ps, bytes as f64)
+}
+
+/// A device by the number of its kind, from PyTorch's `c10/core/DeviceType.h`, and its own.
+fn device_name(kind: i64, number: Option<i64>) -> String {
+    let kind = match kind {
+        0 => return "CPU".to_owned(),
+        1 | 6 => "GPU".to_owned(),
+        9 => "XLA".to_owned(),
+        12 => "XPU".to_owned(),
+        13 => "MPS".to_owned(),
+        15 => "HPU".to_owned(),
+        19 => "MTIA".to_owned(),
+        other => format!("device of type {other}"),
+    };
+    number.map_or_else(|| kind.clone(), |number| format!("{kind} {number}"))
+}
