@@ -242,17 +242,15 @@ fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Re
     out.sink.row(table, &fields)
 }
 
-/// The processes and threads behind the tracks: their numbers are not in the names.
+/// The processes, threads and counters behind the tracks: a track's name is made for people. A key
+/// that the trace does not give has no value.
 pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
-    let table = side_table(out, "track", "The process and the thread of each track.")?;
-    let rows: Vec<(i64, String, Option<String>)> = out
-        .tracks
-        .iter()
-        .map(|(track, pid, tid)| (i64::from(track.0), pid.to_string(), tid.map(ToString::to_string)))
-        .collect();
-    for (track, pid, tid) in &rows {
-        let mut values = vec![("track", Value::Int(*track)), ("pid", Value::Text(pid))];
-        values.extend(tid.as_ref().map(|tid| ("tid", Value::Text(tid))));
+    let table = side_table(out, "track", "The process and the thread or counter of each track.")?;
+    let rows: Vec<(i64, Vec<(&str, String)>)> =
+        out.tracks.iter().map(|(track, origin)| (i64::from(track.0), origin)).collect();
+    for (track, origin) in &rows {
+        let mut values = vec![("track", Value::Int(*track))];
+        values.extend(origin.iter().map(|(key, text)| (*key, Value::Text(text.as_str()))));
         row(out, table, &values)?;
     }
     Ok(())

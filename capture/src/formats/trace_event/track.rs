@@ -387,11 +387,29 @@ impl Tracks {
         (self.processes.get(track.process.0).map(|process| &process.id), thread)
     }
 
-    /// All tracks that the sink knows, with the process and the thread they are of.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (TrackId, &Id, Option<&Id>)> {
-        self.tracks.iter().enumerate().filter_map(|(index, track)| {
-            let (process, thread) = self.owner(TrackIndex(index));
-            Some((track.id?, process?, thread))
+    /// All tracks that the sink knows, with what the trace says of them: the keys `pid`, `tid`,
+    /// `counter`, `counter_id` and `series`, as far as they apply.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (TrackId, Vec<(&'static str, String)>)> {
+        self.tracks.iter().filter_map(|track| {
+            let process = self.processes.get(track.process.0)?;
+            let mut origin = Vec::new();
+            let mut add = |key, id: &Id| {
+                if *id != Id::Absent {
+                    origin.push((key, id.to_string()));
+                }
+            };
+            add("pid", &process.id);
+            match &track.role {
+                Role::Thread(tid) => add("tid", tid),
+                Role::Counter { name, id, series } => {
+                    origin.push(("counter", name.to_string()));
+                    let further = [("counter_id", id), ("series", series)];
+                    let given = further.into_iter().filter(|(_, text)| !text.is_empty());
+                    origin.extend(given.map(|(key, text)| (key, text.to_string())));
+                }
+                Role::Process | Role::Async { .. } => {}
+            }
+            Some((track.id?, origin))
         })
     }
 }

@@ -272,6 +272,23 @@ fn metadata_events() {
 }
 
 #[test]
+fn the_table_of_tracks_says_what_the_trace_says() {
+    let text = r#"[{"ph":"C","pid":1,"ts":1,"name":"mem · x","args":{"v":1}},
+        {"ph":"C","pid":1,"ts":1,"name":"mem · x","id":"0x1","args":{"v":1,"w":2}},
+        {"ph":"X","tid":"Spans","ts":1,"dur":1,"name":"a"}]"#;
+    let recorder = record(text);
+    let rows: Vec<String> = recorder.rows_of("track").map(|row| fields(row)).collect();
+    assert_eq!(
+        rows,
+        [
+            " track=2 pid='1' counter='mem · x' series='v'",
+            " track=3 pid='1' counter='mem · x' counter_id='0x1' series='v'",
+            " track=4 pid='1' counter='mem · x' counter_id='0x1' series='w'",
+            " track=6 tid='Spans'",
+        ]
+    );
+}
+
 fn instants() {
     let text = r#"[{"ph":"i","pid":1,"tid":1,"name":"t","ts":1,"s":"t"},{"ph":"I","pid":1,"tid":1,"name":"p","ts":2,"s":"p"},
         {"ph":"i","pid":1,"tid":1,"name":"g","ts":3,"s":"g"},{"ph":"R","pid":1,"tid":1,"name":"m","ts":4},
