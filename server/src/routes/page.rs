@@ -2,27 +2,53 @@
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 
+use super::reply::accepts;
 use crate::assets::{self, Asset, Encoding};
 use crate::error::ApiError;
 
 /// A file of the page; `/` and `/profile/…` are the page itself, whose own router reads the rest of the address.
+/// `/profile_cc/NAME`, as neuron-profile prints it for several ranks, leads to the profile.
 pub async fn read(method: Method, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
     let path = uri.path();
-    let unknown = || ApiError::NotFound(format!("there is nothing at {path}"));
     if path == "/api" || path.starts_with("/api/") {
-        return Err(unknown());
+        return Err(unknown(path));
     }
     if method != Method::GET && method != Method::HEAD {
         return Err(ApiError::MethodNotAllowed(method.to_string()));
     }
+    if let Some(name) = path.strip_prefix("/profile_cc/").filter(|name| !name.is_empty()) {
+        let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
+        return Ok(Redirect::temporary(&format!("/profile/{name}{query}")).into_response());
+    }
     let asset = match path {
-        "/" => assets::index(),
-        path if path.starts_with("/profile/") => assets::index(),
-        path => assets::find(path.trim_start_matches('/')).ok_or_else(unknown)?,
+        "/" => Some(assets::index()),
+        path if path.starts_with("/profile/") => Some(assets::index()),
+        path => assets::find(path.trim_start_matches('/')),
     };
-    Ok(reply(asset, &headers))
+    match asset {
+        Some(asset) => Ok(reply(asset, &headers)),
+        None if accepts(&headers, "text/html") => Ok(nothing_here(path)),
+        None => Err(unknown(path)),
+    }
+}
+
+fn unknown(path: &str) -> ApiError {
+    ApiError::NotFound(format!("there is nothing at {path}"))
+}
+
+/// The same for people.
+fn nothing_here(path: &str) -> Response {
+    let path = path.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>Not found · nprof</title>\n\
+         <h1>Not found</h1>\n<p>There is nothing at <code>{path}</code>.</p>\n\
+         <p><a href=\"/\">All profiles</a></p>\n</html>\n"
+    );
+    let headers = [(header::CACHE_CONTROL, "no-store"), (header::VARY, "accept")];
+    (StatusCode::NOT_FOUND, headers, Html(page)).into_response()
 }
 
 fn reply(asset: &'static Asset, headers: &HeaderMap) -> Response {

@@ -202,6 +202,37 @@ async fn a_damaged_segment_is_reported_and_nothing_else_suffers() {
 }
 
 #[tokio::test]
+async fn a_wrong_address_is_a_page_for_people_and_json_for_programs() {
+    let stage = Stage::new();
+    let ask = |path: &str, accept: &str| {
+        let request = request("GET", path).header("accept", accept).body(Body::empty()).unwrap();
+        stage.ask(request)
+    };
+    let browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let page = ask("/foo/%3Cscript%3E", browser).await;
+    assert_eq!(page.status, StatusCode::NOT_FOUND);
+    assert!(page.header("content-type").starts_with("text/html"), "{}", page.header("content-type"));
+    assert!(page.text().contains("There is nothing at <code>/foo/%3Cscript%3E</code>"), "{}", page.text());
+    for (path, accept) in [("/foo", "*/*"), ("/foo", "application/json"), ("/api/foo", browser)] {
+        let answer = ask(path, accept).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(answer.json()["error"], format!("there is nothing at {path}"));
+    }
+}
+
+#[tokio::test]
+async fn the_address_that_neuron_profile_gives_several_ranks_leads_to_the_profile() {
+    let stage = Stage::new();
+    for (from, to) in
+        [("/profile_cc/small", "/profile/small"), ("/profile_cc/a%2Fb?rank=1", "/profile/a%2Fb?rank=1")]
+    {
+        let answer = stage.get(from).await;
+        assert_eq!((answer.status, answer.header("location")), (StatusCode::TEMPORARY_REDIRECT, to));
+    }
+    assert_eq!(stage.get("/profile_cc/").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn the_page_and_its_guards() {
     let stage = Stage::new();
     for path in ["/", "/profile/small", "/profile/small?rank=0"] {
