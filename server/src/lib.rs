@@ -19,4 +19,5 @@ pub mod router;
 pub mod routes;
 pub mod server;
 pub mod store;
+pub mod terminal;
 pub mod verify;

@@ -27,6 +27,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::ingest::IngestError;
 use crate::store::{Store, default_root};
+use crate::terminal::visible;
 
 /// Profiles of AI accelerators: ingest traces, keep them in a directory, look at them in a browser.
 #[derive(Debug, Parser)]
@@ -143,7 +144,9 @@ fn one_line(error: &anyhow::Error) -> String {
             line.push_str(&cause);
         }
     }
-    line.replace('\n', " ")
+    // Messages name files and profiles, and their names may hold anything.
+    let line = line.replace('\n', " ");
+    visible(&line).into_owned()
 }
 
 #[cfg(test)]

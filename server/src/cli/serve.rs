@@ -76,6 +76,8 @@ pub(super) async fn serve(
 ) -> anyhow::Result<()> {
     let url = listening.url();
     announce(&url, slug, out)?;
+    writeln!(out, "ctrl-c to exit")?;
+    out.flush()?;
     if args.open {
         open_browser(&slug.map_or_else(|| format!("{url}/"), |slug| profile_url(&url, slug)));
     }
@@ -90,8 +92,19 @@ pub(super) fn announce(url: &str, slug: Option<&str>, out: &mut dyn Write) -> an
     Ok(out.flush()?)
 }
 
+/// The address of a profile, in ASCII: terminals end a link at other letters.
 pub(super) fn profile_url(url: &str, slug: &str) -> String {
-    format!("{url}/profile/{slug}")
+    let mut address = format!("{url}/profile/");
+    for sign in slug.chars() {
+        if sign.is_ascii() {
+            // Names have no ASCII but what addresses take as it is.
+            address.push(sign);
+        } else {
+            let mut bytes = [0; 4];
+            address.extend(sign.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
+        }
+    }
+    address
 }
 
 /// A machine without a browser is no reason to end: the address has been printed.

@@ -4,6 +4,8 @@ use std::io::Write;
 
 use indicatif::{DecimalBytes, HumanCount};
 
+use crate::terminal::{shortened, visible};
+
 /// Bytes in decimal units, as file managers show them.
 pub(super) fn bytes(count: u64) -> String {
     DecimalBytes(count).to_string()
@@ -28,21 +30,30 @@ pub(super) enum Align {
     Right,
 }
 
-/// Writes rows in columns as wide as their widest cell; the first row is the heading.
+/// Longest cell that is shown whole.
+const MAX_CELL_CHARS: usize = 200;
+
+/// Writes rows in columns as wide as their widest cell; the first row is the heading. Long cells
+/// are cut, and what a terminal would act on is shown as an escape.
 pub(super) fn table(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) -> std::io::Result<()> {
-    let width_of =
-        |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+    let shown: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| visible(&shortened(cell, MAX_CELL_CHARS)).into_owned()).collect())
+        .collect();
+    let chars = |cell: &String| cell.chars().count();
+    let width_of = |at: usize| shown.iter().filter_map(|row| row.get(at)).map(chars).max();
     let widths: Vec<usize> = (0..align.len()).map(|at| width_of(at).unwrap_or(0)).collect();
-    for row in rows {
+    for row in &shown {
         let mut line = String::new();
-        for ((cell, align), &width) in row.iter().zip(align).zip(&widths) {
-            if !line.is_empty() {
+        for (at, ((cell, align), &width)) in row.iter().zip(align).zip(&widths).enumerate() {
+            if at > 0 {
                 line.push_str("  ");
             }
-            line.push_str(&match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
-            });
+            let gap = " ".repeat(width - chars(cell));
+            match align {
+                Align::Left => line.extend([cell, gap.as_str()]),
+                Align::Right => line.extend([gap.as_str(), cell]),
+            }
         }
         writeln!(out, "{}", line.trim_end())?;
     }
@@ -65,5 +76,17 @@ mod tests {
         let mut out = Vec::new();
         table(&mut out, &[Align::Left, Align::Right], &rows).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "name   events\ngröße   1,000\n");
+    }
+
+    #[test]
+    fn cells_of_others_neither_act_on_the_terminal_nor_grow_without_end() {
+        let rows =
+            [vec!["\u{1b}[31mred\n".to_owned(), "1".to_owned()], vec!["x".repeat(70_000), "2".to_owned()]];
+        let mut out = Vec::new();
+        table(&mut out, &[Align::Left, Align::Right], &rows).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("\\u{1b}[31mred\\n  ") && lines.len() == 2, "{text}");
+        assert_eq!(lines[1].chars().count(), MAX_CELL_CHARS + "…  2".chars().count());
     }
 }

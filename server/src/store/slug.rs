@@ -7,12 +7,15 @@ use nprof_engine::base::ProfileId;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
+use crate::terminal::shortened;
 
-/// Longest name.
+/// Longest name, in characters.
 const MAX_LEN: usize = 100;
+/// Characters of a refused name that the error repeats.
+const SHOWN_CHARS: usize = 60;
 
-/// A name that can stand in a URL and a file name as it is: ASCII letters, digits, `.`, `_` and `-`; it does not begin
-/// with a dot and does not look like a profile's id.
+/// A name for URLs: letters and digits of any script, `.`, `_` and `-`. A name does not begin with
+/// a dot and does not look like a profile's id. In a URL, all but ASCII is percent-encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Slug(String);
@@ -30,20 +33,20 @@ impl FromStr for Slug {
 
     /// Takes the name as the user wrote it: spaces and other signs become `-`.
     fn from_str(name: &str) -> Result<Self, StoreError> {
-        let bad = |reason| StoreError::BadName { name: name.to_owned(), reason };
+        let bad = |reason| StoreError::BadName { name: shortened(name, SHOWN_CHARS).into_owned(), reason };
         let mut slug = String::with_capacity(name.len());
         for sign in name.trim().chars() {
-            if sign.is_ascii_alphanumeric() || matches!(sign, '.' | '_' | '-') {
+            if sign.is_alphanumeric() || matches!(sign, '.' | '_' | '-') {
                 slug.push(sign);
             } else if !slug.ends_with('-') {
                 slug.push('-');
             }
         }
         let slug = slug.trim_end_matches('-').trim_start_matches(['-', '.']);
-        if !slug.contains(|sign: char| sign.is_ascii_alphanumeric()) {
-            return Err(bad("it needs at least one ASCII letter or digit"));
+        if !slug.contains(char::is_alphanumeric) {
+            return Err(bad("it needs at least one letter or digit"));
         }
-        if slug.len() > MAX_LEN {
+        if slug.chars().count() > MAX_LEN {
             return Err(bad("it is longer than 100 characters"));
         }
         if slug.parse::<ProfileId>().is_ok() {
@@ -92,14 +95,22 @@ mod tests {
         check("  my run / 7 ", Some("my-run-7"));
         check("../../etc/passwd", Some("etc-passwd"));
         check(".hidden", Some("hidden"));
-        check("größe", Some("gr-e"));
+        check("größe", Some("größe"));
+        check("日本 2\u{202e}", Some("日本-2"));
         check("a%2Fb?c#d", Some("a-2Fb-c-d"));
         check("", None);
         check("..", None);
-        check("日本", None);
+        check("、。", None);
         check("-_-", None);
         check(&"x".repeat(MAX_LEN), Some(&"x".repeat(MAX_LEN)));
         check(&"x".repeat(MAX_LEN + 1), None);
+        check(&"ß".repeat(MAX_LEN), Some(&"ß".repeat(MAX_LEN)));
         check(&format!("n_{}", "0".repeat(40)), None);
+    }
+
+    #[test]
+    fn a_refused_name_is_not_repeated_at_any_length() {
+        let error = "x".repeat(5_000).parse::<Slug>().unwrap_err().to_string();
+        assert!(error.len() < 200 && error.contains("longer than 100 characters"), "{error}");
     }
 }

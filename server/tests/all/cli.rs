@@ -280,6 +280,7 @@ fn view_serves_and_prints_what_scripts_look_for() {
     let port = profile.split('/').next().unwrap();
     assert_eq!(profile, format!("{port}/profile/one"));
     assert_eq!(line_with(&mut reader, "View a list of profiles at "), format!("http://localhost:{port}/"));
+    assert_eq!(line_with(&mut reader, "ctrl-c to exit"), "");
     assert!(get(port, "/profile/one").starts_with("HTTP/1.0 200"));
     let other = dir.path().join("other.json");
     fs::write(&other, TRACE.replace("outer", "other")).unwrap();
