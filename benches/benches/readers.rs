@@ -40,7 +40,8 @@ fn main() {
         let mut json = Vec::new();
         traces::kineto(size_bytes, &mut json).expect("memory is enough");
         measure("Trace Event JSON", json.len(), |tally| {
-            trace_event::read(&mut json.as_slice(), trace_event::Context::default(), tally, &mut |_| {}).expect("it was just made");
+            trace_event::read(&mut json.as_slice(), trace_event::Context::default(), tally, &mut |_| {})
+                .expect("it was just made");
         });
     }
     if is_wanted("ntff") {

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nprof_engine::native::SegmentFile;
+use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::error::ApiError;
 use crate::jobs::Jobs;
-use crate::store::{Manifest, Profile, RankFile, Store};
+use crate::store::{Profile, RankFile, Store};
+use crate::summary::summary_of;
 
 /// Segments that are kept open, mapped. Each holds what has been decoded of its lists and texts: 150 KiB for a small one.
 /// Others are opened anew when they are asked for, which costs 0.1 ms for the footer and then the lists that the answer
@@ -28,6 +30,7 @@ struct Shared {
     store: Arc<Store>,
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
+    summaries: Cache<SegmentKey, Arc<Summary>>,
     jobs: Jobs,
 }
 
@@ -66,6 +69,7 @@ impl App {
             store,
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
+            summaries: Cache::new(MAX_SEGMENTS),
             jobs,
         }))
     }
@@ -91,7 +95,18 @@ impl App {
         let missing = || ApiError::NotFound(format!("profile \"{slug}\" has no rank {rank}"));
         let file = profile.manifest.ranks.iter().find(|file| file.rank == rank).ok_or_else(missing)?.clone();
         let segment = self.segment(&profile, &file)?;
-        Ok(OpenRank { file, segment, manifest: profile.manifest })
+        Ok(OpenRank { profile, file, segment })
+    }
+
+    /// The metrics of a rank: computed once, however many ask at the same time. Blocks.
+    ///
+    /// # Errors
+    /// If bytes of the segment are damaged.
+    pub fn summary(&self, rank: &OpenRank) -> Result<Arc<Summary>, ApiError> {
+        let key = (rank.profile.dir.join(&rank.file.file), rank.file.content.clone());
+        self.0
+            .summaries
+            .get_or_insert_with(&key, || Ok(Arc::new(summary_of(&rank.profile, &rank.file, &rank.segment)?)))
     }
 
     fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, ApiError> {
@@ -121,10 +136,10 @@ impl App {
 /// A rank with its segment open.
 #[derive(Clone)]
 pub struct OpenRank {
+    /// The profile that it is of.
+    pub profile: Profile,
     /// What the manifest says of it.
     pub file: RankFile,
     /// Its segment.
     pub segment: Arc<SegmentFile>,
-    /// The profile that the rank is of.
-    pub manifest: Arc<Manifest>,
 }

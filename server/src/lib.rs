@@ -19,5 +19,7 @@ pub mod router;
 pub mod routes;
 pub mod server;
 pub mod store;
+pub mod summary;
 pub mod terminal;
 pub mod verify;
+pub mod warnings;

@@ -9,6 +9,10 @@ use serde::Serialize;
 
 use crate::ingest::{IngestError, Meter, Stage};
 use crate::store::{Profile, RankFile, Store};
+use crate::summary::{Kept, kept};
+
+/// The part of a damage that costs no data: the metrics are computed anew.
+pub const KEPT_SUMMARY: &str = "summary";
 
 /// What a check found.
 #[derive(Debug, Default, Serialize)]
@@ -84,6 +88,10 @@ fn verify_rank(
         rank: Some(file.rank),
         ..damage
     };
+    if kept(profile, file) == Kept::Damaged {
+        let what = format!("the kept summary of {} is damaged", file.file);
+        verified.damages.push(of(Damage { part: Some(KEPT_SUMMARY), ..Damage::of(what) }));
+    }
     let before = meter.bytes().0;
     let segment = match SegmentFile::open_file(&profile.dir.join(&file.file)) {
         Ok(Ok(segment)) => segment,

@@ -98,7 +98,9 @@ fn simulated_segment() -> Result<Vec<u8>> {
 }
 
 fn event_segment() -> Result<Vec<u8>> {
-    segment_of(|sink| trace_event::read(&mut EVENTS.as_bytes(), trace_event::Context::default(), sink, &mut |_| {}))
+    segment_of(|sink| {
+        trace_event::read(&mut EVENTS.as_bytes(), trace_event::Context::default(), sink, &mut |_| {})
+    })
 }
 
 fn segment_of<E: Error + 'static>(

@@ -117,12 +117,7 @@ pub struct TrackBinder {
 
 impl TrackBinder {
     /// A row starts, which arrived as `arrival`-th of its track. Points before it are settled first.
-    pub fn row(
-        &mut self,
-        binder: &mut Binder,
-        (start_ps, end_ps): (i64, i64),
-        (row, arrival): (u32, u32),
-    ) {
+    pub fn row(&mut self, binder: &mut Binder, (start_ps, end_ps): (i64, i64), (row, arrival): (u32, u32)) {
         let first = self.owned.partition_point(|&(of, _)| of < arrival);
         for &(_, at) in self.owned[first..].iter().take_while(|&&(of, _)| of == arrival) {
             binder.rows[at] = Some(row);
@@ -177,11 +172,7 @@ mod tests {
     /// Rows as (start, end); points as (time, phase, bind) of one flow; arrows as (from, to). Returns
     /// the times of the points that were counted because they take part in no arrow.
     #[track_caller]
-    fn check(
-        rows: &[(i64, i64)],
-        points: &[(i64, FlowPhase, Bind)],
-        expected: &[(u32, u32)],
-    ) -> Vec<i64> {
+    fn check(rows: &[(i64, i64)], points: &[(i64, FlowPhase, Bind)], expected: &[(u32, u32)]) -> Vec<i64> {
         let points = points.iter().map(|&(time_ps, phase, bind)| FlowPoint {
             key: 7,
             track: TrackId(0),

@@ -16,6 +16,8 @@ pub struct ProfileEntry {
     pub id: String,
     /// The name for URLs: the one its user gave (`--db-bucket`), else the id.
     pub slug: String,
+    /// Further names for URLs; each leads to the same profile.
+    pub aliases: Vec<String>,
     /// Shown to people (`--display-name`), else the slug or the input's file name.
     pub display_name: String,
     /// When it was ingested, in Unix milliseconds.

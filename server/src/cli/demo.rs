@@ -68,7 +68,7 @@ impl DemoArgs {
         if self.ingest_only {
             return Ok(());
         }
-        let slug = ingested.profile.manifest.slug();
+        let slug = ingested.slug.as_str();
         runtime()?.block_on(async {
             let listening = self.place.place().listen().await?;
             serve(listening, Arc::new(store), Some(slug), &self.place, out).await

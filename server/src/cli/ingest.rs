@@ -4,16 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use nprof_engine::model::WarningKind;
-use nprof_engine::native::SegmentFile;
 
 use super::progress::watched;
-use super::{StorePlace, size};
+use super::{StorePlace, size, warn};
 use crate::ingest::{Ingested, Meter, Named, Novelty, Settings, run};
-use crate::store::{Existing, Profile, Store};
-
-/// Kinds of warnings shown at the end; the page shows all.
-const SHOWN_WARNINGS: usize = 5;
+use crate::store::{Existing, Slug, Store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +31,7 @@ pub(super) struct IngestArgs {
 /// How the profile is called, for every command that ingests.
 #[derive(Debug, Clone, Args)]
 pub(super) struct NamingArgs {
-    /// The profile's name in addresses [default: its id]
+    /// The profile's name in addresses [default: its id]; one that has a name gets a further one
     #[arg(long, value_name = "NAME")]
     db_bucket: Option<String>,
     /// The profile's name for people [default: the file's name]
@@ -78,7 +73,7 @@ pub(super) fn ingest(store: &Store, named: &Named, settings: &Settings) -> anyho
 
 /// The line that scripts around neuron-profile look for.
 pub(super) fn ready(ingested: &Ingested, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "Profile \"{}\" is ready to view", ingested.profile.manifest.slug())?;
+    writeln!(out, "Profile \"{}\" is ready to view", ingested.slug)?;
     out.flush()
 }
 
@@ -86,7 +81,12 @@ pub(super) fn report(ingested: &Ingested, elapsed: std::time::Duration) -> io::R
     let mut err = io::stderr().lock();
     let manifest = &ingested.profile.manifest;
     if ingested.novelty == Novelty::AlreadyThere {
-        return writeln!(err, "{} is already in the store; --force ingests it again", manifest.id);
+        writeln!(err, "{} is already in the store; --force ingests it again", manifest.id)?;
+        if !manifest.aliases.is_empty() {
+            let names: Vec<&str> = manifest.slugs().map(Slug::as_str).collect();
+            writeln!(err, "all of its names lead to it: {}", names.join(", "))?;
+        }
+        return warn::tell(&ingested.profile, &mut err);
     }
     let entry = manifest.entry();
     writeln!(
@@ -97,40 +97,5 @@ pub(super) fn report(ingested: &Ingested, elapsed: std::time::Duration) -> io::R
         elapsed.as_secs_f64(),
         size::bytes(entry.size_bytes),
     )?;
-    if entry.warnings > 0 {
-        warnings(&ingested.profile, &mut err)?;
-    }
-    Ok(())
-}
-
-/// The most frequent kinds of warnings over all ranks.
-fn warnings(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
-    let mut kinds = std::collections::BTreeMap::<(WarningKind, String), (u64, String)>::new();
-    for rank in &profile.manifest.ranks {
-        for note in &rank.notes {
-            kinds.insert((WarningKind::AdjustedValue, note.clone()), (1, rank.inputs.join(", ")));
-        }
-        let Ok(Ok(segment)) = SegmentFile::open_file(&profile.dir.join(&rank.file)) else { continue };
-        for warning in &segment.footer().warnings {
-            let key = (warning.kind, warning.what.clone());
-            let parts = [rank.inputs.join(", "), warning.first_place.clone()];
-            let place = || parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-            kinds.entry(key).or_insert_with(|| (0, place())).0 += warning.count;
-        }
-    }
-    let mut kinds: Vec<_> = kinds.into_iter().collect();
-    // An arrow less is no loss of events, and PyTorch ends flows by the thousand that it never begins.
-    kinds.sort_by_key(|((kind, _), (count, _))| {
-        (*kind == WarningKind::UnboundFlow, std::cmp::Reverse(*count))
-    });
-    let plural = if kinds.len() == 1 { "" } else { "s" };
-    writeln!(err, "{} of warning{plural}:", size::counted(kinds.len() as u64, "kind"))?;
-    for ((kind, what), (count, place)) in kinds.iter().take(SHOWN_WARNINGS) {
-        writeln!(err, "  {} × {}: {what} (first: {place})", size::count(*count), kind.title())?;
-    }
-    if kinds.len() > SHOWN_WARNINGS {
-        let others = size::counted((kinds.len() - SHOWN_WARNINGS) as u64, "other kind");
-        writeln!(err, "  and {others}; the profile's page shows all")?;
-    }
-    Ok(())
+    warn::tell(&ingested.profile, &mut err)
 }

@@ -47,7 +47,7 @@ fn row(entry: &ProfileEntry) -> Vec<String> {
     let created = Timestamp::from_millisecond(entry.created_unix_ms)
         .map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
     vec![
-        entry.slug.clone(),
+        names(entry),
         created.unwrap_or_default(),
         entry.ranks.to_string(),
         size::count(entry.events),
@@ -56,4 +56,10 @@ fn row(entry: &ProfileEntry) -> Vec<String> {
         entry.source.clone(),
         entry.display_name.clone(),
     ]
+}
+
+/// All names that lead to a profile.
+fn names(entry: &ProfileEntry) -> String {
+    let all = std::iter::once(&entry.slug).chain(&entry.aliases);
+    all.map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 it could not be done (one line on standard error says why), 2 wrong usage, 130 cancelled by
 //! Ctrl-C.
 
+mod capture;
 mod completions;
 mod demo;
 mod export;
@@ -15,8 +16,11 @@ mod rm;
 mod serve;
 mod size;
 mod summary;
+mod terms;
 mod verify;
 mod view;
+mod warn;
+mod write;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -64,10 +68,13 @@ enum Command {
     List(list::ListArgs),
     Rm(rm::RmArgs),
     Summary(summary::SummaryArgs),
+    Export(export::ExportArgs),
     Demo(demo::DemoArgs),
     Inspect(inspect::InspectArgs),
     Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Capture(capture::CaptureArgs),
 }
 
 impl StorePlace {
@@ -111,10 +118,12 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::List(args) => args.run(place, out),
         Command::Rm(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
+        Command::Export(args) => args.run(place, out),
         Command::Demo(args) => args.run(place, out),
         Command::Inspect(args) => args.run(out),
         Command::Verify(args) => args.run(place, out),
         Command::Completions(args) => args.run(out),
+        Command::Capture(args) => args.run(),
     }
 }
 

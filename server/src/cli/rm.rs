@@ -11,7 +11,7 @@ Examples:
   nprof rm run-7
   nprof rm n_0123456789abcdef0123456789abcdef01234567";
 
-/// Remove profiles from the store
+/// Remove profiles from the store, each with all of its names
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RmArgs {
@@ -26,7 +26,11 @@ impl RmArgs {
         for name in &self.profiles {
             let removed = store.remove(name)?;
             let entry = removed.manifest.entry();
-            writeln!(out, "removed {} ({})", entry.slug, size::bytes(entry.size_bytes))?;
+            let also = match entry.aliases.as_slice() {
+                [] => String::new(),
+                others => format!(", also called {}", others.join(", ")),
+            };
+            writeln!(out, "removed {}{also} ({})", entry.slug, size::bytes(entry.size_bytes))?;
         }
         Ok(())
     }

@@ -3,12 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::StorePlace;
-use super::export::{Destination, Form, write};
-use crate::ingest::Meter;
+use super::write::{Destination, Form, write_stored};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,10 +23,10 @@ pub(super) struct SummaryArgs {
     #[arg(long)]
     rank: Option<u32>,
     /// As a table or as JSON
-    #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
+    #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value_t = SummaryFormat::Text)]
     output_format: SummaryFormat,
-    /// Where to write [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    /// The file to write, `-` for standard output [default: -]
+    #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
 }
 
@@ -43,20 +41,11 @@ enum SummaryFormat {
 impl SummaryArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.open()?.find(&self.profile)?;
-        let mut ranks = profile.manifest.ranks.clone();
-        if let Some(rank) = self.rank {
-            ranks.retain(|file| file.rank == rank);
-            if ranks.is_empty() {
-                let known: Vec<String> =
-                    profile.manifest.ranks.iter().map(|file| file.rank.to_string()).collect();
-                bail!("profile \"{}\" has no rank {rank}; it has {}", self.profile, known.join(", "));
-            }
-        }
         let form = match self.output_format {
             SummaryFormat::Text => Form::SummaryText,
             SummaryFormat::Json => Form::SummaryJson,
         };
-        let destination = self.output_file.map_or(Destination::StandardOutput, Destination::File);
-        write(&profile, &ranks, form, &destination, &Meter::default(), out)
+        let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
+        write_stored(&profile, self.rank, form, &destination, out)
     }
 }

@@ -8,7 +8,8 @@ use clap::Args;
 use super::progress::watched;
 use super::{StorePlace, size};
 use crate::ingest::Meter;
-use crate::verify::{Verified, verify};
+use crate::terminal::visible;
+use crate::verify::{KEPT_SUMMARY, Verified, verify};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,8 +45,13 @@ impl VerifyArgs {
         }
         // The list belongs before the conclusion, whatever the two outputs are connected to.
         out.flush()?;
-        let mut profiles: Vec<&str> = verified.damages.iter().map(|damage| damage.profile.as_str()).collect();
+        let lasting = || verified.damages.iter().filter(|damage| damage.part != Some(KEPT_SUMMARY));
+        let mut profiles: Vec<&str> = lasting().map(|damage| damage.profile.as_str()).collect();
         profiles.dedup();
+        if profiles.is_empty() {
+            let count = size::counted(verified.damages.len() as u64, "damaged place");
+            bail!("{count}, in kept summaries only; they are computed anew when they are asked for")
+        }
         bail!(
             "{} in {}; ingest again with --force: {}",
             size::counted(verified.damages.len() as u64, "damaged place"),
@@ -57,7 +63,7 @@ impl VerifyArgs {
 
 fn show(verified: &Verified, out: &mut dyn Write) -> std::io::Result<()> {
     for damage in &verified.damages {
-        writeln!(out, "{damage}")?;
+        writeln!(out, "{}", visible(&damage.to_string()))?;
     }
     writeln!(
         out,

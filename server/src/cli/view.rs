@@ -4,12 +4,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::StorePlace;
-use super::export::{Destination, export};
 use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, open_browser, profile_url, runtime, serve};
+use super::terms;
+use super::write::{Destination, Form, write_trace};
+use crate::export::perfetto::Flows;
 use crate::ingest::Named;
 use crate::routes::health::Health;
 use crate::server::{Place, ServerError};
@@ -22,7 +25,9 @@ Examples:
   nprof view trace.json.gz --open                     any supported file; opens the browser
   nprof view -s profile.ntff --ingest-only            only put it into the store
   nprof view -s profile.ntff --output-format json --output-file out.json
-  nprof view -s profile.ntff --output-format summary-text";
+  nprof view -s profile.ntff --output-format summary-text
+  nprof view -s profile.ntff --output-format perfetto --show-perfetto-flows
+  nprof view --terminology                            what the metrics and fields mean";
 
 /// Ingest a trace and serve it; or write it in another format
 #[derive(Debug, Args)]
@@ -34,7 +39,7 @@ pub(super) struct ViewArgs {
     /// The trace
     #[arg(short = 's', long, value_name = "FILE.ntff")]
     session_file: Option<PathBuf>,
-    /// A directory with one trace a rank: profile_rank_<i>.ntff
+    /// A directory with one trace a rank: profile_rank_<i>.ntff, else other NTFF, else JSON traces
     #[arg(short = 'd', long, value_name = "DIR", conflicts_with = "session_file")]
     session_dir: Option<PathBuf>,
     /// Traces of any supported format; several become the ranks of one profile
@@ -48,11 +53,24 @@ pub(super) struct ViewArgs {
     #[arg(long)]
     ingest_only: bool,
     /// What to make of the trace
-    #[arg(long, value_enum, default_value_t = OutputFormat::Db)]
+    #[arg(long, value_enum, ignore_case = true, default_value_t = OutputFormat::Db)]
     output_format: OutputFormat,
-    /// Where to write, `-` for standard output [default: ntff.json for json, else standard output]
-    #[arg(long, value_name = "FILE")]
+    /// The file to write, `-` for standard output [default: ntff.json, ntff.pftrace, else -]
+    #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
+    /// Arrows between slices, in a Perfetto trace
+    #[arg(long)]
+    show_perfetto_flows: bool,
+    /// Print the terms that the page uses, with what they mean, and end: as a table, or with
+    /// --output-format json as JSON
+    #[arg(long)]
+    terminology: bool,
+    /// Accepted; memory is shown as the trace has it, without a tracker of its own
+    #[arg(long, hide_short_help = true)]
+    enable_memory_tracker: bool,
+    /// Accepted; source lines are shown as the trace names them, their text is not
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    framework_source_root: Option<PathBuf>,
     /// Accepted and ignored: nprof needs no database
     #[arg(long, value_name = "URL", hide_short_help = true)]
     db_endpoint: Option<String>,
@@ -69,18 +87,20 @@ enum OutputFormat {
     SummaryText,
     /// The metrics as JSON
     SummaryJson,
-    /// All tables, as neuron-profile writes them
+    /// All tables, as neuron-profile writes them, with exact times and tracks
     Json,
+    /// A trace for ui.perfetto.dev and trace_processor; times are whole nanoseconds there
+    Perfetto,
 }
 
 impl ViewArgs {
     pub(super) fn run(self, store: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let ignored = [("--db-endpoint", &self.db_endpoint), ("--db-org", &self.db_org)];
-        for (flag, _) in ignored.into_iter().filter(|(_, value)| value.is_some()) {
-            writeln!(
-                io::stderr(),
-                "{flag} is ignored: nprof keeps profiles in a directory, not in a database"
-            )?;
+        self.tell_ignored()?;
+        if self.terminology {
+            return match self.output_format {
+                OutputFormat::Json | OutputFormat::SummaryJson => terms::write_json(out),
+                _ => terms::write_text(out),
+            };
         }
         let store = store.open()?;
         let named = Named {
@@ -89,19 +109,62 @@ impl ViewArgs {
             session_dir: self.session_dir.clone(),
             files: self.files.clone(),
         };
+        self.refuse_names(&store)?;
         let form = match self.output_format {
             OutputFormat::Db => return self.view(store, &named, out),
-            OutputFormat::SummaryText => super::export::Form::SummaryText,
-            OutputFormat::SummaryJson => super::export::Form::SummaryJson,
-            OutputFormat::Json => super::export::Form::Json,
+            OutputFormat::SummaryText => Form::SummaryText,
+            OutputFormat::SummaryJson => Form::SummaryJson,
+            OutputFormat::Json => Form::Json,
+            OutputFormat::Perfetto => Form::Perfetto(Flows::wanted(self.show_perfetto_flows)),
         };
-        let destination = match &self.output_file {
-            Some(path) if path.as_os_str() == "-" => Destination::StandardOutput,
-            Some(path) => Destination::File(path.clone()),
-            None if self.output_format == OutputFormat::Json => Destination::File(PathBuf::from("ntff.json")),
-            None => Destination::StandardOutput,
+        let destination = match (&self.output_file, form) {
+            (Some(path), _) => Destination::named(path.clone()),
+            // The names that neuron-profile gives them.
+            (None, Form::Json) => Destination::File(PathBuf::from("ntff.json")),
+            (None, Form::Perfetto(_)) => Destination::File(PathBuf::from("ntff.pftrace")),
+            (None, _) => Destination::StandardOutput,
         };
-        export(&store, &named, form, &destination, out)
+        write_trace(&store, &named, form, &destination, out)
+    }
+
+    /// The name of a profile where a file is expected: says which command takes it.
+    fn refuse_names(&self, store: &Store) -> anyhow::Result<()> {
+        let mut missing = self.files.iter().filter(|path| !path.exists()).filter_map(|path| path.to_str());
+        let Some(name) = missing.find(|name| store.find(name).is_ok()) else { return Ok(()) };
+        if self.output_format == OutputFormat::Db {
+            bail!(
+                "{name}: no such file, but a profile of the store; `nprof serve` shows it at /profile/{name}"
+            );
+        }
+        bail!("{name}: no such file, but a profile of the store; write that with `nprof export {name}`")
+    }
+
+    /// Says of flags of neuron-profile what is not done.
+    fn tell_ignored(&self) -> io::Result<()> {
+        let database = "nprof keeps profiles in a directory, not in a database";
+        let ignored = [
+            ("--db-endpoint", self.db_endpoint.is_some(), database),
+            ("--db-org", self.db_org.is_some(), database),
+            (
+                "--enable-memory-tracker",
+                self.enable_memory_tracker,
+                "memory is shown as the trace has it, there is no tracker",
+            ),
+            (
+                "--framework-source-root",
+                self.framework_source_root.is_some(),
+                "source lines are shown as the trace names them, without their text",
+            ),
+            (
+                "--show-perfetto-flows",
+                self.show_perfetto_flows && self.output_format != OutputFormat::Perfetto,
+                "it goes with --output-format perfetto",
+            ),
+        ];
+        for (flag, _, why) in ignored.into_iter().filter(|(_, is_given, _)| *is_given) {
+            writeln!(io::stderr(), "{flag} is ignored: {why}")?;
+        }
+        Ok(())
     }
 
     fn view(&self, store: Store, named: &Named, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -116,7 +179,7 @@ impl ViewArgs {
         if self.ingest_only {
             return Ok(());
         }
-        let slug = ingested.as_ref().map(|ingested| ingested.profile.manifest.slug().to_owned());
+        let slug = ingested.as_ref().map(|ingested| ingested.slug.clone());
         runtime()?.block_on(async {
             match self.place.place().listen().await {
                 Ok(listening) => serve(listening, Arc::new(store), slug.as_deref(), &self.place, out).await,

@@ -1,9 +1,12 @@
 //! Exports, one file per format.
 
-pub mod neuron_json;
+mod arrows;
+pub mod json;
 mod neuron_summary;
+pub mod perfetto;
 pub mod rows;
 pub mod summary;
+mod tracks;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -12,6 +12,8 @@ use nprof_engine::segment::{Bytes, ColumnRole, Segment};
 /// A slice, an instant or a sample with its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedRow {
+    /// Its number among all rows of the rank.
+    pub row: u32,
     /// Where it stands.
     pub track: TrackId,
     /// When it starts.
@@ -33,6 +35,8 @@ pub enum RowContent {
         name: NameId,
         /// What kind of thing it is.
         form: Form,
+        /// Its line in the track.
+        lane: u32,
     },
     /// A sample.
     Sample {
@@ -101,13 +105,14 @@ struct Cursor<'a, B> {
 
 /// The rows of one block, decoded.
 struct Block {
+    first_row: u32,
     starts_ps: Vec<i64>,
     core: Core,
     fields: RowFields,
 }
 
 enum Core {
-    Slices { durations_ps: Vec<i64>, names: Vec<i64>, forms: Vec<i64> },
+    Slices { durations_ps: Vec<i64>, names: Vec<i64>, forms: Vec<i64>, lanes: Vec<i64> },
     Samples { values: Vec<f64> },
 }
 
@@ -136,6 +141,7 @@ impl<'a, B: Bytes> Cursor<'a, B> {
         let Some(start_ps) = self.peek()? else { return Ok(None) };
         let Some(block) = &self.block else { return Ok(None) };
         let row = TimedRow {
+            row: block.first_row.saturating_add(u32::try_from(self.at).unwrap_or(u32::MAX)),
             track: self.track,
             start_ps,
             content: block.core.row(self.at)?,
@@ -154,6 +160,7 @@ impl Block {
                 durations_ps: ints(ColumnRole::Duration)?,
                 names: ints(ColumnRole::Name)?,
                 forms: ints(ColumnRole::Form)?,
+                lanes: ints(ColumnRole::Lane)?,
             },
             TableKind::Samples => {
                 let damaged = Error::Corrupt { what: "samples without values", offset: 0 };
@@ -164,7 +171,9 @@ impl Block {
             TableKind::Side => return Err(Error::Invalid { what: "a side table has no times" }),
         };
         let fields = RowFields::decode(segment, table, block)?;
-        Ok(Self { starts_ps: ints(ColumnRole::Start)?, core, fields })
+        let in_table = segment.blocks(table)?.first_row(block);
+        let first_row = segment.footer().tables[usize::from(table.0)].first_row.saturating_add(in_table);
+        Ok(Self { first_row, starts_ps: ints(ColumnRole::Start)?, core, fields })
     }
 }
 
@@ -172,7 +181,7 @@ impl Core {
     fn row(&self, at: usize) -> Result<RowContent> {
         let damaged = Error::Corrupt { what: "core columns of different lengths", offset: 0 };
         match self {
-            Self::Slices { durations_ps, names, forms } => {
+            Self::Slices { durations_ps, names, forms, lanes } => {
                 let code = *forms.get(at).ok_or(damaged)?;
                 let form = usize::try_from(code).ok().and_then(|code| Form::ALL.get(code));
                 let name = u32::try_from(*names.get(at).ok_or(damaged)?).map_err(|_| damaged)?;
@@ -180,6 +189,7 @@ impl Core {
                     duration_ps: *durations_ps.get(at).ok_or(damaged)?,
                     name: NameId(name),
                     form: *form.ok_or(damaged)?,
+                    lane: u32::try_from(*lanes.get(at).ok_or(damaged)?).map_err(|_| damaged)?,
                 })
             }
             Self::Samples { values } => Ok(RowContent::Sample { value: *values.get(at).ok_or(damaged)? }),

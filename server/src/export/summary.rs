@@ -2,13 +2,17 @@
 
 use std::io::Write;
 
-use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value as Json};
 
 use super::ExportError;
 use crate::store::{Profile, RankFile};
+use crate::summary::summary_of;
+use crate::terminal::{shortened, visible};
+
+/// Longest name of a metric in the text form; the JSON form has all of it.
+const MAX_NAME_CHARS: usize = 200;
 
 /// All metrics of a rank by name.
 #[must_use]
@@ -27,11 +31,15 @@ pub fn write_text(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) ->
             writeln!(out, "{}rank {} ({})", if at > 0 { "\n" } else { "" }, rank.rank, rank.id)?;
         }
         let metrics = metrics(&of_rank(profile, rank)?);
-        let width = metrics.keys().map(String::len).max().unwrap_or(0);
-        for (name, value) in &metrics {
+        // Names come from the trace: one that is long or has line breaks must not spoil the table.
+        let name_of = |name: &str| visible(&shortened(name, MAX_NAME_CHARS)).into_owned();
+        let names: Vec<String> = metrics.keys().map(|name| name_of(name)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        for (name, value) in names.iter().zip(metrics.values()) {
+            let gap = " ".repeat(width - name.chars().count());
             match value {
-                Json::String(text) => writeln!(out, "{name:<width$}  {text}")?,
-                value => writeln!(out, "{name:<width$}  {value}")?,
+                Json::String(text) => writeln!(out, "{name}{gap}  {}", visible(text))?,
+                value => writeln!(out, "{name}{gap}  {}", visible(&value.to_string()))?,
             }
         }
     }
@@ -60,7 +68,7 @@ pub fn write_json(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) ->
 fn of_rank(profile: &Profile, rank: &RankFile) -> Result<Summary, ExportError> {
     let path = profile.dir.join(&rank.file);
     let segment = super::open(&path)?;
-    answer::summary(&segment, rank.rank).map_err(|source| ExportError::Segment { path, source })
+    summary_of(profile, rank, &segment).map_err(|source| ExportError::Segment { path, source })
 }
 
 fn json(value: &FieldContent) -> Json {

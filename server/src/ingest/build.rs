@@ -100,7 +100,9 @@ pub fn build(
         format: FORMAT,
         id: identity.profile.to_string(),
         name: settings.slug.clone(),
+        aliases: Vec::new(),
         display_name: settings.display_name.clone(),
+        title: None,
         created: Timestamp::now(),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         source: built.first().map(|built| built.rank.source.clone()).unwrap_or_default(),
@@ -180,6 +182,7 @@ fn rank_file(
         origin_unix_ns: built.rank.origin_unix_ns,
         active_ps: None,
         notes,
+        left_out: Vec::new(),
     }
 }
 
@@ -196,24 +199,38 @@ fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Re
     // Several ranks keep the cores busy as they are.
     let taking = if threads == 1 { Taking::Beside } else { Taking::Reader };
     let next = AtomicUsize::new(0);
-    let failed = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<Built>>>> = Mutex::new(sources.iter().map(|_| None).collect());
+    // The first failure ends the others: a large rank must not delay the report about a small one.
+    let failure: Mutex<Option<IngestError>> = Mutex::new(None);
+    let failed = AtomicBool::new(false);
+    let goes_on = || !meter.is_cancelled() && !failed.load(Ordering::Relaxed);
+    let results: Mutex<Vec<Option<Built>>> = Mutex::new(sources.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while failed.load(Ordering::Relaxed) == 0 {
+                while goes_on() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(at) else { break };
-                    let built = build_one(staging, at, source, (options, taking), meter);
-                    failed.fetch_add(usize::from(built.is_err()), Ordering::Relaxed);
-                    results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(built);
+                    match build_one(staging, at, source, (options, taking), (meter, &goes_on)) {
+                        Ok(built) => {
+                            results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(built);
+                        }
+                        Err(error) => {
+                            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                            failed.store(true, Ordering::Relaxed);
+                        }
+                    }
                 }
             });
         }
     });
-    // Ranks are begun in order, so one that was not begun comes after the one that failed.
+    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    if meter.is_cancelled() {
+        return Err(IngestError::Cancelled);
+    }
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().map(|result| result.unwrap_or(Err(IngestError::Died))).collect()
+    results.into_iter().map(|built| built.ok_or(IngestError::Died)).collect()
 }
 
 fn build_one(
@@ -221,12 +238,11 @@ fn build_one(
     at: usize,
     source: &RankSource<'_>,
     (options, taking): (BuildOptions, Taking),
-    meter: &Meter,
+    (meter, goes_on): (&Meter, &(dyn Fn() -> bool + Sync)),
 ) -> Result<Built> {
     let path = staging.profile_dir().join(part_name(at));
-    let goes_on = || !meter.is_cancelled();
     let fill = |sink: &mut dyn Sink, space: Space<'_>| (source.fill)(&mut Counted::new(sink, meter), space);
-    let built = write_segment_while(&path, options, taking, &goes_on, fill);
+    let built = write_segment_while(&path, options, taking, goes_on, fill);
     let place = || source.place.clone();
     match built {
         // However it ended: what it complains of is that nobody wanted it to go on.

@@ -23,6 +23,37 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The largest NEFF that is unpacked; larger ones would not leave memory for the trace.
 const MAX_NEFF_BYTES: u64 = 4 << 30;
 
+/// Why the first bytes of a file show that it is no trace; `None` if it may be one, or cannot be
+/// read at all.
+pub(super) fn refusal(path: &Path) -> Option<String> {
+    let mut reader = Input::new(File::open(path).ok()?).ok()?;
+    match detect(reader.head(HEAD_LEN).ok()?) {
+        Ok(Format::Ntff | Format::NeuronJson | Format::TraceEvent) => None,
+        Ok(other) => Some(refused(other).to_string()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Why a file of this format is not read as a trace.
+fn refused(format: Format) -> Error {
+    let (what, hint) = match format {
+        Format::Neff => (
+            "this is a NEFF: the program, not its trace",
+            "name the trace too: -n for the NEFF, -s for the trace",
+        ),
+        Format::SystemTrace => (
+            "this is a system trace of the Neuron runtime (ntrace.pb), not a device trace",
+            "expected an NTFF, which neuron-profile capture writes",
+        ),
+        Format::Segment => (
+            "this is a segment of nprof's own store",
+            "look at it with `nprof inspect`, or ingest the trace that it came from",
+        ),
+        Format::Ntff | Format::NeuronJson | Format::TraceEvent => ("this cannot be read here", "report it"),
+    };
+    Error::format(what, "byte 0", hint)
+}
+
 /// Reads a rank's files into the sink.
 pub(super) fn read(
     input: &RankInput,
@@ -63,27 +94,7 @@ pub(super) fn read(
                 .map_err(format)?;
         }
         Format::Ntff => return read_ntff(path, input.neff.as_deref(), (sink, space), (meter, head_len)),
-        Format::Neff => {
-            return Err(format(Error::format(
-                "this is a NEFF: the program, not its trace",
-                "byte 0",
-                "name the trace too: -n for the NEFF, -s for the trace",
-            )));
-        }
-        Format::SystemTrace => {
-            return Err(format(Error::format(
-                "this is a system trace of the Neuron runtime (ntrace.pb), not a device trace",
-                "byte 0",
-                "expected an NTFF, which neuron-profile capture writes",
-            )));
-        }
-        Format::Segment => {
-            return Err(format(Error::format(
-                "this is a segment of nprof's own store",
-                "byte 0",
-                "look at it with `nprof inspect`, or ingest the trace that it came from",
-            )));
-        }
+        Format::Neff | Format::SystemTrace | Format::Segment => return Err(format(refused(found))),
     }
     if let Some(damage) = reader.damage() {
         let what = "the file is cut off or damaged; what comes before has been read";

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn input(trace: PathBuf, neff: Option<PathBuf>) -> RankInput {
-        RankInput { trace, neff, rank: None }
+        RankInput { trace, neff, rank: None, chosen: super::super::inputs::Chosen::ByName }
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod origin;
 pub use build::{RankSource, Staged, build};
 pub use error::{IngestError, Result};
 pub use identity::Identity;
-pub use inputs::{Named, RankInput, numbered};
+pub use inputs::{Chosen, Inputs, Named, RankInput, numbered};
 pub use meter::{Meter, Metered, Stage};
 
 use std::path::Path;
@@ -40,6 +40,16 @@ pub struct Ingested {
     pub profile: Profile,
     /// Whether it came there now.
     pub novelty: Novelty,
+    /// The name for its address: the one that was asked for, else its first.
+    pub slug: String,
+}
+
+impl Ingested {
+    fn new(profile: Profile, novelty: Novelty, settings: &Settings) -> Self {
+        let wanted = settings.slug.as_ref().map(Slug::as_str).filter(|slug| profile.manifest.has_name(slug));
+        let slug = wanted.unwrap_or(profile.manifest.slug()).to_owned();
+        Self { profile, novelty, slug }
+    }
 }
 
 /// Whether a profile came into the store now.
@@ -57,19 +67,23 @@ pub enum Novelty {
 /// # Errors
 /// Where an input cannot be read, the store cannot be written, or the ingest is cancelled. The store is unchanged then.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
-    let inputs = named.ranks()?;
-    let identity = identify(store, &inputs, settings, meter)?;
-    if let Some(identity) = &identity {
-        let id = identity.profile.to_string();
-        if let Some(ingested) = already_there(store, &id, settings)? {
-            return Ok(ingested);
+    named.inputs()?.reading(|inputs| {
+        let identity = identify(store, inputs, settings, meter)?;
+        if let Some(identity) = &identity {
+            let id = identity.profile.to_string();
+            if let Some(ingested) = already_there(store, &id, settings)? {
+                return Ok(ingested);
+            }
+            // A file of a directory may turn out to be no trace, and the profile to be another:
+            // publishing checks again.
+            let is_certain = inputs.ranks.iter().all(|input| input.chosen == Chosen::ByName);
+            if let Some(slug) = settings.slug.as_ref().filter(|_| is_certain) {
+                store.check_name(slug, &id, settings.existing)?;
+            }
         }
-        if let Some(slug) = &settings.slug {
-            store.check_name(slug, &id, settings.existing)?;
-        }
-    }
-    let staged = stage(store, &inputs, identity, settings, meter)?;
-    publish(store, &staged, settings, meter)
+        let staged = stage(store, inputs, identity, settings, meter)?;
+        publish(store, &staged, settings, meter)
+    })
 }
 
 /// Who the inputs are, where that must be known before they are read; [`stage`] finds it out otherwise.
@@ -78,11 +92,12 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
 /// Where an input cannot be read, the store cannot be listed, or the ingest is cancelled.
 pub fn identify(
     store: &Store,
-    inputs: &[RankInput],
+    inputs: &Inputs,
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Option<Identity>> {
-    may_be_there(store, inputs, settings)?.then(|| Identity::of(inputs, meter)).transpose()
+    let ranks = &inputs.ranks;
+    may_be_there(store, ranks, settings)?.then(|| Identity::of(ranks, meter)).transpose()
 }
 
 /// Whether the store may have these inputs already, or another profile by the name they shall have.
@@ -90,7 +105,7 @@ fn may_be_there(store: &Store, inputs: &[RankInput], settings: &Settings) -> Res
     let bytes = identity::total_bytes(inputs)?;
     let may_be = |profile: &Profile| {
         let manifest = &profile.manifest;
-        let has_name = settings.slug.as_ref().is_some_and(|slug| manifest.slug() == slug.as_str());
+        let has_name = settings.slug.as_ref().is_some_and(|slug| manifest.has_name(slug.as_str()));
         has_name || manifest.input_bytes.is_none_or(|of| of == bytes)
     };
     Ok(store.list()?.iter().any(may_be))
@@ -102,15 +117,16 @@ fn may_be_there(store: &Store, inputs: &[RankInput], settings: &Settings) -> Res
 /// As [`run`].
 pub fn stage(
     store: &Store,
-    inputs: &[RankInput],
+    inputs: &Inputs,
     identity: Option<Identity>,
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Staged> {
-    meter.begin(Stage::Reading, identity::total_bytes(inputs)?);
+    let ranks = &inputs.ranks;
+    meter.begin(Stage::Reading, identity::total_bytes(ranks)?);
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let origins = origin::origins(inputs, meter);
-    let sources = inputs.iter().zip(origins).map(|(input, origin)| RankSource {
+    let origins = origin::origins(ranks, meter);
+    let sources = ranks.iter().zip(origins).map(|(input, origin)| RankSource {
         rank: input.rank,
         inputs: input.files().map(name).collect(),
         place: input.trace.clone(),
@@ -118,9 +134,15 @@ pub fn stage(
     });
     let identify = |goes_on: &dyn Fn() -> bool| match identity {
         Some(identity) => Ok(identity),
-        None => Identity::beside(inputs, goes_on),
+        None => Identity::beside(ranks, goes_on),
     };
-    build(store, &sources.collect::<Vec<_>>(), settings, meter, identify)
+    let mut staged = build(store, &sources.collect::<Vec<_>>(), settings, meter, identify)?;
+    staged.manifest.title.clone_from(&inputs.title);
+    if let Some(first) = staged.manifest.ranks.first_mut() {
+        first.left_out.clone_from(&inputs.left_out);
+        staged.manifest.warnings += inputs.left_out.len() as u64;
+    }
+    Ok(staged)
 }
 
 /// Moves a staged profile into the store.
@@ -133,7 +155,7 @@ pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Mete
         return Err(IngestError::Cancelled);
     }
     let profile = store.publish(&staged.staging, &staged.manifest, settings.existing)?;
-    Ok(Ingested { profile, novelty: Novelty::New })
+    Ok(Ingested::new(profile, Novelty::New, settings))
 }
 
 /// The profile with this id, if it is in the store and shall stay; with the names that are wanted now.
@@ -146,13 +168,14 @@ pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Opt
     }
     let Some(profile) = store.by_id(id)? else { return Ok(None) };
     let profile = renamed(store, profile, settings)?;
-    Ok(Some(Ingested { profile, novelty: Novelty::AlreadyThere }))
+    Ok(Some(Ingested::new(profile, Novelty::AlreadyThere, settings)))
 }
 
-/// Gives the profile the names that were asked for.
+/// Gives the profile the names that were asked for. A name that it has stays with it: links go on
+/// to work.
 fn renamed(store: &Store, profile: Profile, settings: &Settings) -> Result<Profile> {
     let manifest = &profile.manifest;
-    let slug = settings.slug.clone().filter(|slug| manifest.name.as_ref() != Some(slug));
+    let slug = settings.slug.clone().filter(|slug| !manifest.has_name(slug.as_str()));
     let display_name =
         settings.display_name.clone().filter(|name| manifest.display_name.as_ref() != Some(name));
     if slug.is_none() && display_name.is_none() {
@@ -179,13 +202,13 @@ mod tests {
         let first = named(dir.path(), "first.json", TRACE);
         let settings = Settings::default();
         let may_be = |named: &Named, settings: &Settings| {
-            may_be_there(&store, &named.ranks().unwrap(), settings).unwrap()
+            may_be_there(&store, &named.inputs().unwrap().ranks, settings).unwrap()
         };
         assert!(!may_be(&first, &settings), "the store is empty");
         let called = Settings { slug: Some("one".parse().unwrap()), ..Settings::default() };
         let ingested = run(&store, &first, &called, &Meter::default()).unwrap();
         // Found out beside the reading, it is the id that reading the inputs alone gives.
-        let identity = Identity::of(&first.ranks().unwrap(), &Meter::default()).unwrap();
+        let identity = Identity::of(&first.inputs().unwrap().ranks, &Meter::default()).unwrap();
         assert_eq!(ingested.profile.manifest.id, identity.profile.to_string());
         assert_eq!(ingested.profile.manifest.ranks[0].id, identity.ranks[0].to_string());
         assert_eq!(ingested.novelty, Novelty::New);
@@ -203,6 +226,6 @@ mod tests {
         let without: Vec<&str> = text.lines().filter(|line| !line.contains("input_bytes")).collect();
         std::fs::write(&manifest, without.join("\n")).unwrap();
         let store = Store::open(&dir.path().join("store")).unwrap();
-        assert!(may_be_there(&store, &other.ranks().unwrap(), &settings).unwrap());
+        assert!(may_be_there(&store, &other.inputs().unwrap().ranks, &settings).unwrap());
     }
 }

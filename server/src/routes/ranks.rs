@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::response::Response;
 use nprof_engine::base::{Error, Interval};
-use nprof_engine::model::WarningKind;
 use nprof_engine::native::AllCores;
 use nprof_engine::query::Pattern;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::catalog::WarningEntry;
+use nprof_engine::wire::summary::Summary;
 use serde::{Deserialize, Serialize};
 
 use super::blocking;
@@ -18,6 +18,7 @@ use super::reply::Form;
 use super::waiting::Waiting;
 use crate::app::{App, OpenRank};
 use crate::error::ApiError;
+use crate::warnings;
 
 /// Slices of a window or hits of a search, where the request does not say how many.
 const DEFAULT_LIMIT: usize = 1_000;
@@ -150,14 +151,17 @@ async fn ask<T: Serialize + Send + 'static>(
 pub async fn read(State(app): State<App>, At(at): At<RankPath>, form: Form) -> Result<Response, ApiError> {
     ask(app, at.slug, at.rank, form, |rank| {
         let mut detail = answer::rank_detail(&rank.segment, rank.file.entry())?;
-        detail.warnings.extend(rank.file.notes.iter().map(|note| WarningEntry {
-            title: WarningKind::AdjustedValue.title().to_owned(),
-            what: note.clone(),
-            first_place: rank.file.inputs.join(", "),
-            count: 1,
-        }));
         detail.active_ps = rank.file.active_ps;
-        detail.names.clone_from(&rank.manifest.names);
+        detail.names.clone_from(&rank.profile.manifest.names);
+        let all = warnings::of_rank(&rank.file, rank.segment.footer()).into_iter();
+        detail.warnings = all
+            .map(|warning| WarningEntry {
+                title: warning.kind.title().to_owned(),
+                what: warning.what,
+                first_place: warning.first_place,
+                count: warning.count,
+            })
+            .collect();
         Ok(detail)
     })
     .await
@@ -242,5 +246,6 @@ pub async fn selection(
 
 /// `GET …/ranks/{rank}/summary`
 pub async fn summary(State(app): State<App>, At(at): At<RankPath>, form: Form) -> Result<Response, ApiError> {
-    ask(app, at.slug, at.rank, form, |rank| Ok(answer::summary(&rank.segment, rank.file.rank)?)).await
+    let shared = app.clone();
+    ask(app, at.slug, at.rank, form, move |rank| Ok(Summary::clone(&*shared.summary(rank)?))).await
 }

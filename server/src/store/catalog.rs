@@ -69,11 +69,11 @@ impl Catalog {
             profiles.join(name)
         } else {
             let known = self.known();
-            known.iter().find(|(_, (_, manifest))| manifest.slug() == name).map(|(dir, _)| dir.clone())?
+            known.iter().find(|(_, (_, manifest))| manifest.has_name(name)).map(|(dir, _)| dir.clone())?
         };
         // No two profiles have the same name, and no name looks like an id: what still has it is the one.
         let manifest = self.manifest(&dir).ok().flatten()?;
-        (manifest.slug() == name || manifest.id == name).then_some(Profile { manifest, dir })
+        (manifest.has_name(name) || manifest.id == name).then_some(Profile { manifest, dir })
     }
 
     /// Reads this one anew next time.

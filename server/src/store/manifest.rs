@@ -24,9 +24,15 @@ pub struct Manifest {
     /// The name its user gave it for URLs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Slug>,
+    /// Further names for URLs, which its user gave it later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<Slug>,
     /// The name its user gave it for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// A name for several inputs together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// When it was ingested.
     pub created: Timestamp,
     /// The version of nprof that ingested it.
@@ -82,6 +88,9 @@ pub struct RankFile {
     /// Warnings that are not in the segment, because they came up after it was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Files of its directory that were not read, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 impl Manifest {
@@ -91,11 +100,55 @@ impl Manifest {
         self.name.as_ref().map_or(&self.id, Slug::as_str)
     }
 
-    /// The name for people: the one they gave, else the first input's file name.
+    /// Whether this is one of its names for URLs. Its id is none of them.
+    #[must_use]
+    pub fn has_name(&self, name: &str) -> bool {
+        self.name.iter().chain(&self.aliases).any(|own| own.as_str() == name)
+    }
+
+    /// All names for URLs, the first one first; none where it has only its id.
+    pub fn slugs(&self) -> impl Iterator<Item = &Slug> {
+        self.name.iter().chain(&self.aliases)
+    }
+
+    /// Gives it a further name.
+    pub fn add_name(&mut self, name: Slug) {
+        if self.has_name(name.as_str()) {
+            return;
+        }
+        match &self.name {
+            None => self.name = Some(name),
+            Some(_) => self.aliases.push(name),
+        }
+    }
+
+    /// Takes over the names of the profile that this one replaces, so that links to it go on to
+    /// work. A name that was given now comes first.
+    pub(super) fn keep_names(&mut self, before: &Self) {
+        for name in before.slugs() {
+            self.add_name(name.clone());
+        }
+        if self.display_name.is_none() {
+            self.display_name.clone_from(&before.display_name);
+        }
+    }
+
+    /// Takes a name away; the next one becomes the first.
+    pub fn remove_name(&mut self, name: &str) {
+        let mut left = self.slugs().filter(|own| own.as_str() != name).cloned();
+        let first = left.next();
+        let others = left.collect();
+        (self.name, self.aliases) = (first, others);
+    }
+
+    /// The name for people: the one they gave, else what its inputs are called.
     #[must_use]
     pub fn shown_name(&self) -> &str {
         let given = self.display_name.as_deref().or(self.name.as_ref().map(Slug::as_str));
-        given.or_else(|| self.ranks.first()?.inputs.first().map(String::as_str)).unwrap_or(&self.id)
+        given
+            .or(self.title.as_deref())
+            .or_else(|| self.ranks.first()?.inputs.first().map(String::as_str))
+            .unwrap_or(&self.id)
     }
 
     /// As the list of profiles shows it.
@@ -104,6 +157,7 @@ impl Manifest {
         ProfileEntry {
             id: self.id.clone(),
             slug: self.slug().to_owned(),
+            aliases: self.aliases.iter().map(Slug::to_string).collect(),
             display_name: self.shown_name().to_owned(),
             created_unix_ms: self.created.as_millisecond(),
             ranks: u32::try_from(self.ranks.len()).unwrap_or(u32::MAX),

@@ -4,6 +4,7 @@
 //! <store>/lock                        held for moments: staging, publishing, removing
 //! <store>/profiles/<id>/manifest.json
 //! <store>/profiles/<id>/rank_<n>.nseg
+//! <store>/profiles/<id>/rank_<n>.summary   its metrics, once somebody has asked (`crate::summary`)
 //! <store>/tmp/<random>/               what is being ingested or removed, locked by its owner
 //! ```
 //!
@@ -127,7 +128,7 @@ impl Store {
         let mut profiles = self.list()?;
         let found = profiles
             .iter()
-            .position(|profile| profile.manifest.slug() == name)
+            .position(|profile| profile.manifest.has_name(name))
             .or_else(|| profiles.iter().position(|profile| profile.manifest.id == name));
         match found {
             Some(at) => Ok(profiles.swap_remove(at)),
@@ -166,29 +167,46 @@ impl Store {
     /// # Errors
     /// Where files cannot be written or the name is taken.
     pub fn publish(&self, staging: &Staging, manifest: &Manifest, existing: Existing) -> Result<Profile> {
+        let _lock = self.lock()?;
+        let target = self.profiles_dir().join(&manifest.id);
+        let mut manifest = manifest.clone();
+        if let Some(before) = self.by_id(&manifest.id)? {
+            manifest.keep_names(&before.manifest);
+        }
         manifest.write(&staging.profile_dir())?;
         disk::sync_dir(&staging.profile_dir())?;
-        let _lock = self.lock()?;
         let namesake = match &manifest.name {
             Some(slug) => self.name_holder(slug, &manifest.id, existing)?,
             None => None,
         };
-        let target = self.profiles_dir().join(&manifest.id);
         if !target.exists() {
             disk::rename(&staging.profile_dir(), &target)?;
         } else if existing == Existing::Replace {
             disk::exchange(&staging.profile_dir(), &target, &staging.replaced_dir())?;
         }
         disk::sync_dir(&self.profiles_dir())?;
-        if let Some(other) = namesake {
-            self.discard(&other)?;
+        if let (Some(other), Some(slug)) = (namesake, &manifest.name) {
+            self.take_name(&other, slug)?;
         }
         self.catalog.forget(&target);
         self.by_id(&manifest.id)?
             .ok_or_else(|| StoreError::Unknown { name: manifest.id.clone(), store: self.root.clone() })
     }
 
-    /// Gives a profile another name or display name; `None` leaves it as it is.
+    /// Takes a name from a profile that has lost it to another one. One without further names goes.
+    /// Needs the lock.
+    fn take_name(&self, profile: &Profile, slug: &Slug) -> Result<()> {
+        let mut manifest = Manifest::clone(&profile.manifest);
+        manifest.remove_name(slug.as_str());
+        if manifest.name.is_none() {
+            return self.discard(profile);
+        }
+        manifest.write(&profile.dir)?;
+        self.catalog.forget(&profile.dir);
+        Ok(())
+    }
+
+    /// Gives a profile a further name or another display name; `None` leaves it as it is.
     ///
     /// # Errors
     /// Where the profile is gone, the name is taken, or the manifest cannot be written.
@@ -198,7 +216,7 @@ impl Store {
         let mut manifest = Manifest::clone(&profile.manifest);
         if let Some(slug) = slug {
             self.name_holder(&slug, &manifest.id, Existing::Keep)?;
-            manifest.name = Some(slug);
+            manifest.add_name(slug);
         }
         if let Some(display_name) = display_name {
             manifest.display_name = Some(display_name);
@@ -231,7 +249,7 @@ impl Store {
     /// The other profile that has this name, if it may be replaced.
     fn name_holder(&self, slug: &Slug, id: &str, existing: Existing) -> Result<Option<Profile>> {
         let holder =
-            self.list()?.into_iter().find(|p| p.manifest.slug() == slug.as_str() && p.manifest.id != id);
+            self.list()?.into_iter().find(|p| p.manifest.has_name(slug.as_str()) && p.manifest.id != id);
         match (holder, existing) {
             (Some(holder), Existing::Keep) => {
                 Err(StoreError::NameTaken { name: slug.to_string(), id: holder.manifest.id.clone() })

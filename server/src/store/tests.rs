@@ -13,7 +13,9 @@ fn manifest(id: &str, content: &str) -> Manifest {
         format: FORMAT,
         id: id.to_owned(),
         name: None,
+        aliases: Vec::new(),
         display_name: None,
+        title: None,
         created: jiff::Timestamp::from_millisecond(1_700_000_000_000).unwrap(),
         written_by: "0.1.0".to_owned(),
         source: "neuron".to_owned(),
@@ -35,6 +37,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
             end_ps: 10,
             origin_unix_ns: None,
             notes: Vec::new(),
+            left_out: Vec::new(),
         }],
     }
 }
@@ -140,19 +143,45 @@ fn a_name_belongs_to_one_profile() {
 }
 
 #[test]
-fn a_profile_can_be_renamed_and_removed() {
+fn a_profile_keeps_all_names_that_it_is_given() {
+    let (_dir, store) = open();
+    let slug = |name: &str| Some(name.parse::<Slug>().unwrap());
+    add(&store, &manifest(&id('a'), "c0"), Existing::Keep).unwrap();
+    add(&store, &named(&id('b'), "two"), Existing::Keep).unwrap();
+    let first = store.rename(&id('a'), slug("one"), Some("One".to_owned())).unwrap();
+    assert_eq!((first.manifest.slug(), first.manifest.shown_name()), ("one", "One"));
+    let second = store.rename("one", slug("three"), None).unwrap();
+    assert_eq!(store.rename("one", slug("three"), None).unwrap(), second, "it has this name already");
+    assert_eq!((second.manifest.slug(), second.manifest.entry().aliases), ("one", vec!["three".to_owned()]));
+    for name in ["one", "three", &id('a')] {
+        assert_eq!(store.find(name).unwrap().manifest.id, id('a'), "{name}");
+        // A cache that knows nothing yet gives the same answer.
+        assert_eq!(Store::open(store.root()).unwrap().find(name).unwrap().manifest.id, id('a'), "{name}");
+    }
+    let taken = store.rename(&id('b'), slug("three"), None);
+    assert!(matches!(taken, Err(StoreError::NameTaken { .. })));
+    store.remove("three").unwrap();
+    for name in ["one", "three", &id('a')] {
+        assert!(matches!(store.find(name), Err(StoreError::Unknown { .. })), "{name}");
+    }
+    assert_eq!((names(&store), staged(&store)), (vec!["two".to_owned()], 0));
+}
+
+#[test]
+fn a_replaced_profile_keeps_its_names_and_one_that_loses_a_name_keeps_the_others() {
     let (_dir, store) = open();
     add(&store, &named(&id('a'), "one"), Existing::Keep).unwrap();
-    add(&store, &named(&id('b'), "two"), Existing::Keep).unwrap();
-    let renamed = store.rename("one", Some("three".parse().unwrap()), Some("Three".to_owned())).unwrap();
-    assert_eq!((renamed.manifest.slug(), renamed.manifest.shown_name()), ("three", "Three"));
-    let renamed = store.rename(&id('a'), Some("four".parse().unwrap()), None).unwrap();
-    assert_eq!((renamed.manifest.slug(), renamed.manifest.shown_name()), ("four", "Three"));
-    let taken = store.rename(&id('a'), Some("two".parse().unwrap()), None);
-    assert!(matches!(taken, Err(StoreError::NameTaken { .. })));
-    store.remove("four").unwrap();
-    assert!(matches!(store.remove("four"), Err(StoreError::Unknown { .. })));
-    assert_eq!((names(&store), staged(&store)), (vec!["two".to_owned()], 0));
+    store.rename("one", Some("two".parse().unwrap()), Some("Title".to_owned())).unwrap();
+    // Ingested again with --force under a new name: no link is dead.
+    let again = add(&store, &named(&id('a'), "three"), Existing::Replace).unwrap();
+    assert_eq!(again.manifest.slugs().map(Slug::as_str).collect::<Vec<_>>(), ["three", "one", "two"]);
+    assert_eq!(again.manifest.shown_name(), "Title");
+    // --force gives a name to another trace.
+    add(&store, &named(&id('b'), "three"), Existing::Replace).unwrap();
+    assert_eq!(store.find("three").unwrap().manifest.id, id('b'));
+    let left = store.find("one").unwrap();
+    assert_eq!(left.manifest.slugs().map(Slug::as_str).collect::<Vec<_>>(), ["one", "two"]);
+    assert_eq!((store.list().unwrap().len(), staged(&store)), (2, 0));
 }
 
 #[test]
@@ -162,7 +191,7 @@ fn another_process_sees_changes_at_once() {
     add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
     assert_eq!(names(&other), ["run"]);
     store.rename(&id('a'), Some("a longer name".parse().unwrap()), None).unwrap();
-    assert_eq!(names(&other), ["a-longer-name"]);
+    assert_eq!(other.list().unwrap()[0].manifest.entry().aliases, ["a-longer-name"]);
     store.remove("a-longer-name").unwrap();
     assert!(names(&other).is_empty());
 }

@@ -233,6 +233,20 @@ async fn the_address_that_neuron_profile_gives_several_ranks_leads_to_the_profil
 }
 
 #[tokio::test]
+async fn all_names_of_a_profile_lead_to_it() {
+    let stage = Stage::new();
+    let id = stage.json("/api/profiles/small").await["entry"]["id"].as_str().unwrap().to_owned();
+    stage.store.rename(&id, Some("größe".parse().unwrap()), None).unwrap();
+    let first = stage.json("/api/profiles/small").await;
+    assert_eq!(first["entry"]["aliases"], serde_json::json!(["größe"]));
+    assert_eq!(stage.json("/api/profiles/gr%C3%B6%C3%9Fe").await, first);
+    stage.json("/api/profiles/gr%C3%B6%C3%9Fe/ranks/0").await;
+    let remove = request("DELETE", "/api/profiles/gr%C3%B6%C3%9Fe").body(Body::empty()).unwrap();
+    assert_eq!(stage.ask(remove).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(stage.get("/api/profiles/small").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn the_page_and_its_guards() {
     let stage = Stage::new();
     for path in ["/", "/profile/small", "/profile/small?rank=0"] {

@@ -112,6 +112,9 @@ fn tables_equal_the_vendors() {
         check_rows(&ours, &theirs, "dma_throughput", &throughput, &what);
         let queues = ["q_name", "q_type", "q_idx", "q_eng_idx", "q_event_id", "subgraph"];
         check_rows(&ours, &theirs, "dma_queues_info", &queues, &what);
+        // Ids differ, and rows are named by what else they say.
+        assert_eq!(dependences(&ours), dependences(&theirs), "{what}: predecessors");
+        assert!(ours["dma"].as_array().unwrap().iter().all(|row| row["id"].is_u64()), "{what}: ids of dma");
     }
 }
 
@@ -199,4 +202,28 @@ fn the_row_of_the_whole_program_equals_the_vendors() {
             }
         }
     }
+}
+
+/// The values that identify an instruction in both exports.
+fn instruction(row: &Value) -> String {
+    format!("{} {} {} {}", row["timestamp"], row["duration"], row["opcode"], row["label"])
+}
+
+/// Each instruction with those that its row lists as predecessors.
+fn dependences(tables: &Value) -> Vec<String> {
+    let rows = tables["instruction"].as_array().unwrap();
+    let by_id: BTreeMap<u64, String> =
+        rows.iter().map(|row| (row["id"].as_u64().unwrap(), instruction(row))).collect();
+    assert_eq!(by_id.len(), rows.len(), "ids are unique");
+    let mut all = Vec::new();
+    for row in rows {
+        let Some(list) = row.get("predecessors") else { continue };
+        for predecessor in list.as_array().unwrap() {
+            let from = &by_id[&predecessor["id"].as_u64().unwrap()];
+            all.push(format!("{from} -> {} ({})", instruction(row), predecessor["type"]));
+        }
+        assert!(!list.as_array().unwrap().is_empty(), "an empty list is left out");
+    }
+    all.sort();
+    all
 }

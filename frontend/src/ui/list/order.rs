@@ -98,6 +98,7 @@ mod tests {
         ProfileEntry {
             id: format!("n_{name}"),
             slug: name.to_lowercase(),
+            aliases: Vec::new(),
             display_name: name.to_owned(),
             created_unix_ms: created,
             ranks: 1,

@@ -289,6 +289,7 @@ fn the_table_of_tracks_says_what_the_trace_says() {
     );
 }
 
+#[test]
 fn instants() {
     let text = r#"[{"ph":"i","pid":1,"tid":1,"name":"t","ts":1,"s":"t"},{"ph":"I","pid":1,"tid":1,"name":"p","ts":2,"s":"p"},
         {"ph":"i","pid":1,"tid":1,"name":"g","ts":3,"s":"g"},{"ph":"R","pid":1,"tid":1,"name":"m","ts":4},

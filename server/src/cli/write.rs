@@ -1,0 +1,261 @@
+//! Writing a profile in another form, for `view --output-format`, `export` and `summary`.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::progress::watched;
+use super::{size, warn};
+use crate::export::perfetto::{self, Flows};
+use crate::export::{json, summary};
+use crate::ingest::{IngestError, Inputs, Meter, Metered, Named, Settings, Stage, Staged, identify, stage};
+use crate::store::{Profile, RankFile, Store};
+use crate::terminal::visible;
+
+/// A form of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    SummaryText,
+    SummaryJson,
+    Json,
+    Perfetto(Flows),
+}
+
+/// A place for output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Destination {
+    StandardOutput,
+    File(PathBuf),
+}
+
+impl Destination {
+    /// From what the user named: `-` is standard output.
+    pub(super) fn named(path: PathBuf) -> Self {
+        if path.as_os_str() == "-" { Self::StandardOutput } else { Self::File(path) }
+    }
+}
+
+/// Reads a trace and writes it, without putting it into the store; one that is already there is not
+/// read again. Its warnings go to standard error.
+pub(super) fn write_trace(
+    store: &Store,
+    named: &Named,
+    form: Form,
+    destination: &Destination,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let inputs = named.inputs()?;
+    let meter = Meter::default();
+    let mut said = Vec::new();
+    let mut put = |profile: &Profile| {
+        warn::tell(profile, &mut said)?;
+        write(profile, &profile.manifest.ranks, form, destination, &meter, &mut *out)
+    };
+    let written = watched(&meter, || {
+        let settings = Settings::default();
+        let read = |inputs: &Inputs| {
+            let identity = identify(store, inputs, &settings, &meter)?;
+            if let Some(identity) = &identity
+                && let Some(profile) = store.by_id(&identity.profile.to_string())?
+            {
+                return Ok(Source::Stored(profile));
+            }
+            Ok(Source::Staged(Box::new(stage(store, inputs, identity, &settings, &meter)?)))
+        };
+        match inputs.reading(read)? {
+            Source::Stored(profile) => put(&profile),
+            Source::Staged(staged) => put(&staged.profile()),
+        }
+    });
+    finish(written, &meter, &said)
+}
+
+/// A profile that is to be written.
+enum Source {
+    Stored(Profile),
+    /// Its files go with it.
+    Staged(Box<Staged>),
+}
+
+/// Writes a profile of the store: all ranks, or one. Its warnings go to standard error.
+pub(super) fn write_stored(
+    profile: &Profile,
+    rank: Option<u32>,
+    form: Form,
+    destination: &Destination,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let mut ranks = profile.manifest.ranks.clone();
+    if let Some(rank) = rank {
+        ranks.retain(|file| file.rank == rank);
+        if ranks.is_empty() {
+            let known: Vec<String> =
+                profile.manifest.ranks.iter().map(|file| file.rank.to_string()).collect();
+            let name = profile.manifest.slug();
+            bail!("profile \"{name}\" has no rank {rank}; it has {}", known.join(", "));
+        }
+    }
+    let meter = Meter::default();
+    let mut said = Vec::new();
+    warn::tell(profile, &mut said)?;
+    let written = watched(&meter, || write(profile, &ranks, form, destination, &meter, out));
+    finish(written, &meter, &said)
+}
+
+/// Prints warnings and files after the progress bar has gone.
+fn finish(written: anyhow::Result<Vec<Written>>, meter: &Meter, said: &[u8]) -> anyhow::Result<()> {
+    let mut err = io::stderr().lock();
+    err.write_all(said)?;
+    match written {
+        // Whatever the error is then, the cause is that the user stopped the work.
+        Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
+        Err(error) => Err(error),
+        Ok(files) => {
+            for Written { path, bytes } in &files {
+                let path = path.display().to_string();
+                writeln!(err, "wrote {} ({})", visible(&path), size::bytes(*bytes))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A file that was written.
+#[derive(Debug)]
+struct Written {
+    path: PathBuf,
+    bytes: u64,
+}
+
+/// Writes these ranks of a profile. Returns the files, in order.
+fn write(
+    profile: &Profile,
+    ranks: &[RankFile],
+    form: Form,
+    destination: &Destination,
+    meter: &Meter,
+    out: &mut dyn Write,
+) -> anyhow::Result<Vec<Written>> {
+    meter.begin(Stage::Exporting, 0);
+    let one = |out: &mut dyn Write, write: &dyn Fn(&mut dyn Write) -> anyhow::Result<()>| {
+        Ok(to(destination, meter, out, write)?.into_iter().collect())
+    };
+    match (form, destination) {
+        (Form::SummaryText, _) => one(out, &|out| Ok(summary::write_text(profile, ranks, out)?)),
+        (Form::SummaryJson, _) => one(out, &|out| Ok(summary::write_json(profile, ranks, out)?)),
+        (Form::Perfetto(_), Destination::StandardOutput) if io::stdout().is_terminal() => {
+            bail!("a Perfetto trace is no text for a terminal; name a file with --output-file")
+        }
+        (Form::Perfetto(flows), _) => one(out, &|out| Ok(perfetto::write(profile, ranks, flows, out)?)),
+        (Form::Json, Destination::File(path)) if ranks.len() > 1 && !is_special(path) => {
+            let mut files = Vec::new();
+            for rank in ranks {
+                let file = Destination::File(of_rank(path, rank.rank));
+                files.extend(to(&file, meter, out, |out| Ok(json::write(profile, rank, out)?))?);
+            }
+            Ok(files)
+        }
+        (Form::Json, _) => one(out, &|out| match ranks {
+            [rank] => Ok(json::write(profile, rank, out)?),
+            ranks => Ok(json::write_all(profile, ranks, out)?),
+        }),
+    }
+}
+
+/// neuron-profile's JSON has one rank: several go to files of their own.
+fn of_rank(path: &Path, rank: u32) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
+    path.with_file_name(format!("{stem}_rank_{rank}{}", extension.unwrap_or_default()))
+}
+
+/// Whether this is a pipe or a device: those are written to, not replaced.
+fn is_special(path: &Path) -> bool {
+    path.exists() && !path.is_file()
+}
+
+/// Opens the destination, and leaves no half of a file there on failure.
+fn to(
+    destination: &Destination,
+    meter: &Meter,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<Option<Written>> {
+    let Destination::File(path) = destination else {
+        let mut out = metered(meter, out);
+        write(&mut out)?;
+        out.flush()?;
+        return Ok(None);
+    };
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let refused = || format!("{}: cannot write this file; check the path and the rights", path.display());
+    if is_special(path) {
+        let mut file = metered(meter, File::options().write(true).open(path).with_context(refused)?);
+        write(&mut file)?;
+        file.flush()?;
+        return Ok(None);
+    }
+    let temporary = readable_by_all(&mut tempfile::Builder::new())
+        .prefix(".nprof-")
+        .tempfile_in(directory)
+        .with_context(refused)?;
+    let mut file = metered(meter, temporary);
+    write(&mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(refused)?;
+    let temporary = file.into_inner();
+    temporary.as_file().sync_all().with_context(refused)?;
+    let bytes = temporary.as_file().metadata().with_context(refused)?.len();
+    temporary.persist(path).map_err(|error| error.error).with_context(refused)?;
+    Ok(Some(Written { path: path.clone(), bytes }))
+}
+
+fn metered<W: Write>(meter: &Meter, out: W) -> BufWriter<Metered<'_, W>> {
+    BufWriter::new(Metered::new(out, meter))
+}
+
+/// Temporary files are for their owner alone. An export is like any file that the user makes: the
+/// umask decides.
+fn readable_by_all<'a>(
+    builder: &'a mut tempfile::Builder<'static, 'static>,
+) -> &'a mut tempfile::Builder<'static, 'static> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_ranks_go_to_several_files() {
+        assert_eq!(of_rank(Path::new("a/out.json"), 3), Path::new("a/out_rank_3.json"));
+        assert_eq!(of_rank(Path::new("out"), 3), Path::new("out_rank_3"));
+        assert_eq!(Destination::named("-".into()), Destination::StandardOutput);
+    }
+
+    #[test]
+    fn a_failed_or_cancelled_export_leaves_the_old_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out.json");
+        let destination = Destination::File(path.clone());
+        let meter = Meter::default();
+        let put = |text: &'static str, fails| {
+            to(&destination, &meter, &mut Vec::new(), |out| {
+                out.write_all(text.as_bytes())?;
+                if fails { Err(anyhow::anyhow!("cut off")) } else { Ok(()) }
+            })
+        };
+        put("whole", false).unwrap();
+        put("half", true).unwrap_err();
+        meter.cancel();
+        put("other", false).unwrap_err();
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,79 @@
+//! The keys of a table's rows: those that every row has, and those of the fields, so that no row
+//! has a key twice.
+
+use nprof_engine::model::{TableId, TableKind};
+use nprof_engine::segment::Footer;
+use serde_json::Value as Json;
+
+/// Keys of slices and samples that say where and when.
+const PLACE: [&str; 4] = ["timestamp", "start_ps", "row", "track"];
+/// Further keys of slices.
+const SLICE: [&str; 3] = ["duration", "duration_ps", "form"];
+/// Further keys of samples.
+const SAMPLE: [&str; 4] = ["counter", "counter_id", "series", "unit"];
+/// Keys of slices and samples that say of which process and thread they are.
+pub(super) const PROCESS: [&str; 4] = ["process", "pid", "thread", "tid"];
+
+/// The keys of the fields of one table, as JSON texts, by the fields' numbers.
+pub(super) struct FieldKeys(Vec<String>);
+
+impl FieldKeys {
+    /// For a table whose rows also have these keys.
+    pub fn new(footer: &Footer, table: TableId, further: &[&str]) -> Self {
+        let kind = footer.tables[usize::from(table.0)].spec.kind;
+        let of_kind: &[&[&str]] = match kind {
+            TableKind::Slices => &[&PLACE, &SLICE],
+            TableKind::Samples => &[&PLACE, &SAMPLE],
+            TableKind::Side => &[],
+        };
+        let own = || footer.fields.iter().filter(|(of, _)| *of == table).map(|(_, spec)| spec.name.as_str());
+        let is_taken =
+            |name: &str| further.contains(&name) || of_kind.iter().any(|keys| keys.contains(&name));
+        let keys = footer.fields.iter().map(|(of, spec)| {
+            let mut key = spec.name.clone();
+            if *of == table && is_taken(&key) {
+                // A field of the trace gives way to the key that every row has.
+                while is_taken(&key) || own().any(|name| name == key) {
+                    key.push('_');
+                }
+            }
+            Json::from(key).to_string()
+        });
+        Self(keys.collect())
+    }
+
+    /// The key of a field, with its quotes.
+    pub fn of(&self, field: nprof_engine::model::FieldId) -> &str {
+        &self.0[field.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::model::{FieldId, FieldSpec, TableSpec};
+    use nprof_engine::segment::{Piece, TableMeta};
+
+    use super::*;
+
+    #[test]
+    fn a_field_gives_way_to_the_keys_of_every_row() {
+        let table = |name: &str, kind| TableMeta {
+            spec: TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() },
+            first_row: 0,
+            rows: 0,
+            blocks: Piece::default(),
+        };
+        let names = ["track", "track_", "name", "kind\"", "series"];
+        let footer = Footer {
+            tables: vec![table("a", TableKind::Slices), table("b", TableKind::Side)],
+            fields: (0..2).flat_map(|of| names.map(|name| (TableId(of), FieldSpec::named(name)))).collect(),
+            ..Footer::default()
+        };
+        let keys = |of: u16| {
+            let keys = FieldKeys::new(&footer, TableId(of), if of == 0 { &["name"] } else { &[] });
+            (0..5).map(|at| keys.of(FieldId(u32::from(of) * 5 + at)).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(0), [r#""track__""#, r#""track_""#, r#""name_""#, r#""kind\"""#, r#""series""#]);
+        assert_eq!(keys(1), [r#""track""#, r#""track_""#, r#""name""#, r#""kind\"""#, r#""series""#]);
+    }
+}

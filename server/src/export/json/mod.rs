@@ -1,0 +1,252 @@
+//! The JSON export of a rank: one object with a list of rows for each table. `docs/export.md`
+//! describes it.
+//!
+//! Tables of a Neuron profile have the names and keys of `neuron-profile view --output-format
+//! json`. Other profiles come out in the same form, with their own tables. Every row of the
+//! timeline also has exact times, its number and its track. The tables `track`, `arrow`, `warning`
+//! and `export` are nprof's own. Rows are written as they are read: memory holds a block and a
+//! chunk of arrows for each track. Rows come in the order of time, those of `dma` queue by queue.
+
+mod keys;
+mod number;
+mod own;
+mod timed;
+
+use std::io::{self, Write};
+
+use nprof_capture::formats::neuron::schema;
+use nprof_engine::base::Time;
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::metrics::neuron::for_each_busy;
+use nprof_engine::model::{FieldId, OwnedValue, TableId, TableKind};
+use nprof_engine::native::SegmentFile;
+use nprof_engine::wire::summary::Summary;
+use serde_json::Value as Json;
+
+use self::keys::FieldKeys;
+use self::number::{Precision, float};
+use super::ExportError;
+use super::tracks::{self, Tracks};
+use crate::store::{Profile, RankFile};
+use crate::summary::summary_of;
+
+const SUMMARY: &str = "summary";
+const ACTIVE_TIME: &str = "active_time";
+
+/// Writes all tables of a rank as one JSON object.
+///
+/// # Errors
+/// If the segment cannot be read or the output not be written.
+pub fn write(profile: &Profile, rank: &RankFile, out: &mut dyn Write) -> Result<(), ExportError> {
+    let path = profile.dir.join(&rank.file);
+    let segment = super::open(&path)?;
+    let summary = summary_of(profile, rank, &segment);
+    let written = summary.map_err(Failure::Engine).and_then(|summary| {
+        let tracks = Tracks::of(&segment)?;
+        Export { segment: &segment, rank, summary: &summary, tracks, out }.write()
+    });
+    written.map_err(|failure| match failure {
+        Failure::Engine(source) => ExportError::Segment { path, source },
+        Failure::Io(source) => ExportError::Write(source),
+    })
+}
+
+/// Writes the tables of several ranks as one JSON object: `{"rank_0": {…}, "rank_1": {…}}`.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_all(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
+    let mut separator = "{";
+    for rank in ranks {
+        write!(out, "{separator}\n\"rank_{}\":", rank.rank)?;
+        write(profile, rank, out)?;
+        separator = ",";
+    }
+    Ok(writeln!(out, "}}")?)
+}
+
+/// The two sides that can fail.
+enum Failure {
+    Engine(nprof_engine::base::Error),
+    Io(io::Error),
+}
+
+impl From<nprof_engine::base::Error> for Failure {
+    fn from(error: nprof_engine::base::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+struct Export<'a> {
+    segment: &'a SegmentFile,
+    rank: &'a RankFile,
+    summary: &'a Summary,
+    tracks: Tracks<'a>,
+    out: &'a mut dyn Write,
+}
+
+impl Export<'_> {
+    fn write(&mut self) -> Result<(), Failure> {
+        let tables = self.stored();
+        let is_neuron = self.is_neuron();
+        let has = |wanted: &str| tables.iter().any(|(_, name, _)| name == wanted);
+        // Several rows are several cores' own; one is completed by what can be computed.
+        let has_summaries = tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1);
+        let mut separator = "{";
+        for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || has_summaries) {
+            self.head(separator, name)?;
+            match kind {
+                TableKind::Side => self.side(*id)?,
+                TableKind::Slices | TableKind::Samples => self.timed(*id)?,
+            }
+            write!(self.out, "\n]")?;
+            separator = ",";
+        }
+        if is_neuron && has("instruction") && !has(ACTIVE_TIME) {
+            self.active_time(separator)?;
+            separator = ",";
+        }
+        if !has_summaries {
+            let own = Json::Object(super::summary::metrics(self.summary));
+            self.table(separator, SUMMARY, &[own])?;
+            separator = ",";
+            let derived = if is_neuron {
+                super::neuron_summary::tables(self.segment, self.summary)
+            } else {
+                Vec::new()
+            };
+            for (name, rows) in derived.iter().filter(|(name, rows)| !has(name) && !rows.is_empty()) {
+                self.table(separator, name, rows)?;
+            }
+        }
+        self.own(separator)?;
+        Ok(writeln!(self.out, "\n}}")?)
+    }
+
+    /// The tables of the segment that have rows, by the name under which they are written.
+    fn stored(&self) -> Vec<(TableId, String, TableKind)> {
+        let all = (0..).zip(&self.segment.footer().tables).filter(|(_, meta)| meta.rows > 0);
+        let mut tables: Vec<(TableId, String, TableKind)> =
+            all.map(|(id, meta)| (TableId(id), meta.spec.name.clone(), meta.spec.kind)).collect();
+        // The readers' list of tracks is part of the table that is written in its place.
+        tables
+            .retain(|(_, name, kind)| self.is_neuron() || name != tracks::TABLE || *kind != TableKind::Side);
+        let names: Vec<String> = tables.iter().map(|(_, name, _)| name.clone()).collect();
+        for (_, name, _) in tables.iter_mut().filter(|(_, name, _)| own::NAMES.contains(&name.as_str())) {
+            while own::NAMES.contains(&name.as_str()) || names.contains(name) {
+                name.push('_');
+            }
+        }
+        tables
+    }
+
+    fn is_neuron(&self) -> bool {
+        self.segment.footer().rank.source == schema::SOURCE
+    }
+
+    fn rows(&self, table: TableId) -> u32 {
+        self.segment.footer().tables[usize::from(table.0)].rows
+    }
+
+    /// Begins a table.
+    fn head(&mut self, separator: &str, name: &str) -> io::Result<()> {
+        write!(self.out, "{separator}\n{}:[", Json::from(name))
+    }
+
+    /// A small table whose rows are at hand.
+    fn table(&mut self, separator: &str, name: &str, rows: &[Json]) -> io::Result<()> {
+        self.head(separator, name)?;
+        let mut separator = "";
+        for row in rows {
+            write!(self.out, "{separator}\n{row}")?;
+            separator = ",";
+        }
+        write!(self.out, "\n]")
+    }
+
+    fn side(&mut self, table: TableId) -> Result<(), Failure> {
+        let segment = self.segment;
+        let keys = FieldKeys::new(segment.footer(), table, &[]);
+        let mut separator = "";
+        let mut failed = None;
+        segment.for_each_row(table, |_, row| {
+            let mut write_row = || {
+                write!(self.out, "{separator}\n{{")?;
+                self.fields(&keys, &row, "")?;
+                Ok::<_, Failure>(write!(self.out, "}}")?)
+            };
+            if failed.is_none() {
+                failed = write_row().err();
+            }
+            separator = ",";
+            Ok(())
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn active_time(&mut self, separator: &str) -> Result<(), Failure> {
+        self.head(separator, ACTIVE_TIME)?;
+        let mut separator = "";
+        for_each_busy(self.segment, |busy| {
+            write!(
+                self.out,
+                "{separator}\n{{\"engine\":{},\"pcore_idx\":{},\"start_ts\":{},\"end_ts\":{},\"duration_ns\":{}}}",
+                Json::from(busy.engine.as_str()),
+                busy.core,
+                Time(busy.start_ps).floor_ns(),
+                Time(busy.end_ps).floor_ns(),
+                (busy.end_ps - busy.start_ps).div_euclid(PS_PER_NS),
+            )?;
+            separator = ",";
+            Ok::<_, Failure>(())
+        })?;
+        Ok(write!(self.out, "\n]")?)
+    }
+
+    /// The fields of a row, each after a separator.
+    fn fields(
+        &mut self,
+        keys: &FieldKeys,
+        row: &[(FieldId, OwnedValue)],
+        first_separator: &str,
+    ) -> Result<(), Failure> {
+        let segment = self.segment;
+        let mut separator = first_separator;
+        for (id, value) in row {
+            write!(self.out, "{separator}{}:", keys.of(*id))?;
+            separator = ",";
+            match value {
+                OwnedValue::Int(number) => write!(self.out, "{number}")?,
+                OwnedValue::Uint(number) => write!(self.out, "{number}")?,
+                OwnedValue::Bool(truth) => write!(self.out, "{truth}")?,
+                OwnedValue::Float(number) => {
+                    let unit = segment.footer().fields[id.0 as usize].1.unit;
+                    float(*number, self.precision(unit), self.out)?;
+                }
+                OwnedValue::Text(text) => serde_json::to_writer(&mut *self.out, text)?,
+                // As the trace had it. Readers hand over JSON only, but a segment may be anybody's.
+                OwnedValue::Json(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
+                    self.out.write_all(text.as_bytes())?;
+                }
+                OwnedValue::Json(text) => serde_json::to_writer(&mut *self.out, text)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn precision(&self, unit: nprof_engine::model::Unit) -> Precision {
+        if self.is_neuron() { Precision::of_neuron(unit) } else { Precision::Double }
+    }
+}

@@ -1,0 +1,124 @@
+//! The tables that nprof adds: what the tracks are, the arrows between rows, the warnings, and what
+//! was exported.
+
+use nprof_engine::model::{TrackId, TrackKind};
+use serde_json::{Map, Value as Json, json};
+
+use super::super::tracks::{self, Origin, kind_name};
+use super::{Export, Failure};
+use crate::warnings;
+
+/// The tables' names. A table of the trace with such a name is written with an underscore after it.
+pub(super) const NAMES: [&str; 4] = [tracks::TABLE, "arrow", "warning", "export"];
+
+/// The version of this form: raised when a key changes its meaning.
+const VERSION: u32 = 1;
+
+impl Export<'_> {
+    /// Writes them all.
+    pub(super) fn own(&mut self, separator: &str) -> Result<(), Failure> {
+        let tracks: Vec<Json> = self.tracks.ids().map(|track| self.track(track)).collect();
+        self.table(separator, tracks::TABLE, &tracks)?;
+        self.arrows()?;
+        let footer = self.segment.footer();
+        let warnings = warnings::of_rank(self.rank, footer);
+        let warnings: Vec<Json> = warnings
+            .iter()
+            .map(|warning| {
+                json!({
+                    "kind": warning.kind.title(),
+                    "what": warning.what,
+                    "count": warning.count,
+                    "first_place": warning.first_place,
+                })
+            })
+            .collect();
+        self.table(",", "warning", &warnings)?;
+        let mut row = Map::new();
+        row.insert("version".to_owned(), json!(VERSION));
+        row.insert("written_by".to_owned(), json!(concat!("nprof ", env!("CARGO_PKG_VERSION"))));
+        row.insert("rank".to_owned(), json!(self.rank.rank));
+        row.insert("id".to_owned(), json!(self.rank.id));
+        row.insert("source".to_owned(), json!(footer.rank.source));
+        row.insert("title".to_owned(), json!(footer.rank.title));
+        row.insert("inputs".to_owned(), json!(self.rank.inputs));
+        if let Some(origin) = footer.rank.origin_unix_ns {
+            row.insert("origin_unix_ns".to_owned(), json!(origin));
+        }
+        Ok(self.table(",", "export", &[Json::Object(row)])?)
+    }
+
+    fn track(&self, id: TrackId) -> Json {
+        let footer = self.segment.footer();
+        let meta = &footer.tracks[id.0 as usize];
+        let mut row = Map::new();
+        row.insert("track".to_owned(), json!(id.0));
+        if let Some(parent) = meta.spec.parent {
+            row.insert("parent".to_owned(), json!(parent.0));
+        }
+        row.insert("name".to_owned(), json!(meta.spec.name));
+        row.insert("path".to_owned(), json!(self.tracks.path(id)));
+        row.insert("kind".to_owned(), json!(kind_name(meta.spec.kind)));
+        if let TrackKind::Slices(table, _) | TrackKind::Counter(table) = meta.spec.kind {
+            let table = footer.tables.get(usize::from(table.0)).map(|table| table.spec.name.as_str());
+            row.insert("table".to_owned(), json!(table));
+            row.insert("rows".to_owned(), json!(meta.rows));
+            row.insert("lanes".to_owned(), json!(meta.lanes));
+        }
+        if matches!(meta.spec.kind, TrackKind::Counter(_)) {
+            row.insert("unit".to_owned(), json!(meta.spec.unit.symbol()));
+        }
+        let Origin { pid, tid, counter, counter_id, series } = self.tracks.origin(id);
+        row.extend(pid.map(|pid| ("pid".to_owned(), number_or_text(&pid))));
+        row.extend(tid.map(|tid| ("tid".to_owned(), number_or_text(&tid))));
+        row.extend(counter.map(|name| ("counter".to_owned(), json!(name))));
+        row.extend(counter_id.map(|id| ("counter_id".to_owned(), json!(id))));
+        row.extend(series.map(|name| ("series".to_owned(), json!(name))));
+        Json::Object(row)
+    }
+
+    fn arrows(&mut self) -> Result<(), Failure> {
+        self.head(",", "arrow")?;
+        let segment = self.segment;
+        let mut separator = "";
+        let mut failed = None;
+        segment.for_each_arrow(|arrow| {
+            let name = Json::from(segment.text(arrow.name)?);
+            if failed.is_none() {
+                let (from, to) = (arrow.from, arrow.to);
+                let row = format_args!("{separator}\n{{\"from\":{from},\"to\":{to},\"name\":{name}}}");
+                failed = self.out.write_fmt(row).err();
+            }
+            separator = ",";
+            Ok(())
+        })?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        Ok(write!(self.out, "\n]")?)
+    }
+}
+
+/// Numbers of processes and threads are numbers, as in the trace; anything else is text.
+pub(super) fn number_or_text(id: &str) -> Json {
+    let number = id.parse::<i64>().map(Json::from).or_else(|_| id.parse::<u64>().map(Json::from));
+    match number {
+        // `007` and `+1` are texts.
+        Ok(number) if format!("{number}") == id => number,
+        _ => Json::from(id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_numbers_where_they_look_like_them() {
+        assert_eq!(number_or_text("-7"), json!(-7));
+        assert_eq!(number_or_text("18446744073709551615"), json!(u64::MAX));
+        for text in ["007", "+1", "Spans", "", "1.5", "99999999999999999999"] {
+            assert_eq!(number_or_text(text), json!(text));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Rows of the timeline: slices and samples.
+
+use std::collections::HashMap;
+
+use nprof_capture::formats::neuron::schema;
+use nprof_engine::base::Time;
+use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::model::{Form, NameId, TableId, TableKind, TrackId, TrackKind};
+use nprof_engine::segment::{ColumnRole, End};
+use serde_json::Value as Json;
+
+use super::super::arrows::ArrowsAt;
+use super::super::rows::{Order, RowContent, TimedRow, for_each_timed};
+use super::keys::{FieldKeys, PROCESS};
+use super::number::float;
+use super::own::number_or_text;
+use super::{Export, Failure};
+
+/// The key of a sample's value in tables that neuron-profile does not have.
+const VALUE_KEY: &str = "value";
+/// The keys by which neuron-profile's rows name each other.
+const ID: &str = "id";
+const PREDECESSORS: &str = "predecessors";
+/// Tables whose rows have an [`ID`].
+const WITH_ID: [&str; 2] = ["instruction", "dma"];
+
+/// The parts that all rows of a table share.
+struct Shape<'a> {
+    keys: FieldKeys,
+    name_key: &'a str,
+    value_key: &'static str,
+    /// The keys that each track adds to its rows: `,"track":3,…`.
+    of_track: HashMap<TrackId, String>,
+    /// Whether rows get an [`ID`].
+    has_id: bool,
+    /// Source of the lists of predecessors, if rows get them.
+    predecessors: Option<ArrowsAt<'a>>,
+}
+
+impl<'a> Export<'a> {
+    pub(super) fn timed(&mut self, table: TableId) -> Result<(), Failure> {
+        let segment = self.segment;
+        let mut shape = self.shape(table)?;
+        let order = if segment.footer().tables[usize::from(table.0)].spec.name == "dma" {
+            Order::Track
+        } else {
+            Order::Time
+        };
+        let mut separator = "";
+        for_each_timed(segment, table, order, |row: TimedRow| {
+            write!(self.out, "{separator}\n{{\"timestamp\":{}", Time(row.start_ps).floor_ns())?;
+            separator = ",";
+            match row.content {
+                RowContent::Slice { duration_ps, name, form, .. } => {
+                    self.slice(&mut shape, &row, (duration_ps, name, form))?;
+                }
+                RowContent::Sample { value } => {
+                    write!(self.out, ",{}:", Json::from(shape.value_key))?;
+                    let unit = segment.footer().tracks[row.track.0 as usize].spec.unit;
+                    float(value, self.precision(unit), self.out)?;
+                }
+            }
+            self.fields(&shape.keys, &row.fields, ",")?;
+            let of_track = shape.of_track.get(&row.track).map_or("", String::as_str);
+            Ok::<_, Failure>(write!(
+                self.out,
+                ",\"row\":{},\"start_ps\":{}{of_track}}}",
+                row.row, row.start_ps
+            )?)
+        })
+    }
+
+    fn slice(
+        &mut self,
+        shape: &mut Shape<'_>,
+        row: &TimedRow,
+        (duration_ps, name, form): (i64, NameId, Form),
+    ) -> Result<(), Failure> {
+        if form != Form::Instant {
+            write!(self.out, ",\"duration\":{}", duration_ps.div_euclid(PS_PER_NS))?;
+        }
+        if !shape.name_key.is_empty() {
+            let text = Json::from(self.segment.text(name)?);
+            write!(self.out, ",{}:{text}", Json::from(shape.name_key))?;
+        }
+        if shape.has_id {
+            write!(self.out, ",\"{ID}\":{}", row.row)?;
+        }
+        if let Some(arrows) = &mut shape.predecessors {
+            let mut separator = format!(",\"{PREDECESSORS}\":[");
+            for arrow in arrows.of(row.track, row.row)? {
+                let kind = self.segment.text(arrow.name)?;
+                // Other arrows are no dependences between instructions; table `arrow` has them all.
+                if kind == schema::FLOW_DEPENDENCE {
+                    write!(self.out, "{separator}{{\"id\":{},\"type\":{}}}", arrow.from, Json::from(kind))?;
+                    ",".clone_into(&mut separator);
+                }
+            }
+            if separator == "," {
+                write!(self.out, "]")?;
+            }
+        }
+        let form = match form {
+            Form::Complete => "complete",
+            Form::Instant => "instant",
+            Form::Unfinished => "unfinished",
+        };
+        Ok(write!(self.out, ",\"duration_ps\":{duration_ps},\"form\":\"{form}\"")?)
+    }
+
+    /// The parts that all rows of a table share.
+    fn shape(&self, table: TableId) -> Result<Shape<'a>, Failure> {
+        let segment = self.segment;
+        let footer = segment.footer();
+        let spec = &footer.tables[usize::from(table.0)].spec;
+        let value_key = schema::table(&spec.name).map_or(VALUE_KEY, |table| table.value_key);
+        let has_ids = self.is_neuron() && WITH_ID.contains(&spec.name.as_str());
+        let has_id = has_ids && !self.has_values(table, ID);
+        let lists = has_ids && spec.kind == TableKind::Slices && !self.has_values(table, PREDECESSORS);
+        // A stored list names the ids of its own trace, so the two come from one place or not at
+        // all.
+        let predecessors = if lists && has_id { Some(ArrowsAt::new(segment, End::To)?) } else { None };
+        let mut further =
+            vec![if spec.kind == TableKind::Samples { value_key } else { spec.name_key.as_str() }];
+        if !self.is_neuron() {
+            further.extend(PROCESS);
+        }
+        let tracks = self.tracks.ids().filter(|track| segment.table_of(*track) == Some(table));
+        Ok(Shape {
+            keys: FieldKeys::new(footer, table, &further),
+            name_key: &spec.name_key,
+            value_key,
+            of_track: tracks.map(|track| (track, self.of_track(track))).collect(),
+            has_id,
+            predecessors,
+        })
+    }
+
+    /// Whether any row of the table has a value for a field of this name.
+    fn has_values(&self, table: TableId, name: &str) -> bool {
+        let footer = self.segment.footer();
+        self.segment.columns_of(table).any(|column| match footer.columns[column].role {
+            ColumnRole::Field(id) => footer.fields[id.0 as usize].1.name == name,
+            _ => false,
+        })
+    }
+
+    /// The keys that a track adds to its rows.
+    fn of_track(&self, track: TrackId) -> String {
+        let spec = &self.segment.footer().tracks[track.0 as usize].spec;
+        let mut text = format!(",\"track\":{}", track.0);
+        let mut add = |key: &str, value: Json| text.push_str(&format!(",\"{key}\":{value}"));
+        let origin = self.tracks.origin(track);
+        if !self.is_neuron() {
+            let path = self.tracks.path(track);
+            if let (Some(pid), Some(process)) = (&origin.pid, path.first()) {
+                add("process", Json::from(*process));
+                add("pid", number_or_text(pid));
+            }
+            if let Some(tid) = &origin.tid {
+                add("thread", Json::from(spec.name.as_str()));
+                add("tid", number_or_text(tid));
+            }
+        }
+        if matches!(spec.kind, TrackKind::Counter(_)) {
+            add("counter", Json::from(origin.counter.unwrap_or_else(|| spec.name.clone())));
+            if let Some(id) = origin.counter_id {
+                add("counter_id", Json::from(id));
+            }
+            if let Some(series) = origin.series {
+                add("series", Json::from(series));
+            }
+            add("unit", Json::from(spec.unit.symbol()));
+        }
+        text
+    }
+}

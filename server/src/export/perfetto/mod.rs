@@ -1,0 +1,297 @@
+//! A Perfetto trace: for ui.perfetto.dev, trace_processor and other readers of TracePackets.
+//! `docs/export.md` describes it.
+//!
+//! Perfetto's times are whole nanoseconds. If an event has more, its exact picoseconds are
+//! annotations. On a Perfetto track slices nest or follow each other, so that lanes that overlap
+//! become tracks of the same name, which the page of Perfetto shows as one. Packets are written as
+//! rows are read; Perfetto sorts them.
+
+mod events;
+pub mod proto;
+
+use std::io::{self, Write};
+
+use nprof_engine::base::Time;
+use nprof_engine::model::TrackKind;
+use nprof_engine::native::SegmentFile;
+use prost::Message;
+
+use self::events::Events;
+use self::proto::{
+    CounterDescriptor, DebugAnnotation, EXPLICIT_ORDER, INSTANT, NEEDS_INTERNED, SEQUENCE_BEGINS,
+    TracePacket, TrackDescriptor, TrackEvent, UNIT_BYTES, UNIT_COUNT,
+};
+use super::ExportError;
+use crate::store::{Profile, RankFile};
+use crate::warnings;
+
+/// The tag of a packet in a trace: field 1, a message.
+const PACKET_TAG: u8 = 0x0a;
+
+/// Whether arrows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flows {
+    /// They are.
+    Shown,
+    /// They are not.
+    Hidden,
+}
+
+impl Flows {
+    /// From a flag.
+    #[must_use]
+    pub fn wanted(is_wanted: bool) -> Self {
+        if is_wanted { Self::Shown } else { Self::Hidden }
+    }
+}
+
+/// Writes these ranks as one trace. Several ranks have a track each, with their tracks below.
+///
+/// # Errors
+/// If a segment cannot be read or the output not be written.
+pub fn write(
+    profile: &Profile,
+    ranks: &[RankFile],
+    flows: Flows,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let mut segments = Vec::new();
+    for rank in ranks {
+        let path = profile.dir.join(&rank.file);
+        segments.push((rank, super::open(&path)?, path));
+    }
+    let zero = Zero::of(segments.iter().map(|(_, segment, _)| segment));
+    for (sequence, (rank, segment, path)) in (1..).zip(&segments) {
+        let mut packets = Packets { out, sequence, has_begun: false };
+        let place = Place {
+            rank,
+            is_alone: ranks.len() == 1,
+            shift_ns: zero.shift_ns(segment),
+            // Tracks of different ranks and traces must not share numbers.
+            seed: seed(&rank.content, rank.rank),
+        };
+        let written = write_rank(segment, &place, flows, &mut packets);
+        written.map_err(|failure| match failure {
+            Failure::Engine(source) => ExportError::Segment { path: path.clone(), source },
+            Failure::Io(source) => ExportError::Write(source),
+        })?;
+    }
+    Ok(())
+}
+
+/// The two sides that can fail.
+enum Failure {
+    Engine(nprof_engine::base::Error),
+    Io(io::Error),
+}
+
+impl From<nprof_engine::base::Error> for Failure {
+    fn from(error: nprof_engine::base::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A rank's place in the trace.
+struct Place<'a> {
+    rank: &'a RankFile,
+    is_alone: bool,
+    /// Nanoseconds that are added to its times.
+    shift_ns: i128,
+    seed: u64,
+}
+
+impl Place<'_> {
+    /// The trace's time of a moment of the rank. Times before 1970 cannot be written and become 0.
+    fn ns(&self, time_ps: i64) -> u64 {
+        let ns = i128::from(Time(time_ps).floor_ns()) + self.shift_ns;
+        u64::try_from(ns.max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// A number that no other track or arrow has, with near certainty.
+    fn uuid(&self, number: u64) -> u64 {
+        mixed(self.seed.wrapping_add(number)).max(1)
+    }
+}
+
+/// Which moment is the trace's time zero.
+enum Zero {
+    /// 1970: every rank knows its wall clock.
+    Unix,
+    /// The origin of the ranks, or as many nanoseconds before it as the earliest event.
+    Origin { before_ns: i64 },
+}
+
+impl Zero {
+    fn of<'a>(segments: impl Iterator<Item = &'a SegmentFile> + Clone) -> Self {
+        if segments.clone().all(|segment| segment.footer().rank.origin_unix_ns.is_some()) {
+            return Self::Unix;
+        }
+        let tracks = segments.flat_map(|segment| &segment.footer().tracks);
+        let first = tracks.filter(|track| track.rows > 0).map(|track| Time(track.start_ps).floor_ns()).min();
+        Self::Origin { before_ns: first.unwrap_or(0).min(0).saturating_neg() }
+    }
+
+    fn shift_ns(&self, segment: &SegmentFile) -> i128 {
+        match self {
+            Self::Unix => i128::from(segment.footer().rank.origin_unix_ns.unwrap_or(0)),
+            Self::Origin { before_ns } => i128::from(*before_ns),
+        }
+    }
+}
+
+/// Writes packets of one sequence.
+struct Packets<'a> {
+    out: &'a mut dyn Write,
+    sequence: u32,
+    has_begun: bool,
+}
+
+impl Packets<'_> {
+    fn write(&mut self, packet: TracePacket) -> io::Result<()> {
+        let begins = if self.has_begun { 0 } else { SEQUENCE_BEGINS };
+        self.has_begun = true;
+        let packet = TracePacket {
+            trusted_packet_sequence_id: Some(self.sequence),
+            sequence_flags: Some(begins | NEEDS_INTERNED),
+            ..packet
+        };
+        let mut bytes = vec![PACKET_TAG];
+        bytes.extend(packet.encode_length_delimited_to_vec());
+        self.out.write_all(&bytes)
+    }
+}
+
+/// Numbers of the tracks that nprof adds.
+const RANK_NUMBER: u64 = 1;
+const WARNINGS_NUMBER: u64 = 2;
+/// The first number of the rank's own tracks.
+const FIRST_TRACK_NUMBER: u64 = 16;
+
+fn write_rank(
+    segment: &SegmentFile,
+    place: &Place<'_>,
+    flows: Flows,
+    packets: &mut Packets<'_>,
+) -> Result<(), Failure> {
+    if !place.is_alone {
+        let rank = TrackDescriptor {
+            uuid: Some(place.uuid(RANK_NUMBER)),
+            name: Some(format!("rank {}", place.rank.rank)),
+            child_ordering: Some(EXPLICIT_ORDER),
+            ..TrackDescriptor::default()
+        };
+        packets.write(TracePacket { track_descriptor: Some(rank), ..TracePacket::default() })?;
+    }
+    let tracks = descriptors(segment, place);
+    for descriptor in &tracks {
+        let descriptor = Some(descriptor.clone());
+        packets.write(TracePacket { track_descriptor: descriptor, ..TracePacket::default() })?;
+    }
+    write_warnings(segment, place, packets)?;
+    Events::new(segment, place, (&tracks, flows), packets)?.write()
+}
+
+/// The descriptors of all tracks, by the tracks' numbers.
+fn descriptors(segment: &SegmentFile, place: &Place<'_>) -> Vec<TrackDescriptor> {
+    let tracks = &segment.footer().tracks;
+    let mut order: Vec<usize> = (0..tracks.len()).collect();
+    order.sort_by_key(|&at| (tracks[at].spec.sort, at));
+    let mut places = vec![0; tracks.len()];
+    for (place, at) in (0..).zip(order) {
+        places[at] = place;
+    }
+    let descriptor = |(at, place_of): (usize, i32)| {
+        let spec = &tracks[at].spec;
+        let counter = matches!(spec.kind, TrackKind::Counter(_)).then(|| match spec.unit.symbol() {
+            "" => CounterDescriptor::default(),
+            "B" => CounterDescriptor { unit: Some(UNIT_BYTES), unit_name: None },
+            "count" => CounterDescriptor { unit: Some(UNIT_COUNT), unit_name: None },
+            symbol => CounterDescriptor { unit: None, unit_name: Some(symbol.to_owned()) },
+        });
+        TrackDescriptor {
+            uuid: Some(place.uuid(FIRST_TRACK_NUMBER + at as u64)),
+            name: Some(spec.name.clone()),
+            parent_uuid: parent(segment, place, at),
+            counter,
+            child_ordering: (spec.kind == TrackKind::Group).then_some(EXPLICIT_ORDER),
+            sibling_order_rank: Some(place_of),
+        }
+    };
+    places.iter().copied().enumerate().map(descriptor).collect()
+}
+
+/// The track above this one.
+fn parent(segment: &SegmentFile, place: &Place<'_>, at: usize) -> Option<u64> {
+    match segment.footer().tracks[at].spec.parent {
+        Some(parent) => Some(place.uuid(FIRST_TRACK_NUMBER + u64::from(parent.0))),
+        None if place.is_alone => None,
+        None => Some(place.uuid(RANK_NUMBER)),
+    }
+}
+
+/// The warnings of the rank, as instants at its beginning.
+fn write_warnings(
+    segment: &SegmentFile,
+    place: &Place<'_>,
+    packets: &mut Packets<'_>,
+) -> Result<(), Failure> {
+    let warnings = warnings::of_rank(place.rank, segment.footer());
+    if warnings.is_empty() {
+        return Ok(());
+    }
+    let uuid = place.uuid(WARNINGS_NUMBER);
+    let track = TrackDescriptor {
+        uuid: Some(uuid),
+        name: Some("Warnings of nprof".to_owned()),
+        parent_uuid: (!place.is_alone).then(|| place.uuid(RANK_NUMBER)),
+        ..TrackDescriptor::default()
+    };
+    packets.write(TracePacket { track_descriptor: Some(track), ..TracePacket::default() })?;
+    for warning in warnings {
+        let text = |name: &str, text: String| DebugAnnotation {
+            name: Some(name.to_owned()),
+            string_value: Some(text),
+            ..DebugAnnotation::default()
+        };
+        let count = DebugAnnotation {
+            name: Some("count".to_owned()),
+            uint_value: Some(warning.count),
+            ..DebugAnnotation::default()
+        };
+        let event = TrackEvent {
+            kind: Some(INSTANT),
+            name: Some(warning.kind.title().to_owned()),
+            track_uuid: Some(uuid),
+            debug_annotations: vec![
+                text("what", warning.what),
+                text("first_place", warning.first_place),
+                count,
+            ],
+            ..TrackEvent::default()
+        };
+        let timestamp = Some(place.ns(place.rank.start_ps));
+        packets.write(TracePacket { timestamp, track_event: Some(event), ..TracePacket::default() })?;
+    }
+    Ok(())
+}
+
+fn seed(content: &str, rank: u32) -> u64 {
+    let hash = blake3::hash(format!("nprof perfetto {rank} {content}").as_bytes());
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&hash.as_bytes()[..8]);
+    u64::from_le_bytes(bytes)
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection, so that different numbers
+/// stay different.
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}

@@ -1,0 +1,118 @@
+//! The tracks of a rank: place in the tree, and the process, thread or counter behind each as the
+//! trace names them. Readers keep the latter in a side table called `track`.
+
+use std::collections::BTreeMap;
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{OwnedValue, TableKind, TrackId, TrackKind};
+use nprof_engine::native::SegmentFile;
+
+/// The side table that names the processes and threads of tracks.
+pub(super) const TABLE: &str = "track";
+
+/// The process, thread or counter behind a track, as the trace names them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// The process's number or text.
+    pub pid: Option<String>,
+    /// The thread's number or text.
+    pub tid: Option<String>,
+    /// The name of the counter.
+    pub counter: Option<String>,
+    /// Which counter of this name.
+    pub counter_id: Option<String>,
+    /// The counter's series.
+    pub series: Option<String>,
+}
+
+/// The tracks of a rank.
+pub(super) struct Tracks<'a> {
+    segment: &'a SegmentFile,
+    origins: BTreeMap<u32, Origin>,
+}
+
+impl<'a> Tracks<'a> {
+    /// Reads what the trace says of its tracks.
+    ///
+    /// # Errors
+    /// If bytes of the segment are damaged.
+    pub fn of(segment: &'a SegmentFile) -> Result<Self> {
+        let mut origins = BTreeMap::<u32, Origin>::new();
+        let footer = segment.footer();
+        let is_side =
+            |id: &nprof_engine::model::TableId| footer.tables[usize::from(id.0)].spec.kind == TableKind::Side;
+        if let Some(table) = segment.table(TABLE).filter(is_side) {
+            segment.for_each_row(table, |_, row| {
+                let mut track = None;
+                let mut origin = Origin::default();
+                for (id, value) in row {
+                    let place = match footer.fields[id.0 as usize].1.name.as_str() {
+                        "track" => {
+                            track = whole(&value);
+                            continue;
+                        }
+                        "pid" => &mut origin.pid,
+                        "tid" => &mut origin.tid,
+                        "counter" => &mut origin.counter,
+                        "counter_id" => &mut origin.counter_id,
+                        "series" => &mut origin.series,
+                        _ => continue,
+                    };
+                    *place = text(value);
+                }
+                if let Some(track) = track {
+                    origins.insert(track, origin);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Self { segment, origins })
+    }
+
+    /// The process, thread or counter behind this track.
+    pub fn origin(&self, track: TrackId) -> Origin {
+        self.origins.get(&track.0).cloned().unwrap_or_default()
+    }
+
+    /// The names from the outermost group down to the track.
+    pub fn path(&self, track: TrackId) -> Vec<&'a str> {
+        let tracks = &self.segment.footer().tracks;
+        let spec = |id: TrackId| tracks.get(id.0 as usize).map(|track| &track.spec);
+        // A damaged footer may have groups in a ring: no path is longer than the list.
+        let above = std::iter::successors(Some(track), |id| spec(*id)?.parent).take(tracks.len());
+        let mut names: Vec<&str> = above.filter_map(|id| Some(spec(id)?.name.as_str())).collect();
+        names.reverse();
+        names
+    }
+
+    /// The numbers of all tracks.
+    pub fn ids(&self) -> impl Iterator<Item = TrackId> + use<'a> {
+        (0_u32..).zip(&self.segment.footer().tracks).map(|(id, _)| TrackId(id))
+    }
+}
+
+/// The kind of a track, as a word.
+pub(super) fn kind_name(kind: TrackKind) -> &'static str {
+    match kind {
+        TrackKind::Group => "group",
+        TrackKind::Slices(..) => "slices",
+        TrackKind::Counter(_) => "counter",
+    }
+}
+
+fn whole(value: &OwnedValue) -> Option<u32> {
+    match value {
+        OwnedValue::Int(number) => u32::try_from(*number).ok(),
+        OwnedValue::Uint(number) => u32::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+fn text(value: OwnedValue) -> Option<String> {
+    match value {
+        OwnedValue::Text(text) => Some(text),
+        OwnedValue::Int(number) => Some(number.to_string()),
+        OwnedValue::Uint(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

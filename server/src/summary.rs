@@ -1,0 +1,147 @@
+//! The metrics of a rank, computed once and kept beside its segment.
+//!
+//! `rank_<n>.summary` is a line of text, `nprof summary <version> <content> <hash>`, and a postcard
+//! message. The content is that of the segment and the hash is BLAKE3 of the message, so a file of
+//! another segment, of another version or with damage is never used: the metrics are computed anew
+//! and the file is replaced. Losing the file costs time only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nprof_engine::base::Result;
+use nprof_engine::native::SegmentFile;
+use nprof_engine::wire::answer;
+use nprof_engine::wire::summary::Summary;
+
+use crate::store::{Profile, RankFile};
+
+/// Raised when a metric is added, removed or computed otherwise. The program's version counts too.
+const VERSION: &str = concat!("1-", env!("CARGO_PKG_VERSION"));
+/// The first words of the file.
+const TITLE: &str = "nprof summary";
+/// Larger files are not ours.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The state of the place for a kept summary.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kept {
+    /// A summary of this segment, of this version.
+    Good(Summary),
+    /// Nothing, or a summary of another segment or version.
+    None,
+    /// A file that is damaged.
+    Damaged,
+}
+
+/// The metrics of a rank: the kept ones, or else computed now and kept. A place that cannot be
+/// written is no error.
+///
+/// # Errors
+/// If bytes of the segment are damaged.
+pub fn summary_of(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> Result<Summary> {
+    let path = path_of(profile, rank);
+    if let Kept::Good(summary) = read(&path, segment.content()) {
+        return Ok(Summary { rank: rank.rank, ..summary });
+    }
+    let summary = answer::summary(segment, rank.rank)?;
+    if let Err(error) = write(&path, segment.content(), &summary) {
+        tracing::debug!("{}: the summary is not kept: {error}", path.display());
+    }
+    Ok(summary)
+}
+
+/// The state of the summary that is kept for this rank, for `nprof verify`.
+#[must_use]
+pub fn kept(profile: &Profile, rank: &RankFile) -> Kept {
+    read(&path_of(profile, rank), &rank.content)
+}
+
+fn path_of(profile: &Profile, rank: &RankFile) -> PathBuf {
+    profile.dir.join(&rank.file).with_extension("summary")
+}
+
+fn head(content: &str, message: &[u8]) -> String {
+    format!("{TITLE} {VERSION} {content} {}\n", blake3::hash(message).to_hex())
+}
+
+fn read(path: &Path, content: &str) -> Kept {
+    match fs::metadata(path) {
+        Err(_) => return Kept::None,
+        Ok(meta) if meta.len() > MAX_BYTES => return Kept::Damaged,
+        Ok(_) => {}
+    }
+    let Ok(bytes) = fs::read(path) else { return Kept::Damaged };
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Kept::Damaged };
+    let (line, message) = bytes.split_at(end + 1);
+    if line == head(content, message).as_bytes() {
+        return postcard::from_bytes(message).map_or(Kept::Damaged, Kept::Good);
+    }
+    let words: Vec<&str> = std::str::from_utf8(line).unwrap_or_default().split_ascii_whitespace().collect();
+    let is_other = match words[..] {
+        ["nprof", "summary", version, of, hash] => {
+            (version != VERSION || of != content) && hash == blake3::hash(message).to_hex().as_str()
+        }
+        _ => false,
+    };
+    if is_other { Kept::None } else { Kept::Damaged }
+}
+
+/// Writes beside the place and renames. Nothing is synced: after a power cut the hash is wrong.
+fn write(path: &Path, content: &str, summary: &Summary) -> std::io::Result<()> {
+    let message = postcard::to_allocvec(summary).map_err(std::io::Error::other)?;
+    let mut bytes = head(content, &message).into_bytes();
+    bytes.extend(message);
+    let beside = path.with_extension("summary-new");
+    let written = fs::write(&beside, &bytes).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::detail::FieldContent;
+    use nprof_engine::wire::summary::{Metric, MetricGroup};
+
+    use super::*;
+
+    fn summary() -> Summary {
+        let metric = |name: &str, value| Metric {
+            name: name.to_owned(),
+            value,
+            unit: "s".to_owned(),
+            doc: "What it is.".to_owned(),
+        };
+        let values =
+            [FieldContent::Float(0.1), FieldContent::Float(f64::INFINITY), FieldContent::Uint(u64::MAX)];
+        let metrics = values.into_iter().map(|value| metric("m", value)).collect();
+        Summary { rank: 3, groups: vec![MetricGroup { title: "All".to_owned(), metrics }] }
+    }
+
+    #[test]
+    fn only_a_whole_summary_of_this_content_and_version_is_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rank_0.summary");
+        assert_eq!(read(&path, "c1"), Kept::None);
+        write(&path, "c1", &summary()).unwrap();
+        assert_eq!(read(&path, "c1"), Kept::Good(summary()));
+        assert_eq!(read(&path, "c2"), Kept::None, "of another segment");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+
+        let whole = fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&whole).into_owned();
+        let version = text.split(' ').nth(2).unwrap();
+        let older: Vec<u8> = [b"nprof summary 0-0.0.1", &whole[TITLE.len() + 1 + version.len()..]].concat();
+        fs::write(&path, older).unwrap();
+        assert_eq!(read(&path, "c1"), Kept::None, "of another version");
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 4;
+            fs::write(&path, &flipped).unwrap();
+            assert!(!matches!(read(&path, "c1"), Kept::Good(_)), "byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(read(&path, "c1"), Kept::Damaged, "cut at {at}");
+        }
+    }
+}

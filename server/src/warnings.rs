@@ -1,0 +1,52 @@
+//! The warnings of a profile: those that its segments hold, and those that came up after a segment
+//! was written.
+
+use std::collections::BTreeMap;
+
+use nprof_engine::model::{Warning, WarningKind};
+use nprof_engine::native::SegmentFile;
+use nprof_engine::segment::Footer;
+
+use crate::store::{Profile, RankFile};
+
+/// The warnings of a rank: first those of its segment.
+#[must_use]
+pub fn of_rank(rank: &RankFile, footer: &Footer) -> Vec<Warning> {
+    let later = |kind: WarningKind, notes: &[String]| {
+        let first_place = rank.inputs.join(", ");
+        let of =
+            |what: &String| Warning { kind, what: what.clone(), first_place: first_place.clone(), count: 1 };
+        notes.iter().map(of).collect::<Vec<_>>()
+    };
+    let mut all = footer.warnings.clone();
+    all.extend(later(WarningKind::AdjustedValue, &rank.notes));
+    all.extend(later(WarningKind::MissingData, &rank.left_out));
+    all
+}
+
+/// The kinds of warnings of all ranks: equal ones of several ranks are one, with the sum of their
+/// counts. The most frequent come first. The first place names the file, too. Ranks whose segment
+/// cannot be read are left out.
+#[must_use]
+pub fn of_profile(profile: &Profile) -> Vec<Warning> {
+    let mut kinds = BTreeMap::<(WarningKind, String), Warning>::new();
+    for rank in &profile.manifest.ranks {
+        let Ok(Ok(segment)) = SegmentFile::open_file(&profile.dir.join(&rank.file)) else { continue };
+        for mut warning in of_rank(rank, segment.footer()) {
+            let input = rank.inputs.join(", ");
+            if warning.first_place.is_empty() {
+                warning.first_place = input;
+            } else if warning.first_place != input {
+                warning.first_place = format!("{input}, {}", warning.first_place);
+            }
+            let count = warning.count;
+            let known = kinds.entry((warning.kind, warning.what.clone()));
+            known.and_modify(|known| known.count = known.count.saturating_add(count)).or_insert(warning);
+        }
+    }
+    let mut kinds: Vec<Warning> = kinds.into_values().collect();
+    // An arrow less is no loss of events, and PyTorch ends flows by the thousand that it never
+    // begins.
+    kinds.sort_by_key(|warning| (warning.kind == WarningKind::UnboundFlow, std::cmp::Reverse(warning.count)));
+    kinds
+}

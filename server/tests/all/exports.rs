@@ -1,0 +1,227 @@
+//! Exports of a trace and of a stored profile: tracks, counters, arrows, exact times, warnings.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::{fail, run, stage, succeed};
+use crate::stage::TRACE;
+
+/// A trace whose last event is cut off.
+const CUT: &str = r#"{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","na"#;
+/// A table of neuron-profile's JSON that is cut off.
+const CUT_TABLE: &str =
+    r#"{"instruction":[{"timestamp":1,"duration":2,"opcode":"A","label":"Tensor"},{"times"#;
+
+fn write(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The export of a trace, from standard output.
+#[track_caller]
+fn exported(text: &str) -> Value {
+    let (dir, _) = stage();
+    let trace = write(dir.path(), "t.json", text);
+    let args = ["view", &trace, "--output-format", "json", "--output-file", "-"];
+    parsed(&succeed(&dir.path().join("store"), &args))
+}
+
+#[test]
+fn every_form_says_the_warnings_whether_the_trace_is_read_now_or_was_before() {
+    let (dir, _) = stage();
+    for (name, text) in [("t.json", CUT), ("n.json", CUT_TABLE)] {
+        let trace = write(dir.path(), name, text);
+        for is_stored in [false, true] {
+            let store = dir.path().join(format!("{name} {is_stored}"));
+            if is_stored {
+                succeed(&store, &["ingest", &trace, "--db-bucket", "cut"]);
+            }
+            for form in ["json", "summary-json", "summary-text", "perfetto"] {
+                let output = run(&store, &["view", &trace, "--output-format", form, "--output-file", "-"]);
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.success() && said.contains("Truncated input"), "{form}: {said}");
+                if form == "json" {
+                    let tables = parsed(&String::from_utf8_lossy(&output.stdout));
+                    let first = &tables["warning"][0];
+                    assert_eq!(first["kind"], "Truncated input", "{tables}");
+                    assert!(first["count"] == 1 && first["what"].is_string(), "{first}");
+                }
+            }
+            if is_stored {
+                for args in [&["export", "cut"][..], &["summary", "cut"], &["ingest", &trace]] {
+                    let said = String::from_utf8_lossy(&run(&store, args).stderr).into_owned();
+                    assert!(said.contains("1 × Truncated input: "), "{args:?}: {said}");
+                }
+            }
+        }
+    }
+    let whole = write(dir.path(), "whole.json", TRACE);
+    let store = dir.path().join("whole");
+    let output = run(&store, &["view", &whole, "--output-format", "json", "--output-file", "-"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr).matches("warning").count(), 0);
+    assert_eq!(parsed(&String::from_utf8_lossy(&output.stdout))["warning"], json!([]));
+}
+
+#[test]
+fn slices_say_their_thread_and_samples_their_counter() {
+    let tables = exported(
+        r#"[{"ph":"M","pid":1,"name":"process_name","args":{"name":"python3"}},
+        {"ph":"M","pid":1,"tid":7,"name":"thread_name","args":{"name":"main"}},
+        {"ph":"X","pid":1,"tid":7,"ts":1.2345678,"dur":0.5,"name":"a","args":{"track":"own","pid":3}},
+        {"ph":"i","pid":1,"tid":7,"ts":5,"s":"t","name":"now"},
+        {"ph":"B","pid":"Spans","tid":"x","ts":2,"name":"open"},
+        {"ph":"C","name":"mem","pid":1,"ts":1,"args":{"v":1,"w":5}},
+        {"ph":"C","name":"power","pid":1,"ts":2,"args":{"v":2}}]"#,
+    );
+    let slices = tables["slice"].as_array().unwrap();
+    let of = |name: &str| slices.iter().find(|row| row["name"] == name).unwrap();
+    let first = of("a");
+    assert_eq!((&first["timestamp"], &first["duration"]), (&json!(1234), &json!(500)));
+    assert_eq!((&first["start_ps"], &first["duration_ps"]), (&json!(1_234_568), &json!(500_000)));
+    let thread = ["process", "pid", "thread", "tid", "form"].map(|key| first[key].clone());
+    assert_eq!(thread, [json!("python3 1"), json!(1), json!("main 7"), json!(7), json!("complete")]);
+    // Arguments of the same names stay, under another key.
+    assert_eq!((&first["track_"], &first["args.pid"]), (&json!("own"), &json!(3)));
+    assert_eq!((&of("now")["form"], of("now").get("duration")), (&json!("instant"), None));
+    let open = of("open");
+    assert_eq!(
+        (&open["form"], &open["pid"], &open["tid"]),
+        (&json!("unfinished"), &json!("Spans"), &json!("x"))
+    );
+    let tracks = tables["track"].as_array().unwrap();
+    let track = tracks.iter().find(|track| track["track"] == first["track"]).unwrap();
+    assert_eq!(track["path"], json!(["python3 1", "main 7"]));
+    assert_eq!(
+        (&track["kind"], &track["table"], &track["tid"]),
+        (&json!("slices"), &json!("slice"), &json!(7))
+    );
+
+    let mut samples: Vec<Value> = tables["counter"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            json!([row["counter"], row["series"], row["unit"], row["pid"], row["start_ps"], row["value"]])
+        })
+        .collect();
+    samples.sort_by_key(ToString::to_string);
+    assert_eq!(
+        samples,
+        [
+            json!(["mem", "v", "", 1, 1_000_000, 1]),
+            json!(["mem", "w", "", 1, 1_000_000, 5]),
+            json!(["power", "v", "", 1, 2_000_000, 2]),
+        ]
+    );
+}
+
+#[test]
+fn arrows_lead_from_row_to_row() {
+    let tables = exported(TRACE);
+    let name_of: BTreeMap<u64, &str> = tables["slice"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["row"].as_u64().unwrap(), row["name"].as_str().unwrap()))
+        .collect();
+    assert_eq!(name_of.len(), 5, "every row has a number of its own");
+    let arrows = tables["arrow"].as_array().unwrap();
+    let ends = |arrow: &Value, end: &str| name_of[&arrow[end].as_u64().unwrap()];
+    assert_eq!(arrows.len(), 1);
+    assert_eq!((ends(&arrows[0], "from"), ends(&arrows[0], "to")), ("inner", "worker"));
+    assert!(arrows[0]["name"].is_string());
+    assert_eq!(tables["export"][0]["source"], "trace-event");
+}
+
+#[test]
+fn a_profile_of_the_store_is_written_without_its_trace() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["ingest", &trace, "--db-bucket", "small"]);
+    let args = ["view", &trace, "--output-format", "json", "--output-file", "-"];
+    let of_trace = succeed(&store, &args);
+    let id = parsed(&succeed(&store, &["list", "--json"]))["profiles"][0]["id"].as_str().unwrap().to_owned();
+    fs::remove_file(&trace).unwrap();
+    for name in ["small", &id] {
+        assert_eq!(succeed(&store, &["export", name]), of_trace, "{name}");
+    }
+    let out = dir.path().join("out.json");
+    let to_file = run(&store, &["export", "small", "--format", "JSON", "-o", out.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&to_file.stderr).into_owned();
+    assert!(said.contains(&format!("wrote {} (", out.display())), "{said}");
+    assert_eq!(fs::read_to_string(&out).unwrap(), of_trace);
+    let text = succeed(&store, &["export", "small", "--format", "summary-text"]);
+    assert_eq!(text, succeed(&store, &["summary", "small"]));
+    let json = succeed(&store, &["export", "small", "--format", "summary-json"]);
+    assert_eq!(json, succeed(&store, &["summary", "small", "--output-format", "json"]));
+
+    assert!(fail(&store, &["export", "none"], 1).contains("no profile \"none\""));
+    assert!(fail(&store, &["export", "small", "--rank", "3"], 1).contains("no rank 3; it has 0"));
+    let nowhere = dir.path().join("missing/out.json");
+    let refused = fail(&store, &["export", "small", "-o", nowhere.to_str().unwrap()], 1);
+    assert!(refused.contains("cannot write this file"), "{refused}");
+    // A name where a file is expected: the error says which command knows names.
+    let hint = fail(&store, &["view", "small", "--output-format", "json"], 1);
+    assert!(hint.contains("`nprof export small`"), "{hint}");
+    let hint = fail(&store, &["view", "small"], 1);
+    assert!(hint.contains("`nprof serve` shows it at /profile/small"), "{hint}");
+}
+
+#[test]
+fn several_ranks_are_one_document_or_files_that_are_named() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let session = dir.path().join("session");
+    fs::create_dir(&session).unwrap();
+    for rank in [2, 4] {
+        write(&session, &format!("rank-{rank}.json"), &TRACE.replace("outer", &format!("of {rank}")));
+    }
+    let session = session.to_str().unwrap();
+    let args = ["view", "-d", session, "--output-format", "json", "--output-file", "-"];
+    let all = parsed(&succeed(&store, &args));
+    let ranks: Vec<&String> = all.as_object().unwrap().keys().collect();
+    assert_eq!(ranks, ["rank_2", "rank_4"]);
+    let names = |tables: &Value| tables["slice"].to_string();
+    assert!(names(&all["rank_4"]).contains("of 4") && !names(&all["rank_4"]).contains("of 2"));
+
+    succeed(&store, &["ingest", session, "--db-bucket", "job"]);
+    let list = parsed(&succeed(&store, &["list", "--json"]));
+    assert_eq!(list["profiles"][0]["display_name"], "job", "the name that it was given");
+    let out = dir.path().join("out.json");
+    let output = run(&store, &["export", "job", "-o", out.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    for rank in [2, 4] {
+        let file = dir.path().join(format!("out_rank_{rank}.json"));
+        assert!(said.contains(&format!("wrote {}", file.display())), "{said}");
+        assert_eq!(parsed(&fs::read_to_string(&file).unwrap()), all[&format!("rank_{rank}")]);
+    }
+    assert!(!out.exists());
+    let one = succeed(&store, &["export", "job", "--rank", "4"]);
+    assert_eq!(parsed(&one), all["rank_4"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_is_a_file_like_any_other_of_the_user() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
+    let (dir, trace) = stage();
+    let out = dir.path().join("out.json");
+    let script = format!(
+        "umask 077; {} view {trace} --output-format json --output-file {}",
+        env!("CARGO_BIN_EXE_nprof"),
+        out.display()
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env("NPROF_STORE", dir.path().join("store"));
+    assert!(command.status().unwrap().success());
+    assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+}

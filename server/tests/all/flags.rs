@@ -1,0 +1,84 @@
+//! Flags and commands of neuron-profile beside those that do something.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::cli::{fail, run, stage, succeed};
+
+#[test]
+fn flags_without_effect_say_so_and_scripts_go_on() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    let out = dir.path().join("out.json");
+    let mut args = vec!["view", &trace, "--output-format", "JSON", "--output-file", out.to_str().unwrap()];
+    args.extend(["--enable-memory-tracker", "--framework-source-root", "/src", "--show-perfetto-flows"]);
+    args.extend(["--db-endpoint", "http://localhost:8086", "--db-org", "x"]);
+    let output = run(&store, &args);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    for flag in [
+        "--enable-memory-tracker",
+        "--framework-source-root",
+        "--show-perfetto-flows",
+        "--db-endpoint",
+        "--db-org",
+    ] {
+        assert!(said.lines().any(|line| line.starts_with(&format!("{flag} is ignored: "))), "{flag}: {said}");
+    }
+    assert!(fs::read_to_string(&out).unwrap().contains("\"slice\""));
+}
+
+#[test]
+fn terminology_is_a_table_or_json() {
+    let (dir, _) = stage();
+    let text = succeed(dir.path(), &["view", "--terminology"]);
+    let line = text.lines().find(|line| line.contains(" tensor_engine_active_time ")).unwrap();
+    assert!(line.starts_with("Tensor engine ") && line.ends_with('.'), "{line}");
+    let json: Value =
+        serde_json::from_str(&succeed(dir.path(), &["view", "--terminology", "--output-format", "json"]))
+            .unwrap();
+    let terms = json["terminology"].as_array().unwrap();
+    assert!(terms.len() > 200, "{}", terms.len());
+    assert!(terms.iter().any(|term| term["name"] == "evt_wait_time" && term["unit"] == "ns"));
+}
+
+#[test]
+fn capture_says_how_to_capture() {
+    let (dir, _) = stage();
+    for args in [
+        &["capture"][..],
+        &["capture", "-n", "file.neff", "-s", "profile.ntff", "--ignore-exec-errors", "inputs", "-r", "2"],
+        &["capture", "--collectives-profile-id", "all", "--single-io", "--enable-dge-notifs"],
+    ] {
+        let said = fail(dir.path(), args, 1);
+        assert_eq!(said.lines().count(), 1, "{said}");
+        for part in ["nprof does not capture", "neuron-profile capture", "nprof view"] {
+            assert!(said.contains(part), "{args:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn archives_and_other_programs_files_are_named_for_what_they_are() {
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+    let (dir, _) = stage();
+    let mut tar = vec![0; 1024];
+    tar[..12].copy_from_slice(b"dlrm/a.json\0");
+    tar[257..262].copy_from_slice(b"ustar");
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&tar).unwrap();
+    let packed = gzip.finish().unwrap();
+    let files: [(&str, &[u8], &str); 3] = [
+        ("a.tar", &tar, "this is a tar archive"),
+        ("a.tar.gz", &packed, "this is a tar archive"),
+        ("a.xplane.pb", b"\x0a\x10\x12\x0d/device:TPU:0\x1a", "this is an XPlane profile"),
+    ];
+    for (name, bytes, expected) in files {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let said = fail(&dir.path().join("store"), &["ingest", path.to_str().unwrap()], 1);
+        assert!(said.contains(expected) && !said.contains("NEFF"), "{name}: {said}");
+    }
+}
