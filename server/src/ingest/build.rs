@@ -93,8 +93,9 @@ pub fn build(
             .map_err(|error| IngestError::Write { path: source.place.clone(), source: error })?;
         ranks.push(file);
     }
-    let names = look_through(&staging, &mut ranks)?;
+    // By number from here on: nothing of a profile follows from the order of its files.
     ranks.sort_by_key(|file| file.rank);
+    let names = look_through(&staging, &mut ranks)?;
     note_clocks(&mut ranks);
     let manifest = Manifest {
         format: FORMAT,

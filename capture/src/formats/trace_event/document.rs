@@ -14,7 +14,7 @@ use crate::formats::Error;
 /// An object that is not over by then is no single event but the document itself.
 const MAX_LONE_EVENT_LEN: usize = 1 << 20;
 
-/// What is wrong where the input ends too early.
+/// The complaint about an input that ends too early.
 pub(super) const TRUNCATED: &str = "the trace ends in the middle; all whole events are kept";
 
 /// Whether there is more to read in the part at hand.
@@ -394,7 +394,7 @@ impl<'s, 'i> Document<'s, 'i> {
     }
 }
 
-/// What is wrong with JSON that is something else.
+/// The complaint about JSON that is something else.
 const NO_EVENTS: &str = "there are no trace events in it";
 
 fn not_a_trace(what: &str, offset: u64) -> Error {

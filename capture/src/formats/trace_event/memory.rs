@@ -22,7 +22,7 @@ struct Change {
     bytes: i64,
 }
 
-/// What is allocated by the changes so far.
+/// Sums of allocations and frees, by counter.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     waiting: Vec<Change>,

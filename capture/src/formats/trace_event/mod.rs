@@ -54,7 +54,7 @@ use super::Error;
 
 pub use self::origin::{Beginning, Origin, Sharing, origins};
 
-/// What a reader is told about the profile that its trace is a rank of.
+/// Facts about the profile that a trace is a rank of, and means that its reader may use.
 #[derive(Clone, Copy, Default)]
 pub struct Context<'s> {
     /// The time zero that the ranks of the profile share; `None` where the trace is alone.

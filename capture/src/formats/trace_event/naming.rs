@@ -1,4 +1,4 @@
-//! What processes and tracks are called: their names, with what tells equal ones apart.
+//! Names of processes and tracks, with their ids where the name alone is not enough.
 
 use super::track::{Described, Id, Process, Role, Track};
 

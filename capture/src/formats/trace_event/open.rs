@@ -26,7 +26,7 @@ const OVERHEAD_LEN: usize = 128;
 /// Bytes of texts that are written to the scratch space at once.
 const PIECE_LEN: usize = 1 << 20;
 
-/// Where the text of a waiting event is.
+/// The place of a waiting event's text.
 #[derive(Debug)]
 enum Text {
     /// In memory.
@@ -66,7 +66,7 @@ pub(super) struct Room<'s> {
     scratch: Option<&'s dyn Scratch>,
     used_len: usize,
     away_len: usize,
-    /// Where the pieces in the scratch space begin.
+    /// Offsets of the pieces in the scratch space.
     pieces: Vec<u64>,
     /// The piece that comes after them.
     piece: Vec<u8>,

@@ -65,12 +65,12 @@ fn values<'h>(head: &'h [u8], key: &'static [u8]) -> impl Iterator<Item = (super
     })
 }
 
-/// Whose time zero an origin is.
+/// Which ranks use an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// That of all ranks whose clocks are near each other.
+    /// All ranks whose clocks are near each other.
     Shared,
-    /// That of this rank alone: its clock is too far from the others'.
+    /// This rank alone: its clock is too far from the others'.
     Alone,
 }
 
@@ -83,7 +83,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// That of a trace whose first moment this is, alone.
+    /// The origin of a trace that is alone, by its first moment.
     pub(super) fn of_first(ps: i128) -> Self {
         let near_zero = ps.unsigned_abs() <= NEAR_ZERO_PS.unsigned_abs();
         let ps = if near_zero { 0 } else { ps.div_euclid(PS_PER_NS) * PS_PER_NS };
@@ -95,17 +95,17 @@ impl Origin {
         self.ps
     }
 
-    /// Whose it is.
+    /// Which ranks use it.
     #[must_use]
     pub fn sharing(self) -> Sharing {
         self.sharing
     }
 }
 
-/// The origins of the ranks of a profile, in the order of their beginnings; `None` where that is.
+/// The origins of the ranks of a profile, in the order of their beginnings; `None` for those without one.
 ///
-/// Where every beginning states the wall clock of its zero, clocks with different zeros are put on
-/// one axis. Ranks whose clocks are more than 26 days from the median have an origin of their own.
+/// If every beginning states the wall clock of its zero, clocks with different zeros are put on one
+/// axis. Ranks whose clocks are more than 26 days from the median have an origin of their own.
 #[must_use]
 pub fn origins(beginnings: &[Option<Beginning>]) -> Vec<Option<Origin>> {
     let known = || beginnings.iter().flatten();

@@ -42,7 +42,7 @@ pub(super) struct Output<'s> {
     pub(super) sink: &'s mut dyn Sink,
     /// Time zero.
     pub(super) clock: Clock,
-    /// The byte and the line that the event at hand begins at, where lines are counted.
+    /// The byte and the line that the event at hand begins at, if lines are counted.
     pub(super) line: Option<(u64, u64)>,
     /// Where things stand.
     pub(super) tracks: Tracks,

@@ -14,8 +14,8 @@ const MAX_RECOVERY_LEN: usize = 1 << 20;
 const MAX_KEPT_LEN: usize = 64 << 10;
 
 impl Document<'_, '_> {
-    /// After damage: goes on where the damaged value ends, if its brackets tell, else at the next event. What lies
-    /// between is kept as text.
+    /// Goes on after damage: at the end of the damaged value if its brackets tell that, else at the
+    /// next event. The text between is kept.
     pub(super) fn recover<T>(&mut self, damage: Attempt<T>) -> Result<Flow, Error> {
         let (what, truncated) = match damage {
             Attempt::Damaged(what) => (what, false),

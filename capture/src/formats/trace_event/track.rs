@@ -126,7 +126,7 @@ pub(super) struct Track {
     /// `None` until the sink knows of it.
     id: Option<TrackId>,
     nesting: Nesting,
-    /// Of a counter.
+    /// The unit of a counter's values.
     unit: Unit,
     /// Whether work of a device was seen on it.
     on_device: bool,
@@ -430,8 +430,8 @@ impl Track {
         }
     }
 
-    /// What the trace calls a counter, with its id, or a thread; tracks of one kind and process that
-    /// have this in common need more to be told apart.
+    /// The kind of the track, and the name that the trace gives it: of a counter with its id. Tracks
+    /// of one process with all three in common need more to be told apart.
     fn given_name(&self) -> (std::mem::Discriminant<Role>, &str, &str) {
         let (name, id) = match &self.role {
             Role::Counter { name, id, .. } => (&**name, &**id),

@@ -1,4 +1,4 @@
-//! What few traces do: order of tracks, names that look alike, ids, lines, flows of every kind.
+//! Rare cases: order of tracks, names that look alike, ids, lines, flows of every kind.
 
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{TrackId, TrackKind, Unit};
@@ -8,8 +8,13 @@ use nprof_engine::spill::{MemoryScratch, Space};
 use super::super::{Beginning, Sharing, origins};
 use super::*;
 
+/// From one slice's name to another's.
+type Arrows = Vec<(String, String)>;
+/// Warnings, and how often each came.
+type Counts = Vec<(String, u64)>;
+
 /// The arrows that the store draws of a trace, as names of slices, and its warnings.
-fn stored(text: &str) -> (Vec<(String, String)>, Vec<(String, u64)>) {
+fn stored(text: &str) -> (Arrows, Counts) {
     let scratch = MemoryScratch::default();
     let mut file = Vec::new();
     let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
