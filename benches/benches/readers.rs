@@ -1,113 +1,170 @@
-//! The readers alone: traces into a sink that only counts.
+//! Readers of traces: into a sink that only counts, and all the way into the store.
 //!
-//! `cargo bench -p nprof-benches --bench readers -- [MEGABYTES] [json] [ntff]` (256 and both unless told otherwise).
-//! With `write PATH` the trace is written there instead (the Trace Event JSON, or with `ntff` that); `store PATH` reads a
-//! file of Trace Event JSON into a segment.
+//! `cargo bench -p nprof-benches --bench readers -- [MEGABYTES] [json] [ntff] [real]` (256 and all unless told otherwise).
+//! `real` repeats real traces (`../shared`) and is left out where they are missing. With `ingest NPROF` each trace is written to a
+//! file, and that binary ingests it. With `write NAME PATH` a trace is written: `json`, `ntff`, or a shape that `real` names.
+//! With `segment TRACE PATH` a file becomes a segment as an ingest of one rank makes it, for profilers and comparisons.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::time::Instant;
+use std::path::Path;
+use std::process::Command;
 
+use anyhow::{Context, Result};
+use nprof_benches::repeated::{self, Repeated};
 use nprof_benches::tally::Tally;
 use nprof_benches::traces;
+use nprof_benches::usage::{self, Usage};
+use nprof_capture::formats::detect::{Format, HEAD_LEN, detect};
 use nprof_capture::formats::{ntff, trace_event};
 use nprof_engine::ingest::BuildOptions;
-use nprof_engine::native::{WriteError, write_segment};
+use nprof_engine::native::{Taking, write_segment_while};
 use nprof_engine::spill::{MemoryScratch, Space};
 
-fn main() {
+/// Runs of each, of which the quickest counts.
+const RUNS: usize = 3;
+
+/// What is made traces of, beside the shapes of real ones.
+const MADE: [&str; 2] = ["json", "ntff"];
+
+fn main() -> Result<()> {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let megabytes = arguments.iter().find_map(|argument| argument.parse::<u64>().ok()).unwrap_or(256);
     let size_bytes = megabytes * 1_000_000;
     let rest: Vec<&str> =
         arguments.iter().map(String::as_str).filter(|argument| argument.parse::<u64>().is_err()).collect();
-    if let ["write", path] = rest[..] {
-        let mut file = BufWriter::new(File::create(path).expect("the path can be written"));
-        let events = traces::kineto(size_bytes, &mut file).expect("the disk has room");
-        file.flush().expect("the disk has room");
-        return println!("{events} events in {path}");
+    match rest[..] {
+        ["write", name, path] => make(name, size_bytes, &mut BufWriter::new(File::create(path)?)),
+        ["segment", trace, path] => segment(Path::new(trace), Path::new(path)),
+        ["ingest", nprof, ref names @ ..] => {
+            wanted(names)?.into_iter().try_for_each(|name| ingest(Path::new(nprof), name, size_bytes))
+        }
+        ref names => wanted(names)?.into_iter().try_for_each(|name| read(name, size_bytes)),
     }
-    if let ["write", "ntff", path] = rest[..] {
-        return std::fs::write(path, traces::ntff(size_bytes)).expect("the path can be written");
+}
+
+/// The traces that are named; all where none is.
+fn wanted(names: &[&str]) -> Result<Vec<&'static str>> {
+    let shapes = match repeated::shapes() {
+        Ok(shapes) => shapes.into_iter().map(|(name, _)| name).collect(),
+        Err(error) => {
+            println!("real traces are left out: {error}");
+            Vec::new()
+        }
+    };
+    let is_real = |name: &str| !MADE.contains(&name);
+    let all = MADE.into_iter().chain(shapes);
+    let is_wanted =
+        |name: &&str| names.is_empty() || names.contains(name) || (names.contains(&"real") && is_real(name));
+    Ok(all.filter(is_wanted).collect())
+}
+
+/// Writes a trace of about this many bytes.
+fn make(name: &str, size_bytes: u64, out: &mut impl Write) -> Result<()> {
+    match name {
+        "json" => drop(traces::kineto(size_bytes, out)?),
+        "ntff" => out.write_all(&traces::ntff(size_bytes))?,
+        shape => {
+            let shapes = repeated::shapes()?;
+            let found = shapes.iter().find(|(name, _)| *name == shape);
+            let (_, path) = found.with_context(|| format!("there is no trace called {shape}"))?;
+            Repeated::open(path)?.write(size_bytes, out)?;
+        }
     }
-    if let ["store", path] = rest[..] {
-        return store(path);
-    }
-    let is_wanted = |name: &str| rest.is_empty() || rest.contains(&name);
-    if is_wanted("json") {
-        let mut json = Vec::new();
-        traces::kineto(size_bytes, &mut json).expect("memory is enough");
-        measure("Trace Event JSON", json.len(), |tally| {
-            trace_event::read(&mut json.as_slice(), trace_event::Context::default(), tally, &mut |_| {})
-                .expect("it was just made");
-        });
-    }
-    if is_wanted("ntff") {
-        let trace = traces::ntff(size_bytes);
-        measure("NTFF", trace.len(), |tally| {
+    Ok(out.flush()?)
+}
+
+/// Reads a trace that lies in memory.
+fn read(name: &str, size_bytes: u64) -> Result<()> {
+    let mut trace = Vec::new();
+    make(name, size_bytes, &mut trace)?;
+    let (mut tally, mut result) = (Tally::default(), Ok(()));
+    let runs = (0..RUNS).map(|_| {
+        tally = Tally::default();
+        usage::of_work(|| {
             let scratch = MemoryScratch::default();
-            ntff::read(&trace, None, Space::new(&scratch), tally, &mut |_| {}).expect("it was just made");
-        });
-    }
-}
-
-/// A file into a segment, as an ingest does it, without identifying the file first.
-fn store(path: &str) {
-    let directory = tempfile::tempdir().expect("the temporary directory is writable");
-    let mut file = File::open(path).expect("the path can be read");
-    let size_bytes = file.metadata().map_or(0, |metadata| metadata.len());
-    let start = Instant::now();
-    let built = write_segment(&directory.path().join("rank_0.nseg"), BuildOptions::default(), |sink, _| {
-        trace_event::read(&mut file, trace_event::Context::default(), sink, &mut |_| {})
+            result = match name {
+                "ntff" => ntff::read(&trace, None, Space::new(&scratch), &mut tally, &mut |_| {}),
+                _ => trace_event::read_bytes(&trace, trace_event::Context::default(), &mut tally, &mut |_| {}),
+            };
+        })
     });
-    let seconds = start.elapsed().as_secs_f64();
-    match built {
-        Ok(built) => println!(
-            "into a segment     {:8.0} MB/s {:12.0} events/s {:10} events, {:.2} bytes/event, peak {} MiB",
-            size_bytes as f64 / 1e6 / seconds,
-            built.events as f64 / seconds,
-            built.events,
-            built.bytes as f64 / built.events as f64,
-            peak_memory_mib()
-        ),
-        Err(WriteError::Io(error)) => println!("not written: {error}"),
-        Err(WriteError::Engine(error)) => println!("not written: {error}"),
-        Err(WriteError::Read(error)) => println!("not read: {error}"),
+    let best = quickest(runs);
+    result?;
+    let rest = format!("{:.1} fields/event", tally.fields as f64 / tally.events as f64);
+    report(name, "read", trace.len() as u64, tally.events, best, &rest);
+    Ok(())
+}
+
+/// Has a binary ingest a trace from a file, into an empty store.
+fn ingest(nprof: &Path, name: &str, size_bytes: u64) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let (trace, store) = (directory.path().join("trace"), directory.path().join("store"));
+    make(name, size_bytes, &mut BufWriter::new(File::create(&trace)?))?;
+    let mut runs = Vec::new();
+    for _ in 0..RUNS {
+        let mut command = Command::new(nprof);
+        runs.push(usage::of_command(
+            command.arg("ingest").arg(&trace).arg("--force").arg("--store").arg(&store),
+        )?);
     }
+    let most_mib = runs.iter().map(|usage| usage.own_mib).max().unwrap_or(0);
+    let manifest = nprof_manifest(&store)?;
+    let events = manifest["ranks"][0]["events"].as_u64().unwrap_or(0);
+    let bytes = manifest["ranks"][0]["size_bytes"].as_u64().unwrap_or(0);
+    let rest = format!("{:.2} bytes/event, own memory {most_mib} MiB", bytes as f64 / events as f64);
+    report(name, "ingest", trace.metadata()?.len(), events, quickest(runs), &rest);
+    Ok(())
 }
 
-fn measure(name: &str, size_bytes: usize, mut read: impl FnMut(&mut Tally)) {
-    for _ in 0..3 {
-        let mut tally = Tally::default();
-        let before = allocated_mib();
-        let start = Instant::now();
-        read(&mut tally);
-        let seconds = start.elapsed().as_secs_f64();
-        println!(
-            "{name:<18} {:8.0} MB/s {:12.0} events/s {:10} events {:10} fields, peak {} MiB over {before}",
-            size_bytes as f64 / 1e6 / seconds,
-            tally.events as f64 / seconds,
-            tally.events,
-            tally.fields,
-            peak_memory_mib()
-        );
+/// Reads a file into a segment, with the builder on a thread of its own.
+fn segment(trace: &Path, path: &Path) -> Result<()> {
+    let bytes = std::fs::read(trace)?;
+    let is_ntff = matches!(detect(&bytes[..bytes.len().min(HEAD_LEN)])?, Format::Ntff);
+    let mut built = None;
+    let usage = usage::of_work(|| {
+        let written =
+            write_segment_while(path, BuildOptions::default(), Taking::Beside, &|| true, |sink, space| {
+                if is_ntff {
+                    ntff::read(&bytes, None, space, sink, &mut |_| {})
+                } else {
+                    trace_event::read_bytes(&bytes, trace_event::Context::default(), sink, &mut |_| {})
+                }
+            });
+        built = Some(written);
+    });
+    let Some(Ok(built)) = built else { anyhow::bail!("{}: {built:?}", trace.display()) };
+    let name = trace.file_name().unwrap_or_default().to_string_lossy();
+    let rest = format!("{:.2} bytes/event", built.bytes as f64 / built.events as f64);
+    report(&name, "segment", bytes.len() as u64, built.events, usage, &rest);
+    Ok(())
+}
+
+/// The manifest of the only profile of a store.
+fn nprof_manifest(store: &Path) -> Result<serde_json::Value> {
+    for entry in std::fs::read_dir(store.join("profiles")).or_else(|_| std::fs::read_dir(store))? {
+        let path = entry?.path().join("manifest.json");
+        if path.exists() {
+            return Ok(serde_json::from_slice(&std::fs::read(path)?)?);
+        }
     }
+    anyhow::bail!("no profile in {}", store.display())
 }
 
-fn status_mib(key: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(key));
-    line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
+fn quickest(runs: impl IntoIterator<Item = Usage>) -> Usage {
+    runs.into_iter().min_by(|a, b| a.wall_s.total_cmp(&b.wall_s)).unwrap_or_default()
 }
 
-/// Resident memory now.
-fn allocated_mib() -> u64 {
-    status_mib("VmRSS:")
-}
-
-/// Peak resident memory as the system counts it; 0 where it does not.
-fn peak_memory_mib() -> u64 {
-    status_mib("VmHWM:")
+fn report(name: &str, what: &str, size_bytes: u64, events: u64, usage: Usage, rest: &str) {
+    let Usage { wall_s, processor_s, .. } = usage;
+    let megabytes = size_bytes as f64 / 1e6;
+    println!(
+        "{what:<6} {name:<22} {:6.0} MB/s {:6.0} MB a processor second {:12.0} events/s {:10} events, {rest}",
+        megabytes / wall_s,
+        megabytes / processor_s,
+        events as f64 / wall_s,
+        events,
+    );
 }

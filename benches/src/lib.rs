@@ -8,7 +8,7 @@
 //! - `growth` draws how costs grow with the profile;
 //! - `page` runs the page's part on the machine and as wasm;
 //! - `clients` has many people zoom over HTTP;
-//! - `readers` measures readers of traces alone, `store` a simulated rank.
+//! - `readers` measures readers of traces, alone and all the way into the store; `store` a simulated rank.
 
 pub mod page;
 
@@ -28,6 +28,8 @@ pub mod questions;
 #[cfg(not(target_family = "wasm"))]
 pub mod reference;
 #[cfg(not(target_family = "wasm"))]
+pub mod repeated;
+#[cfg(not(target_family = "wasm"))]
 pub mod report;
 #[cfg(not(target_family = "wasm"))]
 pub mod source;
@@ -37,3 +39,5 @@ pub mod store;
 pub mod tally;
 #[cfg(not(target_family = "wasm"))]
 pub mod traces;
+#[cfg(not(target_family = "wasm"))]
+pub mod usage;
