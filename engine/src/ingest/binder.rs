@@ -39,18 +39,18 @@ impl Binder {
         row: impl Fn(TrackId, u32) -> u32,
         unbound: &mut impl FnMut(&'static str, &FlowPoint),
     ) -> Vec<Arrow> {
-        let mut order: Vec<usize> = (0..self.points.len()).collect();
         let phase = |phase| match phase {
-            FlowPhase::Start => 0,
+            FlowPhase::Start => 0_u8,
             FlowPhase::Step => 1,
             FlowPhase::End => 2,
         };
-        order.sort_by_key(|&at| {
-            let point = &self.points[at];
-            (point.key, point.time_ps, phase(point.phase))
-        });
+        // Sorted by values at hand: looking each point up costs a cache miss a comparison.
+        let points = self.points.iter().enumerate();
+        let mut order: Vec<(u64, i64, u8, usize)> =
+            points.map(|(at, point)| (point.key, point.time_ps, phase(point.phase), at)).collect();
+        order.sort_unstable();
         let mut arrows = Vec::new();
-        for flow in order.chunk_by(|&a, &b| self.points[a].key == self.points[b].key) {
+        for flow in order.chunk_by(|(a, ..), (b, ..)| a == b) {
             flow_arrows(flow, &self, &row, unbound, &mut arrows);
         }
         arrows
@@ -59,7 +59,7 @@ impl Binder {
 
 /// Adds the arrows of one flow, whose points are given in the order of time.
 fn flow_arrows(
-    flow: &[usize],
+    flow: &[(u64, i64, u8, usize)],
     binder: &Binder,
     row: &impl Fn(TrackId, u32) -> u32,
     unbound: &mut impl FnMut(&'static str, &FlowPoint),
@@ -68,7 +68,7 @@ fn flow_arrows(
     let mut from = None;
     // A start that no arrow leaves so far.
     let mut unused: Option<&FlowPoint> = None;
-    for &at in flow {
+    for &(.., at) in flow {
         let point = &binder.points[at];
         let row = binder.rows[at].map(|at| row(point.track, at));
         match (point.phase, from, row) {

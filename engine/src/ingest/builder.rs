@@ -9,10 +9,11 @@ use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
 use super::packer::{MAX_DICTIONARY_TEXT, Packer, cut_off, start_of};
 use super::row::{Row, RowKey, put_value};
 use super::rows::Rows;
+use super::take::{Given, RowFields};
 use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Interval, Result};
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
+    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
     TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
@@ -153,12 +154,12 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn table_kind(&self, id: TableId) -> Option<TableKind> {
+    pub(super) fn table_kind(&self, id: TableId) -> Option<TableKind> {
         self.tables.get(usize::from(id.0)).map(|table| table.kind)
     }
 
     /// Counts an event on a track; the times are within limits already. Returns its number there.
-    fn count(&mut self, track: TrackId, start_ps: i64, end_ps: i64) -> u32 {
+    pub(super) fn count(&mut self, track: TrackId, start_ps: i64, end_ps: i64) -> u32 {
         let state = &mut self.tracks[track.0 as usize];
         let arrival = state.rows;
         state.rows += 1;
@@ -167,7 +168,7 @@ impl<'a> Builder<'a> {
         arrival
     }
 
-    fn arrive(&mut self) -> Result<u32> {
+    pub(super) fn arrive(&mut self) -> Result<u32> {
         let arrival = self.rows;
         // The last number is kept free: row numbers plus one fit 32 bits.
         if arrival == u32::MAX - 1 {
@@ -177,7 +178,7 @@ impl<'a> Builder<'a> {
         Ok(arrival)
     }
 
-    fn limited(&mut self, time_ps: i64) -> i64 {
+    pub(super) fn limited(&mut self, time_ps: i64) -> i64 {
         let limited = time_ps.clamp(-MAX_PS, MAX_PS);
         if limited != time_ps {
             self.warn(WarningKind::AdjustedValue, "a time more than 53 days from the origin", &|| {
@@ -197,12 +198,12 @@ impl<'a> Builder<'a> {
 
     /// Keeps a row of a track for sorting, or hands it to the track's writer. `number` is the row's by arrival on its
     /// track, or in its side table.
-    fn push(
+    pub(super) fn push(
         &mut self,
         (table, track): (TableId, u32),
         number: u32,
         row: Row,
-        fields: &[(FieldId, Value<'_>)],
+        mut fields: impl RowFields,
     ) -> Result<()> {
         let (start_ps, duration_ps) = row.span();
         let known = &self.fields;
@@ -218,12 +219,11 @@ impl<'a> Builder<'a> {
             let key = RowKey { place, start_ps, duration_ps, arrival: number };
             return self.sorter.push_with(key, |out| {
                 row.put_head(out);
-                fields.iter().try_for_each(|&(id, value)| {
+                while let Some((id, kind, packed)) = fields.next(&mut packer)? {
                     check(id)?;
-                    let (kind, packed) = packer.pack(value)?;
                     put_value(id.0, kind, packed, out);
-                    Ok(())
-                })
+                }
+                Ok(())
             });
         };
         if number > 0 && (start_ps, -duration_ps) < (last.0, -last.1) {
@@ -236,8 +236,7 @@ impl<'a> Builder<'a> {
         // What is added here is what handing the rows over takes off again: an estimate of each row would drift.
         let before = rows.bytes();
         row.begin(rows);
-        for &(id, value) in fields {
-            let (kind, packed) = packer.pack(value)?;
+        while let Some((id, kind, packed)) = fields.next(&mut packer)? {
             if !rows.takes_as_before(id, kind, packed) {
                 check(id)?;
                 rows.odd_field(id, kind, packed);
@@ -356,23 +355,7 @@ impl Sink for Builder<'_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        let track = slice.track;
-        let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
-        let Some(TrackKind::Slices(table, _)) = kind else {
-            return Err(Error::Invalid { what: "a slice needs a track for slices" });
-        };
-        if slice.duration_ps < 0 || !self.names.has(slice.name) {
-            return Err(Error::Invalid { what: "a slice needs a name and a duration that is not negative" });
-        }
-        let start_ps = self.limited(slice.start_ps);
-        let end_ps = self.limited(slice.start_ps.saturating_add(slice.duration_ps));
-        self.arrive()?;
-        let arrival = self.count(track, start_ps, end_ps);
-        let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
-        let form = u8::try_from(form).unwrap_or_default();
-        let row = Row::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
-        self.push((table, track.0), arrival, row, slice.fields)?;
-        Ok(SliceKey { track, arrival })
+        self.take_slice(slice, Given(slice.fields.iter()))
     }
 
     fn sample(
@@ -382,22 +365,11 @@ impl Sink for Builder<'_> {
         value: f64,
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
-        let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
-        let Some(TrackKind::Counter(table)) = kind else {
-            return Err(Error::Invalid { what: "a sample needs a counter" });
-        };
-        let time_ps = self.limited(time_ps);
-        self.arrive()?;
-        let arrival = self.count(track, time_ps, time_ps);
-        self.push((table, track.0), arrival, Row::Sample { time_ps, value }, fields)
+        self.take_sample(track, (time_ps, value), Given(fields.iter()))
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
-        if self.table_kind(table) != Some(TableKind::Side) {
-            return Err(Error::Invalid { what: "a row needs a side table" });
-        }
-        let arrival = self.arrive()?;
-        self.push((table, NO_TRACK), arrival, Row::Side, fields)
+        self.take_row(table, Given(fields.iter()))
     }
 
     fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {

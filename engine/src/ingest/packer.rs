@@ -4,7 +4,7 @@ use super::dictionary::Dictionary;
 use super::row::Packed;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::model::{Value, WarningKind, Warnings};
+use crate::model::{NameId, Value, WarningKind, Warnings};
 
 /// Longest text of the dictionary; longer ones are stored in place. A chunk of the dictionary stays small enough for
 /// the codec, whatever its texts.
@@ -49,6 +49,17 @@ impl Packer<'_, '_> {
         })
     }
 
+    /// The number of a field's text in the dictionary, if it is there or there is room for it.
+    pub fn number(&mut self, text: &str) -> Result<Option<NameId>> {
+        match text.len() {
+            0..=MAX_DICTIONARY_TEXT if self.names.text_bytes() + text.len() <= self.limit => {
+                self.names.intern(text)
+            }
+            0..=MAX_DICTIONARY_TEXT => self.names.find(text),
+            _ => Ok(None),
+        }
+    }
+
     /// A text by its number in the dictionary while that has room, else as it is.
     fn text<'v>(
         &mut self,
@@ -56,13 +67,7 @@ impl Packer<'_, '_> {
         coded: ColumnType,
         in_place: ColumnType,
     ) -> Result<(ColumnType, Packed<'v>)> {
-        let id = match text.len() {
-            0..=MAX_DICTIONARY_TEXT if self.names.text_bytes() + text.len() <= self.limit => {
-                self.names.intern(text)?
-            }
-            0..=MAX_DICTIONARY_TEXT => self.names.find(text)?,
-            _ => None,
-        };
+        let id = self.number(text)?;
         if text.len() > MAX_TEXT {
             let what = "a text of more than 16 MiB, which was cut";
             self.warnings.add(WarningKind::AdjustedValue, what, || start_of(text));

@@ -5,6 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::numbers::Numbers;
+use super::recent::{PLACES, RecentTexts, Spot};
 use crate::base::{Error, Result};
 use crate::model::{
     FieldId, FieldSpec, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
@@ -22,16 +23,16 @@ const NAME_BYTES: usize = 8 << 20;
 /// Some calls of a reader, in order.
 #[derive(Debug, Default)]
 pub struct Batch {
-    calls: Vec<Call>,
+    pub(super) calls: Vec<Call>,
     /// The fields of the calls that have some, one after the other.
-    fields: Vec<(FieldId, Held)>,
+    pub(super) fields: Vec<(FieldId, Held)>,
     /// The texts of calls and fields, one after the other.
-    texts: String,
+    pub(super) texts: String,
 }
 
 /// A call without its fields and texts: how many there are.
 #[derive(Debug)]
-enum Call {
+pub(super) enum Call {
     Name { text_len: usize },
     Table(Box<TableSpec>),
     Field(TableId, Box<FieldSpec>),
@@ -48,14 +49,33 @@ enum Call {
 
 /// A value without its text.
 #[derive(Debug, Clone, Copy)]
-enum Held {
+pub(super) enum Held {
     Int(i64),
     Uint(u64),
     Float(f64),
     Bool(bool),
     Name(NameId),
-    Text { len: usize },
-    Json { len: usize },
+    Text {
+        len: usize,
+        as_what: Texted,
+    },
+    /// A text that is from now on known at its place.
+    NewText {
+        len: u32,
+        place: u16,
+        as_what: Texted,
+    },
+    KnownText {
+        place: u16,
+        as_what: Texted,
+    },
+}
+
+/// What a text is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Texted {
+    Plain,
+    Json,
 }
 
 /// Takes full batches. Gives an empty one back, with memory of an earlier one where it has that.
@@ -78,11 +98,18 @@ pub struct Relay<'a> {
     /// Slices and samples of each track so far.
     tracks: Vec<u32>,
     warnings: Warnings,
+    /// Names that came lately, with their numbers by place.
+    recent_names: (RecentTexts, Vec<NameId>),
+    /// Texts of fields that came lately, which the builder's end knows by their places.
+    recent_texts: RecentTexts,
+    /// Bytes of texts that may still be sent so that each is sure to fit into the builder's dictionary: only such texts
+    /// get places.
+    room_bytes: usize,
 }
 
 impl<'a> Relay<'a> {
-    /// Hands calls on through `carrier`; `scratch` is for names.
-    pub fn new(scratch: &'a dyn Scratch, carrier: &'a mut dyn Carrier) -> Self {
+    /// Hands calls on through `carrier`; `scratch` is for names. `dictionary_bytes` are those of the builder's options.
+    pub fn new(scratch: &'a dyn Scratch, carrier: &'a mut dyn Carrier, dictionary_bytes: usize) -> Self {
         Self {
             carrier,
             batch: Batch::default(),
@@ -91,6 +118,9 @@ impl<'a> Relay<'a> {
             fields: FxHashMap::default(),
             tracks: Vec::new(),
             warnings: Warnings::default(),
+            recent_names: (RecentTexts::new(), vec![NameId(0); PLACES]),
+            recent_texts: RecentTexts::new(),
+            room_bytes: dictionary_bytes,
         }
     }
 
@@ -115,7 +145,6 @@ impl<'a> Relay<'a> {
     }
 
     fn hold(&mut self, fields: &[(FieldId, Value<'_>)]) -> usize {
-        let Batch { fields: held, texts, .. } = &mut self.batch;
         for &(id, value) in fields {
             let value = match value {
                 Value::Int(v) => Held::Int(v),
@@ -123,18 +152,32 @@ impl<'a> Relay<'a> {
                 Value::Float(v) => Held::Float(v),
                 Value::Bool(v) => Held::Bool(v),
                 Value::Name(v) => Held::Name(v),
-                Value::Text(text) => {
-                    texts.push_str(text);
-                    Held::Text { len: text.len() }
-                }
-                Value::Json(text) => {
-                    texts.push_str(text);
-                    Held::Json { len: text.len() }
-                }
+                Value::Text(text) => self.hold_text(text, Texted::Plain),
+                Value::Json(text) => self.hold_text(text, Texted::Json),
             };
-            held.push((id, value));
+            self.batch.fields.push((id, value));
         }
         fields.len()
+    }
+
+    fn hold_text(&mut self, text: &str, as_what: Texted) -> Held {
+        let spot = self.recent_texts.find(text);
+        if let Spot::Known(place) = spot {
+            return Held::KnownText { place, as_what };
+        }
+        self.push_text(text);
+        match (spot, u32::try_from(text.len())) {
+            (Spot::Other(place), Ok(len)) if self.room_bytes > 0 => {
+                self.recent_texts.put(place, text);
+                Held::NewText { len, place, as_what }
+            }
+            _ => Held::Text { len: text.len(), as_what },
+        }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.batch.texts.push_str(text);
+        self.room_bytes = self.room_bytes.saturating_sub(text.len());
     }
 
     /// Counts an event on a track; returns its number there.
@@ -149,14 +192,22 @@ impl<'a> Relay<'a> {
 
 impl Sink for Relay<'_> {
     fn name(&mut self, text: &str) -> Result<NameId> {
+        let spot = self.recent_names.0.find(text);
+        if let Spot::Known(place) = spot {
+            return Ok(self.recent_names.1[usize::from(place)]);
+        }
         let known = self.names.len();
         let id = self
             .names
             .intern(text)?
             .ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })?;
         if id.0 == known {
-            self.batch.texts.push_str(text);
+            self.push_text(text);
             self.call(Call::Name { text_len: text.len() })?;
+        }
+        if let Spot::Other(place) = spot {
+            self.recent_names.0.put(place, text);
+            self.recent_names.1[usize::from(place)] = id;
         }
         Ok(id)
     }
@@ -241,104 +292,10 @@ impl Sink for Relay<'_> {
     }
 }
 
-/// The builder's end: plays the calls of batches, in the order in which they were carried.
-#[derive(Debug, Default)]
-pub struct Player {
-    /// The builder's number of each of the reader's names.
-    names: Vec<NameId>,
-}
-
-impl Player {
-    /// Plays all calls of a batch, which is empty then.
-    ///
-    /// # Errors
-    /// Those of the sink.
-    pub fn play(&mut self, batch: &mut Batch, sink: &mut impl Sink) -> Result<()> {
-        let Batch { calls, fields, texts } = batch;
-        let mut parts = Parts { fields: fields.iter(), texts };
-        let mut values = Vec::new();
-        for call in calls.drain(..) {
-            match call {
-                Call::Name { text_len } => self.names.push(sink.name(parts.text(text_len)?)?),
-                Call::Table(spec) => drop(sink.table(*spec)?),
-                Call::Field(table, spec) => drop(sink.field(table, *spec)?),
-                Call::Track(spec) => drop(sink.track(*spec)?),
-                Call::DescribeTrack(track, spec) => sink.describe_track(track, *spec)?,
-                Call::InOrder(track) => sink.in_order(track)?,
-                Call::Slice { track, start_ps, duration_ps, name, form, fields } => {
-                    let name = self.name(name)?;
-                    let fields = self.values(fields, &mut parts, &mut values)?;
-                    sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields })?;
-                }
-                Call::Sample { track, time_ps, value, fields } => {
-                    sink.sample(track, time_ps, value, self.values(fields, &mut parts, &mut values)?)?;
-                }
-                Call::Row { table, fields } => {
-                    sink.row(table, self.values(fields, &mut parts, &mut values)?)?;
-                }
-                Call::Link { from, to, name } => sink.link(from, to, self.name(name)?)?,
-                Call::FlowPoint(point) => {
-                    sink.flow_point(FlowPoint { name: self.name(point.name)?, ..point })?;
-                }
-                Call::Rank(info) => sink.rank(*info),
-            }
-        }
-        fields.clear();
-        texts.clear();
-        Ok(())
-    }
-
-    fn name(&self, name: NameId) -> Result<NameId> {
-        let known = self.names.get(name.0 as usize).copied();
-        known.ok_or(Error::Invalid { what: "a name that is not there" })
-    }
-
-    /// The next fields, with the builder's numbers of names.
-    fn values<'v, 'b>(
-        &self,
-        count: usize,
-        parts: &mut Parts<'b>,
-        values: &'v mut Vec<(FieldId, Value<'b>)>,
-    ) -> Result<&'v [(FieldId, Value<'b>)]> {
-        values.clear();
-        for _ in 0..count {
-            let &(id, held) = parts.fields.next().ok_or(CUT)?;
-            let value = match held {
-                Held::Int(v) => Value::Int(v),
-                Held::Uint(v) => Value::Uint(v),
-                Held::Float(v) => Value::Float(v),
-                Held::Bool(v) => Value::Bool(v),
-                Held::Name(v) => Value::Name(self.name(v)?),
-                Held::Text { len } => Value::Text(parts.text(len)?),
-                Held::Json { len } => Value::Json(parts.text(len)?),
-            };
-            values.push((id, value));
-        }
-        Ok(values)
-    }
-}
-
-/// Fields and texts of a batch that no call has taken yet.
-struct Parts<'b> {
-    fields: std::slice::Iter<'b, (FieldId, Held)>,
-    texts: &'b str,
-}
-
-/// What a relay has put into a batch is there: this names the place where that would not be so.
-const CUT: Error = Error::Invalid { what: "a batch without its parts" };
-
-impl<'b> Parts<'b> {
-    fn text(&mut self, len: usize) -> Result<&'b str> {
-        let (text, rest) = self.texts.split_at_checked(len).ok_or(CUT)?;
-        self.texts = rest;
-        Ok(text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::{BuildOptions, Builder};
+    use crate::ingest::{BuildOptions, Builder, Player};
     use crate::model::{Bind, FlowPhase, Nesting, TableKind, Unit};
     use crate::spill::MemoryScratch;
 
@@ -419,8 +376,14 @@ mod tests {
 
     #[test]
     fn a_relayed_build_is_the_same_to_the_byte() {
+        // All texts fit the dictionary, some do, none does.
+        [BuildOptions::default().dictionary_bytes, 3_000, 0].into_iter().for_each(check_a_relayed_build);
+    }
+
+    #[track_caller]
+    fn check_a_relayed_build(dictionary_bytes: usize) {
         let scratch = MemoryScratch::default();
-        let options = BuildOptions::default();
+        let options = BuildOptions { dictionary_bytes, ..BuildOptions::default() };
         let mut direct = Vec::new();
         let mut builder = Builder::new(&scratch, &mut direct, options).unwrap();
         tell(&mut builder).unwrap();
@@ -430,7 +393,7 @@ mod tests {
         let mut relayed = Vec::new();
         let mut builder = Builder::new(&scratch, &mut relayed, options).unwrap();
         let mut carrier = AtOnce { builder: &mut builder, player: Player::default(), batches: 0 };
-        let mut relay = Relay::new(&scratch, &mut carrier);
+        let mut relay = Relay::new(&scratch, &mut carrier, dictionary_bytes);
         tell(&mut relay).unwrap();
         let warnings = relay.end().unwrap();
         assert!(carrier.batches > 3, "{} batches", carrier.batches);
@@ -449,7 +412,7 @@ mod tests {
         }
         let scratch = MemoryScratch::default();
         let mut carrier = Full;
-        let mut relay = Relay::new(&scratch, &mut carrier);
+        let mut relay = Relay::new(&scratch, &mut carrier, 0);
         let told = tell(&mut relay);
         assert_eq!(told, Err(Error::Storage { what: "full" }));
     }

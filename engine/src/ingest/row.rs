@@ -21,14 +21,19 @@ pub struct RowKey {
     pub arrival: u32,
 }
 
+/// Compared as two numbers, for which the processor needs no branches.
 impl Ord for RowKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.place, self.start_ps, other.duration_ps, self.arrival).cmp(&(
-            other.place,
-            other.start_ps,
-            self.duration_ps,
-            other.arrival,
-        ))
+        // Signed numbers with their highest bit turned over are in the order of unsigned ones.
+        let ordered = |value: i64| u128::from(value.cast_unsigned() ^ 1 << 63);
+        let start = |key: &Self| u128::from(key.place) << 64 | ordered(key.start_ps);
+        let rest = |key: &Self| {
+            u128::from(!key.duration_ps.cast_unsigned() ^ 1 << 63) << 32 | u128::from(key.arrival)
+        };
+        let (of_self, of_other) = (start(self), start(other));
+        let is_less = (of_self < of_other) | (of_self == of_other) & (rest(self) < rest(other));
+        let is_greater = (of_self > of_other) | (of_self == of_other) & (rest(self) > rest(other));
+        is_greater.cmp(&is_less)
     }
 }
 
@@ -144,4 +149,29 @@ fn read_value<'a>(cursor: &mut Cursor<'a>) -> Result<(u32, ColumnType, Packed<'a
         }
     };
     Ok((field, kind, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key() -> impl Strategy<Value = RowKey> {
+        let time = || prop_oneof![any::<i64>(), -2_i64..3];
+        (0_u64..3, time(), time(), 0_u32..3).prop_map(|(place, start_ps, duration_ps, arrival)| RowKey {
+            place,
+            start_ps,
+            duration_ps,
+            arrival,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_in_order_of_place_start_length_and_arrival(a in key(), b in key()) {
+            let parts = |a: RowKey, b: RowKey| (a.place, a.start_ps, b.duration_ps, a.arrival);
+            prop_assert_eq!(a.cmp(&b), parts(a, b).cmp(&parts(b, a)));
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub struct Rows {
     pub values: Vec<f64>,
     /// Fields that occur.
     pub fields: Vec<FieldColumn>,
+    /// By field and type: the column's position plus one, 0 where there is none.
+    columns: Vec<u32>,
     /// Rows so far, those of side tables included.
     count: usize,
     /// The column that the next field of the row is expected in: rows name their fields in the same order.
@@ -154,19 +156,22 @@ impl Rows {
     }
 
     /// The column of a field that is not the expected one; a new one where it has none.
-    #[cold]
     fn column(&mut self, field: FieldId, kind: ColumnType) -> usize {
-        let found = self.fields.iter().position(|column| column.field == field && column.kind == kind);
-        found.unwrap_or_else(|| {
+        let at = field.0 as usize * ColumnType::ALL.len() + kind as usize;
+        if at >= self.columns.len() {
+            self.columns.resize(at + 1, 0);
+        }
+        if self.columns[at] == 0 {
             self.fields.push(FieldColumn::new(field, kind));
-            self.fields.len() - 1
-        })
+            self.columns[at] = u32::try_from(self.fields.len()).unwrap_or(u32::MAX);
+        }
+        self.columns[at] as usize - 1
     }
 
     /// No rows, of the same fields.
     pub fn like(&self) -> Self {
         let fields = self.fields.iter().map(|column| FieldColumn::new(column.field, column.kind)).collect();
-        Self { fields, ..Self::default() }
+        Self { fields, columns: self.columns.clone(), ..Self::default() }
     }
 
     /// Forgets the rows; memory stays, and which fields they had.

@@ -69,7 +69,10 @@ const OTHER: &str = "other";
 /// that a hostile file cannot fill the memory with them.
 #[derive(Debug, Clone, Default)]
 pub struct Warnings {
-    by_kind: BTreeMap<(WarningKind, String), (String, u64)>,
+    /// By kind, then by text: the first place and the count.
+    by_kind: BTreeMap<WarningKind, BTreeMap<String, (String, u64)>>,
+    /// Different texts of all kinds.
+    distinct: usize,
 }
 
 impl Warnings {
@@ -78,33 +81,40 @@ impl Warnings {
 
     /// Counts one.
     pub fn add(&mut self, kind: WarningKind, what: &str, place: impl FnOnce() -> String) {
-        if let Some((_, count)) = self.by_kind.get_mut(&(kind, what.to_owned())) {
-            *count += 1;
-            return;
+        *self.count(kind, what, place) += 1;
+    }
+
+    /// The count of a warning, 0 where it is new. Known texts are found without an allocation: a trace can have
+    /// millions of unbound flows.
+    fn count(&mut self, kind: WarningKind, what: &str, place: impl FnOnce() -> String) -> &mut u64 {
+        let of_kind = self.by_kind.entry(kind).or_default();
+        let what =
+            if of_kind.contains_key(what) || self.distinct < Self::MAX_DISTINCT { what } else { OTHER };
+        if !of_kind.contains_key(what) {
+            of_kind.insert(what.to_owned(), (place(), 0));
+            self.distinct += 1;
         }
-        let what = if self.by_kind.len() < Self::MAX_DISTINCT { what } else { OTHER };
-        let entry = self.by_kind.entry((kind, what.to_owned())).or_insert_with(|| (place(), 0));
-        entry.1 += 1;
+        &mut of_kind.get_mut(what).expect("inserted above").1
     }
 
     /// Adds all of another collection, whose places come later.
     pub fn merge(&mut self, later: &Self) {
-        for ((kind, what), (place, count)) in &later.by_kind {
-            self.add(*kind, what, || place.clone());
-            let what = if self.by_kind.contains_key(&(*kind, what.clone())) { what } else { OTHER };
-            if let Some((_, all)) = self.by_kind.get_mut(&(*kind, what.to_owned())) {
-                *all += count - 1;
+        for (kind, texts) in &later.by_kind {
+            for (what, (place, count)) in texts {
+                *self.count(*kind, what, || place.clone()) += count;
             }
         }
     }
 
     /// All of them, by kind, then by text.
     pub fn iter(&self) -> impl Iterator<Item = Warning> + '_ {
-        self.by_kind.iter().map(|((kind, what), (place, count))| Warning {
-            kind: *kind,
-            what: what.clone(),
-            first_place: place.clone(),
-            count: *count,
+        self.by_kind.iter().flat_map(|(kind, texts)| {
+            texts.iter().map(|(what, (place, count))| Warning {
+                kind: *kind,
+                what: what.clone(),
+                first_place: place.clone(),
+                count: *count,
+            })
         })
     }
 }

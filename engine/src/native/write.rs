@@ -173,7 +173,7 @@ pub fn write_segment_while<E>(
         let (mut carrier, from_reader) = relayed::line(&failure);
         let of_builder = &of_builder;
         let building = scope.spawn(move || from_reader.build(Builder::with_line(of_builder, line, options)));
-        let mut relay = Relay::new(&of_names, &mut carrier);
+        let mut relay = Relay::new(&of_names, &mut carrier, options.dictionary_bytes);
         fill(&mut relay, space).map_err(unread)?;
         let ended = relay.end().and_then(|warnings| carrier.end(warnings));
         let built =

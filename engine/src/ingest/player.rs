@@ -1,0 +1,138 @@
+//! The builder's end of a relay: plays the calls of batches, in the order in which they were carried.
+
+use super::Builder;
+use super::packer::Packer;
+use super::recent::PLACES;
+use super::relay::{Batch, Call, Held, Texted};
+use super::row::Packed;
+use super::take::RowFields;
+use crate::base::{Error, Result};
+use crate::block::ColumnType;
+use crate::model::{FieldId, FlowPoint, NameId, Sink, SliceRecord, Value};
+
+/// Plays calls to a builder.
+#[derive(Debug)]
+pub struct Player {
+    /// The builder's number of each of the reader's names.
+    names: Vec<NameId>,
+    /// The builder's number of the text at each place.
+    texts: Vec<NameId>,
+}
+
+impl Default for Player {
+    fn default() -> Self {
+        Self { names: Vec::new(), texts: vec![NameId(0); PLACES] }
+    }
+}
+
+impl Player {
+    /// Plays all calls of a batch, which is empty then.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn play(&mut self, batch: &mut Batch, sink: &mut Builder<'_>) -> Result<()> {
+        let Batch { calls, fields, texts } = batch;
+        let mut parts = Parts { fields: fields.iter(), texts };
+        for call in calls.drain(..) {
+            match call {
+                Call::Name { text_len } => self.names.push(sink.name(parts.text(text_len)?)?),
+                Call::Table(spec) => drop(sink.table(*spec)?),
+                Call::Field(table, spec) => drop(sink.field(table, *spec)?),
+                Call::Track(spec) => drop(sink.track(*spec)?),
+                Call::DescribeTrack(track, spec) => sink.describe_track(track, *spec)?,
+                Call::InOrder(track) => sink.in_order(track)?,
+                Call::Slice { track, start_ps, duration_ps, name, form, fields } => {
+                    let name = self.name(name)?;
+                    let slice = SliceRecord { track, start_ps, duration_ps, name, form, fields: &[] };
+                    sink.take_slice(&slice, self.fields(fields, &mut parts))?;
+                }
+                Call::Sample { track, time_ps, value, fields } => {
+                    sink.take_sample(track, (time_ps, value), self.fields(fields, &mut parts))?;
+                }
+                Call::Row { table, fields } => sink.take_row(table, self.fields(fields, &mut parts))?,
+                Call::Link { from, to, name } => sink.link(from, to, self.name(name)?)?,
+                Call::FlowPoint(point) => {
+                    sink.flow_point(FlowPoint { name: self.name(point.name)?, ..point })?;
+                }
+                Call::Rank(info) => sink.rank(*info),
+            }
+        }
+        fields.clear();
+        texts.clear();
+        Ok(())
+    }
+
+    fn name(&self, name: NameId) -> Result<NameId> {
+        let known = self.names.get(name.0 as usize).copied();
+        known.ok_or(Error::Invalid { what: "a name that is not there" })
+    }
+
+    /// The next fields.
+    fn fields<'p, 'b>(&'p mut self, count: usize, parts: &'p mut Parts<'b>) -> HeldFields<'p, 'b> {
+        HeldFields { player: self, left: count, parts }
+    }
+}
+
+/// The fields of a call, with the builder's numbers of names and of texts that have places.
+struct HeldFields<'p, 'b> {
+    player: &'p mut Player,
+    left: usize,
+    parts: &'p mut Parts<'b>,
+}
+
+impl RowFields for HeldFields<'_, '_> {
+    #[inline(always)]
+    fn next(&mut self, packer: &mut Packer<'_, '_>) -> Result<Option<(FieldId, ColumnType, Packed<'_>)>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let &(id, held) = self.parts.fields.next().ok_or(CUT)?;
+        let (kind, packed) = match held {
+            Held::Name(v) => packer.pack(Value::Name(self.player.name(v)?))?,
+            Held::KnownText { place, as_what } => {
+                (as_what.coded(), Packed::Int(i64::from(self.player.texts[usize::from(place)].0)))
+            }
+            Held::NewText { len, place, as_what } => {
+                let number = packer.number(self.parts.text(len as usize)?)?;
+                let number = number.ok_or(Error::Invalid { what: "a text that has no number" })?;
+                self.player.texts[usize::from(place)] = number;
+                (as_what.coded(), Packed::Int(i64::from(number.0)))
+            }
+            Held::Text { len, as_what: Texted::Plain } => packer.pack(Value::Text(self.parts.text(len)?))?,
+            Held::Text { len, as_what: Texted::Json } => packer.pack(Value::Json(self.parts.text(len)?))?,
+            Held::Int(v) => (ColumnType::Int, Packed::Int(v)),
+            Held::Uint(v) => packer.pack(Value::Uint(v))?,
+            Held::Float(v) => (ColumnType::Float, Packed::Float(v)),
+            Held::Bool(v) => packer.pack(Value::Bool(v))?,
+        };
+        Ok(Some((id, kind, packed)))
+    }
+}
+
+/// Fields and texts of a batch that no call has taken yet.
+struct Parts<'b> {
+    fields: std::slice::Iter<'b, (FieldId, Held)>,
+    texts: &'b str,
+}
+
+/// What a relay has put into a batch is there: this names the place where that would not be so.
+const CUT: Error = Error::Invalid { what: "a batch without its parts" };
+
+impl<'b> Parts<'b> {
+    fn text(&mut self, len: usize) -> Result<&'b str> {
+        let (text, rest) = self.texts.split_at_checked(len).ok_or(CUT)?;
+        self.texts = rest;
+        Ok(text)
+    }
+}
+
+impl Texted {
+    /// The type of a column of such texts' numbers.
+    fn coded(self) -> ColumnType {
+        match self {
+            Self::Plain => ColumnType::Text,
+            Self::Json => ColumnType::Json,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Taking rows: slices, samples and rows of side tables, whoever holds their fields.
+
+use super::builder::{Builder, NO_TRACK};
+use super::packer::Packer;
+use super::row::{Packed, Row};
+use crate::base::{Error, Result};
+use crate::block::ColumnType;
+use crate::model::{FieldId, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value};
+
+/// The fields of a row, in order. They are packed where they are taken: an enum that goes through memory costs more than
+/// taking it.
+pub trait RowFields {
+    /// The next field.
+    ///
+    /// # Errors
+    /// Those of the dictionary.
+    fn next(&mut self, packer: &mut Packer<'_, '_>) -> Result<Option<(FieldId, ColumnType, Packed<'_>)>>;
+}
+
+/// Fields as a reader gives them.
+pub struct Given<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
+
+impl RowFields for Given<'_, '_> {
+    #[inline(always)]
+    fn next(&mut self, packer: &mut Packer<'_, '_>) -> Result<Option<(FieldId, ColumnType, Packed<'_>)>> {
+        let Some(&(id, value)) = self.0.next() else { return Ok(None) };
+        let (kind, packed) = packer.pack(value)?;
+        Ok(Some((id, kind, packed)))
+    }
+}
+
+impl Builder<'_> {
+    /// Takes a slice; its own fields are left out.
+    pub(super) fn take_slice(&mut self, slice: &SliceRecord<'_>, fields: impl RowFields) -> Result<SliceKey> {
+        let track = slice.track;
+        let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
+        let Some(TrackKind::Slices(table, _)) = kind else {
+            return Err(Error::Invalid { what: "a slice needs a track for slices" });
+        };
+        if slice.duration_ps < 0 || !self.names.has(slice.name) {
+            return Err(Error::Invalid { what: "a slice needs a name and a duration that is not negative" });
+        }
+        let start_ps = self.limited(slice.start_ps);
+        let end_ps = self.limited(slice.start_ps.saturating_add(slice.duration_ps));
+        self.arrive()?;
+        let arrival = self.count(track, start_ps, end_ps);
+        let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
+        let form = u8::try_from(form).unwrap_or_default();
+        let row = Row::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
+        self.push((table, track.0), arrival, row, fields)?;
+        Ok(SliceKey { track, arrival })
+    }
+
+    /// Takes a sample.
+    pub(super) fn take_sample(
+        &mut self,
+        track: TrackId,
+        (time_ps, value): (i64, f64),
+        fields: impl RowFields,
+    ) -> Result<()> {
+        let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
+        let Some(TrackKind::Counter(table)) = kind else {
+            return Err(Error::Invalid { what: "a sample needs a counter" });
+        };
+        let time_ps = self.limited(time_ps);
+        self.arrive()?;
+        let arrival = self.count(track, time_ps, time_ps);
+        self.push((table, track.0), arrival, Row::Sample { time_ps, value }, fields)
+    }
+
+    /// Takes a row of a side table.
+    pub(super) fn take_row(&mut self, table: TableId, fields: impl RowFields) -> Result<()> {
+        if self.table_kind(table) != Some(TableKind::Side) {
+            return Err(Error::Invalid { what: "a row needs a side table" });
+        }
+        let arrival = self.arrive()?;
+        self.push((table, NO_TRACK), arrival, Row::Side, fields)
+    }
+}
