@@ -13,6 +13,8 @@ pub(super) struct Member {
     pub(super) key: Raw,
     /// The value.
     pub(super) value: Raw,
+    /// Stands for the key, most of the time.
+    pub(super) hint: u32,
 }
 
 /// The parts of an event. A key that comes twice counts as it stands last.
@@ -131,7 +133,7 @@ impl Event {
             return Err(Stop::Damaged("no object"));
         }
         tokens.advance();
-        while let Next::Value(part, key) = self.shape.next(tokens, Part::of)? {
+        while let Next::Value(part, key, hint) = self.shape.next(tokens, Part::of)? {
             if part == Part::Args {
                 self.arguments(tokens)?;
                 continue;
@@ -139,7 +141,7 @@ impl Event {
             let value = tokens.value()?;
             match self.slot(part) {
                 Some(slot) => *slot = value,
-                None => self.extras.push(Member { key, value }),
+                None => self.extras.push(Member { key, value, hint }),
             }
         }
         Ok(())
@@ -186,9 +188,9 @@ impl Event {
         // Of an object only the kind is of use: its members are kept one by one.
         self.args = Raw::without_extent(Kind::Object);
         tokens.advance();
-        while let Next::Value((), key) = self.argument_shape.next(tokens, |_| ())? {
+        while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
             let value = tokens.value()?;
-            self.members.push(Member { key, value });
+            self.members.push(Member { key, value, hint });
         }
         Ok(())
     }

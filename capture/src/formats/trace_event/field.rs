@@ -1,6 +1,6 @@
 //! Fields of slices and samples: names to numbers, tokens to values.
 //!
-//! The keys of a trace repeat in the same order, event after event, so the key that followed last time is tried
+//! The keys of a trace repeat. A member's hint says which field its key was last time, and the key itself is compared
 //! before the dictionary is asked.
 
 use nprof_engine::base::Result;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::json;
 use super::number::Number;
-use super::shape::begins_with;
+use super::shape::{NONE, begins_with};
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
 use crate::formats::room::Room;
@@ -52,12 +52,8 @@ fn spec(name: String, level: Level) -> FieldSpec {
 
 #[derive(Debug)]
 struct Known {
-    level: Level,
     key: Box<[u8]>,
-    /// `None`: the table has no room for more fields.
-    id: Option<FieldId>,
-    /// The key that came after this one last time.
-    next: usize,
+    id: FieldId,
 }
 
 /// The fields of one table.
@@ -67,25 +63,34 @@ pub(super) struct Fields {
     known: Vec<Known>,
     /// By level.
     by_key: [FxHashMap<Box<[u8]>, usize>; 3],
-    last: usize,
+    /// By level and hint.
+    by_hint: [Vec<usize>; 3],
 }
+
+/// Hints from here on are not kept.
+const MAX_HINTS: usize = 4096;
 
 impl Fields {
     /// For a table without fields.
     pub(super) fn new(table: TableId) -> Self {
-        Self { table, known: Vec::new(), by_key: Default::default(), last: 0 }
+        Self { table, known: Vec::new(), by_key: Default::default(), by_hint: Default::default() }
     }
 
-    /// The field of a key (its text without escapes, as bytes), or `None` where there are too many.
-    pub(super) fn id(&mut self, sink: &mut dyn Sink, level: Level, key: &[u8]) -> Result<Option<FieldId>> {
-        if let Some(last) = self.known.get(self.last)
-            && let Some(next) = self.known.get(last.next)
-            && next.level == level
-            && next.key.len() == key.len()
-            && begins_with(key, &next.key)
+    /// The field of a key (its text without escapes, as bytes), or `None` where there are too many. Equal keys of a level
+    /// should have equal hints.
+    pub(super) fn id(
+        &mut self,
+        sink: &mut dyn Sink,
+        level: Level,
+        (key, hint): (&[u8], u32),
+    ) -> Result<Option<FieldId>> {
+        let hint = hint as usize;
+        if let Some(&at) = self.by_hint[level as usize].get(hint)
+            && let Some(known) = self.known.get(at)
+            && known.key.len() == key.len()
+            && begins_with(key, &known.key)
         {
-            self.last = last.next;
-            return Ok(next.id);
+            return Ok(Some(known.id));
         }
         let found = self.by_key[level as usize].get(key).copied();
         let index = match found {
@@ -93,11 +98,12 @@ impl Fields {
             None if self.known.len() >= MAX_FIELDS => return Ok(None),
             None => self.define(sink, level, key)?,
         };
-        if let Some(last) = self.known.get_mut(self.last) {
-            last.next = index;
+        if hint < MAX_HINTS {
+            let by_hint = &mut self.by_hint[level as usize];
+            by_hint.resize(by_hint.len().max(hint + 1), usize::MAX);
+            by_hint[hint] = index;
         }
-        self.last = index;
-        Ok(self.known[index].id)
+        Ok(Some(self.known[index].id))
     }
 
     fn define(&mut self, sink: &mut dyn Sink, level: Level, key: &[u8]) -> Result<usize> {
@@ -113,7 +119,7 @@ impl Fields {
         };
         let id = sink.field(self.table, spec(name, level))?;
         let index = self.known.len();
-        self.known.push(Known { level, key: key.into(), id: Some(id), next: index });
+        self.known.push(Known { key: key.into(), id });
         self.by_key[level as usize].insert(key.into(), index);
         Ok(index)
     }
@@ -143,11 +149,16 @@ pub(super) enum Kept {
     Dropped,
 }
 
-/// The fields of one event, while they are put together. A key that comes again replaces what was there.
+/// The fields of one event, while they are put together. A key that comes again replaces the value before.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     entries: Vec<(FieldId, Pending)>,
     scratch: String,
+    /// Counts events from 1.
+    number: u64,
+    /// By field: the last event that has the field, and the position in that event's entries.
+    last: Vec<(u64, u32)>,
+    compacted: json::Compacted,
 }
 
 impl Row {
@@ -155,6 +166,7 @@ impl Row {
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.scratch.clear();
+        self.number += 1;
     }
 
     /// Adds or replaces a field from its token. `null` is a value too, but for the keys of events:
@@ -163,7 +175,7 @@ impl Row {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut Fields,
-        (level, key): (Level, &[u8]),
+        (level, key, hint): (Level, &[u8], u32),
         (bytes, raw): (&[u8], Raw),
     ) -> Result<Kept> {
         let is_own = || level != Level::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);
@@ -171,7 +183,7 @@ impl Row {
             return Ok(Kept::Whole);
         }
         let Some((value, kept)) = self.pending(bytes, raw) else { return Ok(Kept::Whole) };
-        let Some(id) = fields.id(sink, level, key)? else { return Ok(Kept::Dropped) };
+        let Some(id) = fields.id(sink, level, (key, hint))? else { return Ok(Kept::Dropped) };
         self.set(id, value);
         Ok(kept)
     }
@@ -186,16 +198,24 @@ impl Row {
     ) -> Result<()> {
         let start = self.scratch.len();
         self.scratch.push_str(value);
-        if let Some(id) = fields.id(sink, level, key)? {
+        if let Some(id) = fields.id(sink, level, (key, NONE))? {
             self.set(id, Pending::Text(start, self.scratch.len()));
         }
         Ok(())
     }
 
     fn set(&mut self, id: FieldId, value: Pending) {
-        match self.entries.iter_mut().find(|(known, _)| *known == id) {
+        let field = id.0 as usize;
+        if field >= self.last.len() {
+            self.last.resize(field + 1, (u64::MAX, 0));
+        }
+        let (number, at) = self.last[field];
+        match self.entries.get_mut(at as usize).filter(|_| number == self.number) {
             Some(entry) => entry.1 = value,
-            None => self.entries.push((id, value)),
+            None => {
+                self.last[field] = (self.number, self.entries.len() as u32);
+                self.entries.push((id, value));
+            }
         }
     }
 
@@ -216,8 +236,12 @@ impl Row {
                 Some(Number::Float(float)) => Pending::Float(float),
                 Some(Number::Big) | None => return Some(self.text(inside, Kept::Whole)),
             },
+            Kind::Text if let Ok(text) = std::str::from_utf8(inside) => {
+                self.scratch.push_str(text);
+                Pending::Text(start, self.scratch.len())
+            }
             Kind::Text | Kind::Escaped | Kind::Word => return Some(self.text(inside, Kept::Whole)),
-            Kind::Object | Kind::Array => match json::compact(inside, &mut self.scratch) {
+            Kind::Object | Kind::Array => match self.compacted.append(inside, &mut self.scratch) {
                 Ok(()) => Pending::Json(start, self.scratch.len()),
                 Err(_) => return Some(self.text(inside, Kept::AsText)),
             },

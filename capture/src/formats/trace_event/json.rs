@@ -1,14 +1,54 @@
 //! Nested values as compact JSON that any reader accepts.
 
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
 use super::text;
 use super::tokens::{Kind, Raw, Stop, Tail, Tokens};
+
+/// Values that were made compact lately, each at the place that its hash says: shapes and types of tensors repeat.
+#[derive(Debug)]
+pub(super) struct Compacted {
+    places: Vec<(Vec<u8>, String)>,
+}
+
+impl Default for Compacted {
+    fn default() -> Self {
+        Self { places: vec![Default::default(); Self::PLACES] }
+    }
+}
+
+impl Compacted {
+    const PLACES: usize = 1 << 10;
+    /// Longer values are not remembered, so that all places together take few megabytes.
+    const MAX_LEN: usize = 1 << 9;
+
+    /// As [`compact`].
+    pub(super) fn append(&mut self, bytes: &[u8], out: &mut String) -> Result<(), Stop> {
+        if bytes.len() > Self::MAX_LEN {
+            return compact(bytes, out);
+        }
+        let mut hasher = FxHasher::default();
+        hasher.write(bytes);
+        let (known, text) = &mut self.places[(hasher.finish() >> 32) as usize % Self::PLACES];
+        if known.as_slice() != bytes || bytes.is_empty() {
+            known.clear();
+            text.clear();
+            compact(bytes, text)?;
+            known.extend_from_slice(bytes);
+        }
+        out.push_str(text);
+        Ok(())
+    }
+}
 
 /// Appends the value as compact JSON: no white space, no comments, no extra commas; what JSON has no word for (NaN,
 /// foreign words) becomes a string. `Err` where the brackets hold something else than keys and values; `out` is then as
 /// it was.
 pub(super) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
     let before = out.len();
-    if numbers(bytes, out) {
+    if plain(bytes, out) {
         return Ok(());
     }
     out.truncate(before);
@@ -44,21 +84,20 @@ pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
     }
 }
 
-/// The usual case, fast: arrays of numbers, such as the shapes of tensors. `false` for anything else; `out` may then hold
-/// a part of it.
-fn numbers(bytes: &[u8], out: &mut String) -> bool {
-    // What came before; at first a comma, as a value may follow.
+/// The usual case, fast: arrays of numbers and of plain strings, such as the shapes and types of tensors. `false` for
+/// anything else; `out` may then hold a part of it.
+fn plain(bytes: &[u8], out: &mut String) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    // The kind of token before; at first a comma, as a value may follow.
     let (mut last, mut depth) = (b',', 0_usize);
-    // What is kept stands between blanks, in stretches of which this one began here.
+    // Kept bytes stand between blanks, in stretches. This one began here.
     let (mut at, mut start) = (0, 0);
     while let Some(&first) = bytes.get(at) {
         let is_value_next = matches!(last, b'[' | b',');
         let mut len = 1;
         match first {
             b' ' | b'\n' => {
-                if !put(&bytes[start..at], out) {
-                    return false;
-                }
+                out.push_str(&text[start..at]);
                 start = at + 1;
             }
             b'[' if is_value_next => (last, depth) = (b'[', depth + 1),
@@ -73,16 +112,23 @@ fn numbers(bytes: &[u8], out: &mut String) -> bool {
                 }
                 last = b'0';
             }
+            b'"' if is_value_next && depth > 0 => {
+                let inside = &bytes[at + 1..];
+                let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+                let Some(end) = inside.iter().position(ends).filter(|&end| inside[end] == b'"') else {
+                    return false;
+                };
+                (last, len) = (b'0', end + 2);
+            }
             _ => return false,
         }
         at += len;
     }
-    last == b']' && depth == 0 && put(&bytes[start..], out)
-}
-
-/// Appends bytes that are text.
-fn put(bytes: &[u8], out: &mut String) -> bool {
-    std::str::from_utf8(bytes).map(|text| out.push_str(text)).is_ok()
+    let is_whole = last == b']' && depth == 0;
+    if is_whole {
+        out.push_str(&text[start..]);
+    }
+    is_whole
 }
 
 fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
@@ -178,6 +224,12 @@ mod tests {
         let mut out = String::from("[");
         compact(text.as_bytes(), &mut out).unwrap();
         assert_eq!(&out[1..], expected, "{text}");
+        let mut compacted = Compacted::default();
+        for _ in 0..2 {
+            out.clear();
+            compacted.append(text.as_bytes(), &mut out).unwrap();
+            assert_eq!(out, expected, "{text}");
+        }
         serde_json::from_str::<serde_json::Value>(expected).unwrap();
     }
 
@@ -193,13 +245,18 @@ mod tests {
         check("[[ -1, 2.5e-3 ],\n [],[7]]", "[[-1,2.5e-3],[],[7]]");
         check("[1 2,,3,]", "[1,2,3]");
         check("[01,[],-]", r#"["01",[],"-"]"#);
+        check(r#"[ "a", ["", 1, "é [,]"], "b" ]"#, r#"["a",["",1,"é [,]"],"b"]"#);
+        check("[\"a\\\"b\", \"\\/\", \"\t\"]", r#"["a\"b","/","\t"]"#);
+        check(r#"["a""b" "c",]"#, r#"["a","b","c"]"#);
     }
 
     #[test]
     fn a_failure_leaves_nothing_behind() {
-        for text in [r#"{"a" 1}"#, "[1:2]", "{1}", "[", "[}", "[[]", "[1"] {
+        for text in [r#"{"a" 1}"#, "[1:2]", "{1}", "[", "[}", "[[]", "[1", "[\"a", "[\"a\""] {
             let mut out = String::from("before");
             assert!(compact(text.as_bytes(), &mut out).is_err(), "{text}");
+            let mut compacted = Compacted::default();
+            assert!([(); 2].iter().all(|()| compacted.append(text.as_bytes(), &mut out).is_err()), "{text}");
             assert_eq!(out, "before");
         }
     }

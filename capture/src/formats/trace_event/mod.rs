@@ -22,6 +22,7 @@
 mod asynchronous;
 mod clock;
 mod counter;
+mod digits;
 mod document;
 mod duration;
 mod event;
@@ -41,6 +42,7 @@ mod recovery;
 mod scan;
 mod shape;
 mod text;
+mod thread;
 mod tokens;
 mod track;
 

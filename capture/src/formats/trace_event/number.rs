@@ -5,6 +5,8 @@
 
 use nprof_engine::base::time::PS_PER_US;
 
+use super::digits;
+
 /// Decimal digits between a microsecond and a picosecond.
 const US_TO_PS_DIGITS: i64 = 6;
 
@@ -54,8 +56,7 @@ impl<'a> Decimal<'a> {
 
 /// The leading digits, and what comes after.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    text.split_at(end)
+    text.split_at(digits::count(text))
 }
 
 /// A decimal exponent; beyond a million it is cut, which changes no result.
@@ -113,7 +114,6 @@ fn short(text: &[u8]) -> Option<i128> {
     if whole.is_empty() || whole.len() > 18 {
         return None;
     }
-    let number = |digits: &[u8]| digits.iter().fold(0_i64, |sum, digit| sum * 10 + i64::from(digit - b'0'));
     let fraction_ps = match rest {
         [] => 0,
         [b'.', rest @ ..] => {
@@ -122,11 +122,11 @@ fn short(text: &[u8]) -> Option<i128> {
             if !rest.is_empty() {
                 return None;
             }
-            number(fraction) * 10_i64.pow(missing)
+            digits::number(fraction) * 10_u64.pow(missing)
         }
         _ => return None,
     };
-    Some(i128::from(number(whole)) * i128::from(PS_PER_US) + i128::from(fraction_ps))
+    Some(i128::from(digits::number(whole)) * i128::from(PS_PER_US) + i128::from(fraction_ps))
 }
 
 /// A number as a field keeps it.
@@ -182,17 +182,10 @@ fn small_int(text: &[u8]) -> Option<i64> {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, text),
     };
-    if digits.is_empty() || digits.len() > 18 {
+    if digits.is_empty() || digits.len() > 18 || digits::count(digits) < digits.len() {
         return None;
     }
-    let mut sum = 0_i64;
-    for byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        sum = sum * 10 + i64::from(digit);
-    }
+    let sum = digits::number(digits).cast_signed();
     Some(if negative { -sum } else { sum })
 }
 

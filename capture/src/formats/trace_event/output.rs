@@ -13,6 +13,7 @@ use super::clock::{Clock, NoTime};
 use super::event::{Seen, bytes_of};
 use super::field::{Fields, Kept, Level, Row};
 use super::flow;
+use super::shape::{MAX_STEPS, NONE};
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
 use super::track::{Id, Tables, TrackIndex, Tracks};
@@ -157,9 +158,10 @@ impl<'s> Output<'s> {
             (b"flow_out", event.flow_out),
             (b"bp", event.bp),
         ];
-        for (key, value) in own {
+        // Behind the hints that the shapes of events give.
+        for ((key, value), hint) in own.into_iter().zip(MAX_STEPS as u32..) {
             if value.is_present() {
-                self.add(of, (Level::Event, key), (seen.bytes, value), seen.offset)?;
+                self.add_hinted(of, (Level::Event, key, hint), (seen.bytes, value), seen.offset)?;
             }
         }
         // These have a meaning of their own only where they belong.
@@ -172,7 +174,7 @@ impl<'s> Output<'s> {
         }
         for member in &event.extras {
             let key = bytes_of(seen.bytes, member.key);
-            self.add(of, (Level::Event, &key), (seen.bytes, member.value), seen.offset)?;
+            self.add_hinted(of, (Level::Event, &key, member.hint), (seen.bytes, member.value), seen.offset)?;
         }
         self.add_arguments(of, seen)
     }
@@ -227,7 +229,8 @@ impl<'s> Output<'s> {
             Kind::Object => {
                 for member in &seen.event.members {
                     let key = bytes_of(seen.bytes, member.key);
-                    self.add(of, (Level::Argument, &key), (seen.bytes, member.value), seen.offset)?;
+                    let key = (Level::Argument, &*key, member.hint);
+                    self.add_hinted(of, key, (seen.bytes, member.value), seen.offset)?;
                 }
             }
             _ => {
@@ -242,7 +245,18 @@ impl<'s> Output<'s> {
     pub(super) fn add(
         &mut self,
         of: Of,
-        key: (Level, &[u8]),
+        (level, key): (Level, &[u8]),
+        value: (&[u8], Raw),
+        offset: u64,
+    ) -> Result<()> {
+        self.add_hinted(of, (level, key, NONE), value, offset)
+    }
+
+    /// Adds a field whose key has a hint.
+    fn add_hinted(
+        &mut self,
+        of: Of,
+        key: (Level, &[u8], u32),
         value: (&[u8], Raw),
         offset: u64,
     ) -> Result<()> {

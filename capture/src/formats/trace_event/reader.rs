@@ -11,6 +11,7 @@ use super::kineto::{self, Correlations, Side};
 use super::memory::Memory;
 use super::metadata::{self, Metadata};
 use super::output::{Of, Output};
+use super::thread::RecentThreads;
 use super::tokens::Raw;
 use super::track::{Id, Role, TrackIndex};
 use super::{counter, flow};
@@ -23,6 +24,7 @@ pub(super) struct Reader<'s> {
     correlations: Correlations,
     memory: Memory,
     metadata: Metadata,
+    threads: RecentThreads,
     event_count: u64,
 }
 
@@ -37,6 +39,7 @@ impl<'s> Reader<'s> {
             correlations: Correlations::default(),
             memory: Memory::default(),
             metadata: Metadata::default(),
+            threads: RecentThreads::default(),
             event_count: 0,
         })
     }
@@ -106,13 +109,15 @@ impl<'s> Reader<'s> {
 
     fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
         let tracks = &mut self.out.tracks;
-        let (pid, tid) = (Output::pid(seen), Output::tid(seen));
-        if kineto::side(&seen.cat_bytes()) != Some(Side::Device) {
-            return tracks.thread(pid, tid, Nesting::Calls);
-        }
-        let track = tracks.thread(pid, tid, Nesting::Concurrent);
-        tracks.on_device(track);
-        track
+        self.threads.track(seen, || {
+            let (pid, tid) = (Output::pid(seen), Output::tid(seen));
+            if kineto::side(&seen.cat_bytes()) != Some(Side::Device) {
+                return tracks.thread(pid, tid, Nesting::Calls);
+            }
+            let track = tracks.thread(pid, tid, Nesting::Concurrent);
+            tracks.on_device(track);
+            track
+        })
     }
 
     fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {

@@ -12,19 +12,20 @@ use super::tokens::{Raw, Stop, Tokens};
 const MAX_STEP_LEN: usize = 128;
 
 /// More different ones than this are no repetition.
-const MAX_STEPS: usize = 2048;
+pub(super) const MAX_STEPS: usize = 2048;
 
 /// Stretches that are tried.
 const GUESSES: usize = 4;
 
 /// No step.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// What comes next in an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next<K> {
-    /// A value, under this key.
-    Value(K, Raw),
+    /// A value, under this key. The number stands for the stretch, [`NONE`] where that is not remembered: a hint at the
+    /// key, which has the same number next time.
+    Value(K, Raw, u32),
     /// Nothing: the closing bracket has been read.
     End,
 }
@@ -75,7 +76,9 @@ impl<K: Copy> Shape<K> {
                 if begins_with(rest, &step.text) {
                     self.last = guess;
                     let next = match step.next {
-                        Next::Value(meaning, key) => Next::Value(meaning, key.moved(tokens.position())),
+                        Next::Value(meaning, key, _) => {
+                            Next::Value(meaning, key.moved(tokens.position()), guess)
+                        }
                         Next::End => Next::End,
                     };
                     tokens.skip(step.text.len());
@@ -95,20 +98,23 @@ impl<K: Copy> Shape<K> {
             let key = tokens.key()?;
             // What stands before the value belongs to the stretch.
             tokens.peek()?;
-            Next::Value(meaning(&bytes_of(tokens.bytes(), key)), key)
+            Next::Value(meaning(&bytes_of(tokens.bytes(), key)), key, NONE)
         };
         let text = &tokens.bytes()[start..tokens.position()];
-        self.remember(text, start, next);
-        Ok(next)
+        let number = self.remember(text, start, next);
+        Ok(match next {
+            Next::Value(meaning, key, _) => Next::Value(meaning, key, number),
+            Next::End => Next::End,
+        })
     }
 
-    fn remember(&mut self, text: &[u8], start: usize, next: Next<K>) {
+    fn remember(&mut self, text: &[u8], start: usize, next: Next<K>) -> u32 {
         let index = match self.by_text.get(text) {
             Some(&known) => known,
             None if text.len() > MAX_STEP_LEN || self.steps.len() >= MAX_STEPS => NONE,
             None => {
                 let next = match next {
-                    Next::Value(meaning, key) => Next::Value(meaning, key.moved_back(start)),
+                    Next::Value(meaning, key, _) => Next::Value(meaning, key.moved_back(start), NONE),
                     Next::End => Next::End,
                 };
                 let index = u32::try_from(self.steps.len()).unwrap_or(NONE);
@@ -124,5 +130,6 @@ impl<K: Copy> Shape<K> {
             last.guesses[0] = index;
         }
         self.last = index;
+        index
     }
 }

@@ -4,6 +4,8 @@
 //! it accepts is JSON with comments, extra or missing commas, single quotes, bare keys, and the words of other
 //! languages (`NaN`, `None` …).
 
+use super::digits;
+
 /// Nesting beyond this is refused: no trace needs it, and a hostile one could fill the memory with it.
 const MAX_DEPTH: u32 = 128;
 
@@ -257,7 +259,12 @@ impl<'a> Tokens<'a> {
     /// Any value; of objects and arrays only the extent.
     #[inline]
     pub(super) fn value(&mut self) -> Result<Raw, Stop> {
-        match self.peek()? {
+        // Mostly nothing stands before it that is not read yet.
+        let first = match self.bytes.get(self.at) {
+            Some(&first @ (b'"' | b'{' | b'[' | b'0'..=b'9')) => first,
+            _ => self.peek()?,
+        };
+        match first {
             quote @ (b'"' | b'\'') => self.text(quote),
             b'{' => self.nested(Kind::Object),
             b'[' => self.nested(Kind::Array),
@@ -285,6 +292,10 @@ impl<'a> Tokens<'a> {
     /// A number or a word: everything up to the next separator.
     fn bare(&mut self) -> Result<Raw, Stop> {
         let start = self.at;
+        if let Some(end) = plain_number(self.bytes, start) {
+            self.at = end;
+            return Ok(Raw::new(Kind::Number, start, end));
+        }
         let rest = &self.bytes[start..];
         let len = match rest.iter().position(|&byte| ENDS_BARE[usize::from(byte)]) {
             Some(0) => return Err(Stop::Damaged("an unexpected character")),
@@ -343,6 +354,20 @@ impl<'a> Tokens<'a> {
             }
         }
     }
+}
+
+/// Where the number that begins at `start` ends: digits with or without a point, and behind them a separator.
+#[inline]
+fn plain_number(bytes: &[u8], start: usize) -> Option<usize> {
+    let after_sign = start + usize::from(bytes.get(start) == Some(&b'-'));
+    let mut end = after_sign + digits::count(bytes.get(after_sign..)?);
+    if end == after_sign {
+        return None;
+    }
+    if bytes.get(end) == Some(&b'.') {
+        end += 1 + digits::count(&bytes[end + 1..]);
+    }
+    bytes.get(end).filter(|&&byte| ENDS_BARE[usize::from(byte)]).map(|_| end)
 }
 
 /// Where the quote or a backslash is.

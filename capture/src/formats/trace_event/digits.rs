@@ -1,0 +1,71 @@
+//! Runs of decimal digits, a word at a time: the length of a number says when a loop over its bytes ends, which no
+//! processor foresees.
+
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+
+/// How many digits the bytes begin with.
+#[inline]
+pub(super) fn count(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut done = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'0'));
+        // Digits are 0 to 9 now. A byte above that sets its highest bit, by itself or in the sum. A carry reaches only
+        // bytes behind one that is no digit.
+        let others = (word | word.wrapping_add(ONES * (0x7f - 9))) & (ONES << 7);
+        if others != 0 {
+            return done + others.trailing_zeros() as usize / 8;
+        }
+        done += 8;
+    }
+    done + rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// The number that at most 19 digits are.
+#[inline]
+pub(super) fn number(digits: &[u8]) -> u64 {
+    let (words, rest) = digits.as_chunks::<8>();
+    let whole =
+        words.iter().fold(0, |sum: u64, word| sum.wrapping_mul(100_000_000).wrapping_add(eight(*word)));
+    rest.iter().fold(whole, |sum, digit| sum.wrapping_mul(10).wrapping_add(u64::from(digit & 0xf)))
+}
+
+/// The number of eight digits: neighbours are added up to pairs, pairs to fours, those to all.
+#[inline]
+fn eight(digits: [u8; 8]) -> u64 {
+    const PAIRS: u64 = 10 << 8 | 1;
+    const FOURS: u64 = 100 << 16 | 1;
+    const ALL: u64 = 10_000 << 32 | 1;
+    let ones = u64::from_le_bytes(digits) & (ONES * 0xf);
+    let pairs = ones.wrapping_mul(PAIRS) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(FOURS) >> 16 & 0x0000_ffff_0000_ffff;
+    fours.wrapping_mul(ALL) >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn digits_are_counted_and_read(value in 0..10_u64.pow(19), zeros in 0_usize..3, behind in any::<Vec<u8>>()) {
+            let text = value.to_string();
+            let text = format!("{}{text}", "0".repeat(zeros.min(19 - text.len())));
+            let mut bytes = text.clone().into_bytes();
+            bytes.extend(behind.iter().skip_while(|byte| byte.is_ascii_digit()));
+            prop_assert_eq!(count(&bytes), text.len());
+            prop_assert_eq!(number(text.as_bytes()), value);
+        }
+
+        #[test]
+        fn any_byte_ends_a_run(before in 0_usize..20, other in any::<u8>(), behind in any::<[u8; 8]>()) {
+            let mut bytes = vec![b'7'; before];
+            bytes.push(other);
+            bytes.extend(behind);
+            let expected = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            prop_assert_eq!(count(&bytes), expected);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The tracks of threads by the bytes of `pid` and `tid`, which repeat from event to event: equal tokens name the same
+//! thread, so neither numbers nor names have to be read again.
+
+use super::event::Seen;
+use super::tokens::Raw;
+use super::track::TrackIndex;
+
+/// Threads that are remembered.
+const PLACES: usize = 64;
+
+/// Longer tokens are not remembered.
+const MAX_LEN: usize = 14;
+
+/// The bytes of a token as a number, with its length and kind above them.
+type Token = u128;
+
+/// The threads that came last, each at the place that its tokens say.
+#[derive(Debug)]
+pub(super) struct RecentThreads([Option<([Token; 2], TrackIndex)>; PLACES]);
+
+impl Default for RecentThreads {
+    fn default() -> Self {
+        Self([None; PLACES])
+    }
+}
+
+impl RecentThreads {
+    /// The track of an event's thread; `find` is asked where it is not remembered.
+    pub(super) fn track(&mut self, seen: Seen<'_>, find: impl FnOnce() -> TrackIndex) -> TrackIndex {
+        let (Some(pid), Some(tid)) = (token(seen.event.pid, seen.bytes), token(seen.event.tid, seen.bytes))
+        else {
+            return find();
+        };
+        let tokens = [pid, tid];
+        let place = &mut self.0[place(&tokens)];
+        match *place {
+            Some((known, track)) if known == tokens => track,
+            _ => place.insert((tokens, find())).1,
+        }
+    }
+}
+
+/// `None` for a token that is too long.
+fn token(raw: Raw, bytes: &[u8]) -> Option<Token> {
+    let inside = raw.of(bytes);
+    if inside.len() > MAX_LEN {
+        return None;
+    }
+    let text = inside.iter().fold(0, |sum, &byte| sum << 8 | Token::from(byte));
+    Some((inside.len() as Token) << 120 | (raw.kind() as Token) << 112 | text)
+}
+
+/// Any spread will do: two threads at one place only forget each other.
+fn place([pid, tid]: &[Token; 2]) -> usize {
+    const RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+    ((*pid as u64).rotate_left(32) ^ *tid as u64).wrapping_mul(RATIO) as usize
+        >> (usize::BITS - PLACES.ilog2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::Event;
+    use super::super::tokens::{Tail, Tokens};
+    use super::*;
+
+    /// The token of a value as text.
+    fn token_of(value: &str) -> Option<Token> {
+        let bytes = format!("{{\"pid\":{value}}}").into_bytes();
+        let mut event = Event::default();
+        event.parse(&mut Tokens::new(&bytes, Tail::Closed)).unwrap();
+        token(event.pid, &bytes)
+    }
+
+    #[test]
+    fn only_equal_tokens_are_one() {
+        let values = ["1", "\"1\"", "11", "\"\"", "null", "0", "\"\\u0000\"", "[1]", "12345678901234"];
+        let tokens = values.map(|value| token_of(value).unwrap());
+        for (at, token) in tokens.iter().enumerate() {
+            assert_eq!(tokens.iter().position(|other| other == token), Some(at));
+            assert_eq!(Some(*token), token_of(values[at]));
+        }
+        assert_eq!(token_of("123456789012345"), None);
+    }
+}
