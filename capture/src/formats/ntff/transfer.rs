@@ -145,7 +145,10 @@ impl Key for Whole {
 /// Adds packets up.
 pub struct Adder<'s> {
     space: Space<'s>,
+    /// Sums so far, without `last`.
     open: BTreeMap<Launch, Part>,
+    /// The sum of the latest packets: packets of a launch come one after the other.
+    last: Option<(Launch, Part)>,
     aside: Sorter<Aside, &'s dyn Scratch>,
     times_aside: u64,
 }
@@ -154,7 +157,7 @@ impl<'s> Adder<'s> {
     /// Without any.
     #[must_use]
     pub fn new(space: Space<'s>) -> Self {
-        Self { space, open: BTreeMap::new(), aside: space.sorter(4), times_aside: 0 }
+        Self { space, open: BTreeMap::new(), last: None, aside: space.sorter(4), times_aside: 0 }
     }
 
     /// Adds a packet of a launch.
@@ -166,11 +169,25 @@ impl<'s> Adder<'s> {
         let size_bytes = if packet.size_bytes > SEMAPHORE_WRITE_BYTES { packet.size_bytes } else { 0 };
         let size_bytes = u64::from(size_bytes);
         let part = Part { start_ps, end_ps, size_bytes, first_engine: engine, engine, crc };
-        self.open.entry(launch).and_modify(|sum| sum.add(&part)).or_insert(part);
+        match &mut self.last {
+            Some((known, sum)) if *known == launch => sum.add(&part),
+            last => {
+                let before = last.replace((launch, part));
+                self.keep(before);
+            }
+        }
         if self.open.len() >= MAX_OPEN { self.put_aside() } else { Ok(()) }
     }
 
+    fn keep(&mut self, sum: Option<(Launch, Part)>) {
+        if let Some((launch, part)) = sum {
+            self.open.entry(launch).and_modify(|sum| sum.add(&part)).or_insert(part);
+        }
+    }
+
     fn put_aside(&mut self) -> Result<(), Error> {
+        let last = self.last.take();
+        self.keep(last);
         let number = self.times_aside;
         self.times_aside += 1;
         let open = std::mem::take(&mut self.open).into_iter();
