@@ -9,6 +9,6 @@ use nprof_engine::spill::{MemoryScratch, Space};
 fuzz_target!(|bytes: &[u8]| {
     let scratch = MemoryScratch::default();
     // Little memory, so that sorting spills.
-    let space = Space { scratch: &scratch, sort_bytes: 4_000 };
+    let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
     let _ = ntff::read(bytes, None, space, &mut Recorder::default(), &mut |_| {});
 });

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::codec::Encoder;
 use crate::ingest::Workers;
+use crate::spill::Together;
 
 /// Shares tasks among the threads of the process-wide pool.
 #[derive(Debug, Default)]
@@ -24,6 +25,19 @@ impl Workers for Threads {
             if let Ok(mut free) = free.lock() {
                 free.push(encoder);
             }
+        });
+    }
+}
+
+/// Runs the task that may go aside on a thread of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct TwoThreads;
+
+impl Together for TwoThreads {
+    fn run(&self, aside: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
+        std::thread::scope(|scope| {
+            scope.spawn(aside);
+            here();
         });
     }
 }

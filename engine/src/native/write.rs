@@ -10,12 +10,12 @@ use std::sync::{Mutex, OnceLock};
 
 use super::beside::Beside;
 use super::relayed::{self, Failure};
-use super::threads::Threads;
+use super::threads::{Threads, TwoThreads};
 use crate::base::{Error, Result};
 use crate::ingest::{Back, BuildOptions, Builder, Built, Relay};
 use crate::model::Sink;
 use crate::segment::{Output, PieceWriter};
-use crate::spill::{Scratch, Space};
+use crate::spill::{InTurn, Scratch, Space, Together};
 
 /// Why a segment was not written. `E` is the reader's error.
 #[derive(Debug)]
@@ -151,7 +151,8 @@ pub fn write_segment_while<E>(
     // A relay's names are kept apart from what the reader sorts, and both from what the builder does.
     let (of_names, of_builder) =
         (ScratchFile::new(directory, &cause, goes_on), ScratchFile::new(directory, &cause, goes_on));
-    let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes };
+    let together: &dyn Together = if taking == Taking::Beside { &TwoThreads } else { &InTurn };
+    let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, together };
     let failure = Failure::default();
     // Readable by whom the user's mask lets read: a store may be shared.
     let shared = Permissions::from_mode(0o666);

@@ -8,9 +8,11 @@ mod pile;
 mod scratch;
 mod sorter;
 mod space;
+mod together;
 
 pub use key::{ByteSpan, Key, NoBytes, Span};
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};
 pub use sorter::{Sorted, Sorter};
 pub use space::Space;
+pub use together::{InTurn, Together};

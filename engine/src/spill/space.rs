@@ -1,6 +1,6 @@
 //! What a reader may take for what it has to sort.
 
-use super::{Key, Pile, Scratch, Sorter};
+use super::{InTurn, Key, Pile, Scratch, Sorter, Together};
 
 /// Memory and scratch space.
 #[derive(Clone, Copy)]
@@ -9,6 +9,8 @@ pub struct Space<'s> {
     pub scratch: &'s dyn Scratch,
     /// Bytes of memory for the largest thing that is sorted; whatever is sorted beside it takes a part of that.
     pub sort_bytes: usize,
+    /// Runs tasks that are independent of each other.
+    pub together: &'s dyn Together,
 }
 
 impl<'s> Space<'s> {
@@ -18,7 +20,7 @@ impl<'s> Space<'s> {
     /// The usual memory.
     #[must_use]
     pub fn new(scratch: &'s dyn Scratch) -> Self {
-        Self { scratch, sort_bytes: Self::SORT_BYTES }
+        Self { scratch, sort_bytes: Self::SORT_BYTES, together: &InTurn }
     }
 
     /// Sorts in one `share`th of the memory.

@@ -109,6 +109,11 @@ impl<'s> Output<'s> {
         self.advance(READ_BYTES);
     }
 
+    /// Says that so many records have been read.
+    pub fn records_read(&mut self, records: u64) {
+        self.advance(records * READ_BYTES);
+    }
+
     /// Says that the row of so many records that were read before has been written.
     pub fn row_written(&mut self, records: u64) {
         self.advance(records * (RECORD_LEN as u64 - READ_BYTES));

@@ -9,12 +9,12 @@ use nprof_engine::model::{SliceKey, WarningKind};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted, Sorter, Space};
 use rustc_hash::FxHashMap;
 
-use super::core::{Core, Output};
+use super::core::Core;
 use super::engine::Engine;
+use super::finding::Findings;
 use super::landmark::{Edge, edge};
 use super::program::Place;
-use super::record::{Record, SegmentKind};
-use super::unknown::UnknownRecords;
+use super::record::Record;
 use crate::formats::Error;
 
 /// Starts that wait for their end, at most, beside one of each instruction. No device has that many under way: a trace
@@ -126,7 +126,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
                 .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
             started_behind: FxHashMap::default(),
             waiting: 0,
-            executions: space.sorter(1),
+            executions: space.sorter(2),
             last_end_ps: 0,
         }
     }
@@ -134,25 +134,21 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     /// Takes a record, with its number in its segment.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// Those of the scratch space.
     pub fn record(
         &mut self,
         (number, record): (u64, &Record),
-        unknown: &mut UnknownRecords,
-        out: &mut Output<'_>,
+        found: &mut Findings<'_>,
     ) -> Result<(), Error> {
-        let segment = SegmentKind::Instruction.title();
-        let Some((engine, edge)) = edge(record) else {
-            unknown.keep(out.sink, segment, number, record)?;
-            return Ok(());
-        };
+        let Some((engine, edge)) = edge(record) else { return found.unknown(number, record) };
         let place = self.core.programs[engine.index()].locate(record.low24());
         if place == Place::Before {
             // The runtime's own code, which prepares runs; neuron-profile does not list it either.
             return Ok(());
         }
         let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
-            out.damaged("an instruction of an engine without a clock, or out of time", segment, number);
+            let what = "an instruction of an engine without a clock, or out of time";
+            found.warn_of(WarningKind::DamagedRecord, what, number);
             return Ok(());
         };
         let waiting = match place {
@@ -170,7 +166,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
                     if self.waiting > MAX_WAITING && waiting.len() > 1 { waiting.pop_front() } else { None };
                 if let Some(start) = lost {
                     self.waiting -= 1;
-                    self.unfinished(engine, place, start, out)?;
+                    self.unfinished(engine, place, start, found)?;
                 }
                 return Ok(());
             }
@@ -179,11 +175,9 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         match start {
             Some(start) => {
                 self.waiting -= 1;
-                self.ended(engine, place, start, Ending { ps, record, number }, out)?;
+                self.ended(engine, place, start, Ending { ps, record, number }, found)?;
             }
-            None => out.sink.warn(WarningKind::Unpaired, "an instruction ended that never started", &|| {
-                format!("record {number} of the {segment} segment")
-            }),
+            None => found.warn_of(WarningKind::Unpaired, "an instruction ended that never started", number),
         }
         Ok(())
     }
@@ -194,16 +188,15 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         place: Place,
         start: Start,
         ending: Ending<'_>,
-        out: &mut Output<'_>,
+        found: &mut Findings<'_>,
     ) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 {
             return Ok(());
         }
         if ending.ps < start.ps {
-            out.sink.warn(WarningKind::AdjustedValue, "an instruction ended before it started", &|| {
-                format!("record {} of the instruction segment", ending.number)
-            });
+            let what = "an instruction ended before it started";
+            found.warn_of(WarningKind::AdjustedValue, what, ending.number);
         }
         let end_ps = (ending.ps - self.core.origin_ps).max(start_ps);
         let crc = Some((ending.record.payload_low(), ending.record.payload_high()));
@@ -233,8 +226,8 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     /// An engine that stands at the wait for the next run is no news; anything else hangs and is shown to the end.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
-    pub fn finish(mut self, out: &mut Output<'_>) -> Result<Executions<'s>, Error> {
+    /// Those of the scratch space.
+    pub fn finish(mut self, found: &mut Findings<'_>) -> Result<Executions<'s>, Error> {
         let behind = std::mem::take(&mut self.started_behind);
         let mut open: Vec<(Engine, Place, Start)> = Vec::new();
         for (engine, started) in Engine::ALL.into_iter().zip(std::mem::take(&mut self.started)) {
@@ -247,7 +240,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         }
         open.sort_unstable_by_key(|&(engine, place, start)| (start.ps, engine, place));
         for (engine, place, start) in open {
-            self.unfinished(engine, place, start, out)?;
+            self.unfinished(engine, place, start, found)?;
         }
         Ok(Executions { sorted: self.executions.finish()?, last_end_ps: self.last_end_ps })
     }
@@ -257,13 +250,13 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         engine: Engine,
         place: Place,
         start: Start,
-        out: &mut Output<'_>,
+        found: &mut Findings<'_>,
     ) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 || self.waits_for_next_run(engine, place, start_ps) {
             return Ok(());
         }
-        out.sink.warn(WarningKind::Unpaired, "an instruction started that never ended", &|| {
+        found.warn(WarningKind::Unpaired, "an instruction started that never ended", || {
             format!("{} engine, {start_ps} ps after the start of the run", engine.name())
         });
         let end_ps = self.last_end_ps.max(start_ps);

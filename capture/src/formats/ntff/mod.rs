@@ -18,6 +18,7 @@ pub mod dma;
 pub mod effect;
 pub mod engine;
 pub mod execution;
+pub mod finding;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod instruction;
@@ -50,7 +51,8 @@ use self::container::{Container, RecordSegment};
 use self::core::{Core, Output};
 use self::disassemble::SemaphoreNames;
 use self::dma::DmaWriter;
-use self::execution::ExecutionReader;
+use self::execution::{ExecutionReader, Executions};
+use self::finding::Findings;
 use self::landmark::Landmarks;
 use self::packet::PacketReader;
 use self::record::{Record, SegmentKind, records};
@@ -149,29 +151,37 @@ fn read_core<'s>(
     out: &mut Output<'_>,
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
-    let mut packets = PacketReader::new(core, space);
-    for_each_record(segments, SegmentKind::Dma, out, |record, out| {
-        packets.record(record, &mut unknown, out)
-    })?;
-    let mut dma = DmaWriter::new(core, out)?;
-    let transfers = dma.packets(packets.finish(out)?, space, out)?;
-    // Before the instructions: the rows of those that set transfers off show their size.
-    let transfers = dma.transfers(transfers, landmarks.triggers.finish()?, space, out)?;
-    out.part_done(bytes_of(segments, SegmentKind::Dma));
-
-    let mut executions = ExecutionReader::new(core, space);
-    for_each_record(segments, SegmentKind::Instruction, out, |record, out| {
-        executions.record(record, &mut unknown, out)
-    })?;
-    let executions = executions.finish(out)?;
+    // Instructions are paired while packets are written, events while instructions are.
+    let (transfers, executions) = beside(
+        space,
+        || executions(core, segments, space),
+        || {
+            let mut packets = PacketReader::new(core, space);
+            for_each_record(segments, SegmentKind::Dma, out, |record, out| {
+                packets.record(record, &mut unknown, out)
+            })?;
+            let mut dma = DmaWriter::new(core, out)?;
+            let transfers = dma.packets(packets.finish(out)?, space, out)?;
+            // Before the instructions: the rows of those that set transfers off show their size.
+            let transfers = dma.transfers(transfers, landmarks.triggers.finish()?, space, out)?;
+            out.part_done(bytes_of(segments, SegmentKind::Dma));
+            Ok((transfers, dma.rows))
+        },
+    );
+    let ((transfers, dma_rows), (executions, found)) = (transfers?, executions?);
+    found.tell(&mut unknown, out)?;
     let last_end_ps = executions.last_end_ps;
-    let instructions = instruction::write(core, executions, &transfers, names, space, out)?;
-    out.part_done(bytes_of(segments, SegmentKind::Instruction));
-
-    let mut events = EventReader::new(core, space);
-    for_each_record(segments, SegmentKind::Event, out, |record, out| {
-        events.record(record, &mut unknown, out)
-    })?;
+    let (instructions, events) = beside(
+        space,
+        || events(core, segments, space),
+        || {
+            let instructions = instruction::write(core, executions, &transfers, names, space, out)?;
+            out.part_done(bytes_of(segments, SegmentKind::Instruction));
+            Ok(instructions)
+        },
+    );
+    let (instructions, (events, found)) = (instructions?, events?);
+    found.tell(&mut unknown, out)?;
     let events = events.write(names, out)?;
     out.part_done(bytes_of(segments, SegmentKind::Event));
 
@@ -186,7 +196,51 @@ fn read_core<'s>(
     }
     let others = [SegmentKind::Throttle, SegmentKind::Error, SegmentKind::Unknown];
     out.part_done(others.into_iter().map(|kind| bytes_of(segments, kind)).sum());
-    Ok(Counts { instructions, dma_rows: dma.rows, events, last_end_ps })
+    Ok(Counts { instructions, dma_rows, events, last_end_ps })
+}
+
+/// Runs two tasks, at the same time if the space can. The result of `here` comes first.
+fn beside<A: Send, B>(
+    space: Space<'_>,
+    aside: impl FnOnce() -> Result<A, Error> + Send,
+    here: impl FnOnce() -> Result<B, Error>,
+) -> (Result<B, Error>, Result<A, Error>) {
+    let (mut aside, mut here) = (Some(aside), Some(here));
+    let (mut of_aside, mut of_here) = (None, None);
+    space.together.run(&mut || of_aside = aside.take().map(|task| task()), &mut || {
+        of_here = here.take().map(|task| task());
+    });
+    (of_here.expect("each task runs once"), of_aside.expect("each task runs once"))
+}
+
+/// The executions of a core by time, with the findings about their records.
+fn executions<'s>(
+    core: &Core<'_>,
+    segments: &[RecordSegment<'_>],
+    space: Space<'s>,
+) -> Result<(Executions<'s>, Findings<'s>), Error> {
+    let mut found = Findings::new(SegmentKind::Instruction, space);
+    let mut executions = ExecutionReader::new(core, space);
+    for (number, record) in of_kind(segments, SegmentKind::Instruction).into_iter().flat_map(records) {
+        found.record_read();
+        executions.record((number, &record), &mut found)?;
+    }
+    Ok((executions.finish(&mut found)?, found))
+}
+
+/// The events of a core, with the findings about their records.
+fn events<'c, 'a, 's>(
+    core: &'c Core<'a>,
+    segments: &[RecordSegment<'_>],
+    space: Space<'s>,
+) -> Result<(EventReader<'c, 'a, 's>, Findings<'s>), Error> {
+    let mut found = Findings::new(SegmentKind::Event, space);
+    let mut events = EventReader::new(core, space);
+    for (number, record) in of_kind(segments, SegmentKind::Event).into_iter().flat_map(records) {
+        found.record_read();
+        events.record((number, &record), &mut found)?;
+    }
+    Ok((events, found))
 }
 
 /// Calls `each` with every record of the segments of a kind and its number in its segment.

@@ -95,7 +95,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
         let mut rings = Vec::new();
         rings.resize_with(DMA_ENGINES * QUEUES, Ring::default);
-        Self { core, rings, waiting: 0, packets: space.sorter(1) }
+        Self { core, rings, waiting: 0, packets: space.sorter(2) }
     }
 
     /// Takes a record, with its number in its segment.

@@ -4,15 +4,15 @@ use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId,
-    TrackSpec, Unit, Value,
+    TrackSpec, Unit, Value, WarningKind,
 };
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
 use super::disassemble::SemaphoreNames;
 use super::engine::Engine;
-use super::record::{Record, SegmentKind};
-use super::unknown::UnknownRecords;
+use super::finding::Findings;
+use super::record::Record;
 use crate::formats::Error;
 use crate::formats::neuron::schema::SemaphoreUpdate;
 
@@ -65,23 +65,21 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     /// For the event segments of a core.
     #[must_use]
     pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
-        Self { core, changes: space.sorter(1), records: 0 }
+        Self { core, changes: space.sorter(2), records: 0 }
     }
 
     /// Takes a record, with its number in its segment.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// Those of the scratch space.
     pub fn record(
         &mut self,
         (number, record): (u64, &Record),
-        unknown: &mut UnknownRecords,
-        out: &mut Output<'_>,
+        found: &mut Findings<'_>,
     ) -> Result<(), Error> {
-        let segment = SegmentKind::Event.title();
         self.records += 1;
         let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
-            out.damaged("an event without a clock, or out of time", segment, number);
+            found.warn_of(WarningKind::DamagedRecord, "an event without a clock, or out of time", number);
             return Ok(());
         };
         let time_ps = ps - self.core.origin_ps;
@@ -97,7 +95,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
             })?,
             // Preparation of the run.
             0 | 1 => {}
-            _ => unknown.keep(out.sink, segment, number, record)?,
+            _ => found.unknown(number, record)?,
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::model::{Form, OwnedValue, WarningKind};
-use nprof_engine::spill::MemoryScratch;
+use nprof_engine::spill::{InTurn, MemoryScratch, Together};
 use prost::Message;
 
 use super::container::HEADER_LEN;
@@ -376,7 +376,7 @@ fn what_does_not_fit_into_memory_is_read_alike() {
     let bytes = long().bytes();
     let with = |sort_bytes| {
         let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
-        let space = Space { scratch: &scratch, sort_bytes };
+        let space = Space { sort_bytes, ..Space::new(&scratch) };
         read(&bytes, None, space, &mut recorder, &mut |_| {}).unwrap();
         recorder
     };
@@ -388,6 +388,41 @@ fn what_does_not_fit_into_memory_is_read_alike() {
     assert_eq!(spilled.slices, in_memory.slices);
     assert_eq!(spilled.samples, in_memory.samples);
     assert_eq!(spilled.links, in_memory.links);
+}
+
+/// Runs the task that may go aside before the other one.
+struct AsideFirst;
+
+impl Together for AsideFirst {
+    fn run(&self, aside: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
+        aside();
+        here();
+    }
+}
+
+#[test]
+fn which_task_ends_first_changes_nothing() {
+    let mut trace = long();
+    // Records of every segment that are not known, and such that lack a partner or a clock.
+    for number in 0..3 {
+        trace.record(INSTRUCTION, 0x77, 3, number, BEGIN + 3);
+        trace.record(DMA, 0, 0, 0x10 | 9, BEGIN + 4);
+        trace.record(EVENT, 0x0905, 7, number, BEGIN + 5);
+        trace.edge(Engine::Tensor, 1, 1, 0, BEGIN + 20_000 + u64::from(number));
+        trace.edge(Engine::Scalar, 3, 0, 0, BEGIN + 90_000);
+        trace.record(EVENT, 0x0105, 7, number, u64::MAX);
+    }
+    let bytes = trace.bytes();
+    let with = |together: &dyn Together| {
+        let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
+        let space = Space { together, ..Space::new(&scratch) };
+        read(&bytes, None, space, &mut recorder, &mut |_| {}).unwrap();
+        recorder
+    };
+    let (aside_first, in_turn) = (with(&AsideFirst), with(&InTurn));
+    assert_eq!(in_turn.rows_of("unknown_record").count(), 9);
+    assert!(in_turn.warnings().len() >= 4, "{:?}", in_turn.warnings());
+    assert_eq!(format!("{aside_first:?}"), format!("{in_turn:?}"));
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! Warnings and unknown records of a segment whose records are paired while the sink takes rows of
+//! another one. They wait here, in bounded memory, and go to the sink afterwards.
+
+use nprof_engine::base;
+use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::model::{WarningKind, Warnings};
+use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Space};
+
+use super::core::Output;
+use super::record::{RECORD_LEN, Record, SegmentKind};
+use super::unknown::UnknownRecords;
+use crate::formats::Error;
+
+/// A record that is not known, with its number in its segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Unknown {
+    number: u64,
+    record: [u8; RECORD_LEN],
+}
+
+impl Key for Unknown {
+    type Span = NoBytes;
+    const MAX_LEN: usize = 10 + RECORD_LEN;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_varint(self.number);
+        out.extend_from_slice(&self.record);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
+        let (number, mut record) = (cursor.varint()?, [0; RECORD_LEN]);
+        record.copy_from_slice(cursor.take(RECORD_LEN)?);
+        Ok(Self { number, record })
+    }
+}
+
+/// Findings in all segments of a kind.
+pub struct Findings<'s> {
+    kind: SegmentKind,
+    records: u64,
+    unknown: Pile<Unknown, &'s dyn Scratch>,
+    warnings: Warnings,
+}
+
+impl<'s> Findings<'s> {
+    /// None yet.
+    #[must_use]
+    pub fn new(kind: SegmentKind, space: Space<'s>) -> Self {
+        Self { kind, records: 0, unknown: space.pile(), warnings: Warnings::default() }
+    }
+
+    /// Counts a record that was read.
+    pub fn record_read(&mut self) {
+        self.records += 1;
+    }
+
+    /// Keeps a record that is not known.
+    ///
+    /// # Errors
+    /// Those of the scratch space.
+    pub fn unknown(&mut self, number: u64, record: &Record) -> Result<(), Error> {
+        Ok(self.unknown.push(Unknown { number, record: record.to_bytes() })?)
+    }
+
+    /// Counts a warning.
+    pub fn warn(&mut self, kind: WarningKind, what: &str, place: impl FnOnce() -> String) {
+        self.warnings.add(kind, what, place);
+    }
+
+    /// Counts a warning about a record.
+    pub fn warn_of(&mut self, kind: WarningKind, what: &str, number: u64) {
+        let segment = self.kind.title();
+        self.warn(kind, what, || format!("record {number} of the {segment} segment"));
+    }
+
+    /// Hands everything to the sink: unknown records in their order, then warnings.
+    ///
+    /// # Errors
+    /// The sink's own, and those of the scratch space.
+    pub fn tell(self, unknown: &mut UnknownRecords, out: &mut Output<'_>) -> Result<(), Error> {
+        let mut records = self.unknown.read();
+        while let Some(Unknown { number, record }) = records.next()? {
+            unknown.keep(out.sink, self.kind.title(), number, &Record::from_bytes(&record))?;
+        }
+        for warning in self.warnings.iter() {
+            for _ in 0..warning.count {
+                out.sink.warn(warning.kind, &warning.what, &|| warning.first_place.clone());
+            }
+        }
+        out.records_read(self.records);
+        Ok(())
+    }
+}
