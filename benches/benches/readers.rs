@@ -1,9 +1,11 @@
 //! Readers of traces: into a sink that only counts, and all the way into the store.
 //!
-//! `cargo bench -p nprof-benches --bench readers -- [MEGABYTES] [json] [ntff] [real]` (256 and all unless told otherwise).
-//! `real` repeats real traces (`../shared`) and is left out where they are missing. With `ingest NPROF` each trace is written to a
-//! file, and that binary ingests it. With `write NAME PATH` a trace is written: `json`, `ntff`, or a shape that `real` names.
-//! With `segment TRACE PATH` a file becomes a segment as an ingest of one rank makes it, for profilers and comparisons.
+//! `cargo bench -p nprof-benches --bench readers -- [MEGABYTES] [json] [ntff] [real]` (256 MB and
+//! all of them by default). `real` repeats real traces of `../shared` and says so if they are
+//! missing.
+//! - `ingest NPROF …` writes each trace to a file and runs the binary `NPROF ingest` on it.
+//! - `write NAME PATH` writes a trace: `json`, `ntff`, or a shape of `real`.
+//! - `segment TRACE PATH` turns a file into a segment, as an ingest of one rank does.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fs::File;
@@ -25,7 +27,7 @@ use nprof_engine::spill::{MemoryScratch, Space};
 /// Runs of each, of which the quickest counts.
 const RUNS: usize = 3;
 
-/// What is made traces of, beside the shapes of real ones.
+/// Generated traces, beside the shapes of real ones.
 const MADE: [&str; 2] = ["json", "ntff"];
 
 fn main() -> Result<()> {

@@ -8,7 +8,8 @@
 //! - `growth` draws how costs grow with the profile;
 //! - `page` runs the page's part on the machine and as wasm;
 //! - `clients` has many people zoom over HTTP;
-//! - `readers` measures readers of traces, alone and all the way into the store; `store` a simulated rank.
+//! - `readers` measures readers of traces, alone and all the way into the store; `store` a
+//!   simulated rank.
 
 pub mod page;
 

@@ -1,6 +1,6 @@
-//! Real Trace Event JSON, made longer: the events of a trace again and again, each turn later and with ids of its own.
+//! Real Trace Event JSON, made longer: a trace's events repeat, each turn later and with new ids.
 //!
-//! Everything else stays as the trace has it: keys, white space, arguments, unbound flows. Metadata events come once.
+//! Keys, white space, arguments and unbound flows stay as they are. Metadata events come once.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,7 +49,7 @@ const LARGEST_STEP: u64 = 1 << 32;
 /// The name of each shape, and its file where that is there.
 ///
 /// # Errors
-/// Where the folder of real traces is not beside the project.
+/// If the folder of real traces is not beside the project.
 pub fn shapes() -> Result<Vec<(&'static str, PathBuf)>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = folder.canonicalize().context("../shared/data, the folder of real traces, is not there")?;
@@ -74,7 +74,7 @@ struct Times<'a> {
     dur: Option<f64>,
 }
 
-/// What stands between two texts that stay.
+/// A number that differs from turn to turn.
 #[derive(Debug)]
 enum Moved {
     /// A time: its digits before the point.
@@ -104,10 +104,10 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// Of a trace in a file, plain or gzip.
+    /// Takes a trace in a file apart, plain or gzip.
     ///
     /// # Errors
-    /// Where the file cannot be read or is no JSON with events.
+    /// If the file cannot be read or is no JSON with events.
     pub fn open(path: &Path) -> Result<Self> {
         let mut text = String::new();
         Input::new(File::open(path)?)?.read_to_string(&mut text)?;

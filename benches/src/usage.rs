@@ -1,4 +1,4 @@
-//! What work costs: time by the clock and of processors, and memory of its own.
+//! Costs of work: wall time, processor time, and memory without mapped files.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 /// Between two looks at the memory of a process.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What a run took.
+/// Costs of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usage {
     /// Seconds by the clock.
@@ -30,7 +30,7 @@ pub fn of_work(work: impl FnOnce()) -> Usage {
 /// Runs a command to its end.
 ///
 /// # Errors
-/// Where it cannot be started, or fails.
+/// If it cannot be started, or fails.
 pub fn of_command(command: &mut Command) -> Result<Usage> {
     let (start, before) = (Instant::now(), children_s());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -55,12 +55,12 @@ pub fn status_mib(file: &str, key: &str) -> u64 {
     line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// Of this process, so far.
+/// This process, so far.
 fn processor_s() -> f64 {
     ticks_s(0)
 }
 
-/// Of this process's children that have ended.
+/// This process's children that have ended.
 fn children_s() -> f64 {
     ticks_s(2)
 }

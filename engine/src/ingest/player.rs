@@ -1,4 +1,5 @@
-//! The builder's end of a relay: plays the calls of batches, in the order in which they were carried.
+//! The builder's end of a relay: plays the calls of batches, in the order in which they were
+//! carried.
 
 use super::Builder;
 use super::packer::Packer;

@@ -1,5 +1,5 @@
-//! Texts that came lately, each at the place that its hash says: the texts of a trace repeat, and a place is all that
-//! has to be told of one that is known. A text is forgotten when another one takes its place.
+//! Recent texts, each at a place that its hash says. Texts of a trace repeat, and the place of a
+//! known text stands for the text. A text is forgotten when another one takes its place.
 
 use crate::model::hash_of;
 
@@ -16,12 +16,12 @@ pub struct RecentTexts {
     texts: Vec<String>,
 }
 
-/// Where a text belongs.
+/// The place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spot {
-    /// The text is here.
+    /// The text is remembered here.
     Known(u16),
-    /// Another text is, or none.
+    /// Another text is remembered here, or none.
     Other(u16),
     /// The text is empty or too long.
     Nowhere,
@@ -33,7 +33,7 @@ impl RecentTexts {
         Self { texts: vec![String::new(); PLACES] }
     }
 
-    /// Where a text belongs; places are below [`PLACES`]. The empty text has none: places begin with it.
+    /// The place of a text, below [`PLACES`]. The empty text has none, because places begin empty.
     pub fn find(&self, text: &str) -> Spot {
         if text.len() > MAX_LEN || text.is_empty() {
             return Spot::Nowhere;
@@ -42,7 +42,7 @@ impl RecentTexts {
         if self.texts[usize::from(place)] == text { Spot::Known(place) } else { Spot::Other(place) }
     }
 
-    /// Puts a text where it belongs.
+    /// Remembers a text at its place.
     pub fn put(&mut self, place: u16, text: &str) {
         let kept = &mut self.texts[usize::from(place)];
         kept.clear();

@@ -59,7 +59,7 @@ pub(super) enum Held {
         len: usize,
         as_what: Texted,
     },
-    /// A text that is from now on known at its place.
+    /// A text that the other end remembers at its place from now on.
     NewText {
         len: u32,
         place: u16,
@@ -71,7 +71,7 @@ pub(super) enum Held {
     },
 }
 
-/// What a text is.
+/// Plain text or JSON.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Texted {
     Plain,
@@ -98,17 +98,17 @@ pub struct Relay<'a> {
     /// Slices and samples of each track so far.
     tracks: Vec<u32>,
     warnings: Warnings,
-    /// Names that came lately, with their numbers by place.
+    /// Recent names, with their numbers by place.
     recent_names: (RecentTexts, Vec<NameId>),
-    /// Texts of fields that came lately, which the builder's end knows by their places.
+    /// Recent texts of fields. The builder's end knows them by their places.
     recent_texts: RecentTexts,
-    /// Bytes of texts that may still be sent so that each is sure to fit into the builder's dictionary: only such texts
-    /// get places.
+    /// Bytes of texts that still surely fit the builder's dictionary. Only such texts get places.
     room_bytes: usize,
 }
 
 impl<'a> Relay<'a> {
-    /// Hands calls on through `carrier`; `scratch` is for names. `dictionary_bytes` are those of the builder's options.
+    /// Hands calls on through `carrier`; `scratch` is for names. `dictionary_bytes` are those of
+    /// the builder's options.
     pub fn new(scratch: &'a dyn Scratch, carrier: &'a mut dyn Carrier, dictionary_bytes: usize) -> Self {
         Self {
             carrier,

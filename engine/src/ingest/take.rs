@@ -1,4 +1,4 @@
-//! Taking rows: slices, samples and rows of side tables, whoever holds their fields.
+//! Taking rows: slices, samples and rows of side tables, with fields from a reader or a batch.
 
 use super::builder::{Builder, NO_TRACK};
 use super::packer::Packer;
@@ -7,8 +7,8 @@ use crate::base::{Error, Result};
 use crate::block::ColumnType;
 use crate::model::{FieldId, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value};
 
-/// The fields of a row, in order. They are packed where they are taken: an enum that goes through memory costs more than
-/// taking it.
+/// The fields of a row, in order. Each is packed when it is taken, so that its value stays in
+/// registers.
 pub trait RowFields {
     /// The next field.
     ///

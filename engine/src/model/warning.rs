@@ -84,8 +84,8 @@ impl Warnings {
         *self.count(kind, what, place) += 1;
     }
 
-    /// The count of a warning, 0 where it is new. Known texts are found without an allocation: a trace can have
-    /// millions of unbound flows.
+    /// The count of a warning, 0 for a new one. Known texts are found without an allocation: a
+    /// trace can have millions of unbound flows.
     fn count(&mut self, kind: WarningKind, what: &str, place: impl FnOnce() -> String) -> &mut u64 {
         let of_kind = self.by_kind.entry(kind).or_default();
         let what =

@@ -1,5 +1,5 @@
-//! Runs of decimal digits, a word at a time: the length of a number says when a loop over its bytes ends, which no
-//! processor foresees.
+//! Runs of decimal digits, a word at a time. A loop over bytes ends after as many steps as the
+//! number has digits, which no processor predicts.
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
@@ -10,8 +10,8 @@ pub(super) fn count(bytes: &[u8]) -> usize {
     let mut done = 0;
     for word in words {
         let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'0'));
-        // Digits are 0 to 9 now. A byte above that sets its highest bit, by itself or in the sum. A carry reaches only
-        // bytes behind one that is no digit.
+        // Digits are 0 to 9 now. A byte above 9 has its highest bit set, by itself or in the sum. A
+        // carry reaches only bytes behind one that is no digit.
         let others = (word | word.wrapping_add(ONES * (0x7f - 9))) & (ONES << 7);
         if others != 0 {
             return done + others.trailing_zeros() as usize / 8;

@@ -1,7 +1,7 @@
 //! Fields of slices and samples: names to numbers, tokens to values.
 //!
-//! The keys of a trace repeat. A member's hint says which field its key was last time, and the key itself is compared
-//! before the dictionary is asked.
+//! The keys of a trace repeat. A member's hint names the field that its key was last time. The key
+//! is compared, and looked up only if it differs.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, Unit, Value};
@@ -76,8 +76,8 @@ impl Fields {
         Self { table, known: Vec::new(), by_key: Default::default(), by_hint: Default::default() }
     }
 
-    /// The field of a key (its text without escapes, as bytes), or `None` where there are too many. Equal keys of a level
-    /// should have equal hints.
+    /// The field of a key (its text without escapes, as bytes), or `None` if there are too many.
+    /// Equal keys of a level should have equal hints.
     pub(super) fn id(
         &mut self,
         sink: &mut dyn Sink,
@@ -149,7 +149,7 @@ pub(super) enum Kept {
     Dropped,
 }
 
-/// The fields of one event, while they are put together. A key that comes again replaces the value before.
+/// The fields of one event, while they are put together. The last value of a repeated key counts.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     entries: Vec<(FieldId, Pending)>,

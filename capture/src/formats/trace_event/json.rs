@@ -7,7 +7,7 @@ use rustc_hash::FxHasher;
 use super::text;
 use super::tokens::{Kind, Raw, Stop, Tail, Tokens};
 
-/// Values that were made compact lately, each at the place that its hash says: shapes and types of tensors repeat.
+/// Recent values and their compact forms, by hash: shapes and types of tensors repeat.
 #[derive(Debug)]
 pub(super) struct Compacted {
     places: Vec<(Vec<u8>, String)>,
@@ -84,8 +84,8 @@ pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
     }
 }
 
-/// The usual case, fast: arrays of numbers and of plain strings, such as the shapes and types of tensors. `false` for
-/// anything else; `out` may then hold a part of it.
+/// The usual case, fast: arrays of numbers and of plain strings, such as the shapes and types of
+/// tensors. `false` for anything else; `out` may then hold a part of it.
 fn plain(bytes: &[u8], out: &mut String) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     // The kind of token before; at first a comma, as a value may follow.

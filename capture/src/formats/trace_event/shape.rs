@@ -23,8 +23,8 @@ pub(super) const NONE: u32 = u32::MAX;
 /// What comes next in an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next<K> {
-    /// A value, under this key. The number stands for the stretch, [`NONE`] where that is not remembered: a hint at the
-    /// key, which has the same number next time.
+    /// A value, under this key. The number stands for the stretch, [`NONE`] where that is not
+    /// remembered: a hint at the key, which has the same number next time.
     Value(K, Raw, u32),
     /// Nothing: the closing bracket has been read.
     End,

@@ -1,5 +1,5 @@
-//! The tracks of threads by the bytes of `pid` and `tid`, which repeat from event to event: equal tokens name the same
-//! thread, so neither numbers nor names have to be read again.
+//! The tracks of threads by the bytes of `pid` and `tid`, which repeat from event to event: equal
+//! tokens name the same thread, so neither numbers nor names have to be read again.
 
 use super::event::Seen;
 use super::tokens::Raw;

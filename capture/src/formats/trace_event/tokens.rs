@@ -356,7 +356,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Where the number that begins at `start` ends: digits with or without a point, and behind them a separator.
+/// The end of the number that begins at `start`: digits with or without a point, then a separator.
 #[inline]
 fn plain_number(bytes: &[u8], start: usize) -> Option<usize> {
     let after_sign = start + usize::from(bytes.get(start) == Some(&b'-'));
