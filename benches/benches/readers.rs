@@ -89,7 +89,9 @@ fn read(name: &str, size_bytes: u64) -> Result<()> {
             let scratch = MemoryScratch::default();
             result = match name {
                 "ntff" => ntff::read(&trace, None, Space::new(&scratch), &mut tally, &mut |_| {}),
-                _ => trace_event::read_bytes(&trace, trace_event::Context::default(), &mut tally, &mut |_| {}),
+                _ => {
+                    trace_event::read_bytes(&trace, trace_event::Context::default(), &mut tally, &mut |_| {})
+                }
             };
         })
     });

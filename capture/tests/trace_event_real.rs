@@ -97,6 +97,7 @@ fn owners(segment: &Segment<Vec<u8>>) -> BTreeMap<i64, (String, Option<String>)>
                     ("track", OwnedValue::Int(value)) => track = Some(value),
                     ("pid", OwnedValue::Text(text)) => pid = Some(text),
                     ("tid", OwnedValue::Text(text)) => tid = Some(text),
+                    ("counter" | "counter_id" | "series", OwnedValue::Text(_)) => {}
                     other => panic!("{other:?} in the table of tracks"),
                 }
             }
