@@ -374,7 +374,7 @@ mod tiles {
 mod search {
     use memchr::memmem;
     use nprof_engine::native::AllCores;
-    use nprof_engine::query::Pattern;
+    use nprof_engine::query::{HitPage, Pattern};
 
     use super::*;
 
@@ -383,7 +383,10 @@ mod search {
     #[divan::bench(args = NEEDLES)]
     fn text(bencher: Bencher, needle: &str) {
         bencher.bench(|| {
-            EVENTS.segment.search(&Pattern::text(needle), 0, &AllCores(&|| true)).map(|found| found.rows)
+            EVENTS
+                .segment
+                .search(&Pattern::text(needle), HitPage::first(0), &AllCores(&|| true))
+                .map(|found| found.rows)
         });
     }
 

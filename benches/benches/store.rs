@@ -12,7 +12,7 @@ use nprof_capture::device::simulated::{self, Settings};
 use nprof_engine::base::Interval;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{AllCores, SegmentFile, WriteError, write_segment};
-use nprof_engine::query::Pattern;
+use nprof_engine::query::{HitPage, Pattern};
 use nprof_engine::tile::{Level, TileId, groups};
 use nprof_engine::wire::answer;
 
@@ -88,7 +88,13 @@ fn questions(path: &Path) {
     );
     report(
         "search, rare text",
-        time(|| drop(black_box(segment.search(&Pattern::text("layers.7"), 100, &AllCores(&|| true))))),
+        time(|| {
+            drop(black_box(segment.search(
+                &Pattern::text("layers.7"),
+                HitPage::first(100),
+                &AllCores(&|| true),
+            )))
+        }),
     );
     report("summary", time(|| drop(black_box(answer::summary(&segment, 0)))));
 }

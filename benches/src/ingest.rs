@@ -266,7 +266,7 @@ fn counter<T: Fixed + Into<u32>>(
 mod tests {
     use nprof_engine::base::Interval;
     use nprof_engine::native::SegmentFile;
-    use nprof_engine::query::{OneHand, Pattern};
+    use nprof_engine::query::{HitPage, OneHand, Pattern};
 
     use super::*;
     use crate::generate::files::read_texts;
@@ -290,7 +290,10 @@ mod tests {
         let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX), &OneHand).unwrap();
         assert_eq!(all.count, meta.instructions[0]);
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
-        let rows = segment.search(&Pattern::text(texts.lines().next().unwrap()), 1, &OneHand).unwrap().rows;
+        let rows = segment
+            .search(&Pattern::text(texts.lines().next().unwrap()), HitPage::first(1), &OneHand)
+            .unwrap()
+            .rows;
         assert!(!rows.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
 use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
-use nprof_engine::query::Pattern;
+use nprof_engine::query::{HitPage, Pattern};
 use nprof_engine::segment::{BlockReader, ColumnRole};
 use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
 use nprof_engine::wire::answer;
@@ -151,7 +151,7 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             NAME,
             "S1",
             &questions.needles,
-            |needle| Ok(segment.search(&Pattern::text(needle), 0, &AllCores(&|| true))?.rows),
+            |needle| Ok(segment.search(&Pattern::text(needle), HitPage::first(0), &AllCores(&|| true))?.rows),
             |_, rows| Answer { rows: rows.len(), sum: 0 },
         )?,
         tiles(&segment, questions, whole)?,

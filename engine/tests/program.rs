@@ -10,7 +10,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{OneHand, Pattern};
+use nprof_engine::query::{HitPage, OneHand, Pattern};
 use nprof_engine::segment::{BlockReader, ColumnRole, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -256,10 +256,14 @@ fn search_finds_texts_with_and_without_postings() {
         let is_match =
             |one: &&Executed| one.operands.contains(needle) || one.opcode.to_lowercase().contains(needle);
         let pattern = Pattern::text(needle);
-        let found = segment.search(&pattern, 3, &OneHand).unwrap();
+        let found = segment.search(&pattern, HitPage::first(3), &OneHand).unwrap();
         // Again, with what was seen, and by several at once.
-        assert_eq!(segment.search(&pattern, 3, &AllCores(&|| true)).unwrap(), found, "{needle}");
-        assert_eq!(segment.search(&pattern, 3, &AllCores(&|| false)), Err(Error::Unwanted));
+        assert_eq!(
+            segment.search(&pattern, HitPage::first(3), &AllCores(&|| true)).unwrap(),
+            found,
+            "{needle}"
+        );
+        assert_eq!(segment.search(&pattern, HitPage::first(3), &AllCores(&|| false)), Err(Error::Unwanted));
         let expected: Vec<u32> =
             (0..).zip(&executed).filter(|(_, one)| is_match(one)).map(|(row, _)| row).collect();
         assert_eq!(found.rows.iter().collect::<Vec<_>>(), expected, "{needle}");

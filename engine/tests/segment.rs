@@ -12,7 +12,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{OneHand, Pattern, Syntax};
+use nprof_engine::query::{HitPage, HitPlace, OneHand, Pattern, Syntax};
 use nprof_engine::segment::{Fetched, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -175,7 +175,7 @@ proptest! {
         prop_assert_eq!(unwanted, Err(Error::Unwanted));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
-        let hits = segment.search(&Pattern::text("ab"), 5, &OneHand).unwrap();
+        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), &OneHand).unwrap();
         let matching = slices.iter().filter(|g| g.text.as_deref().is_some_and(|t| t.contains("ab"))).count();
         prop_assert_eq!(hits.rows.len(), matching as u64);
         prop_assert_eq!(hits.hits.len(), matching.min(5));
@@ -185,7 +185,8 @@ proptest! {
     fn a_regular_expression_finds_what_a_scan_of_decoded_rows_finds(
         slices in prop::collection::vec(given(), 1..120),
         pattern in prop::sample::select(vec!["ab", "a.c?d", "^[ab]+$", "op_[1-3]", "OP_(1|4)", "^$", "d|_2", "[^_]b\\b", "(a|b){3}"]),
-        limit in 0_usize..8,
+        (before, after) in (0_usize..8, 0_usize..8),
+        at in (-1_200_000_i64..9_200_000, any::<prop::sample::Index>(), any::<bool>()),
         tight in any::<bool>(),
     ) {
         let options = if tight { TIGHT } else { BuildOptions::default() };
@@ -203,14 +204,23 @@ proptest! {
             }
         }
         let pattern = Pattern::new(pattern, Syntax::Regex).unwrap();
-        let rows = segment.search(&pattern, 0, &OneHand).unwrap().rows;
+        let rows = segment.search(&pattern, HitPage::first(0), &OneHand).unwrap().rows;
         prop_assert_eq!(rows.iter().collect::<Vec<_>>(), expected.iter().map(|hit| hit.1).collect::<Vec<_>>());
-        let found = answer::search(&segment, &pattern, limit, &AllCores(&|| true)).unwrap();
         expected.sort_unstable();
-        expected.truncate(limit);
+        // Any time, or exactly that of a hit.
+        let (any_ps, index, is_hit) = at;
+        let at = match expected.get(index.index(expected.len().max(1))) {
+            Some(&(start_ps, row, _)) if is_hit => HitPlace { start_ps, row },
+            _ => HitPlace { start_ps: any_ps, row: 0 },
+        };
+        let page = HitPage { at, before, after };
+        let found = answer::search(&segment, &pattern, page, &AllCores(&|| true)).unwrap();
+        let place = expected.partition_point(|&(start_ps, row, _)| (start_ps, row) < (at.start_ps, at.row));
+        let (first, end) = (place.saturating_sub(before), expected.len().min(place + after));
         let hits: Vec<_> =
             found.hits.iter().map(|hit| (hit.slice.start_ps, hit.slice.row, hit.field.as_str())).collect();
-        prop_assert_eq!((hits, found.total), (expected, rows.len()));
+        prop_assert_eq!(hits, &expected[first..end]);
+        prop_assert_eq!((found.before, found.total), (first as u64, rows.len()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use nprof_capture::device::simulated::{self, Settings};
 use nprof_engine::base::Interval;
 use nprof_engine::codec;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::query::{OneHand, Pattern, Syntax};
+use nprof_engine::query::{HitPage, HitPlace, OneHand, Pattern, Syntax};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId};
@@ -76,9 +76,9 @@ fn ask(bytes: Vec<u8>) {
     let Ok(segment) = Segment::open(bytes) else { return };
     let _ = segment.anatomy();
     let span = Interval::new(0, 1_000_000_000);
-    let _ = answer::search(&segment, &Pattern::text("matmul"), 10, &OneHand);
+    let _ = answer::search(&segment, &Pattern::text("matmul"), HitPage::first(10), &OneHand);
     if let Ok(pattern) = Pattern::new("size > \\d|x", Syntax::Regex) {
-        let _ = answer::search(&segment, &pattern, 10, &OneHand);
+        let _ = answer::search(&segment, &pattern, HitPage::around(HitPlace { start_ps: 1_000_000, row: 3 }, 10), &OneHand);
     }
     let _ = answer::selection(&segment, span, None, &OneHand);
     let _ = answer::window(&segment, span, None, 100);

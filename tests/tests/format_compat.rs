@@ -12,7 +12,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, RankInfo, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Unit, Value,
     WarningKind,
 };
-use nprof_engine::query::{OneHand, Pattern};
+use nprof_engine::query::{HitPage, OneHand, Pattern};
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::wire::answer;
@@ -117,7 +117,10 @@ fn check(segment: Segment<Vec<u8>>) {
     assert_eq!(names, ["ACTIVATE", "MATMUL"]);
     let detail = answer::slice(&segment, found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    assert_eq!(segment.search(&Pattern::text("operand 499"), 10, &OneHand).unwrap().rows.len(), 6);
+    assert_eq!(
+        segment.search(&Pattern::text("operand 499"), HitPage::first(10), &OneHand).unwrap().rows.len(),
+        6
+    );
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();
     assert_eq!(counters[0].value_range, Some((0.0, 16.0)));
     assert!(counters[0].pyramid.len > 0, "9,000 samples have a pyramid");

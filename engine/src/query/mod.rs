@@ -20,7 +20,7 @@ pub use hands::{Hands, OneHand};
 pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::Direction;
 pub use part::{Part, PartMap, PartName};
-pub use search::{Found, Hit, Pattern, PatternError, Syntax};
+pub use search::{Found, Hit, HitPage, HitPlace, Pattern, PatternError, Syntax};
 pub use selection::{NameTime, Selection, TrackTime};
 pub use slice::SliceAt;
 pub use verify::{Finding, Report};

@@ -13,7 +13,7 @@ use crate::base::{Error, Interval, Result};
 use crate::metrics;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
-use crate::query::{Direction, Hands, Pattern, SliceAt};
+use crate::query::{Direction, Hands, HitPage, Pattern, SliceAt};
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
 
@@ -294,17 +294,17 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
     segment.slice_tracks(wanted.as_deref())
 }
 
-/// The slices with a text in their name or fields that matches.
+/// The slices with a text in their name or fields that matches; those of a page in detail.
 ///
 /// # Errors
 /// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
 pub fn search<B: Bytes>(
     segment: &Segment<B>,
     pattern: &Pattern,
-    limit: usize,
+    page: HitPage,
     hands: &dyn Hands,
 ) -> Result<SearchResult> {
-    let found = segment.search(pattern, limit, hands)?;
+    let found = segment.search(pattern, page, hands)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {
             ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.clone(),
@@ -312,7 +312,7 @@ pub fn search<B: Bytes>(
         };
         Ok(SearchHit { slice: entry(segment, &segment.slice(hit.row)?)?, field })
     });
-    Ok(SearchResult { hits: hits.collect::<Result<_>>()?, total: found.rows.len() })
+    Ok(SearchResult { hits: hits.collect::<Result<_>>()?, before: found.before, total: found.rows.len() })
 }
 
 /// Statistics of a span: of all tracks, or of those asked for.

@@ -7,9 +7,12 @@ use super::detail::SliceEntry;
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchResult {
-    /// The first hits in order of time; at most as many as were asked for.
+    /// Hits in order of time, without a gap; at most as many as were asked for.
     pub hits: Vec<SearchHit>,
-    /// All hits.
+    /// How many hits come before the first of `hits`; before the place asked for where `hits` is
+    /// empty.
+    pub before: u64,
+    /// How many hits there are in all.
     pub total: u64,
 }
 

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::native::AllCores;
-use nprof_engine::query::Pattern;
+use nprof_engine::query::{HitPage, HitPlace, Pattern};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::catalog::WarningEntry;
 use nprof_engine::wire::summary::Summary;
@@ -105,7 +105,45 @@ pub struct SearchQuery {
     q: String,
     #[serde(default)]
     syntax: Syntax,
+    at_ps: Option<i64>,
+    at_row: Option<u32>,
+    #[serde(default)]
+    direction: Toward,
     limit: Option<usize>,
+}
+
+/// Which hits a search describes, seen from a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Toward {
+    /// Those after it.
+    #[default]
+    Next,
+    /// Those before it.
+    Previous,
+    /// As many on both sides.
+    Around,
+}
+
+impl SearchQuery {
+    fn page(&self) -> Result<HitPage, ApiError> {
+        let at = match (self.at_ps, self.at_row) {
+            (Some(start_ps), row) => HitPlace { start_ps, row: row.unwrap_or_default() },
+            (None, None) if self.direction == Toward::Previous => HitPlace::LAST,
+            (None, None) => HitPlace::FIRST,
+            (None, Some(_)) => {
+                return Err(ApiError::BadRequest(
+                    "at_row needs at_ps: give the start of that row".to_owned(),
+                ));
+            }
+        };
+        let limit = limit(self.limit);
+        Ok(match self.direction {
+            Toward::Next => HitPage::after(at, limit),
+            Toward::Previous => HitPage::before(at, limit),
+            Toward::Around => HitPage::around(at, limit),
+        })
+    }
 }
 
 /// How the query is read.
@@ -200,7 +238,7 @@ pub async fn events(
     .await
 }
 
-/// `GET …/ranks/{rank}/search?q=&syntax=&limit=`
+/// `GET …/ranks/{rank}/search?q=&syntax=&at_ps=&at_row=&direction=&limit=`
 pub async fn search(
     State(app): State<App>,
     At(at): At<RankPath>,
@@ -209,11 +247,12 @@ pub async fn search(
 ) -> Result<Response, ApiError> {
     let pattern = Pattern::new(&query.q, query.syntax.into());
     let pattern = pattern.map_err(|error| ApiError::BadRequest(error.to_string()))?;
+    let page = query.page()?;
     let (waiting, wanted) = Waiting::new();
     let answer = ask(app, at.slug, at.rank, form, move |rank| {
         let until = Instant::now() + SEARCH_TIME;
         let goes_on = || wanted.is_wanted() && Instant::now() < until;
-        match answer::search(&rank.segment, &pattern, limit(query.limit), &AllCores(&goes_on)) {
+        match answer::search(&rank.segment, &pattern, page, &AllCores(&goes_on)) {
             Err(Error::Unwanted) => Err(ApiError::BadRequest(format!(
                 "the search took longer than {} s: search for something narrower",
                 SEARCH_TIME.as_secs()

@@ -88,6 +88,33 @@ async fn searches_by_text_and_by_regular_expression() {
 }
 
 #[tokio::test]
+async fn hits_are_found_from_a_place_and_counted_over_all_tracks() {
+    let stage = Stage::new();
+    // The matches start at 0, 10, 40 and 50 µs; the last is on another track.
+    let check = async |query: &str, expected: &[i64], before: u64| {
+        let path =
+            format!("/api/profiles/small/ranks/0/search?q=outer%7Cinner%7Cworker&syntax=regex&{query}");
+        let found = stage.json(&path).await;
+        let starts: Vec<i64> = found["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["slice"]["start_ps"].as_i64().unwrap() / 1_000_000)
+            .collect();
+        assert_eq!((starts, found["before"].as_u64()), (expected.to_vec(), Some(before)), "{query}");
+        assert_eq!(found["total"], 4, "{query}");
+    };
+    check("limit=2", &[0, 10], 0).await;
+    check("direction=previous&limit=2", &[40, 50], 2).await;
+    check("at_ps=10000000&limit=1", &[10], 1).await;
+    check("at_ps=10000001&limit=9", &[40, 50], 2).await;
+    check("at_ps=10000000&direction=previous", &[0], 0).await;
+    check("at_ps=10000000&at_row=4294967295&direction=previous", &[0, 10], 0).await;
+    check("at_ps=40000000&direction=around&limit=2", &[10, 40], 1).await;
+    check("at_ps=90000000", &[], 4).await;
+}
+
+#[tokio::test]
 async fn windows_and_selections() {
     let stage = Stage::new();
     let rank = "/api/profiles/small/ranks/0";
@@ -159,6 +186,8 @@ async fn what_does_not_exist_is_said_in_json() {
         (&no_level, StatusCode::NOT_FOUND),
         (&no_group, StatusCode::NOT_FOUND),
         (&other_content, StatusCode::NOT_FOUND),
+        ("/api/profiles/small/ranks/0/search?q=a&at_row=3", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/search?q=a&direction=back", StatusCode::BAD_REQUEST),
     ];
     for (path, status) in cases {
         let answer = stage.get(path).await;

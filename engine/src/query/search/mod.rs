@@ -7,14 +7,14 @@
 mod any_case;
 mod matches;
 mod needle;
+mod page;
 mod pattern;
 mod regex;
-
-use std::collections::BinaryHeap;
 
 use roaring::RoaringBitmap;
 
 use self::matches::{ChunkBits, Matches, Share};
+pub use self::page::{Hit, HitPage, HitPlace};
 pub use self::pattern::{Pattern, PatternError, Syntax};
 use super::hands::{Hands, gather};
 use crate::base::{Error, Result};
@@ -29,21 +29,12 @@ const WORD: usize = u64::BITS as usize;
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
-    /// The first hits in order of time.
+    /// The hits of the page that was asked for, in order of time.
     pub hits: Vec<Hit>,
+    /// How many hits come before the first of `hits`; before the page's place where it has none.
+    pub before: u64,
     /// Rows of all slices that match.
     pub rows: RoaringBitmap,
-}
-
-/// A slice that matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hit {
-    /// When it starts.
-    pub start_ps: i64,
-    /// Its row.
-    pub row: u32,
-    /// Where the text was found: the name or a field; of several the first column.
-    pub role: ColumnRole,
 }
 
 /// A block of a column that may have matches.
@@ -57,8 +48,6 @@ struct Candidate {
 
 /// Rows of a block that match in a column.
 struct BlockMatches {
-    /// When the block starts.
-    start_ps: i64,
     of: Candidate,
     first_row: u32,
     /// A bit for each row.
@@ -72,11 +61,11 @@ impl BlockMatches {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// All slices with a text that matches; the first `limit` by time in detail.
+    /// All slices with a text that matches; those of a page in detail.
     ///
     /// # Errors
     /// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
-    pub fn search(&self, pattern: &Pattern, limit: usize, hands: &dyn Hands) -> Result<Found> {
+    pub fn search(&self, pattern: &Pattern, page: HitPage, hands: &dyn Hands) -> Result<Found> {
         if pattern.is_nothing() {
             return Ok(Found::default());
         }
@@ -87,7 +76,9 @@ impl<B: Bytes> Segment<B> {
             self.search_block(candidates[at], &matches, pattern, hands)
         })?;
         let found: Vec<BlockMatches> = found.into_iter().flatten().collect();
-        Ok(Found { rows: self.rows_of(&found), hits: self.first_hits(found, limit)? })
+        let rows = self.rows_of(&found);
+        let (hits, before) = self.hit_page(found, page, hands)?;
+        Ok(Found { hits, before, rows })
     }
 
     fn search_chunk(&self, chunk: usize, pattern: &Pattern, hands: &dyn Hands) -> Result<Box<ChunkBits>> {
@@ -172,8 +163,7 @@ impl<B: Bytes> Segment<B> {
             }
         };
         let first_row = self.footer().tables[usize::from(meta.table.0)].first_row + list.first_row(of.block);
-        let start_ps = list.starts()[of.block];
-        let found = BlockMatches { start_ps, of, first_row, bits };
+        let found = BlockMatches { of, first_row, bits };
         Ok(found.bits.iter().any(|&word| word != 0).then_some(found))
     }
 
@@ -208,33 +198,6 @@ impl<B: Bytes> Segment<B> {
         }
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         RoaringBitmap::from_lsb0_bytes(0, &bytes)
-    }
-
-    fn first_hits(&self, mut found: Vec<BlockMatches>, limit: usize) -> Result<Vec<Hit>> {
-        let columns = &self.footer().columns;
-        if limit == 0 {
-            return Ok(Vec::new());
-        }
-        let place = |of: &BlockMatches| (of.start_ps, columns[of.of.column].table, of.of.block);
-        found.sort_by_key(|of| (place(of), of.of.column));
-        // The last of the first hits is on top.
-        let mut first: BinaryHeap<Hit> = BinaryHeap::new();
-        for of in found.chunk_by(|a, b| place(a) == place(b)) {
-            let (start_ps, table, block) = place(&of[0]);
-            // A block that starts after the last of the first hits brings none of them, and neither do those after it.
-            if first.len() >= limit && first.peek().is_none_or(|last| start_ps > last.start_ps) {
-                break;
-            }
-            let starts = self.core_ints(table, ColumnRole::Start, block)?;
-            for ((at, &start_ps), row) in starts.iter().enumerate().zip(of[0].first_row..) {
-                let Some(column) = of.iter().find(|of| of.has(at)).map(|of| of.of.column) else { continue };
-                first.push(Hit { start_ps, row, role: columns[column].role });
-                if first.len() > limit {
-                    first.pop();
-                }
-            }
-        }
-        Ok(first.into_sorted_vec())
     }
 }
 

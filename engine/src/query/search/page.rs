@@ -1,0 +1,206 @@
+//! A page of hits: the nearest ones before and after a place, in order of time, and how many stand
+//! before them.
+//!
+//! Hits are known as bits of blocks. The block list says between which times the slices of a block
+//! start, so only blocks that straddle the place, and those nearest to it, have their starts
+//! decoded. The others are counted by their bits.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::BlockMatches;
+use crate::base::Result;
+use crate::model::TableId;
+use crate::query::hands::{Hands, gather};
+use crate::segment::{Bytes, ColumnRole, Segment};
+
+/// A place in the order of hits, which is that of starts, then rows: a hit that starts there in
+/// this row comes after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HitPlace {
+    /// A time since the profile's origin, in picoseconds.
+    pub start_ps: i64,
+    /// Among slices that start at that time, those in lower rows come before the place.
+    pub row: u32,
+}
+
+impl HitPlace {
+    /// Before all hits.
+    pub const FIRST: Self = Self { start_ps: i64::MIN, row: 0 };
+    /// After all hits.
+    pub const LAST: Self = Self { start_ps: i64::MAX, row: u32::MAX };
+}
+
+/// Which hits to describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HitPage {
+    /// The place that the page lies around.
+    pub at: HitPlace,
+    /// At most this many before the place, the nearest ones.
+    pub before: usize,
+    /// At most this many after it.
+    pub after: usize,
+}
+
+impl HitPage {
+    /// The first `limit` hits.
+    #[must_use]
+    pub fn first(limit: usize) -> Self {
+        Self::after(HitPlace::FIRST, limit)
+    }
+
+    /// The next `limit` hits after a place.
+    #[must_use]
+    pub fn after(at: HitPlace, limit: usize) -> Self {
+        Self { at, before: 0, after: limit }
+    }
+
+    /// The last `limit` hits before a place.
+    #[must_use]
+    pub fn before(at: HitPlace, limit: usize) -> Self {
+        Self { at, before: limit, after: 0 }
+    }
+
+    /// `limit` hits, half of them before the place.
+    #[must_use]
+    pub fn around(at: HitPlace, limit: usize) -> Self {
+        Self { at, before: limit / 2, after: limit.div_ceil(2) }
+    }
+}
+
+/// A slice that matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hit {
+    /// When it starts.
+    pub start_ps: i64,
+    /// Its row.
+    pub row: u32,
+    /// The column with the text: the name or a field, the first of several.
+    pub role: ColumnRole,
+}
+
+impl Hit {
+    fn place(&self) -> HitPlace {
+        HitPlace { start_ps: self.start_ps, row: self.row }
+    }
+}
+
+/// All that matches of one block.
+struct Group<'a> {
+    table: TableId,
+    block: usize,
+    /// No slice of the block starts before this.
+    start_ps: i64,
+    /// No slice of the block starts after this.
+    until_ps: i64,
+    /// By column, the first one first.
+    columns: &'a [BlockMatches],
+}
+
+impl Group<'_> {
+    /// How many rows match.
+    fn count(&self) -> u64 {
+        let word = |at: usize| self.columns.iter().fold(0, |word, of| word | of.bits[at]);
+        (0..self.columns[0].bits.len()).map(|at| u64::from(word(at).count_ones())).sum()
+    }
+
+    fn straddles(&self, at: HitPlace) -> bool {
+        self.start_ps <= at.start_ps && at.start_ps <= self.until_ps
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// The hits of a page in order, and how many come before the first of them.
+    pub(super) fn hit_page(
+        &self,
+        mut found: Vec<BlockMatches>,
+        page: HitPage,
+        hands: &dyn Hands,
+    ) -> Result<(Vec<Hit>, u64)> {
+        let of_block = |of: &BlockMatches| (self.footer().columns[of.of.column].table, of.of.block);
+        found.sort_unstable_by_key(|of| (of_block(of), of.of.column));
+        let groups: Result<Vec<Group<'_>>> = found
+            .chunk_by(|a, b| of_block(a) == of_block(b))
+            .map(|columns| {
+                let (table, block) = of_block(&columns[0]);
+                let list = self.blocks(table)?;
+                let (start_ps, until_ps) = (list.starts()[block], list.end(block));
+                Ok(Group { table, block, start_ps, until_ps, columns })
+            })
+            .collect();
+        let groups = groups?;
+        let mut hits = self.hits_before(&groups, page)?;
+        let before = self.count_before(&groups, page.at, hands)?.saturating_sub(hits.len() as u64);
+        hits.extend(self.hits_after(&groups, page)?);
+        Ok((hits, before))
+    }
+
+    /// How many hits come before a place.
+    fn count_before(&self, groups: &[Group<'_>], at: HitPlace, hands: &dyn Hands) -> Result<u64> {
+        let straddling: Vec<&Group<'_>> = groups.iter().filter(|group| group.straddles(at)).collect();
+        let of_straddling = gather(hands, straddling.len(), |number| {
+            let mut count = 0;
+            self.each_hit(straddling[number], |hit| count += u64::from(hit.place() < at))?;
+            Ok(count)
+        })?;
+        let earlier = groups.iter().filter(|group| group.until_ps < at.start_ps);
+        Ok(earlier.map(Group::count).chain(of_straddling).sum())
+    }
+
+    fn hits_after(&self, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
+        let mut groups: Vec<_> = groups.iter().filter(|group| group.until_ps >= page.at.start_ps).collect();
+        groups.sort_unstable_by_key(|group| group.start_ps);
+        // The last of the nearest hits is on top.
+        let mut nearest: BinaryHeap<Hit> = BinaryHeap::new();
+        for group in groups {
+            // A block that starts after the last of them brings none, and neither do the blocks
+            // behind it.
+            let is_past = nearest.peek().is_none_or(|last| group.start_ps > last.start_ps);
+            if nearest.len() >= page.after && is_past {
+                break;
+            }
+            self.each_hit(group, |hit| {
+                if hit.place() >= page.at {
+                    nearest.push(hit);
+                    if nearest.len() > page.after {
+                        nearest.pop();
+                    }
+                }
+            })?;
+        }
+        Ok(nearest.into_sorted_vec())
+    }
+
+    fn hits_before(&self, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
+        let mut groups: Vec<_> = groups.iter().filter(|group| group.start_ps <= page.at.start_ps).collect();
+        groups.sort_unstable_by_key(|group| Reverse(group.until_ps));
+        // The first of the nearest hits is on top.
+        let mut nearest: BinaryHeap<Reverse<Hit>> = BinaryHeap::new();
+        for group in groups {
+            let is_past = nearest.peek().is_none_or(|Reverse(first)| group.until_ps < first.start_ps);
+            if nearest.len() >= page.before && is_past {
+                break;
+            }
+            self.each_hit(group, |hit| {
+                if hit.place() < page.at {
+                    nearest.push(Reverse(hit));
+                    if nearest.len() > page.before {
+                        nearest.pop();
+                    }
+                }
+            })?;
+        }
+        Ok(nearest.into_sorted_vec().into_iter().rev().map(|Reverse(hit)| hit).collect())
+    }
+
+    /// Decodes the starts of a block and calls `each` with its hits, by row.
+    fn each_hit(&self, group: &Group<'_>, mut each: impl FnMut(Hit)) -> Result<()> {
+        let starts = self.core_ints(group.table, ColumnRole::Start, group.block)?;
+        for ((at, &start_ps), row) in starts.iter().enumerate().zip(group.columns[0].first_row..) {
+            if let Some(of) = group.columns.iter().find(|of| of.has(at)) {
+                each(Hit { start_ps, row, role: self.footer().columns[of.of.column].role });
+            }
+        }
+        Ok(())
+    }
+}
