@@ -18,6 +18,7 @@ use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::wire::selection::NameTotal;
 use proptest::prelude::*;
 
 /// A slice of the model that the segment is compared with.
@@ -120,6 +121,24 @@ fn ids(segment: &Segment<Vec<u8>>) -> Vec<TrackId> {
     segment.slice_tracks(None)
 }
 
+/// Union times are those of a walk along each track; self times are totals where nothing calls.
+fn check_times(inside: &[&Given], window: Interval, of: NameTotal) -> Result<(), TestCaseError> {
+    let of_name = |given: &&&Given| format!("OP_{}", given.name) == of.name;
+    let mut slices: Vec<_> = inside.iter().filter(of_name).collect();
+    slices.sort_by_key(|given| (given.track, given.start_ps));
+    let (mut union_ps, mut last) = (0, (usize::MAX, i64::MIN));
+    for given in slices {
+        let until = if last.0 == given.track { last.1 } else { i64::MIN };
+        let (from, end) = (given.start_ps.max(until), given.start_ps + given.duration_ps);
+        union_ps += window.overlap_ps(from, end.max(from));
+        last = (given.track, until.max(end));
+    }
+    prop_assert_eq!(of.union_ps, union_ps.cast_unsigned(), "{}", of.name);
+    let calls = inside.iter().filter(of_name).any(|given| given.track == 2);
+    prop_assert!(of.self_ps == of.total_ps || calls && of.self_ps < of.total_ps, "{}", of.name);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -175,6 +194,9 @@ proptest! {
         prop_assert_eq!(unwanted, Err(Error::Unwanted));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
+        for of in answer::selection(&segment, window, None, &OneHand).unwrap().by_name {
+            check_times(&inside, window, of)?;
+        }
         let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), &OneHand).unwrap();
         let matching = slices.iter().filter(|g| g.text.as_deref().is_some_and(|t| t.contains("ab"))).count();
         prop_assert_eq!(hits.rows.len(), matching as u64);

@@ -6,6 +6,8 @@ use crate::model::{OwnedValue, TrackId, Unit};
 use crate::query::OneHand;
 use crate::segment::{Bytes, Segment};
 
+/// The explanation of a name's self time.
+const SELF_DOC: &str = "Sum of the durations of all slices of this name, without the calls inside them: no time counts twice on a thread.";
 /// Names that are listed.
 const TOP_NAMES: usize = 20;
 
@@ -47,13 +49,12 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     });
     let mut by_name = Vec::new();
     for name in selection.by_name.iter().take(TOP_NAMES) {
-        let doc = "Sum of the durations of all slices of this name; nested ones count in each.";
-        by_name.push(time(segment.text(name.name)?, name.total_ps, doc));
+        by_name.push(time(segment.text(name.name)?, name.self_ps, SELF_DOC));
     }
     Ok(vec![
         MetricGroup { title: "Overall", metrics: totals },
         MetricGroup { title: "Busy share by track", metrics: busy.collect() },
-        MetricGroup { title: "Time by name", metrics: by_name },
+        MetricGroup { title: "Self time by name", metrics: by_name },
     ])
 }
 

@@ -11,6 +11,7 @@ mod neighbour;
 mod part;
 mod search;
 mod selection;
+mod self_time;
 mod slice;
 mod verify;
 

@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::hands::{Hands, gather};
+use super::self_time::Sweep;
 use crate::base::{Covered, Error, Interval, Result};
-use crate::model::{NameId, TrackId};
+use crate::model::{NameId, TrackId, TrackKind};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// What lies in a span.
@@ -12,7 +13,7 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 pub struct Selection {
     /// Slices that overlap it.
     pub count: u64,
-    /// By name, most time first.
+    /// By name, most self time first.
     pub by_name: Vec<NameTime>,
     /// By track, in the order asked for.
     pub by_track: Vec<TrackTime>,
@@ -25,8 +26,12 @@ pub struct NameTime {
     pub name: NameId,
     /// How many overlap the span.
     pub count: u64,
-    /// Sum of the parts inside the span.
+    /// Sum of the parts inside the span; calls inside calls count in each.
     pub total_ps: u64,
+    /// Time of the span in which at least one ran, summed over tracks.
+    pub union_ps: u64,
+    /// As the total, without the calls inside.
+    pub self_ps: u64,
     /// Longest full length.
     pub longest_ps: u64,
     /// Row of the longest.
@@ -62,11 +67,11 @@ impl<B: Bytes> Segment<B> {
                 selection.by_track.push(total);
             }
             for of in of_track.into_values() {
-                add(&mut names, of.name.0, (of.count, of.total_ps), (of.longest_ps, of.longest_row));
+                add(&mut names, of);
             }
         }
         selection.by_name = names.into_values().collect();
-        selection.by_name.sort_by_key(|name| (std::cmp::Reverse(name.total_ps), name.name));
+        selection.by_name.sort_by_key(|name| (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name));
         Ok(selection)
     }
 
@@ -81,7 +86,11 @@ impl<B: Bytes> Segment<B> {
         let Some(table) = self.table_of(track) else { return Ok((total, names)) };
         let blocks = self.blocks_of(track)?;
         let list = self.blocks(table)?;
-        let totals = self.totals(track)?;
+        let meta = &self.footer().tracks[track.0 as usize];
+        let TrackKind::Slices(_, nesting) = meta.spec.kind else { return Ok((total, names)) };
+        // In a single lane nothing overlaps: union and self time are the total.
+        let totals = self.totals(track)?.filter(|_| meta.lanes <= 1);
+        let mut sweep = Sweep::new(nesting, span);
         let first_row = self.footer().tables[usize::from(table.0)].first_row;
         let first_block = blocks.start;
         let mut covered = Covered::after(span.start.0);
@@ -96,7 +105,13 @@ impl<B: Bytes> Segment<B> {
                 for of in totals.names(block - first_block) {
                     let row = first_row + list.first_row(block) + u32::from(of.longest_at);
                     total.count += u64::from(of.count);
-                    add(&mut names, of.name, (u64::from(of.count), of.total_ps), (of.longest_ps, row));
+                    let (name, total_ps) = (NameId(of.name), of.total_ps);
+                    let (count, longest_ps) = (u64::from(of.count), of.longest_ps);
+                    let (union_ps, self_ps) = (total_ps, total_ps);
+                    add(
+                        &mut names,
+                        NameTime { name, count, total_ps, union_ps, self_ps, longest_ps, longest_row: row },
+                    );
                 }
                 // Those of the blocks before that reach into this one reach into the span, too: they have been counted.
                 covered.add_known(totals.covered_ps(block - first_block), end);
@@ -115,7 +130,24 @@ impl<B: Bytes> Segment<B> {
                 let inside = span.overlap_ps(start, end).unsigned_abs();
                 // A block has at most 65,535 rows.
                 let row = first_row + at as u32;
-                add(&mut names, name, (1, inside), (duration.unsigned_abs(), row));
+                let added = sweep.add(name, start, end);
+                add(
+                    &mut names,
+                    NameTime {
+                        name: NameId(name),
+                        count: 1,
+                        total_ps: inside,
+                        union_ps: added.union_ps,
+                        self_ps: inside,
+                        longest_ps: duration.unsigned_abs(),
+                        longest_row: row,
+                    },
+                );
+                if let Some((caller, taken_ps)) = added.caller
+                    && let Some(caller) = names.get_mut(&caller)
+                {
+                    caller.self_ps = caller.self_ps.saturating_sub(taken_ps);
+                }
                 total.count += 1;
                 covered.add(start, end.min(span.end.0));
             }
@@ -125,18 +157,15 @@ impl<B: Bytes> Segment<B> {
     }
 }
 
-/// Adds slices of a name: how many and their time, the longest of them and its row.
-fn add(names: &mut Names, name: u32, (count, total_ps): (u64, u64), (longest_ps, longest_row): (u64, u32)) {
-    let entry = names.entry(name).or_insert(NameTime {
-        name: NameId(name),
-        count: 0,
-        total_ps: 0,
-        longest_ps,
-        longest_row,
-    });
-    entry.count += count;
-    entry.total_ps += total_ps;
-    if longest_ps > entry.longest_ps {
-        (entry.longest_ps, entry.longest_row) = (longest_ps, longest_row);
+/// Adds slices of a name.
+fn add(names: &mut Names, of: NameTime) {
+    let entry =
+        names.entry(of.name.0).or_insert(NameTime { count: 0, total_ps: 0, union_ps: 0, self_ps: 0, ..of });
+    entry.count += of.count;
+    entry.total_ps += of.total_ps;
+    entry.union_ps += of.union_ps;
+    entry.self_ps += of.self_ps;
+    if of.longest_ps > entry.longest_ps {
+        (entry.longest_ps, entry.longest_row) = (of.longest_ps, of.longest_row);
     }
 }

@@ -331,6 +331,8 @@ pub fn selection<B: Bytes>(
             name: segment.text(name.name)?.to_owned(),
             count: name.count,
             total_ps: name.total_ps,
+            union_ps: name.union_ps,
+            self_ps: name.self_ps,
             longest_ps: name.longest_ps,
             longest_row: name.longest_row,
         })

@@ -11,7 +11,7 @@ pub struct SelectionSummary {
     pub end_ps: i64,
     /// Slices that overlap it.
     pub count: u64,
-    /// By name, longest total first.
+    /// By name, most self time first.
     pub by_name: Vec<NameTotal>,
     /// By track, in display order.
     pub by_track: Vec<TrackTotal>,
@@ -24,8 +24,12 @@ pub struct NameTotal {
     pub name: String,
     /// How many overlap the span.
     pub count: u64,
-    /// Sum of the parts inside the span.
+    /// Sum of the parts inside the span; calls inside calls count in each.
     pub total_ps: u64,
+    /// Time of the span in which at least one ran, summed over tracks.
+    pub union_ps: u64,
+    /// As the total, without the calls inside.
+    pub self_ps: u64,
     /// Longest full length.
     pub longest_ps: u64,
     /// The row of the longest.

@@ -127,6 +127,10 @@ async fn windows_and_selections() {
     let selection = stage.json(&format!("{rank}/selection?start_ps=0&end_ps=20000000")).await;
     let inner = selection["by_name"].as_array().unwrap().iter().find(|name| name["name"] == "inner").unwrap();
     assert_eq!((&inner["count"], &inner["total_ps"]), (&1.into(), &10_000_000.into()));
+    // Half of what the span shows of the outer call is the inner one's.
+    let outer = &selection["by_name"][1];
+    assert_eq!((&outer["name"], &outer["total_ps"]), (&"outer".into(), &20_000_000.into()));
+    assert_eq!((&outer["union_ps"], &outer["self_ps"]), (&20_000_000.into(), &10_000_000.into()));
 }
 
 #[tokio::test]
@@ -182,12 +186,12 @@ async fn what_does_not_exist_is_said_in_json() {
         ("/api/profiles/small/ranks/0/events?start_ps=0&end_ps=4&tracks=a", StatusCode::BAD_REQUEST),
         ("/api/profiles/small/ranks/0/search", StatusCode::BAD_REQUEST),
         ("/api/profiles/small/ranks/0/search?q=a&syntax=glob", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/search?q=a&at_row=3", StatusCode::BAD_REQUEST),
+        ("/api/profiles/small/ranks/0/search?q=a&direction=back", StatusCode::BAD_REQUEST),
         ("/api/profiles/small/ranks/0/search?q=a{9999}{9999}&syntax=regex", StatusCode::BAD_REQUEST),
         (&no_level, StatusCode::NOT_FOUND),
         (&no_group, StatusCode::NOT_FOUND),
         (&other_content, StatusCode::NOT_FOUND),
-        ("/api/profiles/small/ranks/0/search?q=a&at_row=3", StatusCode::BAD_REQUEST),
-        ("/api/profiles/small/ranks/0/search?q=a&direction=back", StatusCode::BAD_REQUEST),
     ];
     for (path, status) in cases {
         let answer = stage.get(path).await;

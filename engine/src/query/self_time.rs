@@ -1,0 +1,151 @@
+//! Union and self time by name, over the slices of one track in order of start. Linear in their
+//! number.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::Interval;
+use crate::model::Nesting;
+
+/// A call that can have calls inside.
+struct Open {
+    name: u32,
+    end_ps: i64,
+    /// Calls inside have covered it up to here.
+    until_ps: i64,
+}
+
+/// The times that a slice adds, in picoseconds inside the span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Added {
+    /// Time in which no earlier slice of the same name ran.
+    pub union_ps: u64,
+    /// The name of the call that it lies in, and the time that it takes from that call's self time.
+    pub caller: Option<(u32, u64)>,
+}
+
+/// Takes the slices of a track one after the other.
+pub struct Sweep {
+    nesting: Nesting,
+    span: Interval,
+    /// The calls around the next slice, the innermost last. Each ends no later than the one before.
+    open: Vec<Open>,
+    /// The latest end of the slices of each name.
+    until_ps: FxHashMap<u32, i64>,
+}
+
+impl Sweep {
+    /// Over a span. Only times inside count.
+    pub fn new(nesting: Nesting, span: Interval) -> Self {
+        Self { nesting, span, open: Vec::new(), until_ps: FxHashMap::default() }
+    }
+
+    /// Takes the next slice, which overlaps the span.
+    ///
+    /// If two calls overlap without one inside the other, the one that starts later takes the
+    /// calls after it.
+    pub fn add(&mut self, name: u32, start_ps: i64, end_ps: i64) -> Added {
+        let (from, to) = (start_ps.max(self.span.start.0), end_ps.min(self.span.end.0));
+        let until = self.until_ps.entry(name).or_insert(from);
+        let union_ps = time(from.max(*until), to);
+        *until = to.max(*until);
+        let caller = match self.nesting {
+            Nesting::Concurrent => None,
+            Nesting::Calls => self.call(name, (start_ps, end_ps), (from, to)),
+        };
+        Added { union_ps, caller }
+    }
+
+    fn call(
+        &mut self,
+        name: u32,
+        (start_ps, end_ps): (i64, i64),
+        (from, to): (i64, i64),
+    ) -> Option<(u32, u64)> {
+        while self.open.last().is_some_and(|open| open.end_ps <= start_ps || open.end_ps < end_ps) {
+            self.open.pop();
+        }
+        let caller = self.open.last_mut().map(|caller| {
+            let taken_ps = time(from.max(caller.until_ps), to);
+            caller.until_ps = to.max(caller.until_ps);
+            (caller.name, taken_ps)
+        });
+        if end_ps > start_ps {
+            self.open.push(Open { name, end_ps, until_ps: from });
+        }
+        caller
+    }
+}
+
+fn time(from_ps: i64, to_ps: i64) -> u64 {
+    to_ps.saturating_sub(from_ps).max(0).unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Slices as `a` from its first to its last column, a row each; a column is 1 ps. Expects `name
+    /// union self`.
+    #[track_caller]
+    fn check(nesting: Nesting, span: (i64, i64), rows: &[&str], expected: &str) {
+        let mut slices: Vec<(i64, i64, u32)> = rows
+            .iter()
+            .flat_map(|row| {
+                let end = |name: char| row.rfind(name).unwrap() as i64 + 1;
+                let mut names: Vec<char> = row.chars().filter(|name| *name != ' ').collect();
+                names.dedup();
+                names
+                    .into_iter()
+                    .map(|name| (row.find(name).unwrap() as i64, end(name), u32::from(name)))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        slices.sort_by_key(|&(start, end, _)| (start, std::cmp::Reverse(end)));
+        let span = Interval::new(span.0, span.1);
+        let mut sweep = Sweep::new(nesting, span);
+        let mut times = BTreeMap::<u32, (u64, u64)>::new();
+        for (start, end, name) in slices.into_iter().filter(|&(start, end, _)| span.overlaps(start, end)) {
+            let added = sweep.add(name, start, end);
+            let of = times.entry(name).or_default();
+            *of = (of.0 + added.union_ps, of.1 + span.overlap_ps(start, end).unsigned_abs());
+            if let Some((caller, taken_ps)) = added.caller {
+                times.get_mut(&caller).expect("a caller came before").1 -= taken_ps;
+            }
+        }
+        let text = times.iter().map(|(name, (union, own))| {
+            format!("{} {union} {own}", char::from_u32(*name).expect("a letter"))
+        });
+        assert_eq!(text.collect::<Vec<_>>().join(", "), expected);
+    }
+
+    #[test]
+    fn calls_take_their_time_from_the_caller() {
+        let rows = ["aaaaaaaaaa", " bbb  cc", "  d"];
+        check(Nesting::Calls, (0, 20), &rows, "a 10 5, b 3 2, c 2 2, d 1 1");
+        // Cut at both ends.
+        check(Nesting::Calls, (2, 7), &rows, "a 5 2, b 2 1, c 1 1, d 1 1");
+    }
+
+    #[test]
+    fn a_name_that_calls_itself_counts_once() {
+        // The letters of one row are told apart by name: a recursion takes several rows.
+        check(Nesting::Calls, (0, 20), &["aaaaaaaa", " aaaa", "  bb"], "a 8 6, b 2 2");
+    }
+
+    #[test]
+    fn what_runs_at_the_same_time_keeps_its_time() {
+        check(Nesting::Concurrent, (0, 20), &["aaaaa", " bbb", "  aaaaa"], "a 7 10, b 3 3");
+    }
+
+    #[test]
+    fn calls_that_overlap_take_no_time_twice() {
+        check(
+            Nesting::Calls,
+            (0, 20),
+            &["aaaaaaaaaa", " bbbb", "   cccc", "    d"],
+            "a 10 4, b 4 4, c 4 3, d 1 1",
+        );
+    }
+}
