@@ -71,11 +71,55 @@ test("a file that is no trace is refused with a reason, and the next one is take
   assert.deepEqual(problems, []);
 });
 
-test("a profile that is not there is said not to be there", async (t) => {
-  const { url } = await serve(t, "serve");
+test("a profile that is not there is said not to be there, and the nearest one is offered", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "2000");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { page } = await openPage(t);
-  await page.goto(`${url}/profile/nothing?v=1`);
-  await page.getByRole("alert").getByText("nothing").waitFor();
+  await page.goto(`${url}/profile/${slug}x?v=1`);
+  await page.getByRole("heading", { name: `No profile named “${slug}x”` }).waitFor();
+  await page.getByRole("link", { name: slug, exact: true }).click();
+  await page.getByRole("heading", { name: NAME }).waitFor();
+  await page.goto(`${url}/profile/something-else?v=1`);
+  await page.getByRole("heading", { name: "No profile named “something-else”" }).waitFor();
   await page.getByRole("link", { name: "All profiles" }).click();
-  await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
+  await page.getByRole("row").filter({ hasText: NAME }).waitFor();
+  await page.goto(`${url}/profile/${slug}?from=5`);
+  await page.getByRole("heading", { name: "This link cannot be read" }).waitFor();
+  await page.getByText('the parameter "to" should be given with "from": correct or remove it').waitFor();
+});
+
+test("filter and order stand in the address, and Back returns to the place in the list", async (t) => {
+  const { url } = await serve(t, "serve");
+  const { page, problems } = await openPage(t, { height: 500 });
+  await page.goto(url);
+  const names = Array.from({ length: 12 }, (_, at) => `trace-${String.fromCharCode(97 + at)}.json`);
+  for (const [at, name] of names.entries()) {
+    // As long as its number, so that each is a profile of its own.
+    const traceEvents = TRACE.traceEvents.map((event) => (event.ph === "X" ? { ...event, dur: event.dur + at / 100 } : event));
+    await fetch(`${url}/api/profiles?name=${name}`, { method: "POST", body: JSON.stringify({ traceEvents }) });
+  }
+  await eventually(async () => assert.equal((await ask(url, "profiles")).profiles.length, names.length));
+  await page.getByRole("heading", { name: "Profiles 12" }).waitFor();
+  await page.getByRole("button", { name: "Name" }).click();
+  await page.getByRole("button", { name: "Name" }).click();
+  await eventually(() => assert.equal(new URL(page.url()).search, "?sort=-name"));
+
+  const rows = page.getByRole("row");
+  await page.locator(".list-scroll").evaluate((list) => list.scrollTo(0, 200));
+  await rows.nth(8).getByRole("link").click();
+  await page.getByRole("list", { name: "Tracks" }).waitFor();
+  await page.goBack();
+  await rows.nth(8).waitFor();
+  await eventually(async () => assert.equal(await page.locator(".list-scroll").evaluate((list) => list.scrollTop), 200));
+  assert.equal(new URL(page.url()).search, "?sort=-name");
+  const shown = async () => (await rows.getByRole("link").allInnerTexts()).map((text) => text.trim());
+  assert.deepEqual(await shown(), [...names].reverse());
+
+  await page.getByRole("searchbox", { name: "Filter profiles" }).fill("trace-c");
+  await page.getByRole("heading", { name: "Profiles 1 of 12" }).waitFor();
+  await eventually(() => assert.equal(new URL(page.url()).search, "?q=trace-c&sort=-name"));
+  await page.reload();
+  await page.getByRole("heading", { name: "Profiles 1 of 12" }).waitFor();
+  assert.deepEqual(await shown(), ["trace-c.json"]);
+  assert.deepEqual(problems, []);
 });

@@ -67,9 +67,21 @@ test("search", async (t) => {
     assert.ok(below.y >= above.y + above.height, "it is not under the box");
     assert.equal(await box.getAttribute("aria-invalid"), "true");
     assert.equal(await box.getAttribute("aria-describedby"), await mistake.getAttribute("id"));
+    // Once, and the panel does not say it again.
+    assert.equal(await page.getByText("unclosed group").count(), 1);
+    await page.getByText("Hits show here once the pattern is right.").waitFor();
     await box.fill("MAT(MUL)");
     await hits(page, `syntax=regex&q=${encodeURIComponent("MAT(MUL)")}`);
     await mistake.waitFor({ state: "detached" });
+    // The hits stay while the pattern is wrong again.
+    const list = page.getByRole("list", { name: "Hits" });
+    const first = await list.getByRole("button").first().innerText();
+    await box.fill("MAT(MUL)(");
+    await page.getByRole("alert").filter({ hasText: "unclosed group" }).waitFor();
+    assert.equal(await list.getByRole("button").first().innerText(), first);
+    await page.locator(".hits.is-stale").waitFor();
+    await box.fill("MAT(MUL)");
+    await page.locator(".hits:not(.is-stale)").waitFor();
     assert.equal(await box.getAttribute("aria-invalid"), "false");
     // The browser itself reports the answer to the wrong one.
     assert.deepEqual(problems.filter((problem) => !/400/.test(problem)), []);

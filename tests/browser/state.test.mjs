@@ -364,21 +364,4 @@ test("the view", async (t) => {
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "hidden" });
   });
-
-  await t.test("search finds, and Enter goes from hit to hit", async (t) => {
-    const page = await open(t);
-    const { hits, total } = await ask(url, `profiles/${slug}/ranks/0/search?q=MATMUL&limit=500`);
-    await page.keyboard.press("/");
-    const box = page.getByRole("searchbox", { name: "Search names and fields" });
-    await box.fill("MATMUL");
-    await page.getByText(`${total.toLocaleString("en-US")} hits`).waitFor();
-    for (const hit of hits.slice(0, 2)) {
-      await box.press("Enter");
-      const view = await viewWhere(page, (view) => view.selected === hit.slice.row);
-      assert.ok(view.from <= hit.slice.start_ps && view.to > hit.slice.start_ps, page.url());
-    }
-    await page.getByText(`2 of ${total.toLocaleString("en-US")}`).waitFor();
-    await box.fill("surely not in it");
-    await page.getByText("Nothing in this rank contains “surely not in it”.").waitFor();
-  });
 });

@@ -3,7 +3,7 @@
 
 use js_sys::Uint8Array;
 use nprof_engine::base::Interval;
-use nprof_engine::query::Syntax;
+use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::detail::SliceDetail;
@@ -153,22 +153,25 @@ impl Client {
         message(&format!("{}/events?{}&limit={limit}", rank_path(slug, rank), span_query(span))).await
     }
 
-    /// The slices with a text that matches, at most `limit`.
+    /// The slices with a text that matches around a place among them, at most `limit`: half of them
+    /// before it.
     ///
     /// # Errors
     /// As [`Client::profiles`]; status 400 says what is wrong with a pattern; [`FetchError::Cancelled`] after the signal.
-    pub async fn search(
+    pub async fn search_around(
         self,
         slug: &str,
         rank: u32,
         (text, syntax): (&str, Syntax),
+        at: HitPlace,
         limit: u32,
         cancel: &AbortSignal,
     ) -> Result<SearchResult, FetchError> {
         let request = RequestInit::new();
         request.set_signal(Some(cancel));
         let query = format!("q={}&syntax={}", percent_encoded(text), syntax_name(syntax));
-        let path = format!("{}/search?{query}&limit={limit}", rank_path(slug, rank));
+        let place = format!("at_ps={}&at_row={}&direction=around&limit={limit}", at.start_ps, at.row);
+        let path = format!("{}/search?{query}&{place}", rank_path(slug, rank));
         decode::message(&bytes(&path, &request, POSTCARD).await?)
     }
 

@@ -7,7 +7,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use super::place::Place;
+use super::place::{ListView, Place};
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
 
@@ -52,6 +52,12 @@ impl Address {
     /// Applies a command to the view of an opened profile whose rank covers `whole`.
     pub fn apply(self, command: &Command, whole: Interval) {
         self.change(command.history(), |view| view.apply(command, whole));
+    }
+
+    /// Looks at the list of profiles in another way.
+    pub fn show_list(self, view: ListView) {
+        self.rewrite_soon();
+        self.place.set(Place::List(view));
     }
 
     fn change(self, history: History, step: impl FnOnce(View) -> View) {

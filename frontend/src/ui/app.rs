@@ -2,16 +2,18 @@
 
 use leptos::prelude::*;
 
+use super::actions::Action;
 use super::address::{Address, Link};
 use super::explain::{Explanation, ExplanationView};
 use super::help::Help;
 use super::icon::{Glyph, Icon};
-use super::list::ListPage;
+use super::list::{ListPage, ListScroll};
 use super::message::{MessageList, Messages};
 use super::place::Place;
 use super::profile::ProfilePage;
 use super::theme::CurrentTheme;
 use super::upload::Uploads;
+use crate::view::shortcut::{PageKey, page_key};
 
 /// Whether the dialog with all keys is shown; a context.
 #[derive(Debug, Clone, Copy)]
@@ -36,16 +38,17 @@ pub fn App() -> impl IntoView {
     provide_context(Messages::new());
     provide_context(Explanation::new());
     provide_context(Uploads::new());
+    provide_context(ListScroll::default());
     let place = address.place();
     let page = Memo::new(move |_| {
         place.with(|place| match place {
-            Place::List => Page::List,
+            Place::List(_) => Page::List,
             Place::Profile(view) => Page::Profile(view.profile.clone()),
             Place::Broken(error) => Page::Broken(error.to_string()),
         })
     });
     let keys = window_event_listener(leptos::ev::keydown, move |event| {
-        if event.key() == "?" && is_for_page(&event) {
+        if page_key(&event.key(), &event.code()) == Some(PageKey::Help) && is_for_page(&event) {
             event.prevent_default();
             help.0.set(true);
         }
@@ -81,7 +84,7 @@ pub fn is_for_page(event: &web_sys::KeyboardEvent) -> bool {
 #[component]
 pub fn Brand() -> impl IntoView {
     view! {
-        <Link place=Place::List class="brand">
+        <Link place=Place::list() class="brand">
             <svg viewBox="0 0 16 16" aria-hidden="true">
                 <rect width="16" height="16" rx="3.5" fill="#3b5bdb" />
                 <path d="M3 4.75h6M6 8h7M4.5 11.25h4.5" stroke="#fff" stroke-width="2" stroke-linecap="round" />
@@ -95,17 +98,8 @@ pub fn Brand() -> impl IntoView {
 #[component]
 pub fn HelpButton() -> impl IntoView {
     let help = expect_context::<HelpOpen>();
-    view! {
-        <button
-            class="button button-icon"
-            type="button"
-            aria-label="Show all keys"
-            title="Show all keys (?)"
-            on:click=move |_| help.0.set(true)
-        >
-            <Icon glyph=Glyph::Keyboard />
-        </button>
-    }
+    let show = Callback::new(move |()| help.0.set(true));
+    view! { <Action label="Show all keys" key="?" glyph=Glyph::Keyboard on_press=show /> }
 }
 
 #[component]
@@ -116,9 +110,9 @@ fn BrokenPage(error: String) -> impl IntoView {
         </header>
         <main class="notice notice-error">
             <Icon glyph=Glyph::Warning />
-            <h2>"This link leads nowhere"</h2>
+            <h1>"This link cannot be read"</h1>
             <p>{error}</p>
-            <Link place=Place::List class="button button-primary">
+            <Link place=Place::list() class="button button-primary">
                 "All profiles"
             </Link>
         </main>

@@ -34,6 +34,8 @@ pub enum Glyph {
     Up,
     /// The next one, downwards.
     Down,
+    /// More actions.
+    More,
     /// Nothing here yet.
     Empty,
 }
@@ -64,6 +66,7 @@ impl Glyph {
             Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 0 0 0-9ZM10.25 10.25l3.25 3.25",
             Self::Check => "M3 8.5l3.25 3.25L13 5",
             Self::Warning => "M8 2.25l6.25 11.25H1.75ZM8 6.5v3.25M8 11.75h.01",
+            Self::More => "M3.5 8h.01M8 8h.01M12.5 8h.01",
             Self::Close => "M4 4l8 8M12 4l-8 8",
             Self::Up => "M4 9.75L8 5.75l4 4",
             Self::Down => "M4 6.25l4 4l4-4",

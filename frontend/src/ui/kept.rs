@@ -1,4 +1,5 @@
-//! What the browser remembers for this user: theme, heights. Never the view, which lives in the URL.
+//! The browser's memory for this user: theme, height of the panel, whether it is closed. Never the
+//! view, which lives in the URL.
 //!
 //! Storage may be switched off or full. Then nothing is remembered and everything else works: these functions answer
 //! `None` and keep quiet on purpose.
@@ -7,6 +8,8 @@ use web_sys::Storage;
 
 /// The theme that was chosen against the system's.
 pub const THEME: &str = "nprof.theme";
+/// Whether the panel below the timeline is closed.
+pub const PANEL: &str = "nprof.panel";
 /// Height of the panel below the timeline, in pixels.
 pub const PANEL_HEIGHT: &str = "nprof.panel-height";
 

@@ -3,8 +3,9 @@
 //! The name itself stays one look away, in the explanation: it is what queries, exports and other tools use.
 
 /// What abbreviations stand for.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 9] = [
     ("avg", "average"),
+    ("cat", "category"),
     ("evt", "event"),
     ("fn", "function"),
     ("instr", "instruction"),
@@ -60,6 +61,13 @@ pub fn label_below(heading: &str, name: &str) -> String {
     label(name.strip_prefix(&prefix).filter(|rest| !rest.starts_with("percent")).unwrap_or(name))
 }
 
+/// The label of a field below a heading, or `None` for a field that nprof does not know: it has no
+/// explanation, and its name is a key of the trace itself.
+#[must_use]
+pub fn known_label(heading: &str, name: &str, doc: &str) -> Option<String> {
+    (!doc.is_empty()).then(|| label_below(heading, name))
+}
+
 /// A name and its explanation, for a tooltip.
 #[must_use]
 pub fn explanation(name: &str, doc: &str) -> String {
@@ -101,5 +109,13 @@ mod tests {
         assert_eq!(label_below("", "layer"), "Layer");
         assert_eq!(label_below("Time by name", "all_reduce"), "all_reduce");
         assert_eq!(explanation("pc", "Where."), "pc\nWhere.");
+    }
+
+    #[test]
+    fn keys_of_a_trace_stay_as_they_are() {
+        for key in ["i", "cbid", "fn", "grid"] {
+            assert_eq!(known_label("Arguments", key, ""), None, "{key}");
+        }
+        assert_eq!(known_label("Event", "cat", "Categories of the event.").as_deref(), Some("Category"));
     }
 }

@@ -11,6 +11,8 @@ pub mod profile;
 pub mod upload;
 
 #[cfg(feature = "browser")]
+pub mod actions;
+#[cfg(feature = "browser")]
 pub mod address;
 #[cfg(feature = "browser")]
 pub mod app;
@@ -30,6 +32,8 @@ pub mod icon;
 pub mod kept;
 #[cfg(feature = "browser")]
 pub mod message;
+#[cfg(feature = "browser")]
+pub mod name;
 #[cfg(feature = "browser")]
 pub mod splitter;
 #[cfg(feature = "browser")]

@@ -1,13 +1,14 @@
 //! Which page an address names.
 
+use super::list::order::Sort;
 use crate::view::View;
-use crate::view::url::UrlError;
+use crate::view::url::{UrlError, percent_decoded, percent_encoded};
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// The list of profiles.
-    List,
+    List(ListView),
     /// A profile, as it was left.
     Profile(View),
     /// Nothing that nprof knows.
@@ -17,13 +18,50 @@ pub enum Place {
 /// The list's address.
 pub const LIST_URL: &str = "/";
 
+/// How the list of profiles is looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListView {
+    /// Words that the profiles must have.
+    pub filter: String,
+    /// Their order.
+    pub sort: Sort,
+}
+
+impl ListView {
+    /// From a query; what cannot be read is as at first.
+    fn from_query(query: &str) -> Self {
+        let mut view = Self::default();
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            match name {
+                "q" => view.filter = percent_decoded(&value.replace('+', "%20")).unwrap_or_default(),
+                "sort" => view.sort = Sort::from_name(value).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        view
+    }
+
+    fn url(&self) -> String {
+        let filter = (!self.filter.is_empty()).then(|| format!("q={}", percent_encoded(&self.filter)));
+        let sort = (self.sort != Sort::default()).then(|| format!("sort={}", self.sort.name()));
+        let query: Vec<String> = filter.into_iter().chain(sort).collect();
+        if query.is_empty() { LIST_URL.to_owned() } else { format!("{LIST_URL}?{}", query.join("&")) }
+    }
+}
+
 impl Place {
+    /// The whole list.
+    #[must_use]
+    pub fn list() -> Self {
+        Self::List(ListView::default())
+    }
+
     /// From path and query.
     #[must_use]
     pub fn from_url(url: &str) -> Self {
-        let path = url.split('?').next().unwrap_or_default();
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
         if matches!(path, "" | "/" | "/profiles" | "/profiles/") {
-            return Self::List;
+            return Self::List(ListView::from_query(query));
         }
         url.parse().map_or_else(Self::Broken, Self::Profile)
     }
@@ -32,7 +70,8 @@ impl Place {
     #[must_use]
     pub fn url(&self) -> String {
         match self {
-            Self::List | Self::Broken(_) => LIST_URL.to_owned(),
+            Self::List(view) => view.url(),
+            Self::Broken(_) => LIST_URL.to_owned(),
             Self::Profile(view) => view.to_string(),
         }
     }
@@ -42,19 +81,31 @@ impl Place {
     pub fn view(&self) -> Option<&View> {
         match self {
             Self::Profile(view) => Some(view),
-            Self::List | Self::Broken(_) => None,
+            Self::List(_) | Self::Broken(_) => None,
+        }
+    }
+
+    /// The view of the list.
+    #[must_use]
+    pub fn list_view(&self) -> Option<&ListView> {
+        match self {
+            Self::List(view) => Some(view),
+            Self::Profile(_) | Self::Broken(_) => None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::ui::list::order::{Column, Direction};
 
     #[test]
     fn addresses_name_pages() {
         for url in ["", "/", "/?x=1", "/profiles"] {
-            assert_eq!(Place::from_url(url), Place::List, "{url}");
+            assert_eq!(Place::from_url(url), Place::list(), "{url}");
         }
         assert_eq!(Place::from_url("/profile/a"), Place::Profile(View::of_profile("a")));
         for url in ["/profil", "/profile/", "/profile/a?sel=x"] {
@@ -67,5 +118,31 @@ mod tests {
         for url in ["/", "/profile/a%20b?v=1&rank=2&sel=7"] {
             assert_eq!(Place::from_url(url).url(), url);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn reading_what_was_written_gives_the_same_list(
+            filter in "\\PC{0,12}",
+            column in proptest::sample::select(&Column::ALL[..]),
+            direction in prop_oneof![Just(Direction::Ascending), Just(Direction::Descending)],
+        ) {
+            let place = Place::List(ListView { filter, sort: Sort { column, direction } });
+            prop_assert_eq!(Place::from_url(&place.url()), place);
+        }
+
+        #[test]
+        fn any_query_is_a_list(query in "\\PC{0,40}") {
+            let place = Place::from_url(&format!("/?{query}"));
+            prop_assert!(place.list_view().is_some());
+        }
+    }
+
+    #[test]
+    fn a_list_written_by_hand() {
+        let sort = Sort { column: Column::Size, direction: Direction::Descending };
+        let view = ListView { filter: "llama 8b".to_owned(), sort };
+        assert_eq!(Place::from_url("/?q=llama+8b&sort=-size"), Place::List(view));
+        assert_eq!(Place::from_url("/?sort=colour&q=%zz"), Place::list());
     }
 }

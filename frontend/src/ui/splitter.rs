@@ -1,44 +1,115 @@
-//! The line between timeline and panel: drag it, or focus it and press the arrow keys. The height is remembered.
+//! The panel's height, and the line between timeline and panel that changes it: drag it, or focus
+//! it and press the arrow keys. A double click or Enter closes the panel to its tabs and opens it.
+//! Both are remembered.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use super::kept;
+use crate::view::panel::{DEFAULT_PX, SMALLEST_PX, TABS_PX, clamped_px, dragged_px, is_low, largest_px};
 
-/// Below this the panel shows nothing useful.
-const SMALLEST_PX: f64 = 96.0;
-/// The timeline and the bars above keep at least this much.
-const ABOVE_PX: f64 = 240.0;
-const DEFAULT_PX: f64 = 280.0;
 /// One press of an arrow key.
 const STEP_PX: f64 = 24.0;
+/// The stored value for a closed panel.
+const CLOSED: &str = "closed";
 
-/// The panel's height in pixels as it was left, or the default.
-#[must_use]
-pub fn remembered_height_px() -> f64 {
-    let kept = kept::read(kept::PANEL_HEIGHT).and_then(|text| text.parse().ok());
-    clamped(kept.filter(|px: &f64| px.is_finite()).unwrap_or(DEFAULT_PX))
+/// How high the panel is.
+#[derive(Debug, Clone, Copy)]
+pub struct PanelSize {
+    /// As chosen, whatever the viewport.
+    height_px: RwSignal<f64>,
+    /// As chosen; remembered.
+    closed: RwSignal<bool>,
+    /// As chosen while the viewport is low.
+    closed_when_low: RwSignal<bool>,
+    viewport_px: RwSignal<f64>,
 }
 
-fn clamped(height_px: f64) -> f64 {
-    height_px.clamp(SMALLEST_PX, largest_px())
+impl PanelSize {
+    /// As it was left. Follows the viewport's height from now on.
+    #[must_use]
+    pub fn new() -> Self {
+        let kept = kept::read(kept::PANEL_HEIGHT).and_then(|text| text.parse().ok());
+        let size = Self {
+            height_px: RwSignal::new(kept.filter(|px: &f64| px.is_finite()).unwrap_or(DEFAULT_PX)),
+            closed: RwSignal::new(kept::read(kept::PANEL).as_deref() == Some(CLOSED)),
+            closed_when_low: RwSignal::new(true),
+            viewport_px: RwSignal::new(viewport_px()),
+        };
+        let listener =
+            window_event_listener(leptos::ev::resize, move |_| size.viewport_px.set(viewport_px()));
+        on_cleanup(move || listener.remove());
+        size
+    }
+
+    /// Whether only the tabs are shown.
+    #[must_use]
+    pub fn is_closed(self) -> bool {
+        self.choice().get()
+    }
+
+    fn choice(self) -> RwSignal<bool> {
+        if is_low(self.viewport_px.get()) { self.closed_when_low } else { self.closed }
+    }
+
+    /// The height of the open panel.
+    #[must_use]
+    pub fn height_px(self) -> f64 {
+        clamped_px(self.height_px.get(), self.viewport_px.get())
+    }
+
+    /// Closes the panel to its tabs, or opens it.
+    pub fn close(self, closed: bool) {
+        untrack(|| self.choice()).set(closed);
+        self.remember();
+    }
+
+    /// Closes an open panel and opens a closed one.
+    pub fn toggle(self) {
+        self.close(!untrack(|| self.is_closed()));
+    }
+
+    /// The height that is seen.
+    fn seen_px(self) -> f64 {
+        untrack(|| if self.is_closed() { TABS_PX } else { self.height_px() })
+    }
+
+    fn drag_to(self, height_px: f64) {
+        let dragged = dragged_px(height_px, self.viewport_px.get_untracked());
+        untrack(|| self.choice()).set(dragged.is_none());
+        if let Some(height_px) = dragged {
+            self.height_px.set(height_px);
+        }
+    }
+
+    fn remember(self) {
+        kept::write(kept::PANEL_HEIGHT, &self.height_px.get_untracked().round().to_string());
+        if self.closed.get_untracked() {
+            kept::write(kept::PANEL, CLOSED);
+        } else {
+            kept::remove(kept::PANEL);
+        }
+    }
 }
 
-fn largest_px() -> f64 {
-    let viewport_px = window().inner_height().ok().and_then(|px| px.as_f64()).unwrap_or(f64::MAX);
-    (viewport_px - ABOVE_PX).max(SMALLEST_PX)
+impl Default for PanelSize {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn viewport_px() -> f64 {
+    window().inner_height().ok().and_then(|px| px.as_f64()).unwrap_or(f64::MAX)
 }
 
 /// Changes the height of the panel below it.
 #[component]
 pub fn Splitter(
-    /// The panel's height in pixels.
-    height_px: RwSignal<f64>,
+    /// The panel's height.
+    size: PanelSize,
 ) -> impl IntoView {
     // Where the drag began: the pointer's y and the height then.
     let drag = StoredValue::new(None::<(f64, f64)>);
-    let resize = move |px: f64| height_px.set(clamped(px));
-    let remember = move || kept::write(kept::PANEL_HEIGHT, &height_px.get_untracked().round().to_string());
     let grip = move |event: web_sys::PointerEvent| {
         let Some(line) = event.current_target().and_then(|target| target.dyn_into::<web_sys::Element>().ok())
         else {
@@ -47,29 +118,35 @@ pub fn Splitter(
         event.prevent_default();
         // Without the capture the drag still works while the pointer stays on the page.
         line.set_pointer_capture(event.pointer_id()).ok();
-        drag.set_value(Some((f64::from(event.client_y()), height_px.get_untracked())));
+        drag.set_value(Some((f64::from(event.client_y()), size.seen_px())));
     };
     let pull = move |event: web_sys::PointerEvent| {
         if let Some((y, height)) = drag.get_value() {
-            resize(height + y - f64::from(event.client_y()));
+            let by_px = y - f64::from(event.client_y());
+            // A click, the first half of a double click, changes nothing.
+            if by_px != 0.0 {
+                size.drag_to(height + by_px);
+            }
         }
     };
     let release = move |_: web_sys::PointerEvent| {
         if drag.get_value().is_some() {
             drag.set_value(None);
-            remember();
+            size.remember();
         }
     };
     let press = move |event: web_sys::KeyboardEvent| {
-        let by_px = match event.key().as_str() {
-            "ArrowUp" => STEP_PX,
-            "ArrowDown" => -STEP_PX,
+        match event.key().as_str() {
+            "ArrowUp" if untrack(|| size.is_closed()) => size.close(false),
+            "ArrowUp" => size.drag_to(size.seen_px() + STEP_PX),
+            "ArrowDown" if size.seen_px() <= SMALLEST_PX => size.close(true),
+            "ArrowDown" => size.drag_to((size.seen_px() - STEP_PX).max(SMALLEST_PX)),
+            "Enter" => size.toggle(),
             _ => return,
-        };
+        }
         event.prevent_default();
         event.stop_propagation();
-        resize(height_px.get_untracked() + by_px);
-        remember();
+        size.remember();
     };
     view! {
         <div
@@ -78,16 +155,15 @@ pub fn Splitter(
             tabindex="0"
             aria-label="Height of the panel"
             aria-orientation="horizontal"
-            aria-valuemin=SMALLEST_PX
-            aria-valuemax=move || {
-                height_px.track();
-                largest_px().round()
-            }
-            aria-valuenow=move || height_px.get().round()
+            title="Drag to resize the panel, double-click to close or open it"
+            aria-valuemin=TABS_PX
+            aria-valuemax=move || largest_px(size.viewport_px.get()).round()
+            aria-valuenow=move || if size.is_closed() { TABS_PX } else { size.height_px().round() }
             on:pointerdown=grip
             on:pointermove=pull
             on:pointerup=release
             on:pointercancel=release
+            on:dblclick=move |_| size.toggle()
             on:keydown=press
         ></div>
     }

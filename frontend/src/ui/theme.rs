@@ -6,7 +6,8 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::MediaQueryList;
 
-use super::icon::{Glyph, Icon};
+use super::actions::Action;
+use super::icon::Glyph;
 use super::kept;
 
 /// Which set of colours.
@@ -109,17 +110,16 @@ fn system_theme() -> Option<Theme> {
 #[component]
 pub fn ThemeButton() -> impl IntoView {
     let current = expect_context::<CurrentTheme>();
-    let label = move || match current.get() {
-        Theme::Light => "Switch to the dark theme",
-        Theme::Dark => "Switch to the light theme",
-    };
-    let glyph = move || match current.get() {
+    let label = Signal::derive(move || {
+        match current.get() {
+            Theme::Light => "Switch to the dark theme",
+            Theme::Dark => "Switch to the light theme",
+        }
+        .to_owned()
+    });
+    let glyph = Signal::derive(move || match current.get() {
         Theme::Light => Glyph::Moon,
         Theme::Dark => Glyph::Sun,
-    };
-    view! {
-        <button class="button button-icon" type="button" aria-label=label title=label on:click=move |_| current.toggle()>
-            {move || view! { <Icon glyph=glyph() /> }}
-        </button>
-    }
+    });
+    view! { <Action label glyph on_press=Callback::new(move |()| current.toggle()) /> }
 }

@@ -3,7 +3,7 @@
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
-use super::state::View;
+use super::state::{Tab, View};
 use super::window;
 
 /// A step from one view to the next.
@@ -49,8 +49,14 @@ pub enum Command {
     Mark(Option<Interval>),
     /// Opens a closed group, or closes an open one.
     ToggleGroup(u32),
+    /// Searches for a text; an empty one ends the search.
+    SearchFor(String),
     /// Reads what is searched for in this way.
     SearchAs(Syntax),
+    /// Shows a tab of the panel.
+    ShowTab(Tab),
+    /// Has scrolled to this track, or to the first one.
+    ScrollTo(Option<u32>),
     /// Opens the rank with this number: the same window, nothing selected.
     OpenRank(u32),
 }
@@ -74,7 +80,10 @@ impl Command {
             | Self::Pan { .. }
             | Self::Slide(_)
             | Self::ToggleGroup(_)
-            | Self::SearchAs(_) => History::Replace,
+            | Self::SearchFor(_)
+            | Self::SearchAs(_)
+            | Self::ShowTab(_)
+            | Self::ScrollTo(_) => History::Replace,
             Self::Show(_)
             | Self::ShowAll
             | Self::Select(_)
@@ -96,6 +105,7 @@ impl View {
     #[must_use]
     pub fn apply(mut self, command: &Command, whole: Interval) -> Self {
         let now = self.window_in(whole);
+        let tab = self.tab_after(command);
         match *command {
             Command::Zoom { factor, at_ps } => self.window = Some(window::zoomed(now, factor, at_ps, whole)),
             Command::ZoomMiddle { factor } => {
@@ -117,7 +127,10 @@ impl View {
             }
             Command::Mark(span) => self.marked = span,
             Command::ToggleGroup(group) => self.toggle(group),
+            Command::SearchFor(ref query) => self.query.clone_from(query),
             Command::SearchAs(syntax) => self.syntax = syntax,
+            Command::ScrollTo(track) => self.top = track,
+            Command::ShowTab(_) => {}
             Command::OpenRank(rank) => {
                 self.rank = Some(rank);
                 self.selected = None;
@@ -126,7 +139,22 @@ impl View {
         if self.window == Some(window::widest(whole)) {
             self.window = None;
         }
+        self.tab = Some(tab).filter(|tab| *tab != self.suiting_tab());
         self
+    }
+
+    /// The tab that answers to a command, else the one that is shown.
+    fn tab_after(&self, command: &Command) -> Tab {
+        let now = self.shown_tab();
+        match *command {
+            // The list of hits stays in sight while they are walked through; it has the details
+            // beside it.
+            Command::Select(Some(_)) | Command::Reveal { .. } if now != Tab::Search => Tab::Details,
+            Command::Mark(Some(_)) => Tab::Selection,
+            Command::SearchFor(ref query) if !query.is_empty() => Tab::Search,
+            Command::ShowTab(tab) => tab,
+            _ => now,
+        }
     }
 
     fn toggle(&mut self, group: u32) {
@@ -159,10 +187,30 @@ mod tests {
         check(&[Command::Show(Interval::new(10_000, 20_000))], "/profile/p?v=1&from=10000&to=20000");
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(1)], "/profile/p?v=1&groups=1,3");
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(3)], "/profile/p?v=1");
-        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2");
+        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2&tab=details");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=1&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=1");
         check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=1&mark=-5..6");
+        check(&[Command::ScrollTo(Some(9))], "/profile/p?v=1&top=9");
+        check(&[Command::ScrollTo(Some(9)), Command::ScrollTo(None)], "/profile/p?v=1");
+    }
+
+    #[test]
+    fn the_panel_answers_to_what_is_done() {
+        let select = Command::Select(Some(7));
+        let mark = Command::Mark(Some(Interval::new(1, 2)));
+        let search = || Command::SearchFor("a b".to_owned());
+        check(&[search()], "/profile/p?v=1&q=a%20b&tab=search");
+        // The hits stay in sight.
+        check(&[search(), select.clone()], "/profile/p?v=1&sel=7&q=a%20b&tab=search");
+        check(&[search(), Command::SearchFor(String::new())], "/profile/p?v=1&tab=search");
+        check(&[select.clone(), mark.clone()], "/profile/p?v=1&sel=7&mark=1..2&tab=selection");
+        check(&[mark, select.clone()], "/profile/p?v=1&sel=7&mark=1..2");
+        check(&[Command::ShowTab(Tab::Warnings)], "/profile/p?v=1&tab=warnings");
+        check(&[Command::ShowTab(Tab::Warnings), select.clone()], "/profile/p?v=1&sel=7");
+        check(&[Command::ShowTab(Tab::Warnings), Command::ShowTab(Tab::Summary)], "/profile/p?v=1");
+        // Dropping the selection changes what the panel shows, not which tab.
+        check(&[select, Command::Select(None)], "/profile/p?v=1&tab=details");
     }
 
     #[test]

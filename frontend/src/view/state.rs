@@ -21,8 +21,46 @@ pub struct View {
     pub marked: Option<Interval>,
     /// Groups, by track number, that the user turned from how they start: opened or closed.
     pub toggled: BTreeSet<u32>,
+    /// The text or pattern that is searched for; empty for nothing.
+    pub query: String,
     /// How what is searched for is read.
     pub syntax: Syntax,
+    /// The tab of the panel; `None` is the one that suits what is selected.
+    pub tab: Option<Tab>,
+    /// The first visible track, by number; `None` is the first of all.
+    pub top: Option<u32>,
+}
+
+/// A tab of the panel below the timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    /// The selected slice.
+    Details,
+    /// The marked span.
+    Selection,
+    /// Hits of the search.
+    Search,
+    /// Metrics of the rank.
+    Summary,
+    /// Warnings of the ingest.
+    Warnings,
+}
+
+impl Tab {
+    /// All tabs, in the panel's order.
+    pub const ALL: [Self; 5] = [Self::Details, Self::Selection, Self::Search, Self::Summary, Self::Warnings];
+
+    /// The heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Details => "Details",
+            Self::Selection => "Selection",
+            Self::Search => "Search",
+            Self::Summary => "Summary",
+            Self::Warnings => "Warnings",
+        }
+    }
 }
 
 impl View {
@@ -30,6 +68,21 @@ impl View {
     #[must_use]
     pub fn of_profile(profile: &str) -> Self {
         Self { profile: profile.to_owned(), ..Self::default() }
+    }
+
+    /// The tab that is shown.
+    #[must_use]
+    pub fn shown_tab(&self) -> Tab {
+        self.tab.unwrap_or(self.suiting_tab())
+    }
+
+    /// The tab that is shown where none was chosen.
+    pub(super) fn suiting_tab(&self) -> Tab {
+        match (self.selected, self.marked) {
+            (Some(_), _) => Tab::Details,
+            (None, Some(_)) => Tab::Selection,
+            (None, None) => Tab::Summary,
+        }
     }
 
     /// Whether only the heading of this group is shown.

@@ -1,4 +1,6 @@
-//! The view as the path of a URL: `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&mark=a..b&groups=1,2&search=regex`.
+//! The view as the path of a URL:
+//! `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&mark=a..b&groups=1,2`, then
+//! `&q=…&search=regex&tab=details&top=3`.
 //!
 //! A format like any other: it has a version, and reading what was written gives the same view. Times are
 //! picoseconds. What equals the default is left out; parameters that are not known are ignored; a link without a
@@ -11,7 +13,7 @@ use std::str::FromStr;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
-use super::state::View;
+use super::state::{Tab, View};
 
 /// The version of the parameters.
 const VERSION: u32 = 1;
@@ -41,7 +43,7 @@ impl fmt::Display for UrlError {
                 write!(f, "this link has version {version}, this nprof reads up to {VERSION}: upgrade nprof")
             }
             Self::Parameter { name, expected } => {
-                write!(f, "in this link, the parameter \"{name}\" should be {expected}: correct or remove it")
+                write!(f, "the parameter \"{name}\" should be {expected}: correct or remove it")
             }
         }
     }
@@ -69,8 +71,17 @@ impl fmt::Display for View {
             write!(f, "{separator}{group}")?;
             separator = ",";
         }
+        if !self.query.is_empty() {
+            write!(f, "&q={}", percent_encoded(&self.query))?;
+        }
         if self.syntax != Syntax::default() {
             write!(f, "&search={}", syntax_name(self.syntax))?;
+        }
+        if let Some(tab) = self.tab {
+            write!(f, "&tab={}", tab_name(tab))?;
+        }
+        if let Some(track) = self.top {
+            write!(f, "&top={track}")?;
         }
         Ok(())
     }
@@ -98,7 +109,10 @@ impl FromStr for View {
                 "sel" => view.selected = Some(number("sel", "the row of a slice", value)?),
                 "mark" => view.marked = Some(span(value)?),
                 "groups" => view.toggled = groups(value)?,
+                "q" => view.query = query_text(value)?,
                 "search" => view.syntax = syntax(value)?,
+                "tab" => view.tab = Some(tab(value)?),
+                "top" => view.top = Some(number("top", "the number of a track", value)?),
                 _ => {}
             }
         }
@@ -137,6 +151,30 @@ fn span(text: &str) -> Result<Interval, UrlError> {
 
 fn groups(text: &str) -> Result<BTreeSet<u32>, UrlError> {
     text.split(',').map(|id| number("groups", "numbers of groups with commas between", id)).collect()
+}
+
+/// A search written by hand may have spaces as `+`.
+fn query_text(text: &str) -> Result<String, UrlError> {
+    let expected = "a text with %20 for a space";
+    percent_decoded(&text.replace('+', "%20")).ok_or(UrlError::Parameter { name: "q", expected })
+}
+
+fn tab_name(tab: Tab) -> &'static str {
+    match tab {
+        Tab::Details => "details",
+        Tab::Selection => "selection",
+        Tab::Search => "search",
+        Tab::Summary => "summary",
+        Tab::Warnings => "warnings",
+    }
+}
+
+fn tab(name: &str) -> Result<Tab, UrlError> {
+    let known = Tab::ALL.into_iter().find(|&tab| tab_name(tab) == name);
+    known.ok_or(UrlError::Parameter {
+        name: "tab",
+        expected: "details, selection, search, summary or warnings",
+    })
 }
 
 /// What addresses call it, those of requests to the server too.
@@ -199,9 +237,11 @@ mod tests {
             window in proptest::option::of(intervals()), selected in proptest::option::of(any::<u32>()),
             marked in proptest::option::of(intervals()),
             toggled in proptest::collection::btree_set(any::<u32>(), 0..4),
-            syntax in prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)],
+            (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
+            tab in proptest::option::of(proptest::sample::select(&Tab::ALL[..])),
+            top in proptest::option::of(any::<u32>()),
         ) {
-            let view = View { profile, rank, window, selected, marked, toggled, syntax };
+            let view = View { profile, rank, window, selected, marked, toggled, query, syntax, tab, top };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -220,8 +260,10 @@ mod tests {
     #[test]
     fn a_link_written_by_hand() {
         assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
-        assert_eq!("/profile/x/?tab=3&rank=4".parse(), Ok(View { rank: Some(4), ..View::of_profile("x") }));
+        assert_eq!("/profile/x/?else=3&rank=4".parse(), Ok(View { rank: Some(4), ..View::of_profile("x") }));
         assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
+        let query = "all reduce=1".to_owned();
+        assert_eq!("/profile/x?q=all+reduce%3D1".parse(), Ok(View { query, ..View::of_profile("x") }));
     }
 
     #[test]
@@ -236,5 +278,8 @@ mod tests {
         check_refused("/profile/x?mark=9..3", "\"mark\"");
         check_refused("/profile/x?groups=a", "\"groups\"");
         check_refused("/profile/x?search=glob", "text or regex");
+        check_refused("/profile/x?q=%ff", "\"q\"");
+        check_refused("/profile/x?tab=3", "details, selection");
+        check_refused("/profile/x?top=-1", "\"top\"");
     }
 }

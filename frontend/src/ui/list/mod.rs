@@ -12,4 +12,4 @@ mod page;
 mod table;
 
 #[cfg(feature = "browser")]
-pub use page::ListPage;
+pub use page::{ListPage, ListScroll};

@@ -30,6 +30,24 @@ pub enum Direction {
     Descending,
 }
 
+impl Column {
+    /// All columns.
+    pub const ALL: [Self; 6] =
+        [Self::Name, Self::Source, Self::Ingested, Self::Ranks, Self::Events, Self::Size];
+
+    /// The name in addresses.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Source => "source",
+            Self::Ingested => "ingested",
+            Self::Ranks => "ranks",
+            Self::Events => "events",
+            Self::Size => "size",
+        }
+    }
+}
+
 /// How the list is sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
@@ -39,9 +57,35 @@ pub struct Sort {
     pub direction: Direction,
 }
 
+impl Default for Sort {
+    fn default() -> Self {
+        Self::INITIAL
+    }
+}
+
 impl Sort {
     /// The newest first.
     pub const INITIAL: Self = Self { column: Column::Ingested, direction: Direction::Descending };
+
+    /// The name in addresses: that of the column, with `-` before it for the largest first.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self.direction {
+            Direction::Ascending => self.column.name().to_owned(),
+            Direction::Descending => format!("-{}", self.column.name()),
+        }
+    }
+
+    /// Reads [`Sort::name`].
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let (direction, name) = match name.strip_prefix('-') {
+            Some(name) => (Direction::Descending, name),
+            None => (Direction::Ascending, name),
+        };
+        let column = Column::ALL.into_iter().find(|column| column.name() == name)?;
+        Some(Self { column, direction })
+    }
 
     /// After a click on a column's heading: the other way if it is sorted by this one, else the way that people want
     /// first (names from A, numbers from the largest).

@@ -8,12 +8,16 @@ use nprof_engine::wire::catalog::{ProfileEntry, ProfileList};
 
 use super::delete::ConfirmDelete;
 use super::drop::DropZone;
-use super::order::{self, Sort};
+use super::order;
 use super::table::ProfileTable;
 use crate::fetch::{Client, FetchError};
+use crate::ui::actions::BarActions;
+use crate::ui::address::Address;
 use crate::ui::app::{Brand, HelpButton};
 use crate::ui::failure::{Failure, Loading};
+use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::place::ListView;
 use crate::ui::theme::ThemeButton;
 use crate::ui::upload::{UploadList, Uploads};
 
@@ -76,12 +80,67 @@ fn now_unix_ms() -> i64 {
     js_sys::Date::now() as i64
 }
 
+/// How far the list was scrolled when it was left; a context.
+#[derive(Debug, Clone, Copy)]
+pub struct ListScroll(StoredValue<i32>);
+
+impl Default for ListScroll {
+    fn default() -> Self {
+        Self(StoredValue::new(0))
+    }
+}
+
+/// How the list is looked at, which stands in the address.
+#[derive(Debug, Clone, Copy)]
+pub struct Looked {
+    address: Address,
+    view: Memo<ListView>,
+}
+
+impl Looked {
+    fn new() -> Self {
+        let address = expect_context::<Address>();
+        let place = address.place();
+        let view = Memo::new(move |before: Option<&ListView>| {
+            // While the page changes to another place, this one still stands for a moment.
+            place.with(|place| place.list_view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
+        });
+        Self { address, view }
+    }
+
+    /// The filter and the order.
+    #[must_use]
+    pub fn view(self) -> ListView {
+        self.view.get()
+    }
+
+    /// Changes the filter or the order.
+    pub fn change(self, change: impl FnOnce(&mut ListView)) {
+        let mut view = self.view.get_untracked();
+        change(&mut view);
+        self.address.show_list(view);
+    }
+}
+
+/// Scrolls the list to where it was left, once its rows are there.
+fn keep_scroll(list: NodeRef<leptos::html::Main>, has_rows: Memo<bool>) {
+    let kept = expect_context::<ListScroll>().0;
+    Effect::new(move |is_done: Option<bool>| {
+        let (true, false, Some(list)) = (has_rows.get(), is_done.unwrap_or(false), list.get()) else {
+            return is_done.unwrap_or(false);
+        };
+        // The rows come with this change: they have their height with the next frame.
+        request_animation_frame(move || list.set_scroll_top(kept.get_value()));
+        true
+    });
+}
+
 /// The list of profiles.
 #[component]
 pub fn ListPage() -> impl IntoView {
     let profiles = Profiles::new();
-    let filter = RwSignal::new(String::new());
-    let sort = RwSignal::new(Sort::INITIAL);
+    let looked = Looked::new();
+    let (list, kept) = (NodeRef::<leptos::html::Main>::new(), expect_context::<ListScroll>().0);
     let deleting = RwSignal::new(None::<ProfileEntry>);
     let uploads = expect_context::<Uploads>();
     uploads.on_done(Callback::new(move |()| profiles.refresh()));
@@ -89,16 +148,22 @@ pub fn ListPage() -> impl IntoView {
     document().set_title("Profiles · nprof");
     let shown = Memo::new(move |_| {
         profiles.list.with(|list| match list {
-            Some(list) => order::shown(&list.profiles, &filter.read(), sort.get()),
+            Some(list) => order::shown(&list.profiles, &looked.view().filter, looked.view().sort),
             None => Vec::new(),
         })
     });
     let total = Memo::new(move |_| profiles.list.with(|list| list.as_ref().map(|list| list.profiles.len())));
+    keep_scroll(list, Memo::new(move |_| total.get().is_some_and(|total| total > 0)));
+    let scrolled = move |_| {
+        if let Some(list) = list.get_untracked() {
+            kept.set_value(list.scroll_top());
+        }
+    };
     let body = move || match total.get() {
         None => view! { <NotYet profiles /> }.into_any(),
         Some(0) => view! { <NoProfiles uploads /> }.into_any(),
         Some(_) => {
-            view! { <ProfileTable shown sort deleting filter now_unix_ms=profiles.now_unix_ms /> }.into_any()
+            view! { <ProfileTable shown looked deleting now_unix_ms=profiles.now_unix_ms /> }.into_any()
         }
     };
     view! {
@@ -106,15 +171,15 @@ pub fn ListPage() -> impl IntoView {
             <header class="bar">
                 <Brand />
                 <div class="bar-title"></div>
-                <div class="bar-actions">
+                <BarActions>
                     <ThemeButton />
                     <HelpButton />
-                </div>
+                </BarActions>
             </header>
             <Stale profiles />
-            <main class="list-scroll">
+            <main class="list-scroll" node_ref=list on:scroll=scrolled>
                 <div class="list">
-                    <ListHead total filter uploads />
+                    <ListHead total shown looked uploads />
                     <UploadList uploads />
                     <section class="card" aria-label="Profiles">
                         {body}
@@ -163,16 +228,33 @@ fn NotYet(profiles: Profiles) -> impl IntoView {
 }
 
 #[component]
-fn ListHead(total: Memo<Option<usize>>, filter: RwSignal<String>, uploads: Uploads) -> impl IntoView {
+fn ListHead(
+    total: Memo<Option<usize>>,
+    shown: Memo<Vec<ProfileEntry>>,
+    looked: Looked,
+    uploads: Uploads,
+) -> impl IntoView {
     let count = move || total.get().filter(|total| *total > 0);
+    let counted = move || {
+        let (shown, total) = (shown.with(Vec::len), format::count(count()? as u64));
+        let is_filtered = !looked.view().filter.trim().is_empty();
+        Some(if is_filtered { format!("{} of {total}", format::count(shown as u64)) } else { total })
+    };
     view! {
         <div class="list-head">
-            <h1>"Profiles" {move || count().map(|count| view! { <span class="muted">{count}</span> })}</h1>
+            <h1>"Profiles" {move || counted().map(|count| view! { <span class="muted" aria-live="polite">{count}</span> })}</h1>
             <Show when=move || count().is_some()>
                 <label class="field">
                     <Icon glyph=Glyph::Search />
                     <span class="unseen">"Filter profiles"</span>
-                    <input type="search" placeholder="Filter by name or source" bind:value=filter />
+                    <input
+                        type="search"
+                        placeholder="Filter by name or source"
+                        prop:value=move || looked.view().filter
+                        on:input:target=move |event| {
+                            looked.change(|view| view.filter = event.target().value());
+                        }
+                    />
                 </label>
             </Show>
             <Show when=move || total.get() != Some(0)>

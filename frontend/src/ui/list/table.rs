@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::ProfileEntry;
 
-use super::order::{Column, Direction, Sort};
+use super::order::{Column, Direction};
+use super::page::Looked;
 use crate::ui::address::Link;
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
@@ -27,17 +28,23 @@ fn is_number(column: Column) -> bool {
     }
 }
 
+/// Whether a narrow screen has no room for the column. Its values then stand below the name.
+fn is_extra(column: Column) -> bool {
+    match column {
+        Column::Source | Column::Ingested | Column::Ranks => true,
+        Column::Name | Column::Events | Column::Size => false,
+    }
+}
+
 /// The profiles, one row each.
 #[component]
 pub fn ProfileTable(
     /// Filtered and sorted.
     shown: Memo<Vec<ProfileEntry>>,
-    /// How they are sorted.
-    sort: RwSignal<Sort>,
+    /// How they are filtered and sorted.
+    looked: Looked,
     /// The one whose deletion is to be confirmed.
     deleting: RwSignal<Option<ProfileEntry>>,
-    /// What they are filtered by.
-    filter: RwSignal<String>,
     /// The time to tell ages from.
     now_unix_ms: RwSignal<i64>,
 ) -> impl IntoView {
@@ -47,7 +54,7 @@ pub fn ProfileTable(
             <table>
                 <thead>
                     <tr>
-                        {COLUMNS.map(|(column, title)| view! { <Heading column title sort /> }).collect_view()}
+                        {COLUMNS.map(|(column, title)| view! { <Heading column title looked /> }).collect_view()}
                         <th scope="col" class="row-actions">
                             <span class="unseen">"Actions"</span>
                         </th>
@@ -61,8 +68,12 @@ pub fn ProfileTable(
             </table>
             <Show when=nothing>
                 <div class="notice">
-                    <p>{move || format!("No profile matches “{}”.", filter.get().trim())}</p>
-                    <button class="button" type="button" on:click=move |_| filter.set(String::new())>
+                    <p>{move || format!("No profile matches “{}”.", looked.view().filter.trim())}</p>
+                    <button
+                        class="button"
+                        type="button"
+                        on:click=move |_| looked.change(|view| view.filter.clear())
+                    >
                         "Show all"
                     </button>
                 </div>
@@ -78,17 +89,17 @@ fn key(profile: &ProfileEntry) -> (String, String, String, i64, u64, u64) {
 }
 
 #[component]
-fn Heading(column: Column, title: &'static str, sort: RwSignal<Sort>) -> impl IntoView {
+fn Heading(column: Column, title: &'static str, looked: Looked) -> impl IntoView {
     let state = move || {
-        let sort = sort.get();
+        let sort = looked.view().sort;
         (sort.column == column).then_some(match sort.direction {
             Direction::Ascending => "ascending",
             Direction::Descending => "descending",
         })
     };
     view! {
-        <th scope="col" class:number=is_number(column) aria-sort=state>
-            <button type="button" on:click=move |_| sort.update(|sort| *sort = sort.clicked(column))>
+        <th scope="col" class:number=is_number(column) class:wide-only=is_extra(column) aria-sort=state>
+            <button type="button" on:click=move |_| looked.change(|view| view.sort = view.sort.clicked(column))>
                 {title}
                 <Icon glyph=Glyph::Down />
             </button>
@@ -113,8 +124,9 @@ fn Row(
             </span>
         }
     });
-    let slug =
-        (profile.slug != profile.display_name).then(|| view! { <small>{profile.slug.clone()}</small> });
+    let slug = (profile.slug != profile.display_name)
+        .then(|| view! { <small class="wide-only">{profile.slug.clone()}</small> });
+    let age = move || format::ago(created, now_unix_ms.get()).unwrap_or_else(|| local_date(created));
     let size = format::bytes(profile.size_bytes as f64);
     let exact_size = format!("{} B", format::count(profile.size_bytes));
     let delete_label = format!("Delete {}", profile.display_name);
@@ -126,16 +138,19 @@ fn Row(
             <td class="profile-name">
                 <Link place>{name}</Link>
                 {slug}
+                <small class="narrow-only">
+                    {source.clone()} " · " {format::counted(ranks.into(), "rank", "ranks")} " · " {age}
+                </small>
             </td>
-            <td>
+            <td class="wide-only">
                 <span class="chip">{source}</span>
                 " "
                 {warnings}
             </td>
-            <td class="date" title=local_date(created)>
-                {move || format::ago(created, now_unix_ms.get()).unwrap_or_else(|| local_date(created))}
+            <td class="date wide-only" title=local_date(created)>
+                {age}
             </td>
-            <td class="number">{format::count(ranks.into())}</td>
+            <td class="number wide-only">{format::count(ranks.into())}</td>
             <td class="number">{format::count(events)}</td>
             <td class="number" title=exact_size>
                 {size}

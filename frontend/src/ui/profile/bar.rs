@@ -4,10 +4,12 @@ use leptos::prelude::*;
 
 use super::opened::Opened;
 use super::page::name;
-use super::search::{Search, SearchBox};
+use super::search::Search;
+use super::search_box::SearchBox;
+use crate::ui::actions::{Action, BarActions};
 use crate::ui::app::{Brand, HelpButton};
 use crate::ui::clipboard;
-use crate::ui::icon::{Glyph, Icon};
+use crate::ui::icon::Glyph;
 use crate::ui::message::Messages;
 use crate::ui::theme::ThemeButton;
 
@@ -36,11 +38,11 @@ pub fn Bar(
                 {move || source().map(|source| view! { <span class="chip">{source}</span> })}
             </div>
             <SearchBox search />
-            <div class="bar-actions">
+            <BarActions>
                 <LinkButton opened />
                 <ThemeButton />
                 <HelpButton />
-            </div>
+            </BarActions>
         </header>
     }
 }
@@ -49,19 +51,15 @@ pub fn Bar(
 #[component]
 fn LinkButton(opened: Opened) -> impl IntoView {
     let messages = expect_context::<Messages>();
-    let copy = move |_| {
+    let copy = move |()| {
         let origin = window().location().origin().unwrap_or_default();
         clipboard::copy(format!("{origin}{}", opened.view.get_untracked()), "Link to this view", messages);
     };
     view! {
-        <button
-            class="button button-icon"
-            type="button"
-            aria-label="Copy a link to this view"
-            title="Copy a link to this view"
-            on:click=copy
-        >
-            <Icon glyph=Glyph::Link />
-        </button>
+        <Action
+            label="Copy a link to this view"
+            glyph=Glyph::Link
+            on_press=Callback::new(copy)
+        />
     }
 }

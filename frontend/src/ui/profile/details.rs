@@ -12,8 +12,9 @@ use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
 use crate::ui::icon::{Glyph, Icon};
-use crate::ui::label::{explanation, label_below};
+use crate::ui::label::{explanation, known_label};
 use crate::ui::message::Messages;
+use crate::ui::name::Name;
 
 /// Arrows that are listed at once; a collective may have thousands.
 const MOST_NEIGHBOURS: usize = 200;
@@ -65,7 +66,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         <article aria-label="Details">
             <header class="details-head">
                 <div>
-                    <h2>{slice.name.clone()} " " {form}</h2>
+                    <h2><Name name=slice.name.clone() /> " " {form}</h2>
                     <p>{track}</p>
                 </div>
                 <button class="button" type="button" on:click=copy>
@@ -125,11 +126,13 @@ fn Row(heading: String, field: FieldValue) -> impl IntoView {
         (_, Some(exact)) => view! { <Explained text doc=exact /> }.into_any(),
         (_, None) => text.into_any(),
     };
+    let label = match known_label(&heading, &field.name, &field.doc) {
+        Some(text) => view! { <Explained text doc=explanation(&field.name, &field.doc) /> }.into_any(),
+        None => view! { <code>{field.name.clone()}</code> }.into_any(),
+    };
     view! {
         <div>
-            <dt>
-                <Explained text=label_below(&heading, &field.name) doc=explanation(&field.name, &field.doc) />
-            </dt>
+            <dt>{label}</dt>
             <dd>{value}</dd>
         </div>
     }
@@ -168,7 +171,7 @@ fn Link(opened: Opened, neighbour: Neighbour) -> impl IntoView {
     view! {
         <li>
             <button class="button-link" type="button" title=title on:click=move |_| opened.reveal(&slice)>
-                {name}
+                <Name name />
                 <span class="muted">" · " {track}</span>
             </button>
             <span class="number muted">{duration}</span>

@@ -43,6 +43,10 @@ pub fn HoverTip(
     view! { <Tooltip at>{move || content()}</Tooltip> }
 }
 
+fn named(name: &str) -> String {
+    if name.trim().is_empty() { "(no name)".to_owned() } else { name.to_owned() }
+}
+
 type Line = (&'static str, String);
 
 /// Its name, where it has one, and what is known without asking the server.
@@ -58,7 +62,7 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
                 }
                 None => lines.push(("Duration", format::duration(*duration_ps))),
             }
-            (Some(name.clone()), lines)
+            (Some(named(name)), lines)
         }
         Hovered::Cell { span, busy_ps, count, name, longest_ps, .. } => {
             let width = u64::try_from(span.duration_ps()).unwrap_or(0);
@@ -66,10 +70,7 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
             let longest = format::duration(longest);
             // Nothing starts here: the cell lies within one slice.
             if *count == 0 && *busy_ps == width {
-                return (
-                    Some(name.clone()),
-                    vec![("Duration", longest), ("Here", "a part of it".to_owned())],
-                );
+                return (Some(named(name)), vec![("Duration", longest), ("Here", "a part of it".to_owned())]);
             }
             let lines = vec![
                 ("Here", format::counted(u64::from(*count), "slice starts", "slices start")),
@@ -77,7 +78,7 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
                 ("Longest", longest),
                 ("Span", format::duration(span.duration_ps())),
             ];
-            (Some(format!("mostly {name}")), lines)
+            (Some(format!("mostly {}", named(name))), lines)
         }
         Hovered::Group { span, busy_lanes, lanes, names, .. } => {
             let share = busy_lanes / f64::from((*lanes).max(1));

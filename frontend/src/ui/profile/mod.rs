@@ -1,7 +1,6 @@
 //! The page of a profile: ranks, timeline, search, and the panel with everything that is known.
 
 pub mod field;
-pub mod search_cursor;
 
 #[cfg(feature = "browser")]
 mod bar;
@@ -12,6 +11,8 @@ mod hovered;
 #[cfg(feature = "browser")]
 mod latest;
 #[cfg(feature = "browser")]
+mod missing;
+#[cfg(feature = "browser")]
 mod opened;
 #[cfg(feature = "browser")]
 mod page;
@@ -21,6 +22,10 @@ mod panel;
 mod ranks;
 #[cfg(feature = "browser")]
 mod search;
+#[cfg(feature = "browser")]
+mod search_box;
+#[cfg(feature = "browser")]
+mod search_panel;
 #[cfg(feature = "browser")]
 mod selection;
 #[cfg(feature = "browser")]

@@ -13,22 +13,7 @@ use crate::fetch::{Client, FetchError};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
 use crate::view::opening::{close_large_groups, hidden_by};
-use crate::view::{Command, View};
-
-/// What the panel below the timeline shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tab {
-    /// The selected slice.
-    Details,
-    /// The marked span.
-    Selection,
-    /// Hits of the search.
-    Search,
-    /// Metrics of the rank.
-    Summary,
-    /// What ingest had to say.
-    Warnings,
-}
+use crate::view::{Command, Tab, View};
 
 /// An answer that may not be here yet.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -46,8 +31,8 @@ pub struct Opened {
     pub rank: Signal<Answer<RankDetail>>,
     /// All about the selected slice, `None` while it is on its way and where nothing is selected.
     pub selected: Signal<Answer<SliceDetail>>,
-    /// What the panel shows.
-    pub tab: RwSignal<Tab>,
+    /// The panel's content.
+    pub tab: Memo<Tab>,
     /// Asks for everything again that is missing.
     pub retry: Callback<()>,
     address: Address,
@@ -82,18 +67,13 @@ impl Opened {
         });
         let rank = rank_resource(slug, rank_number, attempt);
         let selected = slice_resource(slug, rank_number, view, attempt);
-        let initial = view.with_untracked(|view| match (view.selected, view.marked) {
-            (Some(_), _) => Tab::Details,
-            (None, Some(_)) => Tab::Selection,
-            (None, None) => Tab::Summary,
-        });
         Self {
             view,
             profile: Signal::derive(move || profile.get()),
             rank_number,
             rank,
             selected,
-            tab: RwSignal::new(initial),
+            tab: Memo::new(move |_| view.with(View::shown_tab)),
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
             address,
             messages: expect_context::<Messages>(),
@@ -123,24 +103,24 @@ impl Opened {
         })
     }
 
-    /// Does what the user asked for, and shows the panel that answers to it.
+    /// Does what the user asked for.
     pub fn act(self, command: &Command) {
-        match command {
-            // Hits are walked through with the list in sight; details stand beside it.
-            Command::Select(Some(_)) | Command::Reveal { .. } if self.tab.get_untracked() != Tab::Search => {
-                self.show(Tab::Details);
-            }
-            Command::Mark(Some(_)) => self.show(Tab::Selection),
-            _ => {}
-        }
         self.address.apply(command, self.whole());
     }
 
-    /// Shows a part of the panel.
-    pub fn show(self, tab: Tab) {
-        if self.tab.get_untracked() != tab {
-            self.tab.set(tab);
-        }
+    /// The span that is visible now.
+    #[must_use]
+    pub fn window(self) -> Interval {
+        let whole = self.whole();
+        self.view.with_untracked(|view| view.window_in(whole))
+    }
+
+    /// The thousandth part of the rank that lies around a moment.
+    #[must_use]
+    pub fn around(self, ps: i64) -> Interval {
+        let whole = untrack(|| self.whole());
+        let half_ps = (whole.duration_ps() / 2_000).max(1);
+        Interval::new(ps.saturating_sub(half_ps), ps.saturating_add(half_ps))
     }
 
     /// Selects a slice and brings it into sight.

@@ -4,17 +4,17 @@ use leptos::prelude::*;
 
 use super::bar::Bar;
 use super::hovered::HoverTip;
-use super::opened::{Opened, Tab};
+use super::missing::{Failed, failure};
+use super::opened::Opened;
 use super::panel::Panel;
 use super::ranks::{RankTabs, open_neighbour};
 use super::search::Search;
-use super::search_cursor::Walk;
-use crate::ui::address::Link;
 use crate::ui::app::is_for_page;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::place::Place;
-use crate::ui::splitter::{self, Splitter};
+use crate::ui::failure::Loading;
+use crate::ui::splitter::PanelSize;
 use crate::ui::timeline::Timeline;
+use crate::view::hits::Walk;
+use crate::view::shortcut::{PageKey, page_key};
 use crate::view::{Command, Hover};
 
 /// The page of the profile with this slug.
@@ -25,8 +25,8 @@ pub fn ProfilePage(
 ) -> impl IntoView {
     let opened = Opened::new(slug);
     let search = Search::new(opened);
-    let height_px = RwSignal::new(splitter::remembered_height_px());
-    let keys = window_event_listener(leptos::ev::keydown, move |event| press(&event, opened, search));
+    let size = PanelSize::new();
+    let keys = window_event_listener(leptos::ev::keydown, move |event| press(&event, opened, search, size));
     on_cleanup(move || keys.remove());
     let failure = Memo::new(move |_| failure(opened));
     Effect::new(move |_| document().set_title(&format!("{} · nprof", name(opened))));
@@ -35,28 +35,16 @@ pub fn ProfilePage(
             <Bar opened search />
             <RankTabs opened />
             {move || match failure.get() {
-                Some((title, reason)) => view! { <Failed opened title reason /> }.into_any(),
+                Some(failure) => view! { <Failed opened failure /> }.into_any(),
                 None => {
                     view! {
                         <TimelineArea opened />
-                        <Splitter height_px />
-                        <Panel opened search height_px />
+                        <Panel opened search size />
                     }
                         .into_any()
                 }
             }}
         </div>
-    }
-}
-
-/// The profile or the rank is not to be had.
-#[component]
-fn Failed(opened: Opened, title: &'static str, reason: String) -> impl IntoView {
-    view! {
-        <main class="profile-failure">
-            <Failure title reason on_retry=opened.retry />
-            <Link place=Place::List>"All profiles"</Link>
-        </main>
     }
 }
 
@@ -69,14 +57,16 @@ pub fn name(opened: Opened) -> String {
     })
 }
 
-fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search) {
+fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: PanelSize) {
     if !is_for_page(event) {
         return;
     }
-    match event.key().as_str() {
-        "/" => search.focus(),
-        "[" => open_neighbour(opened, Walk::Backward),
-        "]" => open_neighbour(opened, Walk::Forward),
+    let key = event.key();
+    match (page_key(&key, &event.code()), key.as_str()) {
+        (Some(PageKey::Search), _) => search.focus(),
+        (Some(PageKey::Panel), _) => size.toggle(),
+        (_, "[") => open_neighbour(opened, Walk::Backward),
+        (_, "]") => open_neighbour(opened, Walk::Forward),
         _ => return,
     }
     event.prevent_default();
@@ -103,34 +93,8 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     }
 }
 
-/// Why there is no timeline.
-fn failure(opened: Opened) -> Option<(&'static str, String)> {
-    let of_profile = opened.profile.with(|answer| match answer {
-        Some(Err(error)) => Some(("This profile did not arrive", error.to_string())),
-        Some(Ok(profile)) if profile.ranks.is_empty() => {
-            Some(("This profile is empty", "It has no ranks: ingest the trace again".to_owned()))
-        }
-        _ => None,
-    });
-    of_profile.or_else(|| {
-        opened.rank.with(|answer| match answer {
-            Some(Err(error)) => Some(("This rank did not arrive", error.to_string())),
-            _ => None,
-        })
-    })
-}
-
 /// Whether a tab has anything to show, as a number beside its name.
 #[must_use]
 pub fn warnings(opened: Opened) -> u64 {
     opened.rank_detail().map_or(0, |rank| rank.warnings.len() as u64)
 }
-
-/// All tabs with their names.
-pub const TABS: [(Tab, &str); 5] = [
-    (Tab::Details, "Details"),
-    (Tab::Selection, "Selection"),
-    (Tab::Search, "Search"),
-    (Tab::Summary, "Summary"),
-    (Tab::Warnings, "Warnings"),
-];

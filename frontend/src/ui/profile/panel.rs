@@ -1,16 +1,21 @@
-//! The panel below the timeline.
+//! The panel below the timeline: its tabs, and what the open tab shows. Closed, only the tabs are
+//! there.
 
 use leptos::prelude::*;
 
 use super::details::Details;
-use super::opened::{Opened, Tab};
-use super::page::{TABS, warnings};
-use super::search::{Search, SearchPanel};
-use super::search_cursor::{Walk, step};
+use super::opened::Opened;
+use super::page::warnings;
+use super::search::Search;
+use super::search_panel::SearchPanel;
 use super::selection::Selection;
 use super::summary::SummaryPanel;
 use super::warnings::WarningsPanel;
 use crate::ui::format;
+use crate::ui::icon::{Glyph, Icon};
+use crate::ui::splitter::{PanelSize, Splitter};
+use crate::view::hits::{Walk, step};
+use crate::view::{Command, Tab};
 
 /// The id that joins tabs to what they show.
 const BODY_ID: &str = "panel-body";
@@ -23,22 +28,9 @@ pub fn Panel(
     /// Its search.
     search: Search,
     /// Its height.
-    height_px: RwSignal<f64>,
+    size: PanelSize,
 ) -> impl IntoView {
-    let press = move |event: web_sys::KeyboardEvent| {
-        let walk = match event.key().as_str() {
-            "ArrowLeft" => Walk::Backward,
-            "ArrowRight" => Walk::Forward,
-            _ => return,
-        };
-        event.prevent_default();
-        // The arrows are also the timeline's.
-        event.stop_propagation();
-        let at = TABS.iter().position(|(tab, _)| *tab == opened.tab.get_untracked());
-        if let Some(next) = step(at, TABS.len(), walk) {
-            opened.show(TABS[next].0);
-        }
-    };
+    let is_closed = Memo::new(move |_| size.is_closed());
     let body = move || match opened.tab.get() {
         Tab::Details => view! { <Details opened /> }.into_any(),
         Tab::Selection => view! { <Selection opened /> }.into_any(),
@@ -46,23 +38,76 @@ pub fn Panel(
         Tab::Summary => view! { <SummaryPanel opened /> }.into_any(),
         Tab::Warnings => view! { <WarningsPanel opened /> }.into_any(),
     };
-    let label = move || TABS.iter().find(|(tab, _)| *tab == opened.tab.get()).map(|(_, name)| *name);
+    let height = move || match is_closed.get() {
+        true => "auto".to_owned(),
+        false => format!("{:.0}px", size.height_px()),
+    };
     view! {
-        <section class="panel" aria-label="Panel" style:height=move || format!("{:.0}px", height_px.get())>
+        <section class="panel" class:is-closed=is_closed aria-label="Panel" style:height=height>
+            <Splitter size />
             <div class="panel-head">
-                <div class="tabs" role="tablist" aria-label="Panel" on:keydown=press>
-                    {TABS.map(|(tab, name)| view! { <PanelTab opened tab name /> }).collect_view()}
+                <div
+                    class="tabs"
+                    role="tablist"
+                    aria-label="Panel"
+                    on:keydown=move |event| walk_tabs(&event, opened)
+                >
+                    {Tab::ALL.map(|tab| view! { <PanelTab opened tab size /> }).collect_view()}
                 </div>
+                <CloseButton size />
             </div>
-            <div id=BODY_ID class="panel-body" role="tabpanel" tabindex="0" aria-label=label>
-                {body}
-            </div>
+            <Show when=move || !is_closed.get()>
+                <div
+                    id=BODY_ID
+                    class="panel-body"
+                    role="tabpanel"
+                    tabindex="0"
+                    aria-label=move || opened.tab.get().title()
+                >
+                    {body}
+                </div>
+            </Show>
         </section>
     }
 }
 
+/// Opens the tab before or after the open one.
+fn walk_tabs(event: &web_sys::KeyboardEvent, opened: Opened) {
+    let walk = match event.key().as_str() {
+        "ArrowLeft" => Walk::Backward,
+        "ArrowRight" => Walk::Forward,
+        _ => return,
+    };
+    event.prevent_default();
+    // The arrows are also the timeline's.
+    event.stop_propagation();
+    let at = Tab::ALL.iter().position(|tab| *tab == opened.tab.get_untracked());
+    if let Some(next) = step(at, Tab::ALL.len(), walk) {
+        opened.act(&Command::ShowTab(Tab::ALL[next]));
+    }
+}
+
+/// Closes the panel to its tabs, and opens it.
 #[component]
-fn PanelTab(opened: Opened, tab: Tab, name: &'static str) -> impl IntoView {
+fn CloseButton(size: PanelSize) -> impl IntoView {
+    let label = move || if size.is_closed() { "Open the panel (Q)" } else { "Close the panel (Q)" };
+    let glyph = move || if size.is_closed() { Glyph::Up } else { Glyph::Down };
+    view! {
+        <button
+            class="button button-icon"
+            type="button"
+            aria-label=label
+            title=label
+            aria-expanded=move || (!size.is_closed()).to_string()
+            on:click=move |_| size.toggle()
+        >
+            {move || view! { <Icon glyph=glyph() /> }}
+        </button>
+    }
+}
+
+#[component]
+fn PanelTab(opened: Opened, tab: Tab, size: PanelSize) -> impl IntoView {
     let node = NodeRef::<leptos::html::Button>::new();
     let is_open = Memo::new(move |_| opened.tab.get() == tab);
     Effect::new(move |_| {
@@ -77,18 +122,22 @@ fn PanelTab(opened: Opened, tab: Tab, name: &'static str) -> impl IntoView {
         let count = if tab == Tab::Warnings { warnings(opened) } else { 0 };
         (count > 0).then(|| view! { <span class="chip chip-warning">{format::count(count)}</span> })
     };
+    let show = move |_| {
+        opened.act(&Command::ShowTab(tab));
+        size.close(false);
+    };
     view! {
         <button
             node_ref=node
             class="tab"
             type="button"
             role="tab"
-            aria-controls=BODY_ID
+            aria-controls=move || (!size.is_closed()).then_some(BODY_ID)
             aria-selected=move || is_open.get().to_string()
             tabindex=move || if is_open.get() { "0" } else { "-1" }
-            on:click=move |_| opened.show(tab)
+            on:click=show
         >
-            {name}
+            {tab.title()}
             {chip}
         </button>
     }

@@ -6,10 +6,10 @@ use nprof_engine::wire::catalog::RankEntry;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::opened::Opened;
-use super::search_cursor::{Walk, step};
 use crate::ui::format;
 use crate::ui::message::Messages;
 use crate::view::Command;
+use crate::view::hits::{Walk, step};
 
 /// From this many on, a field to type the rank's number stands beside the tabs.
 const MANY: usize = 12;

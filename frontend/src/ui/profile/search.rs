@@ -1,4 +1,8 @@
-//! Search over the rank: the box in the bar, and the hits in the panel.
+//! Search over the rank: what is asked, the page of hits that is here, and the walk from hit to
+//! hit.
+//!
+//! Hits are in order of time over all tracks. A page of them is fetched around where one is; a walk
+//! that leaves it fetches the next page. The query stands in the address.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,91 +10,99 @@ use std::time::Duration;
 use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
-use nprof_engine::query::Syntax;
-use nprof_engine::wire::search::{SearchHit, SearchResult};
+use nprof_engine::query::{HitPlace, Syntax};
+use nprof_engine::wire::search::SearchResult;
 
-use super::details::Details;
 use super::latest::{Latest, last_answer};
-use super::opened::{Answer, Opened, Tab};
-use super::search_cursor::{Walk, step};
+use super::opened::{Answer, Opened};
 use crate::fetch::{Client, FetchError};
-use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
-use crate::view::Command;
+use crate::view::hits::{Here, Next, Walk, next};
+use crate::view::{Command, Tab};
 
-/// Hits that are fetched and can be walked through; the count goes on beyond.
-const MOST_HITS: u32 = 500;
+/// Hits of a page, half of them before where one is.
+const PAGE_HITS: u32 = 200;
 /// Pause in typing after which the search starts.
 const TYPING_PAUSE: Duration = Duration::from_millis(180);
 
 /// What the server answers where the request itself is wrong.
 const BAD_REQUEST: u16 = 400;
-/// Names the message about a wrong pattern for the box.
-const MISTAKE_ID: &str = "search-mistake";
+
+/// The text in the box while it is typed.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Draft {
+    text: String,
+    /// The query in the address when it was typed. Another one, by "back", replaces the draft.
+    of: String,
+}
 
 /// The state of the search.
 #[derive(Clone, Copy)]
 pub struct Search {
-    opened: Opened,
-    /// What stands in the box.
-    text: RwSignal<String>,
-    /// What is searched for; empty for nothing.
-    wanted: RwSignal<String>,
+    pub(super) opened: Opened,
+    /// The box.
+    pub(super) input: NodeRef<html::Input>,
+    /// Asks again after a failure.
+    pub(super) retry: Callback<()>,
+    draft: RwSignal<Draft>,
     result: Signal<Answer<SearchResult>>,
+    /// The last hits of this rank. They stay while the pattern is wrong.
+    found: Memo<Option<Arc<SearchResult>>>,
     typing: StoredValue<Option<TimeoutHandle>>,
-    /// Where to go as soon as the hits are here: Enter was pressed before.
-    impatient: StoredValue<Option<Walk>>,
-    input: NodeRef<html::Input>,
-    retry: Callback<()>,
+    walker: Walker,
 }
 
 impl Search {
-    /// Nothing searched for.
+    /// Searches for what the address names.
     #[must_use]
     pub fn new(opened: Opened) -> Self {
-        let wanted = RwSignal::new(String::new());
+        let walker = Walker::new(opened);
         let attempt = RwSignal::new(0_u32);
-        let question = Memo::new(move |_| {
-            let text = Some(wanted.get()).filter(|text| !text.is_empty())?;
-            Some((opened.rank_number.get()?, text, opened.view.with(|view| view.syntax)))
+        let asked = Memo::new(move |_| {
+            let (query, syntax) = opened.view.with(|view| (view.query.clone(), view.syntax));
+            let query = Some(query).filter(|query| !query.is_empty())?;
+            Some((opened.rank_number.get()?, query, syntax))
         });
+        let question = Memo::new(move |_| asked.get().map(|asked| (asked, walker.place.get())));
         let latest = Latest::new(question);
-        let impatient = StoredValue::new(None::<Walk>);
         let resource = LocalResource::new(move || {
             attempt.track();
             let (slug, question) = (opened.slug(), question.get());
             let signal = latest.begin(question.clone());
             async move {
-                let ((rank, text, syntax), signal) = (question.clone()?, signal?);
-                let answer = Client.search(&slug, rank, (&text, syntax), MOST_HITS, &signal).await;
+                let (((rank, text, syntax), place), signal) = (question?, signal?);
+                let answer =
+                    Client.search_around(&slug, rank, (&text, syntax), place, PAGE_HITS, &signal).await;
                 let answer = answer.map(Arc::new);
-                // An answer that was called off leaves the haste to the one after it.
-                if let Ok(found) = &answer
-                    && let Some(walk) = impatient.try_update_value(Option::take).flatten()
-                {
-                    go(opened, found, None, walk);
+                // A cancelled request leaves the walk to the one after it.
+                if let Ok(found) = &answer {
+                    walker.go_on(found);
                 }
-                Some((question, answer))
+                Some(((rank, text, syntax), answer))
             }
         });
         let last = last_answer(resource);
-        // While the next answer is on its way the last one stays; without a question there is none.
+        // The last answer stays while the next one is in flight. Hits of another rank would lead to
+        // wrong slices.
         let result = Signal::derive(move || {
-            let asked = question.get()?;
-            let (of, answer) = last.get()?;
-            // Hits of another rank would lead to slices that are not there.
-            (of.map(|(rank, ..)| rank) == Some(asked.0)).then_some(answer)
+            let (rank, ..) = asked.get()?;
+            let ((of, ..), answer) = last.get()?;
+            (of == rank).then_some(answer)
+        });
+        let found = Memo::new(move |before: Option<&Option<Arc<SearchResult>>>| match result.get() {
+            Some(Ok(found)) => Some(found),
+            Some(Err(_)) => before.cloned().flatten(),
+            None => None,
         });
         Self {
             opened,
-            text: RwSignal::new(String::new()),
-            wanted,
-            result,
-            typing: StoredValue::new(None),
-            impatient,
             input: NodeRef::new(),
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
+            draft: RwSignal::new(Draft::default()),
+            result,
+            found,
+            typing: StoredValue::new(None),
+            walker,
         }
     }
 
@@ -103,8 +115,20 @@ impl Search {
         }
     }
 
-    fn typed(self, text: String) {
-        self.text.set(text);
+    /// The text or pattern that is searched for; empty for nothing.
+    pub(super) fn query(self) -> String {
+        self.opened.view.with(|view| view.query.clone())
+    }
+
+    /// The text in the box.
+    pub(super) fn text(self) -> String {
+        let query = self.query();
+        self.draft.with(|draft| if draft.of == query { draft.text.clone() } else { query })
+    }
+
+    /// The box was typed into.
+    pub(super) fn typed(self, text: String) {
+        self.draft.set(Draft { text, of: untrack(|| self.query()) });
         self.stop_waiting();
         let start = move || {
             self.start();
@@ -120,30 +144,38 @@ impl Search {
 
     /// Searches for what stands in the box; tells whether that is anything new. The page may be gone after the pause.
     fn start(self) -> bool {
-        let Some(text) = self.text.try_with_untracked(|text| text.trim().to_owned()) else { return false };
-        if !text.is_empty() {
-            self.opened.show(Tab::Search);
+        if self.draft.try_get_untracked().is_none() {
+            return false;
         }
-        let is_new = self.wanted.with_untracked(|wanted| *wanted != text);
-        if is_new {
-            self.impatient.set_value(None);
-            self.wanted.set(text);
+        let (text, query) = untrack(|| (self.text(), self.query()));
+        let wanted = text.trim().to_owned();
+        if wanted == query {
+            if !wanted.is_empty() {
+                self.opened.act(&Command::ShowTab(Tab::Search));
+            }
+            return false;
         }
-        is_new
+        self.walker.rest();
+        // A space at the end stays in the box: more words can follow.
+        self.draft.set(Draft { text, of: wanted.clone() });
+        self.opened.act(&Command::SearchFor(wanted));
+        true
     }
 
-    fn clear(self) {
+    /// Ends the search.
+    pub(super) fn clear(self) {
         self.stop_waiting();
-        self.text.set(String::new());
-        self.wanted.set(String::new());
+        self.walker.rest();
+        self.draft.set(Draft::default());
+        self.opened.act(&Command::SearchFor(String::new()));
     }
 
-    fn syntax(self) -> Syntax {
+    pub(super) fn syntax(self) -> Syntax {
         self.opened.view.with(|view| view.syntax)
     }
 
     /// Text instead of a regular expression, or the other way around.
-    fn toggle_syntax(self) {
+    pub(super) fn toggle_syntax(self) {
         let other = match untrack(|| self.syntax()) {
             Syntax::Text => Syntax::Regex,
             Syntax::Regex => Syntax::Text,
@@ -151,239 +183,145 @@ impl Search {
         self.opened.act(&Command::SearchAs(other));
     }
 
-    /// What is wrong with what stands in the box.
-    fn mistake(self) -> Option<String> {
+    /// The mistake in the pattern in the box.
+    pub(super) fn mistake(self) -> Option<String> {
         match self.result.get()? {
             Err(FetchError::Refused { status: BAD_REQUEST, message }) => Some(message),
             _ => None,
         }
     }
 
-    /// The hits that are here.
-    fn found(self) -> Option<Arc<SearchResult>> {
-        self.result.get().and_then(Result::ok)
+    /// The last answer.
+    pub(super) fn result(self) -> Answer<SearchResult> {
+        self.result.get()
     }
 
-    /// Which hit is selected.
-    fn current(self) -> Option<usize> {
-        let selected = self.opened.view.with(|view| view.selected)?;
-        self.found()?.hits.iter().position(|hit| hit.slice.row == selected)
+    /// The page of hits that is here.
+    pub(super) fn found(self) -> Option<Arc<SearchResult>> {
+        self.found.get()
     }
 
-    fn walk(self, walk: Walk) {
-        if let Some(found) = untrack(|| self.found()) {
-            go(self.opened, &found, untrack(|| self.current()), walk);
+    /// A note about the last step: that it came around an end.
+    pub(super) fn note(self) -> Option<&'static str> {
+        self.walker.note.get()
+    }
+
+    /// Fetches the page of hits around a place.
+    pub(super) fn show_around(self, place: HitPlace) {
+        self.walker.place.set(place);
+    }
+
+    /// Goes to the next or previous hit from where one is.
+    pub(super) fn walk(self, walk: Walk) {
+        // The first Enter can come before the pause in typing is over.
+        self.stop_waiting();
+        if self.start() {
+            self.walker.later(walk);
+        } else if let Some(found) = untrack(|| self.found()) {
+            self.walker.go(&found, untrack(|| self.walker.here()), walk);
         }
-    }
-
-    fn press(self, event: &web_sys::KeyboardEvent) {
-        match event.key().as_str() {
-            "Enter" => {
-                let walk = if event.shift_key() { Walk::Backward } else { Walk::Forward };
-                // The first Enter may come before the pause in typing is over.
-                self.stop_waiting();
-                if self.start() {
-                    self.impatient.set_value(Some(walk));
-                } else {
-                    self.walk(walk);
-                }
-            }
-            "Escape" => {
-                self.clear();
-                if let Some(input) = self.input.get_untracked() {
-                    input.blur().ok();
-                }
-            }
-            // By the key's place: with Alt, some keyboards write another character.
-            _ if event.alt_key() && event.code() == "KeyR" => self.toggle_syntax(),
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
     }
 
     /// `3 of 1,234`, `no hits`.
-    fn count(self) -> Option<String> {
+    pub(super) fn count(self) -> Option<String> {
         let found = self.found()?;
-        Some(match (self.current(), found.total) {
+        let selected = self.opened.view.with(|view| view.selected);
+        let at = selected.and_then(|row| found.hits.iter().position(|hit| hit.slice.row == row));
+        Some(match (at, found.total) {
             (_, 0) => "no hits".to_owned(),
-            (Some(at), total) => format!("{} of {}", format::count(at as u64 + 1), format::count(total)),
+            (Some(at), total) => {
+                format!("{} of {}", format::count(found.before + at as u64 + 1), format::count(total))
+            }
             (None, total) => format::counted(total, "hit", "hits"),
         })
     }
 }
 
-/// Selects the next hit and brings it into sight.
-fn go(opened: Opened, found: &SearchResult, current: Option<usize>, walk: Walk) {
-    if let Some(at) = step(current, found.hits.len(), walk) {
-        opened.show(Tab::Search);
-        opened.reveal(&found.hits[at].slice);
-    }
+/// The walk from hit to hit.
+#[derive(Clone, Copy)]
+struct Walker {
+    opened: Opened,
+    /// The page of hits lies around this place.
+    place: RwSignal<HitPlace>,
+    /// The walk that waits for a page: which way, and from where if that is known.
+    waiting: StoredValue<Option<(Walk, Option<Here>)>>,
+    /// The hit that the last step led to: its row and start. Its details can still be in flight.
+    reached: StoredValue<Option<(u32, i64)>>,
+    note: RwSignal<Option<&'static str>>,
 }
 
-/// The box in the bar.
-#[component]
-pub fn SearchBox(
-    /// The search.
-    search: Search,
-) -> impl IntoView {
-    let some = move || search.found().is_some_and(|found| !found.hits.is_empty());
-    view! {
-        <search class="search">
-            <label class="field">
-                <Icon glyph=Glyph::Search />
-                <span class="unseen">"Search names and fields"</span>
-                <input
-                    node_ref=search.input
-                    type="search"
-                    placeholder="Search names and fields"
-                    spellcheck="false"
-                    prop:value=search.text
-                    aria-invalid=move || search.mistake().is_some().to_string()
-                    aria-describedby=move || search.mistake().map(|_| MISTAKE_ID)
-                    on:input:target=move |event| search.typed(event.target().value())
-                    on:keydown=move |event| search.press(&event)
-                />
-                <span class="search-count" aria-live="polite">
-                    {move || search.count()}
-                </span>
-                <Show when=move || search.text.with(String::is_empty)>
-                    <kbd aria-hidden="true">"/"</kbd>
-                </Show>
-            </label>
-            <SyntaxButton search />
-            <Show when=some>
-                <WalkButton search walk=Walk::Backward />
-                <WalkButton search walk=Walk::Forward />
-            </Show>
-            <p class="search-mistake" id=MISTAKE_ID role="alert">
-                {move || search.mistake()}
-            </p>
-        </search>
-    }
-}
-
-/// Whether what stands in the box is a regular expression.
-#[component]
-fn SyntaxButton(search: Search) -> impl IntoView {
-    let pressed = move || (search.syntax() == Syntax::Regex).to_string();
-    view! {
-        <button
-            class="button button-icon button-toggle"
-            type="button"
-            aria-label="Regular expression"
-            title="Regular expression (Alt+R)"
-            aria-pressed=pressed
-            on:click=move |_| search.toggle_syntax()
-        >
-            ".*"
-        </button>
-    }
-}
-
-#[component]
-fn WalkButton(search: Search, walk: Walk) -> impl IntoView {
-    let (label, glyph) = match walk {
-        Walk::Backward => ("Previous hit", Glyph::Up),
-        Walk::Forward => ("Next hit", Glyph::Down),
-    };
-    view! {
-        <button
-            class="button button-icon"
-            type="button"
-            aria-label=label
-            title=label
-            on:click=move |_| search.walk(walk)
-        >
-            <Icon glyph />
-        </button>
-    }
-}
-
-/// The hits, with the details of the selected one beside them.
-#[component]
-pub fn SearchPanel(
-    /// The search.
-    search: Search,
-) -> impl IntoView {
-    move || {
-        let wanted = search.wanted.get();
-        if wanted.is_empty() {
-            return view! { <p class="panel-empty">"Search for names, operands or any other text of this rank's slices."</p> }.into_any();
+impl Walker {
+    fn new(opened: Opened) -> Self {
+        let start_ps = opened.view.with_untracked(|view| view.window.map(|window| window.start.0));
+        let place = start_ps.map_or(HitPlace::FIRST, |start_ps| HitPlace { start_ps, row: 0 });
+        Self {
+            opened,
+            place: RwSignal::new(place),
+            waiting: StoredValue::new(None),
+            reached: StoredValue::new(None),
+            note: RwSignal::new(None),
         }
-        if let Some(mistake) = search.mistake() {
-            return view! { <p class="panel-empty">{mistake}</p> }.into_any();
-        }
-        match search.result.get() {
-            None => view! { <Loading what="Searching …" /> }.into_any(),
-            Some(Err(error)) => {
-                view! { <Failure title="The search failed" reason=error.to_string() on_retry=search.retry /> }
-                    .into_any()
+    }
+
+    /// The selected slice, as far as it is in sight; else the start of the window.
+    fn here(self) -> Here {
+        let window = self.opened.window();
+        let selected = self.opened.view.with(|view| view.selected);
+        let detail = self.opened.selected.get().and_then(Result::ok).map(|detail| {
+            let slice = &detail.slice;
+            (slice.row, slice.start_ps, slice.duration_ps)
+        });
+        let reached = self.reached.get_value().map(|(row, start_ps)| (row, start_ps, 0));
+        let of_selected = detail.into_iter().chain(reached).find(|(row, ..)| Some(*row) == selected);
+        match of_selected {
+            Some((row, start_ps, duration_ps))
+                if window.overlaps(start_ps, start_ps.saturating_add(duration_ps)) =>
+            {
+                Here::at_slice(start_ps, row)
             }
-            Some(Ok(found)) if found.hits.is_empty() => {
-                let verb = match search.syntax() {
-                    Syntax::Text => "contains",
-                    Syntax::Regex => "matches",
-                };
-                view! { <p class="panel-empty">{format!("Nothing in this rank {verb} “{wanted}”.")}</p> }
-                    .into_any()
+            _ => Here::at_time(window.start.0),
+        }
+    }
+
+    /// Begins a new search where one is.
+    fn rest(self) {
+        self.waiting.set_value(None);
+        self.note.set(None);
+        self.place.set(untrack(|| self.here()).place());
+    }
+
+    /// Walks as soon as the hits are here.
+    fn later(self, walk: Walk) {
+        self.waiting.set_value(Some((walk, None)));
+    }
+
+    /// The page that a walk may wait for is here. The component may be gone.
+    fn go_on(self, found: &SearchResult) {
+        if let Some((walk, here)) = self.waiting.try_update_value(Option::take).flatten() {
+            self.go(found, here.unwrap_or_else(|| untrack(|| self.here())), walk);
+        }
+    }
+
+    /// Selects the next hit and brings it into sight, or fetches the page that has it.
+    fn go(self, found: &SearchResult, here: Here, walk: Walk) {
+        match next(found, here, walk) {
+            Next::Hit { at, is_around } => {
+                let slice = &found.hits[at].slice;
+                self.note.set(match walk {
+                    _ if !is_around => None,
+                    _ if found.total == 1 => Some("This is the only hit"),
+                    Walk::Forward => Some("After the last hit: the first one again"),
+                    Walk::Backward => Some("Before the first hit: the last one again"),
+                });
+                self.reached.set_value(Some((slice.row, slice.start_ps)));
+                self.opened.act(&Command::ShowTab(Tab::Search));
+                self.opened.reveal(slice);
             }
-            Some(Ok(found)) => view! { <Hits search found /> }.into_any(),
+            Next::Fetch(from) => {
+                self.waiting.set_value(Some((walk, Some(from))));
+                self.place.set(from.place());
+            }
+            Next::Nowhere => {}
         }
-    }
-}
-
-#[component]
-fn Hits(search: Search, found: Arc<SearchResult>) -> impl IntoView {
-    let selected = Memo::new(move |_| search.opened.view.with(|view| view.selected));
-    let more = found.total.saturating_sub(found.hits.len() as u64);
-    let more = (more > 0).then(|| {
-        view! { <li class="muted hits-more">{format!("and {} more: search for something narrower", format::count(more))}</li> }
-    });
-    let opened = search.opened;
-    let rows =
-        found.hits.iter().cloned().map(|hit| view! { <li><Hit opened hit selected /></li> }).collect_view();
-    view! {
-        <div class="results">
-            <ol class="hits" aria-label="Hits">
-                {rows}
-                {more}
-            </ol>
-            <div>
-                <Details opened />
-            </div>
-        </div>
-    }
-}
-
-#[component]
-fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl IntoView {
-    let slice = hit.slice;
-    let row = slice.row;
-    let is_current = Memo::new(move |_| selected.get() == Some(row));
-    let track = opened.track_path(slice.track);
-    // That the name matched can be seen.
-    let field = (hit.field != "name").then(|| format!(" · in {}", hit.field));
-    let node = NodeRef::<html::Button>::new();
-    Effect::new(move |_| {
-        if let (true, Some(button)) = (is_current.get(), node.get()) {
-            let options = web_sys::ScrollIntoViewOptions::new();
-            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
-            button.scroll_into_view_with_scroll_into_view_options(&options);
-        }
-    });
-    let (name, duration) = (slice.name.clone(), format::duration(slice.duration_ps));
-    view! {
-        <button
-            node_ref=node
-            class="hit"
-            type="button"
-            aria-current=move || is_current.get().to_string()
-            on:click=move |_| opened.reveal(&slice)
-        >
-            <span>{name}</span>
-            <span class="number">{duration}</span>
-            <small>{track} {field}</small>
-        </button>
     }
 }

@@ -11,7 +11,9 @@ use super::opened::{Answer, Opened};
 use crate::fetch::Client;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
+use crate::ui::name::Name;
 use crate::view::Command;
+use crate::view::by_name::SortBy;
 
 /// Names that are listed; the rest is counted.
 const MOST_NAMES: usize = 200;
@@ -22,6 +24,7 @@ pub fn Selection(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
+    provide_context(SelectionSort(RwSignal::new(SortBy::default())));
     let attempt = RwSignal::new(0_u32);
     let wanted = Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.marked)));
     let latest = Latest::new(wanted);
@@ -59,48 +62,32 @@ pub fn Selection(
 fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
-    let by_name = summary.by_name.iter().take(MOST_NAMES).cloned();
-    let by_name = by_name.map(|total| view! { <NameRow opened total whole /> }).collect_view();
-    let more = summary.by_name.len().saturating_sub(MOST_NAMES);
-    let more = (more > 0).then(|| {
-        view! {
-            <tr>
-                <td class="muted" colspan="4">{format!("and {} more names", format::count(more as u64))}</td>
-            </tr>
-        }
-    });
     let by_track = summary.by_track.iter();
     let by_track =
         by_track.map(|total| track_row(total, whole, opened.track_path(total.track))).collect_view();
     view! {
-        <dl class="stats">
-            <Stat name="From" value=format::moment(span.start.0) exact=format::exact_ns(span.start.0) />
-            <Stat name="To" value=format::moment(span.end.0) exact=format::exact_ns(span.end.0) />
-            <Stat
-                name="Duration"
-                value=format::duration(span.duration_ps())
-                exact=format::exact_ns(span.duration_ps())
-            />
-            <Stat name="Slices" value=format::count(summary.count) exact=String::new() />
-            <button class="button" type="button" on:click=move |_| opened.act(&Command::Show(span))>
-                "Zoom to it"
-            </button>
-            <button class="button" type="button" on:click=move |_| opened.act(&Command::Mark(None))>
-                "Clear"
-            </button>
-        </dl>
+        <div class="stats-line">
+            <dl class="stats">
+                <Stat name="From" value=format::moment(span.start.0) exact=format::exact_ns(span.start.0) />
+                <Stat name="To" value=format::moment(span.end.0) exact=format::exact_ns(span.end.0) />
+                <Stat
+                    name="Duration"
+                    value=format::duration(span.duration_ps())
+                    exact=format::exact_ns(span.duration_ps())
+                />
+                <Stat name="Slices" value=format::count(summary.count) exact=String::new() />
+            </dl>
+            <div class="stats-actions">
+                <button class="button" type="button" on:click=move |_| opened.act(&Command::Show(span))>
+                    "Zoom to it"
+                </button>
+                <button class="button" type="button" on:click=move |_| opened.act(&Command::Mark(None))>
+                    "Clear"
+                </button>
+            </div>
+        </div>
         <div class="columns">
-            <table class="grid-table">
-                <thead>
-                    <tr>
-                        <th scope="col">"Name"</th>
-                        <th scope="col" class="number">"Count"</th>
-                        <th scope="col" class="number">"Total"</th>
-                        <th scope="col" class="number">"Longest"</th>
-                    </tr>
-                </thead>
-                <tbody>{by_name} {more}</tbody>
-            </table>
+            <ByName opened summary whole />
             <table class="grid-table">
                 <thead>
                     <tr>
@@ -113,6 +100,63 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
                 <tbody>{by_track}</tbody>
             </table>
         </div>
+    }
+}
+
+/// Times by name, sorted by the column that was clicked last.
+#[component]
+fn ByName(opened: Opened, summary: Arc<SelectionSummary>, whole: u64) -> impl IntoView {
+    let sort = expect_context::<SelectionSort>().0;
+    let more = summary.by_name.len().saturating_sub(MOST_NAMES);
+    let more = (more > 0).then(|| {
+        view! {
+            <tr>
+                <td class="muted" colspan="6">{format!("and {} more names", format::count(more as u64))}</td>
+            </tr>
+        }
+    });
+    let rows = move || {
+        let names = sort.get().first(&summary.by_name, MOST_NAMES);
+        names.into_iter().map(|total| view! { <NameRow opened total whole /> }).collect_view()
+    };
+    let headings = SortBy::ALL.map(|(column, title)| view! { <SortHeading sort column title /> });
+    view! {
+        <table class="grid-table">
+            <thead>
+                <tr>
+                    <th scope="col">"Name"</th>
+                    {headings.into_iter().collect_view()}
+                </tr>
+            </thead>
+            <tbody>{rows} {more}</tbody>
+        </table>
+    }
+}
+
+/// How the names are sorted; kept from span to span.
+#[derive(Debug, Clone, Copy)]
+struct SelectionSort(RwSignal<SortBy>);
+
+#[component]
+fn SortHeading(sort: RwSignal<SortBy>, column: SortBy, title: &'static str) -> impl IntoView {
+    view! {
+        <th
+            scope="col"
+            class=format!("number {}", extra(column))
+            aria-sort=move || (sort.get() == column).then_some("descending")
+        >
+            <button class="button-sort" type="button" title=column.about() on:click=move |_| sort.set(column)>
+                {title}
+            </button>
+        </th>
+    }
+}
+
+/// The class of columns that narrow screens have no room for.
+fn extra(column: SortBy) -> &'static str {
+    match column {
+        SortBy::Count | SortBy::Own | SortBy::Total => "",
+        SortBy::Union | SortBy::Longest => "wide-only",
     }
 }
 
@@ -131,10 +175,12 @@ fn NameRow(opened: Opened, total: NameTotal, whole: u64) -> impl IntoView {
     let row = total.longest_row;
     view! {
         <tr>
-            <td title=total.name.clone()>{total.name.clone()}</td>
+            <td title=total.name.clone()><Name name=total.name.clone() /></td>
             <td class="number">{format::count(total.count)}</td>
-            <td class="number">{with_bar(duration(total.total_ps), format::share(total.total_ps, whole))}</td>
-            <td class="number">
+            <td class="number">{with_bar(duration(total.self_ps), format::share(total.self_ps, whole))}</td>
+            <td class="number wide-only">{duration(total.union_ps)}</td>
+            <td class="number">{duration(total.total_ps)}</td>
+            <td class="number wide-only">
                 <button
                     class="button-link"
                     type="button"

@@ -11,6 +11,7 @@ use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
 use crate::ui::label::{explanation, label_below};
+use crate::ui::name::Name;
 
 /// All metrics, under their headings.
 #[component]
@@ -43,7 +44,10 @@ pub fn SummaryPanel(
 
 fn groups(summary: &Summary) -> impl IntoView + use<> {
     let groups = summary.groups.iter().cloned().map(|group| view! { <Group group /> }).collect_view();
-    view! { <div class="groups">{groups}</div> }
+    view! {
+        <h2 class="unseen">"Summary"</h2>
+        <div class="groups">{groups}</div>
+    }
 }
 
 #[component]
@@ -69,11 +73,14 @@ fn Row(heading: String, metric: Metric) -> impl IntoView {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
         None => text.into_any(),
     };
+    let text = label_below(&heading, &metric.name);
+    let label = match text.trim().is_empty() {
+        true => view! { <Name name=text /> }.into_any(),
+        false => view! { <Explained text doc=explanation(&metric.name, &metric.doc) /> }.into_any(),
+    };
     view! {
         <div>
-            <dt>
-                <Explained text=label_below(&heading, &metric.name) doc=explanation(&metric.name, &metric.doc) />
-            </dt>
+            <dt>{label}</dt>
             <dd>{value}</dd>
         </div>
     }

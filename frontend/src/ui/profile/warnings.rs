@@ -5,6 +5,8 @@ use nprof_engine::wire::catalog::WarningEntry;
 
 use super::opened::Opened;
 use crate::ui::format;
+use crate::view::Command;
+use crate::view::moments::{Part, parts};
 
 /// All warnings.
 #[component]
@@ -29,7 +31,7 @@ pub fn WarningsPanel(
                 </tfoot>
             }
         });
-        let rows = rank.warnings.iter().cloned().map(row).collect_view();
+        let rows = rank.warnings.iter().cloned().map(|warning| row(opened, warning)).collect_view();
         view! {
             <table class="grid-table warnings">
                 <thead>
@@ -50,13 +52,32 @@ pub fn WarningsPanel(
     }
 }
 
-fn row(warning: WarningEntry) -> impl IntoView {
+fn row(opened: Opened, warning: WarningEntry) -> impl IntoView {
     view! {
         <tr>
-            <td class="wrap">{warning.what}</td>
+            <td class="wrap">{with_moments(opened, &warning.what)}</td>
             <td>{warning.title}</td>
-            <td class="wrap muted">{warning.first_place}</td>
+            <td class="wrap muted">{with_moments(opened, &warning.first_place)}</td>
             <td class="number">{format::count(warning.count)}</td>
         </tr>
     }
+}
+
+/// A text of ingest; a click on a moment in it shows the time around that.
+fn with_moments(opened: Opened, text: &str) -> impl IntoView + use<> {
+    let part = |part: &Part<'_>| match *part {
+        Part::Text(text) => text.to_owned().into_any(),
+        Part::Moment(ps) => view! {
+            <button
+                class="button-link"
+                type="button"
+                title=format!("{}: show the time around it", format::exact_ns(ps))
+                on:click=move |_| opened.act(&Command::Show(opened.around(ps)))
+            >
+                {format::moment(ps)}
+            </button>
+        }
+        .into_any(),
+    };
+    parts(text).iter().map(part).collect_view()
 }

@@ -9,6 +9,7 @@ mod hits;
 mod measure;
 mod minimap;
 mod pointer;
+mod scroll;
 mod stage;
 mod step;
 mod tiles;
@@ -56,6 +57,7 @@ pub fn Timeline(
     measure::follow(parts.rows, parts.sight, scene.size_px);
     show(stage, scene, selected);
     keep_selected_in_sight(scene, parts, selected);
+    scroll::follow(scene, parts, on_command);
     let keys = Keys { view, stage, on_command, problem, is_stepping: StoredValue::new(false) };
     let listener = window_event_listener(leptos::ev::keydown, move |event| {
         if is_for_page(&event) && keys.press(&event.key()) {

@@ -1,0 +1,85 @@
+//! The buttons at the end of the bar. On a narrow screen they are a menu behind one button, with
+//! their names.
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use super::icon::{Glyph, Icon};
+
+/// Names the buttons for the one that opens the menu.
+const ACTIONS_ID: &str = "bar-actions";
+
+/// The buttons of the bar.
+#[component]
+pub fn BarActions(
+    /// [`Action`]s.
+    children: Children,
+) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    // The focus left for an element outside.
+    let left = move |event: web_sys::FocusEvent| {
+        let menu = event.current_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
+        let to = event.related_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
+        if !menu.is_some_and(|menu| menu.contains(to.as_ref())) {
+            is_open.set(false);
+        }
+    };
+    let press = move |event: web_sys::KeyboardEvent| {
+        if event.key() == "Escape" && is_open.get_untracked() {
+            event.stop_propagation();
+            is_open.set(false);
+        }
+    };
+    view! {
+        <div class="bar-menu" on:focusout=left on:keydown=press>
+            <button
+                class="button button-icon bar-more"
+                type="button"
+                aria-label="More"
+                aria-expanded=move || is_open.get().to_string()
+                aria-controls=ACTIONS_ID
+                on:click=move |_| is_open.update(|open| *open = !*open)
+            >
+                <Icon glyph=Glyph::More />
+            </button>
+            <div
+                id=ACTIONS_ID
+                class="bar-actions"
+                class:is-open=is_open
+                on:click=move |_| is_open.set(false)
+            >
+                {children()}
+            </div>
+        </div>
+    }
+}
+
+/// A button of the bar: an icon, in the menu with its name.
+#[component]
+pub fn Action(
+    /// Its name.
+    #[prop(into)]
+    label: Signal<String>,
+    /// Its key, if it has one.
+    #[prop(default = "")]
+    key: &'static str,
+    /// Its icon.
+    #[prop(into)]
+    glyph: Signal<Glyph>,
+    /// Does it.
+    on_press: Callback<()>,
+) -> impl IntoView {
+    let title = move || if key.is_empty() { label.get() } else { format!("{} ({key})", label.get()) };
+    view! {
+        <button
+            class="button button-icon"
+            type="button"
+            aria-label=label
+            title=title
+            on:click=move |_| on_press.run(())
+        >
+            {move || view! { <Icon glyph=glyph.get() /> }}
+            <span class="bar-label">{label}</span>
+        </button>
+    }
+}

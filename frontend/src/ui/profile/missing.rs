@@ -1,0 +1,86 @@
+//! The profile or the rank is not to be had: why, and which one may have been meant.
+
+use leptos::prelude::*;
+
+use super::opened::Opened;
+use crate::fetch::{Client, FetchError};
+use crate::ui::address::Link;
+use crate::ui::failure::Failure;
+use crate::ui::place::Place;
+use crate::view::View;
+use crate::view::nearest::nearest;
+
+/// The server's status for an unknown profile or rank.
+const NOT_FOUND: u16 = 404;
+
+/// Why there is no timeline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Missing {
+    title: String,
+    reason: String,
+    /// Whether the store has no profile of this name.
+    is_unknown: bool,
+}
+
+/// Why there is no timeline, if there is none.
+#[must_use]
+pub fn failure(opened: Opened) -> Option<Missing> {
+    let known = |title: &str, reason: String| Missing { title: title.to_owned(), reason, is_unknown: false };
+    let of_profile = opened.profile.with(|answer| match answer {
+        Some(Err(FetchError::Refused { status: NOT_FOUND, .. })) => Some(Missing {
+            title: format!("No profile named “{}”", opened.slug()),
+            reason: "It may have been deleted or renamed, or the link has a typing mistake.".to_owned(),
+            is_unknown: true,
+        }),
+        Some(Err(error)) => Some(known("The profile could not be loaded", error.to_string())),
+        Some(Ok(profile)) if profile.ranks.is_empty() => {
+            Some(known("This profile is empty", "It has no ranks: ingest the trace again".to_owned()))
+        }
+        _ => None,
+    });
+    of_profile.or_else(|| {
+        opened.rank.with(|answer| match answer {
+            Some(Err(error)) => Some(known("The rank could not be loaded", error.to_string())),
+            _ => None,
+        })
+    })
+}
+
+/// Says why there is no timeline, and leads on.
+#[component]
+pub fn Failed(
+    /// The opened profile.
+    opened: Opened,
+    /// Why.
+    failure: Missing,
+) -> impl IntoView {
+    let Missing { title, reason, is_unknown } = failure;
+    view! {
+        <main class="profile-failure">
+            <Failure title reason on_retry=opened.retry />
+            <p class="profile-failure-links">
+                {is_unknown.then(|| view! { <Nearest slug=opened.slug() /> })}
+                <Link place=Place::list()>"All profiles"</Link>
+            </p>
+        </main>
+    }
+}
+
+/// A link to the profile whose name is nearest to a mistyped one; nothing where none is near.
+#[component]
+fn Nearest(slug: String) -> impl IntoView {
+    let profiles = LocalResource::new(move || async move { Client.profiles().await });
+    move || {
+        let list = profiles.get()?.ok()?;
+        let known = list.profiles.iter().map(|profile| profile.slug.as_str());
+        let name = nearest(&slug, known)?.to_owned();
+        let place = Place::Profile(View::of_profile(&name));
+        Some(view! {
+            <span>
+                "Did you mean "
+                <Link place>{name}</Link>
+                "?"
+            </span>
+        })
+    }
+}

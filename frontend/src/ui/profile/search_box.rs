@@ -1,0 +1,146 @@
+//! The search box in the bar: an icon on narrow screens, which opens over the bar.
+
+use leptos::prelude::*;
+use nprof_engine::query::Syntax;
+
+use super::search::Search;
+use crate::ui::icon::{Glyph, Icon};
+use crate::view::hits::Walk;
+
+/// Names the message about a wrong pattern for the box.
+const MISTAKE_ID: &str = "search-mistake";
+
+/// The box with its buttons.
+#[component]
+pub fn SearchBox(
+    /// The search.
+    search: Search,
+) -> impl IntoView {
+    let some = move || search.found().is_some_and(|found| found.total > 0);
+    // On a narrow screen the box covers the bar from its first focus until it is closed.
+    let is_open = RwSignal::new(false);
+    let opener = NodeRef::<leptos::html::Button>::new();
+    let close = move |_| {
+        search.clear();
+        is_open.set(false);
+        if let Some(opener) = opener.get_untracked() {
+            // Fails only for an element that is not on the page.
+            opener.focus().ok();
+        }
+    };
+    view! {
+        <search class="search" class:is-open=is_open>
+            <button
+                node_ref=opener
+                class="button button-icon search-opener"
+                type="button"
+                aria-label="Search"
+                on:click=move |_| search.focus()
+            >
+                <Icon glyph=Glyph::Search />
+            </button>
+            <div class="search-body" on:focusin=move |_| is_open.set(true)>
+                <label class="field">
+                    <Icon glyph=Glyph::Search />
+                    <span class="unseen">"Search names and fields"</span>
+                    <input
+                        node_ref=search.input
+                        type="search"
+                        placeholder="Search names and fields"
+                        spellcheck="false"
+                        prop:value=move || search.text()
+                        aria-invalid=move || search.mistake().is_some().to_string()
+                        aria-describedby=move || search.mistake().map(|_| MISTAKE_ID)
+                        on:input:target=move |event| search.typed(event.target().value())
+                        on:keydown=move |event| press(&event, search, is_open)
+                    />
+                    <span class="search-count" aria-live="polite">
+                        {move || search.mistake().is_none().then(|| search.count())}
+                    </span>
+                    <Show when=move || search.text().is_empty()>
+                        <kbd aria-hidden="true">"/"</kbd>
+                    </Show>
+                </label>
+                <SyntaxButton search />
+                <Show when=some>
+                    <WalkButton search walk=Walk::Backward />
+                    <WalkButton search walk=Walk::Forward />
+                </Show>
+                <button
+                    class="button button-icon search-closer"
+                    type="button"
+                    aria-label="Close the search"
+                    on:click=close
+                >
+                    <Icon glyph=Glyph::Close />
+                </button>
+                <p class="search-below search-mistake" id=MISTAKE_ID role="alert">
+                    {move || search.mistake()}
+                </p>
+                <p class="search-below" role="status">
+                    {move || search.mistake().is_none().then(|| search.note())}
+                </p>
+            </div>
+        </search>
+    }
+}
+
+fn blur(search: Search) {
+    if let Some(input) = search.input.get_untracked() {
+        // Fails only for an element that is not on the page.
+        input.blur().ok();
+    }
+}
+
+fn press(event: &web_sys::KeyboardEvent, search: Search, is_open: RwSignal<bool>) {
+    match event.key().as_str() {
+        "Enter" => search.walk(if event.shift_key() { Walk::Backward } else { Walk::Forward }),
+        "Escape" => {
+            search.clear();
+            is_open.set(false);
+            blur(search);
+        }
+        // By the key's place: with Alt, some keyboards write another character.
+        _ if event.alt_key() && event.code() == "KeyR" => search.toggle_syntax(),
+        _ => return,
+    }
+    event.prevent_default();
+    event.stop_propagation();
+}
+
+/// Whether what stands in the box is a regular expression.
+#[component]
+fn SyntaxButton(search: Search) -> impl IntoView {
+    let pressed = move || (search.syntax() == Syntax::Regex).to_string();
+    view! {
+        <button
+            class="button button-icon button-toggle"
+            type="button"
+            aria-label="Regular expression"
+            title="Regular expression (Alt+R)"
+            aria-pressed=pressed
+            on:click=move |_| search.toggle_syntax()
+        >
+            ".*"
+        </button>
+    }
+}
+
+#[component]
+fn WalkButton(search: Search, walk: Walk) -> impl IntoView {
+    let (label, title, glyph) = match walk {
+        Walk::Backward => ("Previous hit", "Previous hit (Shift+Enter)", Glyph::Up),
+        Walk::Forward => ("Next hit", "Next hit (Enter)", Glyph::Down),
+    };
+    view! {
+        <button
+            class="button button-icon"
+            type="button"
+            aria-label=label
+            title=title
+            on:click=move |_| search.walk(walk)
+        >
+            <Icon glyph />
+        </button>
+    }
+}

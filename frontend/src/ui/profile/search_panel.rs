@@ -1,0 +1,168 @@
+//! The hits of the search in the panel: a page of them, around where one is.
+
+use leptos::html;
+use leptos::prelude::*;
+use nprof_engine::query::{HitPlace, Syntax};
+use nprof_engine::wire::search::SearchHit;
+
+use super::details::Details;
+use super::opened::Opened;
+use super::search::Search;
+use crate::ui::failure::{Failure, Loading};
+use crate::ui::format;
+use crate::ui::name::Name;
+
+/// The panel's content.
+#[derive(Debug, Clone, PartialEq)]
+enum State {
+    NotAsked,
+    Searching,
+    Failed(String),
+    WrongPattern,
+    NoHits,
+    Hits,
+}
+
+fn state(search: Search) -> State {
+    if search.query().is_empty() {
+        return State::NotAsked;
+    }
+    let has_hits = search.found().is_some_and(|found| found.total > 0);
+    match search.result() {
+        None => State::Searching,
+        // The box says what is wrong. The last hits stay.
+        Some(Err(_)) if search.mistake().is_some() => {
+            if has_hits {
+                State::Hits
+            } else {
+                State::WrongPattern
+            }
+        }
+        Some(Err(error)) => State::Failed(error.to_string()),
+        Some(Ok(_)) => {
+            if has_hits {
+                State::Hits
+            } else {
+                State::NoHits
+            }
+        }
+    }
+}
+
+/// The hits, with the details of the selected one beside them.
+#[component]
+pub fn SearchPanel(
+    /// The search.
+    search: Search,
+) -> impl IntoView {
+    let state = Memo::new(move |_| state(search));
+    let empty = |text: String| view! { <p class="panel-empty">{text}</p> }.into_any();
+    move || match state.get() {
+        State::NotAsked => {
+            empty("Search for names, operands or any other text of this rank's slices.".to_owned())
+        }
+        State::Searching => view! { <Loading what="Searching …" /> }.into_any(),
+        State::Failed(reason) => {
+            view! { <Failure title="The search failed" reason on_retry=search.retry /> }.into_any()
+        }
+        State::WrongPattern => empty("Hits show here once the pattern is right.".to_owned()),
+        State::NoHits => {
+            let verb = match search.syntax() {
+                Syntax::Text => "contains",
+                Syntax::Regex => "matches",
+            };
+            empty(format!("Nothing in this rank {verb} “{}”.", search.query()))
+        }
+        State::Hits => view! { <Hits search /> }.into_any(),
+    }
+}
+
+#[component]
+fn Hits(search: Search) -> impl IntoView {
+    let opened = search.opened;
+    let selected = Memo::new(move |_| opened.view.with(|view| view.selected));
+    let hits = move || search.found().map(|found| found.hits.clone()).unwrap_or_default();
+    let is_stale = move || search.mistake().is_some();
+    view! {
+        <div class="results">
+            <div class="hits" class:is-stale=is_stale>
+                <More search end=End::Earlier />
+                <ol aria-label="Hits">
+                    <For each=hits key=|hit| hit.slice.row let:hit>
+                        <li>
+                            <Hit opened hit selected />
+                        </li>
+                    </For>
+                </ol>
+                <More search end=End::Later />
+            </div>
+            <div>
+                <Details opened />
+            </div>
+        </div>
+    }
+}
+
+/// An end of the page of hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Earlier,
+    Later,
+}
+
+/// Fetches the page around an end of this one; nothing where no hits lie beyond it.
+#[component]
+fn More(search: Search, end: End) -> impl IntoView {
+    // How many hits lie beyond, and the hit at this end.
+    let beyond = Memo::new(move |_| {
+        let found = search.found()?;
+        let after = found.total.saturating_sub(found.before + found.hits.len() as u64);
+        let (count, hit) = match end {
+            End::Earlier => (found.before, found.hits.first()?),
+            End::Later => (after, found.hits.last()?),
+        };
+        (count > 0).then_some((count, hit.slice.start_ps, hit.slice.row))
+    });
+    move || {
+        let (count, start_ps, row) = beyond.get()?;
+        let what = match end {
+            End::Earlier => "earlier",
+            End::Later => "later",
+        };
+        let text = format::counted(count, &format!("{what} hit"), &format!("{what} hits"));
+        let show = move |_| search.show_around(HitPlace { start_ps, row });
+        Some(view! { <button class="button-link hits-more" type="button" on:click=show>{text}</button> })
+    }
+}
+
+#[component]
+fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl IntoView {
+    let slice = hit.slice;
+    let row = slice.row;
+    let is_current = Memo::new(move |_| selected.get() == Some(row));
+    let track = opened.track_path(slice.track);
+    // That the name matched can be seen.
+    let field = (hit.field != "name").then(|| format!(" · in {}", hit.field));
+    let node = NodeRef::<html::Button>::new();
+    Effect::new(move |_| {
+        if let (true, Some(button)) = (is_current.get(), node.get()) {
+            let options = web_sys::ScrollIntoViewOptions::new();
+            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            button.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    });
+    let (name, duration) = (slice.name.clone(), format::duration(slice.duration_ps));
+    view! {
+        <button
+            node_ref=node
+            class="hit"
+            type="button"
+            aria-current=move || is_current.get().to_string()
+            on:click=move |_| opened.reveal(&slice)
+        >
+            <span><Name name /></span>
+            <span class="number">{duration}</span>
+            <small>{track} {field}</small>
+        </button>
+    }
+}

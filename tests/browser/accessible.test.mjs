@@ -1,0 +1,68 @@
+// The pages pass axe-core in both themes, and borders of inputs can be seen.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import test from "node:test";
+import { ask, contrast, rowOf } from "./picture.mjs";
+import { openPage, serve } from "./stage.mjs";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+/** WCAG 2.2, 1.4.11. */
+const LEAST_CONTRAST = 3;
+
+async function violations(page) {
+  await page.addScriptTag({ path: AXE });
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
+}
+
+test("axe finds nothing", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "20000");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { entry } = await ask(url, `profiles/${slug}/ranks/0`);
+  const { hits } = await ask(url, `profiles/${slug}/ranks/0/search?q=MATMUL&limit=1`);
+  const profile = `${url}/profile/${slug}?v=1`;
+  const states = {
+    list: [url, (page) => page.getByRole("link", { name: "Demo: 2 simulated ranks" })],
+    "a broken link": [`${profile}&from=5`, (page) => page.getByRole("heading", { name: "This link cannot be read" })],
+    "no profile": [`${url}/profile/none`, (page) => page.getByRole("alert")],
+    summary: [profile, (page) => page.getByRole("heading", { name: "Overall" }).or(page.locator(".metrics")).first()],
+    details: [`${profile}&sel=${hits[0].slice.row}`, (page) => page.getByRole("article", { name: "Details" })],
+    selection: [`${profile}&mark=${entry.start_ps}..${entry.end_ps}`, (page) => page.getByRole("table").first()],
+    search: [`${profile}&q=MATMUL&tab=search`, (page) => page.getByRole("list", { name: "Hits" })],
+    warnings: [`${profile}&tab=warnings`, (page) => page.getByRole("tabpanel", { name: "Warnings" })],
+  };
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [name, [address, there]] of Object.entries(states)) {
+      await t.test(`${name}, ${colorScheme}`, async (t) => {
+        const { page } = await openPage(t, { colorScheme });
+        await page.goto(address);
+        await there(page).waitFor();
+        assert.deepEqual(await violations(page), []);
+      });
+    }
+    await t.test(`keys, ${colorScheme}`, async (t) => {
+      const { page } = await openPage(t, { colorScheme });
+      await page.goto(profile);
+      await rowOf(page, "Tensor").waitFor();
+      await page.keyboard.press("?");
+      const keys = page.getByRole("dialog", { name: "Keys" });
+      await keys.getByText("Mark a span and add it up").waitFor();
+      assert.deepEqual(await violations(page), []);
+    });
+    await t.test(`inputs and buttons have borders that can be seen, ${colorScheme}`, async (t) => {
+      const { page } = await openPage(t, { colorScheme });
+      await page.goto(url);
+      await page.getByRole("link", { name: "Demo: 2 simulated ranks" }).waitFor();
+      const colours = await page.locator(".field").evaluate((field) => {
+        const style = getComputedStyle(field);
+        const parts = (colour) => colour.match(/\d+/g).slice(0, 3).map(Number);
+        return [parts(style.borderTopColor), parts(getComputedStyle(document.body).backgroundColor), parts(style.backgroundColor)];
+      });
+      const [border, ...grounds] = colours;
+      for (const ground of grounds) {
+        assert.ok(contrast(border, ground) >= LEAST_CONTRAST, `${border} on ${ground}: ${contrast(border, ground)}`);
+      }
+    });
+  }
+});
