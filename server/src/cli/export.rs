@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::StorePlace;
-use super::write::{Destination, Form, write_stored};
+use super::write::{Destination, Form, stored, write_stored};
 use crate::export::perfetto::Flows;
 
 const EXAMPLES: &str = "\
@@ -54,7 +54,7 @@ enum ExportFormat {
 
 impl ExportArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let profile = place.open()?.find(&self.profile)?;
+        let profile = stored(&place.open()?, &self.profile)?;
         let form = match self.format {
             ExportFormat::Json => Form::Json,
             ExportFormat::SummaryText => Form::SummaryText,

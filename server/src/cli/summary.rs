@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::StorePlace;
-use super::write::{Destination, Form, write_stored};
+use super::write::{Destination, Form, stored, write_stored};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +40,7 @@ enum SummaryFormat {
 
 impl SummaryArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let profile = place.open()?.find(&self.profile)?;
+        let profile = stored(&place.open()?, &self.profile)?;
         let form = match self.output_format {
             SummaryFormat::Text => Form::SummaryText,
             SummaryFormat::Json => Form::SummaryJson,

@@ -11,7 +11,7 @@ use super::{size, warn};
 use crate::export::perfetto::{self, Flows};
 use crate::export::{json, summary};
 use crate::ingest::{IngestError, Inputs, Meter, Metered, Named, Settings, Stage, Staged, identify, stage};
-use crate::store::{Profile, RankFile, Store};
+use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
 
 /// A form of output.
@@ -77,6 +77,18 @@ enum Source {
     Stored(Profile),
     /// Its files go with it.
     Staged(Box<Staged>),
+}
+
+/// The profile of the store with this name or id. A file of that name gets advice.
+pub(super) fn stored(store: &Store, name: &str) -> anyhow::Result<Profile> {
+    match store.find(name) {
+        Err(StoreError::Unknown { .. }) if Path::new(name).is_file() => {
+            bail!(
+                "{name}: a file, not a profile of the store; `nprof view {name} --output-format …` reads it"
+            )
+        }
+        found => Ok(found?),
+    }
 }
 
 /// Writes a profile of the store: all ranks, or one. Its warnings go to standard error.

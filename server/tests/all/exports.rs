@@ -164,6 +164,13 @@ fn a_profile_of_the_store_is_written_without_its_trace() {
     assert_eq!(json, succeed(&store, &["summary", "small", "--output-format", "json"]));
 
     assert!(fail(&store, &["export", "none"], 1).contains("no profile \"none\""));
+    let file = out.to_str().unwrap();
+    for command in ["export", "summary"] {
+        assert!(
+            fail(&store, &[command, file], 1).contains("a file, not a profile of the store"),
+            "{command}"
+        );
+    }
     assert!(fail(&store, &["export", "small", "--rank", "3"], 1).contains("no rank 3; it has 0"));
     let nowhere = dir.path().join("missing/out.json");
     let refused = fail(&store, &["export", "small", "-o", nowhere.to_str().unwrap()], 1);

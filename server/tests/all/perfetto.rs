@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use nprof_server::export::perfetto::proto::{
-    COUNTER, INSTANT, SEQUENCE_BEGINS, SLICE_BEGIN, SLICE_END, Trace, TracePacket, TrackDescriptor,
-    TrackEvent,
+    COUNTER, DebugAnnotation, INSTANT, SEQUENCE_BEGINS, SLICE_BEGIN, SLICE_END, Trace, TracePacket,
+    TrackDescriptor, TrackEvent,
 };
 use prost::Message;
 
@@ -32,6 +32,26 @@ impl Seen {
         let name = track.name.clone().unwrap();
         track.parent_uuid.map_or(name.clone(), |parent| format!("{}/{name}", self.path(parent)))
     }
+}
+
+/// The names and values of an event's annotations.
+fn arguments(event: &TrackEvent, name_of: &dyn Fn(u64) -> String) -> Vec<(String, String)> {
+    let argument = |of: &DebugAnnotation| {
+        let name = of.name.clone().unwrap_or_else(|| name_of(of.name_iid.unwrap()));
+        let values = [
+            of.string_value.clone(),
+            of.legacy_json_value.clone(),
+            of.int_value.map(|value| value.to_string()),
+            of.uint_value.map(|value| value.to_string()),
+            of.pointer_value.map(|value| value.to_string()),
+            of.double_value.map(|value| value.to_string()),
+            of.bool_value.map(|value| value.to_string()),
+        ];
+        let values: Vec<String> = values.into_iter().flatten().collect();
+        assert_eq!(values.len(), 1, "{name} has one value");
+        (name, values[0].clone())
+    };
+    event.debug_annotations.iter().map(argument).collect()
 }
 
 /// Reads a trace as trace_processor does: packets in the order of time, equal times in that of the
@@ -70,17 +90,7 @@ fn seen(bytes: &[u8]) -> Seen {
         for (end, ids) in [&event.flow_ids, &event.terminating_flow_ids].into_iter().enumerate() {
             ids.iter().for_each(|id| seen.arrows.entry(*id).or_default()[end] = name.clone());
         }
-        let arguments = event.debug_annotations.iter().map(|of| {
-            let name =
-                of.name.clone().unwrap_or_else(|| names[&(sequence, false, of.name_iid.unwrap())].clone());
-            let texts = [of.string_value.clone(), of.legacy_json_value.clone()].into_iter().flatten();
-            let ints = of.int_value.map(|v| v.to_string()).into_iter();
-            let uints = [of.uint_value, of.pointer_value].into_iter().flatten().map(|v| v.to_string());
-            let others = of.double_value.map(|v| v.to_string()).into_iter();
-            let truths = of.bool_value.map(|v| v.to_string()).into_iter();
-            (name, texts.chain(ints).chain(uints).chain(others).chain(truths).collect::<String>())
-        });
-        let arguments: Vec<_> = arguments.collect();
+        let arguments = arguments(&event, &|iid| names[&(sequence, false, iid)].clone());
         seen.arguments.entry(name.clone().unwrap_or_default()).or_default().extend(arguments);
         match event.kind.unwrap() {
             SLICE_BEGIN => open.entry(uuid).or_default().push((name.unwrap(), time)),
