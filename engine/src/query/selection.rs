@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::hands::{Hands, gather};
 use super::self_time::Sweep;
 use crate::base::{Covered, Error, Interval, Result};
-use crate::model::{NameId, TrackId, TrackKind};
-use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
+use crate::model::{NameId, Nesting, TrackId, TrackKind};
+use crate::segment::{BlockReader, Bytes, ColumnRole, NameTotal, Segment};
 
 /// What lies in a span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,7 +28,7 @@ pub struct NameTime {
     pub count: u64,
     /// Sum of the parts inside the span; calls inside calls count in each.
     pub total_ps: u64,
-    /// Time of the span in which at least one ran, summed over tracks.
+    /// As the total, where calls of the same name inside do not count again.
     pub union_ps: u64,
     /// As the total, without the calls inside.
     pub self_ps: u64,
@@ -81,79 +81,107 @@ impl<B: Bytes> Segment<B> {
         span: Interval,
         hands: &dyn Hands,
     ) -> Result<(TrackTime, Names)> {
-        let mut total = TrackTime { track, count: 0, busy_ps: 0 };
-        let mut names = Names::default();
-        let Some(table) = self.table_of(track) else { return Ok((total, names)) };
+        let mut tally = Tally::new(track, span);
+        let meta = &self.footer().tracks[track.0 as usize];
+        let (Some(table), TrackKind::Slices(_, nesting)) = (self.table_of(track), meta.spec.kind) else {
+            return Ok((tally.total, tally.names));
+        };
         let blocks = self.blocks_of(track)?;
         let list = self.blocks(table)?;
-        let meta = &self.footer().tracks[track.0 as usize];
-        let TrackKind::Slices(_, nesting) = meta.spec.kind else { return Ok((total, names)) };
-        // In a single lane nothing overlaps: union and self time are the total.
-        let totals = self.totals(track)?.filter(|_| meta.lanes <= 1);
-        let mut sweep = Sweep::new(nesting, span);
+        // A single lane has no calls inside calls: union and self time are the total, which is stored.
+        let has_calls = nesting == Nesting::Calls && meta.lanes > 1;
+        let totals = self.totals(track)?.filter(|_| !has_calls);
+        let mut calls = has_calls.then(|| Sweep::new(span));
         let first_row = self.footer().tables[usize::from(table.0)].first_row;
         let first_block = blocks.start;
-        let mut covered = Covered::after(span.start.0);
         for block in list.overlapping(blocks, span) {
             if !hands.is_wanted() {
                 return Err(Error::Unwanted);
             }
             let (start, end) = (list.starts()[block], list.end(block));
-            // Slices of a block that lies inside (not at the very end: what has no duration there is outside) are known
-            // without their rows.
+            let first_row = first_row + list.first_row(block);
+            // The stored sums do for a block that lies inside the span. One that ends with the span can
+            // have slices without duration there, which are outside.
             if let Some(totals) = totals.filter(|_| start >= span.start.0 && end < span.end.0) {
-                for of in totals.names(block - first_block) {
-                    let row = first_row + list.first_row(block) + u32::from(of.longest_at);
-                    total.count += u64::from(of.count);
-                    let (name, total_ps) = (NameId(of.name), of.total_ps);
-                    let (count, longest_ps) = (u64::from(of.count), of.longest_ps);
-                    let (union_ps, self_ps) = (total_ps, total_ps);
-                    add(
-                        &mut names,
-                        NameTime { name, count, total_ps, union_ps, self_ps, longest_ps, longest_row: row },
-                    );
-                }
-                // Those of the blocks before that reach into this one reach into the span, too: they have been counted.
-                covered.add_known(totals.covered_ps(block - first_block), end);
+                totals.names(block - first_block).iter().for_each(|of| tally.add_stored(of, first_row));
+                // Slices of earlier blocks that reach into this one have been counted with their block.
+                tally.covered.add_known(totals.covered_ps(block - first_block), end);
                 continue;
             }
             let mut reader = BlockReader::new(self, table, block)?;
             let starts = reader.core_ints(ColumnRole::Start)?;
             let durations = reader.core_ints(ColumnRole::Duration)?;
             let block_names = reader.core_ints(ColumnRole::Name)?;
-            let first_row = first_row + list.first_row(block);
             for at in span.runs_of(&starts, &durations).into_iter().flatten() {
-                let (start, duration) = (starts[at], durations[at]);
-                let end = start.saturating_add(duration);
                 let damaged = Error::Corrupt { what: "core column", offset: 0 };
                 let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
-                let inside = span.overlap_ps(start, end).unsigned_abs();
                 // A block has at most 65,535 rows.
                 let row = first_row + at as u32;
-                let added = sweep.add(name, start, end);
-                add(
-                    &mut names,
-                    NameTime {
-                        name: NameId(name),
-                        count: 1,
-                        total_ps: inside,
-                        union_ps: added.union_ps,
-                        self_ps: inside,
-                        longest_ps: duration.unsigned_abs(),
-                        longest_row: row,
-                    },
-                );
-                if let Some((caller, taken_ps)) = added.caller
-                    && let Some(caller) = names.get_mut(&caller)
-                {
-                    caller.self_ps = caller.self_ps.saturating_sub(taken_ps);
-                }
-                total.count += 1;
-                covered.add(start, end.min(span.end.0));
+                tally.add_slice(NameId(name), (starts[at], durations[at]), row, calls.as_mut());
             }
         }
-        total.busy_ps = covered.total_ps();
-        Ok((total, names))
+        tally.total.busy_ps = tally.covered.total_ps();
+        Ok((tally.total, tally.names))
+    }
+}
+
+/// The sums of one track.
+struct Tally {
+    span: Interval,
+    total: TrackTime,
+    names: Names,
+    covered: Covered,
+}
+
+impl Tally {
+    fn new(track: TrackId, span: Interval) -> Self {
+        let total = TrackTime { track, count: 0, busy_ps: 0 };
+        Self { span, total, names: Names::default(), covered: Covered::after(span.start.0) }
+    }
+
+    /// Adds the stored sums of a name in a block without calls inside calls.
+    fn add_stored(&mut self, of: &NameTotal, first_row: u32) {
+        self.total.count += u64::from(of.count);
+        let time = NameTime {
+            name: NameId(of.name),
+            count: u64::from(of.count),
+            total_ps: of.total_ps,
+            union_ps: of.total_ps,
+            self_ps: of.total_ps,
+            longest_ps: of.longest_ps,
+            longest_row: first_row + u32::from(of.longest_at),
+        };
+        add(&mut self.names, time);
+    }
+
+    /// Adds a slice that overlaps the span; `calls` has those before it on a track with calls inside calls.
+    fn add_slice(
+        &mut self,
+        name: NameId,
+        (start, duration): (i64, i64),
+        row: u32,
+        calls: Option<&mut Sweep>,
+    ) {
+        let end = start.saturating_add(duration);
+        let inside_ps = self.span.overlap_ps(start, end).unsigned_abs();
+        let added = calls.map(|calls| calls.add(name.0, start, end));
+        let time = NameTime {
+            name,
+            count: 1,
+            total_ps: inside_ps,
+            union_ps: added.map_or(inside_ps, |added| added.union_ps),
+            self_ps: inside_ps,
+            longest_ps: duration.unsigned_abs(),
+            longest_row: row,
+        };
+        add(&mut self.names, time);
+        if let Some((caller, taken_ps)) = added.and_then(|added| added.caller)
+            && let Some(caller) = self.names.get_mut(&caller)
+        {
+            caller.self_ps = caller.self_ps.saturating_sub(taken_ps);
+        }
+        self.total.count += 1;
+        self.covered.add(start, end.min(self.span.end.0));
     }
 }
 

@@ -1,10 +1,9 @@
-//! Union and self time by name, over the slices of one track in order of start. Linear in their
+//! Union and self time by name, over the calls of one track in order of start. Linear in their
 //! number.
 
 use rustc_hash::FxHashMap;
 
 use crate::base::Interval;
-use crate::model::Nesting;
 
 /// A call that can have calls inside.
 struct Open {
@@ -23,9 +22,8 @@ pub struct Added {
     pub caller: Option<(u32, u64)>,
 }
 
-/// Takes the slices of a track one after the other.
+/// Takes the calls of a track one after the other.
 pub struct Sweep {
-    nesting: Nesting,
     span: Interval,
     /// The calls around the next slice, the innermost last. Each ends no later than the one before.
     open: Vec<Open>,
@@ -35,11 +33,11 @@ pub struct Sweep {
 
 impl Sweep {
     /// Over a span. Only times inside count.
-    pub fn new(nesting: Nesting, span: Interval) -> Self {
-        Self { nesting, span, open: Vec::new(), until_ps: FxHashMap::default() }
+    pub fn new(span: Interval) -> Self {
+        Self { span, open: Vec::new(), until_ps: FxHashMap::default() }
     }
 
-    /// Takes the next slice, which overlaps the span.
+    /// Takes the next call, which overlaps the span.
     ///
     /// If two calls overlap without one inside the other, the one that starts later takes the
     /// calls after it.
@@ -48,19 +46,6 @@ impl Sweep {
         let until = self.until_ps.entry(name).or_insert(from);
         let union_ps = time(from.max(*until), to);
         *until = to.max(*until);
-        let caller = match self.nesting {
-            Nesting::Concurrent => None,
-            Nesting::Calls => self.call(name, (start_ps, end_ps), (from, to)),
-        };
-        Added { union_ps, caller }
-    }
-
-    fn call(
-        &mut self,
-        name: u32,
-        (start_ps, end_ps): (i64, i64),
-        (from, to): (i64, i64),
-    ) -> Option<(u32, u64)> {
         while self.open.last().is_some_and(|open| open.end_ps <= start_ps || open.end_ps < end_ps) {
             self.open.pop();
         }
@@ -72,7 +57,7 @@ impl Sweep {
         if end_ps > start_ps {
             self.open.push(Open { name, end_ps, until_ps: from });
         }
-        caller
+        Added { union_ps, caller }
     }
 }
 
@@ -89,7 +74,7 @@ mod tests {
     /// Slices as `a` from its first to its last column, a row each; a column is 1 ps. Expects `name
     /// union self`.
     #[track_caller]
-    fn check(nesting: Nesting, span: (i64, i64), rows: &[&str], expected: &str) {
+    fn check(span: (i64, i64), rows: &[&str], expected: &str) {
         let mut slices: Vec<(i64, i64, u32)> = rows
             .iter()
             .flat_map(|row| {
@@ -104,7 +89,7 @@ mod tests {
             .collect();
         slices.sort_by_key(|&(start, end, _)| (start, std::cmp::Reverse(end)));
         let span = Interval::new(span.0, span.1);
-        let mut sweep = Sweep::new(nesting, span);
+        let mut sweep = Sweep::new(span);
         let mut times = BTreeMap::<u32, (u64, u64)>::new();
         for (start, end, name) in slices.into_iter().filter(|&(start, end, _)| span.overlaps(start, end)) {
             let added = sweep.add(name, start, end);
@@ -123,29 +108,19 @@ mod tests {
     #[test]
     fn calls_take_their_time_from_the_caller() {
         let rows = ["aaaaaaaaaa", " bbb  cc", "  d"];
-        check(Nesting::Calls, (0, 20), &rows, "a 10 5, b 3 2, c 2 2, d 1 1");
+        check((0, 20), &rows, "a 10 5, b 3 2, c 2 2, d 1 1");
         // Cut at both ends.
-        check(Nesting::Calls, (2, 7), &rows, "a 5 2, b 2 1, c 1 1, d 1 1");
+        check((2, 7), &rows, "a 5 2, b 2 1, c 1 1, d 1 1");
     }
 
     #[test]
     fn a_name_that_calls_itself_counts_once() {
         // The letters of one row are told apart by name: a recursion takes several rows.
-        check(Nesting::Calls, (0, 20), &["aaaaaaaa", " aaaa", "  bb"], "a 8 6, b 2 2");
-    }
-
-    #[test]
-    fn what_runs_at_the_same_time_keeps_its_time() {
-        check(Nesting::Concurrent, (0, 20), &["aaaaa", " bbb", "  aaaaa"], "a 7 10, b 3 3");
+        check((0, 20), &["aaaaaaaa", " aaaa", "  bb"], "a 8 6, b 2 2");
     }
 
     #[test]
     fn calls_that_overlap_take_no_time_twice() {
-        check(
-            Nesting::Calls,
-            (0, 20),
-            &["aaaaaaaaaa", " bbbb", "   cccc", "    d"],
-            "a 10 4, b 4 4, c 4 3, d 1 1",
-        );
+        check((0, 20), &["aaaaaaaaaa", " bbbb", "   cccc", "    d"], "a 10 4, b 4 4, c 4 3, d 1 1");
     }
 }

@@ -26,7 +26,7 @@ pub struct NameTotal {
     pub count: u64,
     /// Sum of the parts inside the span; calls inside calls count in each.
     pub total_ps: u64,
-    /// Time of the span in which at least one ran, summed over tracks.
+    /// As the total, where calls of the same name inside do not count again.
     pub union_ps: u64,
     /// As the total, without the calls inside.
     pub self_ps: u64,

@@ -11,7 +11,7 @@ pub enum SortBy {
     Count,
     /// The sum of durations.
     Total,
-    /// Time in which at least one ran.
+    /// Durations without calls of the same name inside.
     Union,
     /// Time without the calls inside.
     #[default]
@@ -36,7 +36,7 @@ impl SortBy {
         match self {
             Self::Count => "Slices that overlap the span",
             Self::Own => "Time inside the span without the calls inside: no time counts twice on a thread",
-            Self::Union => "Time of the span in which at least one ran, summed over tracks",
+            Self::Union => "As the total, where calls of the same name inside do not count again",
             Self::Total => "Sum of the durations inside the span: calls inside calls count in each",
             Self::Longest => "The longest slice, with what lies outside of the span",
         }
