@@ -109,15 +109,15 @@ impl<'s> Reader<'s> {
 
     fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
         let tracks = &mut self.out.tracks;
-        self.threads.track(seen, || {
-            let (pid, tid) = (Output::pid(seen), Output::tid(seen));
-            if kineto::side(&seen.cat_bytes()) != Some(Side::Device) {
-                return tracks.thread(pid, tid, Nesting::Calls);
-            }
-            let track = tracks.thread(pid, tid, Nesting::Concurrent);
-            tracks.on_device(track);
-            track
-        })
+        let is_device = kineto::side(&seen.cat_bytes()) == Some(Side::Device);
+        let nesting = if is_device { Nesting::Concurrent } else { Nesting::Calls };
+        let find = || tracks.thread(Output::pid(seen), Output::tid(seen), nesting);
+        let track = self.threads.track(seen, find);
+        // Also on a thread that is remembered: an annotation can come before the first kernel.
+        if is_device {
+            self.out.tracks.on_device(track);
+        }
+        track
     }
 
     fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {

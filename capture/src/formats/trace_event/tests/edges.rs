@@ -39,6 +39,7 @@ fn devices_come_before_hosts() {
         {"ph":"X","pid":1,"tid":7,"cat":"gpu_user_annotation","name":"k","ts":1,"dur":1},
         {"ph":"X","pid":"Spans","tid":"x","cat":"Trace","name":"s","ts":1,"dur":1},
         {"ph":"X","pid":800,"tid":2,"cat":"cpu_op","name":"c","ts":1,"dur":1},
+        {"ph":"X","pid":800,"tid":9,"cat":"gpu_user_annotation","name":"a","ts":1,"dur":1},
         {"ph":"X","pid":800,"tid":9,"cat":"kernel","name":"k","ts":1,"dur":1},
         {"ph":"M","pid":"Spans","name":"process_sort_index","args":{"sort_index":536870912}},
         {"ph":"M","pid":0,"name":"process_sort_index","args":{"sort_index":5000000}},
