@@ -1,0 +1,129 @@
+//! When each line of a track is free again: a tree over the lines that finds the first free one and the last busy one.
+
+#[cfg(test)]
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The end of each line's last slice, in a binary tree with the smallest and the largest end below each node.
+///
+/// Node 1 is the root, the nodes 2n and 2n + 1 stand below node n, and the last half of the nodes are the lines. A line that
+/// was never used ends at `i64::MIN`.
+#[derive(Debug, Default)]
+pub struct LineEnds {
+    /// Smallest and largest end; empty, or a power of two long.
+    nodes: Vec<(i64, i64)>,
+    count: usize,
+    /// Nodes that were looked at.
+    #[cfg(test)]
+    pub steps: AtomicU64,
+}
+
+const UNUSED: (i64, i64) = (i64::MIN, i64::MIN);
+/// Lines that there is room for at first.
+const FIRST_LINES: usize = 4;
+
+impl LineEnds {
+    /// Lines that were used.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    fn room(&self) -> usize {
+        self.nodes.len() / 2
+    }
+
+    #[cfg(test)]
+    fn step(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[cfg(not(test))]
+    fn step(&self) {}
+
+    /// The last line whose end is `end_ps` or later.
+    pub fn last_reaching(&self, end_ps: i64) -> Option<usize> {
+        let room = self.room();
+        if room == 0 || self.nodes[1].1 < end_ps {
+            return None;
+        }
+        let mut node = 1;
+        while node < room {
+            self.step();
+            node = 2 * node + 1;
+            if self.nodes[node].1 < end_ps {
+                node -= 1;
+            }
+        }
+        Some(node - room)
+    }
+
+    /// Gives the first line from `lowest` on that is free at `start_ps` to a slice that ends at `end_ps`.
+    pub fn take_first_free(&mut self, lowest: usize, start_ps: i64, end_ps: i64) -> usize {
+        let line = self.first_free(lowest, start_ps).unwrap_or_else(|| {
+            let line = self.room().max(lowest);
+            self.make_room(line + 1);
+            line
+        });
+        self.count = self.count.max(line + 1);
+        self.set(line, end_ps);
+        line
+    }
+
+    fn first_free(&self, lowest: usize, start_ps: i64) -> Option<usize> {
+        let room = self.room();
+        if lowest >= room {
+            return None;
+        }
+        let mut node = room + lowest;
+        // To the next subtree on the right until one has a free line.
+        while self.nodes[node].0 > start_ps {
+            self.step();
+            while node % 2 == 1 {
+                self.step();
+                node /= 2;
+            }
+            if node == 0 {
+                return None;
+            }
+            node += 1;
+        }
+        while node < room {
+            self.step();
+            node *= 2;
+            if self.nodes[node].0 > start_ps {
+                node += 1;
+            }
+        }
+        Some(node - room)
+    }
+
+    /// Doubles the room until it has `lines`.
+    fn make_room(&mut self, lines: usize) {
+        let (old, room) = (self.room(), lines.next_power_of_two().max(FIRST_LINES));
+        let mut nodes = vec![UNUSED; 2 * room];
+        nodes[room..room + old].copy_from_slice(&self.nodes[old..]);
+        self.nodes = nodes;
+        for node in (1..room).rev() {
+            self.step();
+            self.sum_up(node);
+        }
+    }
+
+    fn sum_up(&mut self, node: usize) {
+        let ((left_min, left_max), (right_min, right_max)) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
+        self.nodes[node] = (left_min.min(right_min), left_max.max(right_max));
+    }
+
+    fn set(&mut self, line: usize, end_ps: i64) {
+        let mut node = self.room() + line;
+        self.nodes[node] = (end_ps, end_ps);
+        while node > 1 {
+            self.step();
+            node /= 2;
+            let before = self.nodes[node];
+            self.sum_up(node);
+            if self.nodes[node] == before {
+                break;
+            }
+        }
+    }
+}
