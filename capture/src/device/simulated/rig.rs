@@ -120,7 +120,10 @@ pub(super) struct Rig<'t> {
     pub(super) end: i64,
     events: u64,
     limit: u64,
-    ids: u64,
+    /// Instructions so far: each is called by its number, as records of a device are.
+    instruction_ids: i64,
+    /// Transfers and packets so far.
+    dma_ids: i64,
 }
 
 impl<'t> Rig<'t> {
@@ -162,7 +165,8 @@ impl<'t> Rig<'t> {
             end: SETUP_PS,
             events: 0,
             limit: settings.events_per_rank,
-            ids: (u64::from(rank) << 40) ^ mix(settings.seed),
+            instruction_ids: 0,
+            dma_ids: 0,
         })
     }
 
@@ -241,9 +245,9 @@ impl<'t> Rig<'t> {
         wait_ps: i64,
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
-        let id = self.id();
+        self.instruction_ids += 1;
         let Op { track, name, fields } = &mut self.bodies[body].ops[at];
-        fields[0].1 = id;
+        fields[0].1 = Value::Int(self.instruction_ids);
         fields[1].1 = Value::Int(wait_ps / PS_PER_NS);
         let record = slice_record(*track, span, *name, fields);
         self.end = self.end.max(span.0 + span.1);
@@ -288,10 +292,10 @@ impl<'t> Rig<'t> {
         sink.sample(track, time, value, fields)
     }
 
-    /// A new id, as scattered as those of a device and never negative.
+    /// A new id of a transfer or a packet: a device counts them as it sets them off.
     pub(super) fn id(&mut self) -> Value<'static> {
-        self.ids = self.ids.wrapping_add(1);
-        Value::Int((mix(self.ids) >> 1).cast_signed())
+        self.dma_ids += 1;
+        Value::Int(self.dma_ids)
     }
 }
 

@@ -89,6 +89,21 @@ fn arrows_lead_forward_in_time() {
 }
 
 #[test]
+fn ids_count_up_in_the_order_of_time() {
+    let sink = record(&settings(20_000), 0);
+    for table in ["instruction", "dma"] {
+        let mut ids: Vec<i64> = sink.slices_of(table).map(|slice| number(slice, "id")).collect();
+        ids.sort_unstable();
+        assert!(ids.iter().copied().eq(1..=ids.len() as i64), "each number once: {table}");
+    }
+    for (path, slices) in by_track(&sink) {
+        let has_id = |slice: &&&RecordedSlice| slice.fields.iter().any(|(name, _)| name == "id");
+        let ids: Vec<i64> = slices.iter().filter(has_id).map(|slice| number(slice, "id")).collect();
+        assert!(ids.is_sorted(), "{path}");
+    }
+}
+
+#[test]
 fn bytes_are_rate_times_duration_and_packets_make_up_their_transfer() {
     let sink = record(&settings(20_000), 0);
     let mut packets: HashMap<i64, (i64, i64, i64)> = HashMap::new();
