@@ -11,12 +11,14 @@ use nprof_engine::base::Interval;
 use nprof_engine::codec;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::query::{HitPage, HitPlace, OneHand, Pattern, Syntax};
-use nprof_engine::segment::Segment;
+use nprof_engine::segment::{Segment, WORDS};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
 
 const EVENTS: u64 = 300;
+/// More than a small segment has.
+const LARGE_EVENTS: u64 = 9_000;
 /// A change is an offset and the bits to flip there.
 const CHANGE_LEN: usize = 4;
 /// Of the trailer: footer's offset, stored length, unpacked length.
@@ -28,16 +30,26 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&mode, changes)) = bytes.split_first() else { return };
     match mode % 3 {
         0 => ask(changes.to_vec()),
-        1 => ask(changed(good(), changes)),
-        _ => ask(with_changed_footer(good(), changes)),
+        1 => ask(changed(large(), changes)),
+        _ => ask(with_changed_footer(small(), changes)),
     }
 });
 
-/// A small segment with every kind of table.
-fn good() -> &'static [u8] {
-    static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
-    GOOD.get_or_init(|| {
-        let settings = Settings { ranks: 2, events_per_rank: EVENTS, seed: 1, layers: 1 };
+/// A segment whose columns stand behind its footer, with every kind of table.
+fn small() -> &'static [u8] {
+    static SMALL: OnceLock<Vec<u8>> = OnceLock::new();
+    simulated_once(&SMALL, EVENTS)
+}
+
+/// A segment whose columns are pieces of the file.
+fn large() -> &'static [u8] {
+    static LARGE: OnceLock<Vec<u8>> = OnceLock::new();
+    simulated_once(&LARGE, LARGE_EVENTS)
+}
+
+fn simulated_once(once: &'static OnceLock<Vec<u8>>, events_per_rank: u64) -> &'static [u8] {
+    once.get_or_init(|| {
+        let settings = Settings { ranks: 2, events_per_rank, seed: 1, layers: 1 };
         let scratch = MemoryScratch::default();
         let mut segment = Vec::new();
         let mut builder =
@@ -63,9 +75,9 @@ fn with_changed_footer(segment: &[u8], changes: &[u8]) -> Vec<u8> {
     let (body, trailer) = segment.split_at(segment.len() - TRAILER_LEN);
     let word = |at: usize| u32::from_le_bytes(trailer[at..at + 4].try_into().expect("four bytes")) as usize;
     let (body, stored) = body.split_at(body.len() - word(STORED_LEN_AT));
-    let footer = codec::decompress(stored, word(UNPACKED_LEN_AT)).expect("the segment is good");
+    let footer = codec::decompress_with(WORDS, stored, word(UNPACKED_LEN_AT)).expect("the segment is good");
     let mut packed = Vec::new();
-    codec::compress(&changed(&footer, changes), &mut packed);
+    codec::compress_with(WORDS, &changed(&footer, changes), &mut packed);
     let mut trailer = trailer.to_vec();
     let len = u32::try_from(packed.len()).expect("a small footer");
     trailer[STORED_LEN_AT..STORED_LEN_AT + 4].copy_from_slice(&len.to_le_bytes());

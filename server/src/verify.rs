@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use nprof_engine::base::Error;
+use nprof_engine::base::{ANNEX, Error};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{Finding, PartName};
 use serde::Serialize;
@@ -143,7 +143,9 @@ impl Damage {
         };
         let what = format!("{name} {why}");
         let PartName { kind, number, column, table, track } = name;
-        Self { offset: Some(offset), part: Some(kind), number, column, table, track, ..Self::of(what) }
+        // A place behind the footer is no place of the file.
+        let offset = (offset < ANNEX).then_some(offset);
+        Self { offset, part: Some(kind), number, column, table, track, ..Self::of(what) }
     }
 }
 

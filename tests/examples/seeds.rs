@@ -28,6 +28,9 @@ const AS_IT_IS: u8 = 0;
 const CHANGED_SEGMENT: u8 = 1;
 const CHANGED_FOOTER: u8 = 2;
 
+/// More than a small segment has, whose columns stand behind the footer.
+const LARGE_EVENTS: u64 = 9_000;
+
 const EVENTS: &str = r#"[
     {"ph":"B","pid":1,"tid":2,"ts":1,"name":"outer"}, {"ph":"X","pid":1,"tid":2,"ts":2,"dur":3,"name":"inner"},
     {"ph":"s","pid":1,"tid":2,"ts":2,"id":7,"cat":"c"}, {"ph":"X","pid":1,"tid":3,"ts":4,"dur":1,"name":"far"},
@@ -54,7 +57,7 @@ fn main() -> Result<()> {
     }
     write(&directory, "ntff", &traces)?;
     write(&directory, "neff", &programs)?;
-    let segments = [simulated_segment()?, event_segment()?];
+    let segments = [simulated_segment(60)?, event_segment()?, simulated_segment(LARGE_EVENTS)?];
     write(&directory, "segment", &segment_inputs(&segments))?;
     write(&directory, "tile", &messages(&segments)?)
 }
@@ -92,8 +95,8 @@ fn programs() -> Vec<Vec<u8>> {
     vec![[&header[..], &packed].concat(), [&header[..], &members].concat(), packed, members]
 }
 
-fn simulated_segment() -> Result<Vec<u8>> {
-    let settings = Settings { ranks: 2, events_per_rank: 60, seed: 1, layers: 1 };
+fn simulated_segment(events_per_rank: u64) -> Result<Vec<u8>> {
+    let settings = Settings { ranks: 2, events_per_rank, seed: 1, layers: 1 };
     segment_of(|sink| simulated::capture(&settings, 0, sink, &mut |_| {}))
 }
 

@@ -16,14 +16,19 @@ use nprof_engine::query::{HitPage, OneHand, Pattern};
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::wire::answer;
+use nprof_engine::wire::detail::{FieldContent, FieldValue};
 
-fn golden(version: u16) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("golden/v{version}.nseg"))
+/// The large and the small segment of a version.
+fn golden(version: u16, size: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("golden/v{version}-{size}.nseg"))
 }
 
+/// Tracks of few rows.
+const SMALL_TRACKS: i64 = 5;
+
 /// A rank with something of everything: both nestings, counters, side rows, arrows, sparse fields of every type, texts
-/// in place, enough rows for several blocks and a pyramid.
-fn write_rank() -> Vec<u8> {
+/// in place, tracks of few rows. 9,000 rows are enough for several blocks and a pyramid, 90 are a small segment.
+fn write_rank(rows: i64) -> Vec<u8> {
     let options = BuildOptions { sort_bytes: 200_000, dictionary_bytes: 2_000, ..BuildOptions::default() };
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
@@ -40,6 +45,9 @@ fn write_rank() -> Vec<u8> {
     let size =
         sink.field(instruction, FieldSpec::new("size", Unit::Bytes, "Memory", "Bytes moved.")).unwrap();
     let operands = sink.field(instruction, FieldSpec::named("operands")).unwrap();
+    let rate = sink
+        .field(instruction, FieldSpec::new("rate", Unit::BytesPerSecond, "Memory", "Per second."))
+        .unwrap();
     let key = sink.field(side, FieldSpec::named("key")).unwrap();
     let group = sink.track(TrackSpec::group("Engines", None, 0)).unwrap();
     let tensor = TrackSpec::slices("Tensor", Some(group), instruction, Nesting::Concurrent, 0);
@@ -47,7 +55,30 @@ fn write_rank() -> Vec<u8> {
     let host = sink.track(TrackSpec::slices("Host", None, instruction, Nesting::Calls, 1)).unwrap();
     let pending = sink.track(TrackSpec::counter("Pending", None, counter, Unit::Count, 2)).unwrap();
     let mut last = None;
-    for at in 0..9_000_i64 {
+    for at in 0..SMALL_TRACKS {
+        let nesting = if at % 2 == 0 { Nesting::Calls } else { Nesting::Concurrent };
+        let track = TrackSpec::slices(&format!("Small {at}"), Some(group), instruction, nesting, at);
+        let track = sink.track(track).unwrap();
+        let name = sink.name("DMA").unwrap();
+        for row in 0..=at {
+            let (bytes, duration_ps) = (64 + row * 100, 5_000 + at * 70);
+            let fields = [
+                (size, Value::Int(bytes)),
+                (rate, Value::Float(nprof_engine::block::rate(bytes, duration_ps))),
+            ];
+            let start_ps = row * 1_000;
+            sink.slice(&SliceRecord {
+                track,
+                start_ps,
+                duration_ps,
+                name,
+                form: Form::Complete,
+                fields: &fields,
+            })
+            .unwrap();
+        }
+    }
+    for at in 0..rows {
         let name = sink.name(["MATMUL", "LDWEIGHTS", "ACTIVATE"][at as usize % 3]).unwrap();
         let text = format!("operand {}", at % 500);
         let value = match at % 5 {
@@ -90,38 +121,67 @@ fn write_rank() -> Vec<u8> {
 
 #[test]
 fn every_version_is_read() {
-    if std::env::var_os("NPROF_WRITE_GOLDEN").is_some() && !golden(VERSION).exists() {
-        std::fs::write(golden(VERSION), write_rank()).unwrap();
-    }
-    for version in OLDEST_VERSION..=VERSION {
-        check(Segment::open(std::fs::read(golden(version)).unwrap()).unwrap());
+    for (size, rows) in SIZES {
+        if std::env::var_os("NPROF_WRITE_GOLDEN").is_some() && !golden(VERSION, size).exists() {
+            std::fs::write(golden(VERSION, size), write_rank(rows)).unwrap();
+        }
+        for version in OLDEST_VERSION..=VERSION {
+            check(Segment::open(std::fs::read(golden(version, size)).unwrap()).unwrap(), rows);
+        }
     }
 }
 
 #[test]
 fn what_is_written_today_says_the_same() {
-    check(Segment::open(write_rank()).unwrap());
+    for (_, rows) in SIZES {
+        check(Segment::open(write_rank(rows)).unwrap(), rows);
+    }
 }
 
+const SIZES: [(&str, i64); 2] = [("large", 9_000), ("small", 90)];
+
 #[track_caller]
-fn check(segment: Segment<Vec<u8>>) {
+fn check(segment: Segment<Vec<u8>>, rows: i64) {
+    check_packs(&segment);
+    let given = u64::try_from(rows).unwrap();
     let footer = segment.footer();
     assert_eq!((footer.rank.rank, footer.rank.source.as_str()), (Some(3), "golden"));
     assert_eq!(footer.warnings.len(), 1);
-    assert_eq!(footer.flows.arrows, 8_999);
+    assert_eq!(footer.flows.arrows, given - 1);
     let tracks = segment.slice_tracks(None);
     let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), &OneHand).unwrap();
-    assert_eq!(all.count, 9_000);
-    let (found, _) = segment.window(&tracks, Interval::new(100_000_000, 101_000_000), 100).unwrap();
+    // One row on the first of the tracks of few rows, two on the second, and so on.
+    assert_eq!(all.count, given + 15);
+    let (found, _) = segment.window(&tracks, Interval::new(50_000_000, 51_000_000), 100).unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();
-    assert_eq!(names, ["ACTIVATE", "MATMUL"]);
+    assert_eq!(names, ["LDWEIGHTS", "ACTIVATE"]);
     let detail = answer::slice(&segment, found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    assert_eq!(
-        segment.search(&Pattern::text("operand 499"), HitPage::first(10), &OneHand).unwrap().rows.len(),
-        6
-    );
+    let matches = segment.search(&Pattern::text("operand 50"), HitPage::first(1_000), &OneHand).unwrap().rows.len();
+    let matching = (0..rows).filter(|at| at % 3 == 2 && (at % 500).to_string().starts_with("50")).count();
+    assert_eq!(matches, matching as u64);
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();
     assert_eq!(counters[0].value_range, Some((0.0, 16.0)));
-    assert!(counters[0].pyramid.len > 0, "9,000 samples have a pyramid");
+    assert_eq!(counters[0].pyramid.len > 0, rows > 8_192, "9,000 samples have a pyramid");
+}
+
+/// The tracks of few rows say what they were given.
+#[track_caller]
+fn check_packs(segment: &Segment<Vec<u8>>) {
+    let mut rates = 0;
+    for track in segment.slice_tracks(None) {
+        if !segment.footer().tracks[track.0 as usize].spec.name.starts_with("Small") {
+            continue;
+        }
+        let slices = segment.slices_in(track, Interval::new(0, i64::MAX / 4)).unwrap();
+        for (row, slice) in slices.iter().enumerate() {
+            assert_eq!(slice.start_ps, row as i64 * 1_000);
+            let detail = answer::slice(segment, slice.row).unwrap();
+            let rate = nprof_engine::block::rate(64 + row as i64 * 100, slice.duration_ps);
+            let is_rate =
+                |field: &&FieldValue| field.name == "rate" && field.value == FieldContent::Float(rate);
+            rates += detail.fields.iter().filter(is_rate).count();
+        }
+    }
+    assert_eq!(rates, 15);
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Places in the annex, the last part of a segment's footer, are told apart from places in the file by this bit.
+pub const ANNEX: u64 = 1 << 63;
+
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -12,7 +15,7 @@ pub enum Error {
     Corrupt {
         /// The part of the file, as `docs/format.md` names it.
         what: &'static str,
-        /// Where in the file, in bytes.
+        /// Where in the file, in bytes; from [`ANNEX`] on, where in the annex.
         offset: u64,
     },
     /// The bytes end early: the file was cut off.
@@ -55,6 +58,9 @@ const _: () = assert!(size_of::<Error>() <= 32, "errors travel by value: keep th
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Corrupt { what, offset } if *offset >= ANNEX => {
+                write!(f, "damaged in the footer: {what}; ingest the trace again")
+            }
             Self::Corrupt { what, offset } => {
                 write!(f, "damaged at byte {offset}: {what}; ingest the trace again")
             }

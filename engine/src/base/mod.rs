@@ -6,6 +6,6 @@ pub mod error;
 pub mod id;
 pub mod time;
 
-pub use error::{Error, Result};
+pub use error::{ANNEX, Error, Result};
 pub use id::ProfileId;
 pub use time::{Covered, Interval, Time};

@@ -99,12 +99,23 @@ pub enum Coding {
     AfterEnd,
     /// Starts: differences from the start of the row before and the step that the program foretells.
     AfterStart,
+    /// Floats: for the rows that have a size, in a column of integers that is named, the [`rate`] of size and duration.
+    Rate,
+}
+
+/// Bytes a second, as devices' tools calculate it: in floats of 32 bits, 0 where there is no time.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "the rounding is part of the definition")]
+pub fn rate(size_bytes: i64, duration_ps: i64) -> f64 {
+    const PS_PER_SECOND: f64 = 1e12;
+    let seconds = (duration_ps as f64 / PS_PER_SECOND) as f32;
+    f64::from(if seconds > 0.0 { size_bytes.cast_unsigned() as f32 / seconds } else { 0.0 })
 }
 
 impl Coding {
     /// All codings; the position is the code.
-    pub const ALL: [Self; 6] =
-        [Self::All, Self::Masked, Self::Foretold, Self::Codes, Self::AfterEnd, Self::AfterStart];
+    pub const ALL: [Self; 7] =
+        [Self::All, Self::Masked, Self::Foretold, Self::Codes, Self::AfterEnd, Self::AfterStart, Self::Rate];
 
     /// Its code.
     #[must_use]
@@ -190,7 +201,7 @@ impl BlockColumn {
                 codec::decode_mask(cursor.bytes()?, rows, &mut present)?;
                 Some(slots_of(&present))
             }
-            Coding::Foretold | Coding::Codes | Coding::AfterEnd | Coding::AfterStart => {
+            Coding::Foretold | Coding::Codes | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {
                 return Err(cursor.corrupt());
             }
         };
@@ -211,6 +222,47 @@ impl BlockColumn {
             ColumnType::LongText | ColumnType::LongJson => BlockValues::Texts(decoder.texts(rest, count)?),
         };
         Ok(Self { slots, values, first: 0 })
+    }
+
+    /// The column of some of its rows alone; `None` where none of them has a value.
+    #[must_use]
+    pub fn part(&self, rows: Range<usize>) -> Option<Self> {
+        let span = self.span(rows.clone());
+        if span.is_empty() {
+            return None;
+        }
+        let values = match &self.values {
+            BlockValues::Ints(values) => BlockValues::Ints(values.get(span.clone())?.to_vec()),
+            BlockValues::Floats(values) => BlockValues::Floats(values.get(span.clone())?.to_vec()),
+            BlockValues::Texts(texts) => {
+                let mut part = Texts::default();
+                span.clone().for_each(|at| part.push(texts.get(at)));
+                BlockValues::Texts(part)
+            }
+        };
+        let present: Vec<bool> = rows.map(|row| self.slot(row).is_some()).collect();
+        let slots = present.contains(&false).then(|| slots_of(&present));
+        Some(Self { slots, values, first: 0 })
+    }
+
+    /// The [`rate`] of each size here and the duration of its row; `None` where these are no sizes, or of other rows.
+    #[must_use]
+    pub fn rates(self, durations: &[i64]) -> Option<Self> {
+        let BlockValues::Ints(sizes) = &self.values else { return None };
+        let rates: Option<Vec<f64>> = match &self.slots {
+            None if sizes.len() != durations.len() => None,
+            None => {
+                Some(sizes.iter().zip(durations).map(|(&size, &duration)| rate(size, duration)).collect())
+            }
+            Some(slots) if slots.len() != durations.len() => None,
+            Some(slots) => slots
+                .iter()
+                .zip(durations)
+                .filter_map(|(&slot, &duration)| Some((usize::from(slot).checked_sub(1)?, duration)))
+                .map(|(slot, duration)| Some(rate(*sizes.get(slot)?, duration)))
+                .collect(),
+        };
+        Some(Self { values: BlockValues::Floats(rates?), ..self })
     }
 
     /// The values of the rows that have one.
@@ -289,7 +341,7 @@ pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<(Coding, &[u8])> {
         Coding::Codes => {
             cursor.varint()?;
         }
-        Coding::All | Coding::Foretold | Coding::AfterEnd | Coding::AfterStart => {}
+        Coding::All | Coding::Foretold | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {}
     }
     Ok((coding, cursor.take(cursor.remaining())?))
 }

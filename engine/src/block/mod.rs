@@ -1,13 +1,14 @@
 //! Blocks: the run of a column that is encoded together.
 //!
-//! Invariant: a block holds rows of one track only, at most [`ROWS`] of them, and carries its own zone map.
+//! Invariant: a block holds rows of one track only, at most [`ROWS`] of them. Small blocks of neighbouring tracks are
+//! encoded together, as a pack; a pack's columns carry a zone map.
 
 mod column;
 pub mod list;
 mod zone;
 
 pub use column::{
-    BlockColumn, BlockValues, Coding, ColumnType, ValuesRef, coding, encode_block, encoded_values,
+    BlockColumn, BlockValues, Coding, ColumnType, ValuesRef, coding, encode_block, encoded_values, rate,
 };
 pub use zone::ZoneMap;
 

@@ -35,6 +35,28 @@ pub fn decompress(bytes: &[u8], max_len: usize) -> Result<Vec<u8>> {
     if content.len() == len { Ok(content) } else { Err(CORRUPT) }
 }
 
+/// Level of a frame with a dictionary: it is small, and written once.
+const DICTIONARY_LEVEL: i32 = 19;
+/// Beyond this many bytes that level takes too long for what it gains.
+const MAX_SLOW: usize = 256 << 10;
+
+/// Appends `bytes` as one frame, to be unpacked with the same `dictionary`: bytes that repeats are looked for in, too.
+pub fn compress_with(dictionary: &[u8], bytes: &[u8], out: &mut Vec<u8>) {
+    let level = if bytes.len() <= MAX_SLOW { DICTIONARY_LEVEL } else { LEVEL };
+    let frame = Compressor::with_dictionary(level, dictionary).and_then(|mut of| of.compress(bytes));
+    out.extend_from_slice(&frame.expect("a buffer of zstd's own bound holds every frame"));
+}
+
+/// The content of the one frame that `bytes` are, which [`compress_with`] wrote with this dictionary.
+///
+/// # Errors
+/// As [`decompress`].
+pub fn decompress_with(dictionary: &[u8], bytes: &[u8], max_len: usize) -> Result<Vec<u8>> {
+    let len = content_len(bytes).filter(|len| *len <= max_len).ok_or(CORRUPT)?;
+    let content = Decompressor::with_dictionary(dictionary).and_then(|mut of| of.decompress(bytes, len));
+    content.ok().filter(|content| content.len() == len).ok_or(CORRUPT)
+}
+
 /// What the one frame that `bytes` are states as its length, if frames of its size can hold as much.
 fn content_len(bytes: &[u8]) -> Option<usize> {
     let stated = get_frame_content_size(bytes).ok().flatten()?;

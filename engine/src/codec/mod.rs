@@ -28,7 +28,7 @@ mod varint;
 mod conformance;
 
 pub use chains::bits as chains_bits;
-pub use compress::{compress, decompress};
+pub use compress::{compress, compress_with, decompress, decompress_with};
 pub use stats::{DISTINCT_MAX, distinct_of};
 pub use text::Texts;
 
@@ -45,8 +45,18 @@ const FLOATS: u8 = 0x20;
 const TEXTS: u8 = 0x30;
 const MASKS: u8 = 0x40;
 
+/// What is around an encoded column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Around {
+    /// Nothing: what can be compressed must be compressed.
+    Nothing,
+    /// The frame of a small segment, which compresses all columns together.
+    Frame,
+}
+
 /// Working memory for encoding many columns one after the other.
 pub struct Encoder {
+    around: Around,
     packer: compress::Packer,
     text_packer: compress::Packer,
     numbers: Vec<u64>,
@@ -57,6 +67,7 @@ pub struct Encoder {
 impl Default for Encoder {
     fn default() -> Self {
         Self {
+            around: Around::Nothing,
             packer: compress::Packer::of_numbers(),
             text_packer: compress::Packer::of_texts(),
             numbers: Vec::new(),
@@ -73,6 +84,14 @@ impl std::fmt::Debug for Encoder {
 }
 
 impl Encoder {
+    /// Does `work` with columns that have this around them.
+    pub fn within<R>(&mut self, around: Around, work: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.around, around);
+        let result = work(self);
+        self.around = before;
+        result
+    }
+
     /// As [`encode_ints`].
     ///
     /// # Panics

@@ -2,9 +2,10 @@
 //!
 //! Forms: plain or front-coded, and each stored or under zstd. Layout: where front-coded, the length (varint) and bytes
 //! of a column of integers that says how many bytes each text shares with the one before; the same of the lengths of the
-//! rest; then the rests one after the other, as they are or as one zstd frame.
+//! rest; then the rests one after the other, as they are or as one zstd frame. Within a frame: lines, each text with a line
+//! feed behind it.
 
-use super::{Decoder, Encoder, MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
+use super::{Around, Decoder, Encoder, MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -13,7 +14,10 @@ const FRONT: u8 = TEXTS + 2;
 /// Added to a form whose bytes are a zstd frame.
 const COMPRESSED: u8 = 1;
 /// By id, from [`TEXTS`] on.
-pub const NAMES: [&str; 4] = ["plain", "zstd", "front-coded", "front-coded zstd"];
+pub const NAMES: [&str; 5] = ["plain", "zstd", "front-coded", "front-coded zstd", "lines"];
+/// Each text with a line feed behind it.
+const LINES: u8 = TEXTS + 4;
+const LINE_FEED: u8 = b'\n';
 
 /// Working memory that is kept from column to column.
 const KEPT_BYTES: usize = 4 << 20;
@@ -85,6 +89,11 @@ impl<T: AsRef<str>> FromIterator<T> for Texts {
 pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, encoder: &mut Encoder, out: &mut Vec<u8>) {
     let total: usize = texts.clone().map(str::len).sum();
     assert!(total <= MAX_TEXT_BYTES, "the texts of a block hold at most MAX_TEXT_BYTES");
+    if encoder.around == Around::Frame && !texts.clone().any(|text| text.as_bytes().contains(&LINE_FEED)) {
+        out.push(LINES);
+        texts.for_each(|text| out.extend(text.bytes().chain([LINE_FEED])));
+        return;
+    }
     let befores = std::iter::once("").chain(texts.clone());
     let shared: Vec<i64> =
         texts.clone().zip(befores).map(|(text, before)| shared_len(text, before) as i64).collect();
@@ -139,6 +148,7 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts
     let mut cursor = Cursor::new(bytes, 0, "text column");
     let id = cursor.u8()?;
     let (front, compressed) = match id {
+        LINES => return lines(cursor, count),
         PLAIN | FRONT => (id == FRONT, false),
         _ if id == PLAIN + COMPRESSED || id == FRONT + COMPRESSED => (id > FRONT, true),
         _ => return Err(cursor.corrupt()),
@@ -178,6 +188,15 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts
         return Err(corrupt);
     }
     Ok(Texts { bytes, ends: ends.into_iter().map(|end| end as u32).collect() })
+}
+
+/// Texts that are lines.
+fn lines(mut cursor: Cursor<'_>, count: usize) -> Result<Texts> {
+    let stored = cursor.take(cursor.remaining())?;
+    let lines = std::str::from_utf8(stored).ok().filter(|lines| lines.len() <= MAX_TEXT_BYTES);
+    let lines = lines.filter(|lines| lines.is_empty() || lines.as_bytes().ends_with(&[LINE_FEED]));
+    let texts: Option<Texts> = lines.map(|lines| lines.split_terminator(char::from(LINE_FEED)).collect());
+    texts.filter(|texts| texts.len() == count).ok_or_else(|| cursor.corrupt())
 }
 
 /// Puts what each text shares before its rest. `None` where a text shares more than the one before has.

@@ -1,4 +1,4 @@
-//! Postings: for each text of a column the blocks that hold it.
+//! Postings: for each text of a column the packs of blocks that hold it.
 //!
 //! A frequent text has a roaring bitmap of blocks, one that is nearly everywhere a bit for each block; a rare one a few
 //! numbers, because a bitmap would cost it more than its rows do.
@@ -99,11 +99,11 @@ impl<'a> Postings<'a> {
         &self.codes
     }
 
-    /// The blocks that hold any text whose number `is_wanted`.
+    /// The packs that hold any text whose number `is_wanted`.
     ///
     /// # Errors
     /// Where the bytes are damaged.
-    pub fn blocks_with(&self, is_wanted: impl Fn(i64) -> bool) -> Result<RoaringBitmap> {
+    pub fn packs_with(&self, is_wanted: impl Fn(i64) -> bool) -> Result<RoaringBitmap> {
         let mut blocks = RoaringBitmap::new();
         for (at, &code) in self.codes.iter().enumerate() {
             if is_wanted(code) {
@@ -160,7 +160,7 @@ mod tests {
             let mut bytes = Vec::new();
             encode_postings(&texts, &mut Encoder::default(), &mut bytes);
             let postings = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0).unwrap();
-            let found = postings.blocks_with(|code| wanted.iter().any(|&one| i64::from(one) == code)).unwrap();
+            let found = postings.packs_with(|code| wanted.iter().any(|&one| i64::from(one) == code)).unwrap();
             let scanned = blocks.iter().filter(|(_, codes)| !codes.is_disjoint(&wanted));
             let scanned: RoaringBitmap = scanned.map(|(&block, _)| block).collect();
             prop_assert_eq!(found, scanned);
@@ -169,7 +169,7 @@ mod tests {
         #[test]
         fn hostile_bytes_end_in_an_error_or_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(postings) = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0) {
-                let _ = postings.blocks_with(|code| code < 100);
+                let _ = postings.packs_with(|code| code < 100);
             }
         }
     }

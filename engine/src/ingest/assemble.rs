@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::track_writer::{ColumnOutput, TrackOutput};
 use super::workers::{Workers, gather};
 use crate::base::Result;
-use crate::block::ColumnType;
-use crate::codec::Encoder;
+use crate::block::{ColumnType, ZoneMap};
+use crate::codec::{self, Encoder};
 use crate::index::{BlockTexts, encode_postings};
 use crate::model::TableId;
-use crate::segment::{BlockListWriter, ColumnMeta, ColumnRole, Piece, PieceWriter, Place};
+use crate::segment::{Around, BlockListWriter, ColumnMeta, ColumnRole, Directory, Piece, PieceWriter, Place};
 
 /// Takes the tracks of one table in order.
 #[derive(Debug, Default)]
@@ -38,9 +38,10 @@ impl TableAssembler {
 
     /// Adds the next track.
     pub fn add(&mut self, track: &mut TrackOutput) {
-        let before = self.blocks.len();
+        let before = self.blocks.packs();
+        let packs = if track.packed.is_empty() { track.blocks.len() } else { 1 };
         for mut column in track.columns.drain(..) {
-            column.pad(track.blocks.len());
+            column.pad(packs);
             match self.columns.get_mut(&(column.role, column.kind)) {
                 Some(whole) => whole.append(column, before),
                 None => {
@@ -50,8 +51,12 @@ impl TableAssembler {
                 }
             }
         }
-        for &(rows, start_ps, end_ps) in &track.blocks {
-            self.blocks.push(rows, start_ps, end_ps);
+        if track.packed.is_empty() {
+            self.blocks.track(&track.blocks);
+            track.blocks.iter().for_each(|_| self.blocks.pack(1));
+        } else {
+            track.blocks.chunks(1).for_each(|block| self.blocks.track(block));
+            self.blocks.pack(track.blocks.len());
         }
         self.rows += track.rows;
     }
@@ -70,8 +75,11 @@ impl TableAssembler {
         self.blocks.encode(&mut bytes);
         let blocks = writer.piece(&bytes)?;
         let mut whole: Vec<ColumnOutput> = self.columns.into_values().collect();
-        whole.iter_mut().for_each(|column| column.pad(self.blocks.len()));
-        let encoded = gather(workers, whole.len(), |at, encoder| whole[at].encode(encoder));
+        whole.iter_mut().for_each(|column| column.pad(self.blocks.packs()));
+        let is_small = writer.has_annex();
+        let encoded = gather(workers, whole.len(), |at, encoder| {
+            if is_small { (whole[at].encode_small(encoder), None) } else { whole[at].encode(encoder) }
+        });
         let mut columns = Vec::new();
         for (ColumnOutput { role, kind, bytes, .. }, (directory, postings)) in whole.into_iter().zip(encoded)
         {
@@ -87,7 +95,7 @@ impl ColumnOutput {
     /// Its directory, and its postings where it has any.
     fn encode(&self, encoder: &mut Encoder) -> (Vec<u8>, Option<Vec<u8>>) {
         let mut directory = Vec::new();
-        self.directory.encode(encoder, &mut directory);
+        self.directory.encode(Around::Nothing, encoder, &mut directory);
         let postings = self.postings.as_ref().map(|texts| {
             let mut postings = Vec::new();
             encode_postings(texts, encoder, &mut postings);
@@ -96,13 +104,25 @@ impl ColumnOutput {
         (directory, postings)
     }
 
+    /// The directory of a small segment: reading all of its blocks takes no longer than reading which to read.
+    fn encode_small(&self, encoder: &mut Encoder) -> Vec<u8> {
+        let Directory { places, inline, .. } = &self.directory;
+        let (places, inline) = (places.clone(), inline.clone());
+        let zones = vec![ZoneMap::None; places.len()];
+        let mut bytes = Vec::new();
+        encoder.within(codec::Around::Frame, |encoder| {
+            Directory { places, zones, inline }.encode(Around::Footer, encoder, &mut bytes);
+        });
+        bytes
+    }
+
     /// The same column without blocks.
     fn like(&self) -> Self {
         let postings = self.kind.is_code().then(BlockTexts::default);
         Self { role: self.role, kind: self.kind, directory: Default::default(), postings, bytes: 0 }
     }
 
-    /// Adds a track's part, whose first block is number `before` of the table.
+    /// Adds a track's part, whose first pack is number `before` of the table.
     fn append(&mut self, part: Self, before: usize) {
         self.pad(before);
         let inline_before = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);

@@ -7,9 +7,9 @@ use super::learn::Starts;
 use super::rows::{FieldColumn, Rows};
 use crate::base::Covered;
 use crate::base::bytes::Put;
-use crate::block::{BlockValues, Coding, ColumnType, ROWS, ValuesRef, ZoneMap, encode_block};
+use crate::block::{BlockValues, Coding, ColumnType, ROWS, ValuesRef, ZoneMap, encode_block, rate};
 use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
-use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, ProgramColumn};
+use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, ProgramColumn, put_column_key};
 
 /// What blocks of a group are encoded from.
 pub struct Group<'a> {
@@ -94,6 +94,63 @@ impl Group<'_> {
         block
     }
 
+    /// Encodes all rows as a pack: `firsts` are the first rows of its tracks, ascending. `Group::starts` must be plain.
+    pub fn pack(&self, firsts: &[usize], encoder: &mut Encoder) -> EncodedBlock {
+        let mut block = self.block(0..self.rows.len(), i64::MIN, encoder);
+        let lists = [(Coding::AfterStart, None), (Coding::AfterEnd, Some(&self.rows.durations))];
+        let Some(plain) = block.columns.iter_mut().find(|column| column.role == ColumnRole::Start) else {
+            return block;
+        };
+        for (coding, lasted) in lists {
+            if lasted.is_some_and(Vec::is_empty) {
+                continue;
+            }
+            let starts = &self.rows.starts;
+            let before = |row: usize| starts[row] + lasted.map_or(0, |lasted| lasted[row]);
+            let mut differences: Vec<i64> = vec![0];
+            differences.extend((1..starts.len()).map(|row| starts[row].wrapping_sub(before(row - 1))));
+            firsts.iter().for_each(|&first| differences[first] = 0);
+            let mut bytes = vec![coding.code()];
+            encoder.ints(&differences, &mut bytes);
+            if bytes.len() < plain.bytes.len() || plain.bytes.first() == Some(&Coding::All.code()) {
+                plain.bytes = bytes;
+            }
+        }
+        block
+    }
+
+    /// The column of integers whose rates with the durations the values of a column are, to the bit.
+    fn sizes_of(
+        &self,
+        rates: &[f64],
+        present: Option<&[bool]>,
+        range: &Range<usize>,
+    ) -> Option<(ColumnRole, ColumnType)> {
+        let durations = self.rows.durations.get(range.clone())?;
+        let has = |at: &usize| present.is_none_or(|present| present[*at]);
+        let first = (0..range.len()).find(has)?;
+        let is_rate = |size: i64, at: usize, of: f64| rate(size, durations[at]).to_bits() == of.to_bits();
+        let columns = self.rows.fields.iter().filter_map(|column| Some((column, column.ints()?)));
+        let sizes = columns.filter(|(column, _)| matches!(column.kind, ColumnType::Int | ColumnType::Uint));
+        for (column, values) in sizes {
+            let values = &values[column.slots(range)];
+            let is_one = values.len() == rates.len()
+                && is_rate(*values.first()?, first, *rates.first()?)
+                && (0..range.len())
+                    .filter(has)
+                    .zip(values.iter().zip(rates))
+                    .all(|(at, (&size, &of))| is_rate(size, at, of));
+            let mut marks = vec![false; range.len()];
+            if is_one {
+                column.mark(range, &mut marks);
+            }
+            if is_one && marks.iter().enumerate().all(|(at, &mark)| mark == has(&at)) {
+                return Some((ColumnRole::Field(column.field), column.kind));
+            }
+        }
+        None
+    }
+
     fn put_starts(&self, range: &Range<usize>, encoder: &mut Encoder, block: &mut EncodedBlock) {
         let (starts, durations) = (&self.rows.starts, &self.rows.durations);
         let (coding, of) = match self.starts {
@@ -146,6 +203,15 @@ impl Group<'_> {
             if foretold.is_some_and(|codes| codes.put((role, column.kind), has, values, encoder, block)) {
                 return;
             }
+        }
+        if let BlockValues::Floats(values) = &column.values
+            && let Some(sizes) = self.sizes_of(&values[slots.clone()], present.as_deref(), range)
+        {
+            let mut bytes = vec![Coding::Rate.code()];
+            put_column_key(sizes, &mut bytes);
+            let zone = ZoneMap::of_floats(&values[slots]);
+            block.columns.push(EncodedColumn { role, kind: column.kind, zone, bytes, texts: None });
+            return;
         }
         let values = match &column.values {
             BlockValues::Ints(values) => ValuesRef::Ints(&values[slots]),
@@ -276,7 +342,8 @@ impl EncodedBlock {
         self.put((role, kind), None, values, encoder);
     }
 
-    fn put(
+    /// Adds a column of the rows that are set in `present`, or of all.
+    pub fn put(
         &mut self,
         (role, kind): (ColumnRole, ColumnType),
         present: Option<&[bool]>,

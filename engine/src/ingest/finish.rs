@@ -9,7 +9,7 @@ use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
 use super::flows::write_arrows;
-use super::line::{Backed, Emptied, Line, Place, TrackGroup};
+use super::line::{Backed, Emptied, Line, Place, Size, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
 use super::track_writer::{GROUP_ROWS, TrackOutput};
@@ -23,6 +23,9 @@ use crate::segment::{
     Arrow, ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
 };
 use crate::spill::{Scratch, Sorted};
+
+/// A segment with no more rows than this is small: opening it takes about a millisecond, all of its columns included.
+const SMALL_ROWS: u32 = 8192;
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +54,7 @@ impl Builder<'_> {
     pub fn finish(mut self) -> Result<Built> {
         let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
         let span = span.unwrap_or_default();
+        let size = if self.rows() <= SMALL_ROWS { Size::Small } else { Size::Large };
         let sorted_and_linked =
             (0_u32..).zip(&self.tracks).filter(|(_, track)| track.linked && !track.is_in_order());
         let sorted_and_linked =
@@ -70,8 +74,9 @@ impl Builder<'_> {
         };
         sorted.send(&mut binder, &mut arrivals)?;
         let texts = self.names.len();
-        self.line.send_texts(self.names.into_rest())?;
-        let Backed { mut writer, tracks: outputs, chunks, mut workers } = self.line.end()?.finish(span)?;
+        let back = self.line.end()?;
+        let Backed { mut writer, tracks: outputs, chunks, mut workers } =
+            back.finish(span, &self.names.into_rest(), size)?;
         let mut written = Written { metas, outputs };
         let (tables, columns) = written.assemble(self.tables, &mut *workers, &mut writer)?;
         let tracks = written.metas;
@@ -105,7 +110,7 @@ impl Builder<'_> {
             flows,
             warnings: warnings.iter().collect(),
         };
-        let (bytes, checksum) = writer.finish(&footer.encode())?;
+        let (bytes, checksum) = writer.finish(footer.encode())?;
         Ok(Built {
             events: footer.tracks.iter().map(|track| u64::from(track.rows)).sum(),
             start_ps: span.start.0,
@@ -137,6 +142,18 @@ impl Written {
         for (id, spec) in (0_u16..).map(TableId).zip(specs) {
             let mut table = TableAssembler::default();
             for (place, output) in self.outputs.iter_mut().filter(|(place, _)| place.table == id) {
+                let mut next = first_row + table.rows();
+                for packed in &output.packed {
+                    if let Some(meta) = packed.track.and_then(|track| self.metas.get_mut(track.0 as usize)) {
+                        (meta.first_row, meta.lanes) = (next, packed.lanes);
+                        meta.value_range = packed.value_range;
+                    }
+                    next += packed.rows;
+                }
+                if !output.packed.is_empty() {
+                    table.add(output);
+                    continue;
+                }
                 if let Some(meta) = place.track.and_then(|track| self.metas.get_mut(track.0 as usize)) {
                     meta.first_row = first_row + table.rows();
                     meta.lanes = output.lanes;

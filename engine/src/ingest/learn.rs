@@ -17,7 +17,7 @@ use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
 /// Rows that a choice is made by: enough to see a loop many times.
 const SAMPLE_ROWS: usize = 8192;
 /// Fewer rows than this are not worth a program.
-const MIN_ROWS: usize = 1024;
+pub const MIN_ROWS: usize = 1024;
 /// Columns that are tried as the key, those with the most distinct values first.
 const CANDIDATES: usize = 3;
 /// A key must repeat itself this often in the sample.

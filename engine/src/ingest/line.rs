@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use super::held::Held;
 use super::rows::Rows;
 use super::track_writer::{TrackOutput, TrackWriter};
 use super::workers::{Workers, gather};
 use crate::base::{Interval, Result};
-use crate::codec::Texts;
+use crate::codec::{Around, Texts};
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::PieceWriter;
 
@@ -34,6 +35,15 @@ pub struct TrackGroup {
 /// The empty columns of a group that has been written, whose memory the next one can use.
 #[derive(Debug, Default)]
 pub struct Emptied(pub(super) Rows);
+
+/// How large a segment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// Its pieces stand behind the footer, in the same frame.
+    Small,
+    /// Its pieces are pieces of the file.
+    Large,
+}
 
 /// Takes groups to the back.
 pub trait Line<'a> {
@@ -61,6 +71,7 @@ pub struct Back<'a> {
     pub(super) writer: PieceWriter<'a>,
     workers: Box<dyn Workers + 'a>,
     tracks: BTreeMap<Place, TrackWriter>,
+    held: Held,
     /// Chunks of the dictionary, encoded: they are written together at the end, and small.
     chunks: Vec<Vec<u8>>,
 }
@@ -78,14 +89,25 @@ pub(super) struct Backed<'a> {
 impl<'a> Back<'a> {
     /// Writes through `writer`, with the help of `workers`.
     pub fn new(writer: PieceWriter<'a>, workers: impl Workers + 'a) -> Self {
-        Self { writer, workers: Box::new(workers), tracks: BTreeMap::new(), chunks: Vec::new() }
+        let (tracks, held) = (BTreeMap::new(), Held::default());
+        Self { writer, workers: Box::new(workers), tracks, held, chunks: Vec::new() }
     }
 
-    /// Encodes and writes a group.
+    /// Encodes and writes a group, or holds it until all rows of its track are known to be few.
     ///
     /// # Errors
     /// Those of the output.
     pub fn take(&mut self, mut group: TrackGroup) -> Result<Emptied> {
+        if let Some((kind, rows)) = self.held.take(group.place) {
+            self.write(TrackGroup { place: group.place, kind, rows, waits: Arc::clone(&group.waits) })?;
+        } else if !self.tracks.contains_key(&group.place) && self.held.hold(&group) {
+            group.rows.clear();
+            return Ok(Emptied(group.rows));
+        }
+        self.write(group)
+    }
+
+    fn write(&mut self, mut group: TrackGroup) -> Result<Emptied> {
         let track = self.tracks.entry(group.place).or_insert_with(|| TrackWriter::new(group.kind));
         track.write(&group.rows, &group.waits, &mut *self.workers, &mut self.writer)?;
         group.rows.clear();
@@ -94,16 +116,33 @@ impl<'a> Back<'a> {
 
     /// Encodes chunks of the dictionary.
     pub fn take_texts(&mut self, chunks: &[Texts]) {
+        self.encode_texts(chunks, Around::Nothing);
+    }
+
+    fn encode_texts(&mut self, chunks: &[Texts], around: Around) {
         self.chunks.extend(gather(&mut *self.workers, chunks.len(), |at, encoder| {
             let mut bytes = Vec::new();
-            encoder.texts(chunks[at].iter(), &mut bytes);
+            encoder.within(around, |encoder| encoder.texts(chunks[at].iter(), &mut bytes));
             bytes
         }));
     }
 
-    /// Writes what belongs to whole tracks. `span` is that of the whole trace.
-    pub(super) fn finish(self, span: Interval) -> Result<Backed<'a>> {
-        let Self { mut writer, mut workers, tracks, chunks } = self;
+    /// Writes what belongs to whole tracks, and what was held. `span` is that of the whole trace, `rest` the last chunks of
+    /// the dictionary.
+    pub(super) fn finish(mut self, span: Interval, rest: &[Texts], size: Size) -> Result<Backed<'a>> {
+        let around = match size {
+            Size::Small => {
+                self.writer.begin_annex();
+                Around::Frame
+            }
+            Size::Large => Around::Nothing,
+        };
+        self.encode_texts(rest, around);
+        let Self { mut writer, mut workers, tracks, held, chunks } = self;
+        let packs = held.into_packs(&tracks);
+        let packed = gather(&mut *workers, packs.len(), |at, encoder| {
+            encoder.within(around, |encoder| packs[at].encode(encoder))
+        });
         let (places, open): (Vec<_>, Vec<_>) =
             tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
         let closed = gather(&mut *workers, open.len(), |at, encoder| {
@@ -111,6 +150,9 @@ impl<'a> Back<'a> {
             Some(track?.close(span, encoder))
         });
         let mut tracks = BTreeMap::new();
+        for (pack, encoded) in packs.iter().zip(packed) {
+            tracks.insert(pack.place(), encoded.write(&mut writer)?);
+        }
         for (place, track) in places.into_iter().zip(closed) {
             if let Some(track) = track {
                 tracks.insert(place, track.write(&mut writer)?);

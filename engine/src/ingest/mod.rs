@@ -12,6 +12,7 @@ mod dictionary;
 mod encode;
 mod finish;
 mod flows;
+mod held;
 mod lanes;
 mod learn;
 mod line;

@@ -174,6 +174,21 @@ impl Rows {
         Self { fields, columns: self.columns.clone(), ..Self::default() }
     }
 
+    /// Adds copies of all rows of another group.
+    pub fn append(&mut self, other: &Self) {
+        self.starts.extend_from_slice(&other.starts);
+        self.durations.extend_from_slice(&other.durations);
+        self.names.extend_from_slice(&other.names);
+        self.forms.extend_from_slice(&other.forms);
+        self.values.extend_from_slice(&other.values);
+        for column in other.fields.iter().filter(|column| column.len() > 0) {
+            let at = self.column(column.field, column.kind);
+            self.fields[at].append(column, self.count, other.count);
+        }
+        self.count += other.count;
+        self.text_bytes += other.text_bytes;
+    }
+
     /// Forgets the rows; memory stays, and which fields they had.
     pub fn clear(&mut self) {
         self.starts.clear();
@@ -232,6 +247,29 @@ impl FieldColumn {
             Some(rows) => rows.push(row as u32),
             None if before == row => {}
             None => self.rows = Some((0..before as u32).chain([row as u32]).collect()),
+        }
+    }
+
+    /// Adds the values of `added` rows behind the first `before` rows.
+    #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
+    fn append(&mut self, other: &Self, before: usize, added: usize) {
+        if !self.is_full(before) || !other.is_full(added) {
+            let mut rows = self.rows.take().unwrap_or_else(|| (0..self.len() as u32).collect());
+            let behind = |row: u32| row + before as u32;
+            match &other.rows {
+                Some(of) => rows.extend(of.iter().copied().map(behind)),
+                None => rows.extend((0..other.len() as u32).map(behind)),
+            }
+            self.rows = Some(rows);
+        }
+        match (&mut self.values, &other.values) {
+            (BlockValues::Ints(values), BlockValues::Ints(of)) => values.extend_from_slice(of),
+            (BlockValues::Floats(values), BlockValues::Floats(of)) => values.extend_from_slice(of),
+            (BlockValues::Texts(values), BlockValues::Texts(of)) => {
+                of.iter().for_each(|text| values.push(text))
+            }
+            // The type of a column decides both sides.
+            (BlockValues::Ints(_) | BlockValues::Floats(_) | BlockValues::Texts(_), _) => {}
         }
     }
 

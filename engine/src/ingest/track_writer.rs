@@ -11,8 +11,10 @@ use crate::base::{Interval, Result};
 use crate::block::{ColumnType, ROWS, ValuesRef, ZoneMap};
 use crate::codec::Encoder;
 use crate::index::BlockTexts;
-use crate::model::{Nesting, TrackKind};
-use crate::segment::{ColumnRole, Directory, MAX_INLINE, Piece, PieceWriter, Place, TotalsWriter};
+use crate::model::{Nesting, TrackId, TrackKind};
+use crate::segment::{
+    ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, Place, TotalsWriter,
+};
 use crate::tile::{PyramidWriter, Range, SliceCell, base_level};
 
 /// Rows of a group: enough that what is learned of each key comes from many of its rows.
@@ -60,6 +62,8 @@ struct Counter {
 pub struct TrackOutput {
     /// Rows, start and end of each block.
     pub blocks: Vec<(u32, i64, i64)>,
+    /// The tracks of a pack, each with one of the blocks; empty where blocks are packs of their own.
+    pub packed: Vec<Packed>,
     /// Its columns.
     pub columns: Vec<ColumnOutput>,
     /// Number of rows.
@@ -74,6 +78,19 @@ pub struct TrackOutput {
     pub program: Piece,
     /// What its blocks come to.
     pub totals: Piece,
+}
+
+/// A track of a pack.
+#[derive(Debug)]
+pub struct Packed {
+    /// The track; `None` for a side table.
+    pub track: Option<TrackId>,
+    /// Number of rows.
+    pub rows: u32,
+    /// Lines.
+    pub lanes: u32,
+    /// Smallest and largest value of a counter.
+    pub value_range: Option<(f64, f64)>,
 }
 
 /// What was written of one column of a track.
@@ -333,6 +350,19 @@ impl Shape {
 }
 
 impl TrackOutput {
+    /// Writes the columns of a pack.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn add_pack(&mut self, columns: Vec<EncodedColumn>, writer: &mut PieceWriter<'_>) -> Result<()> {
+        for encoded in columns {
+            let mut column = ColumnOutput::new(encoded.role, encoded.kind);
+            column.add(0, encoded, writer)?;
+            self.columns.push(column);
+        }
+        Ok(())
+    }
+
     fn add(&mut self, block: EncodedBlock, writer: &mut PieceWriter<'_>) -> Result<()> {
         let number = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
         for encoded in block.columns {
@@ -364,10 +394,11 @@ impl ColumnOutput {
     fn add(&mut self, block: u32, encoded: EncodedColumn, writer: &mut PieceWriter<'_>) -> Result<()> {
         self.pad(block as usize);
         self.bytes += encoded.bytes.len() as u64;
-        let place = if encoded.bytes.len() <= MAX_INLINE {
+        let max_inline = if writer.has_annex() { MAX_INLINE_SMALL } else { MAX_INLINE };
+        let place = if encoded.bytes.len() <= max_inline {
             let start = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);
             self.directory.inline.extend_from_slice(&encoded.bytes);
-            Place::Inline(start, encoded.bytes.len() as u8)
+            Place::Inline(start, encoded.bytes.len() as u32)
         } else {
             Place::Piece(writer.piece(&encoded.bytes)?)
         };
@@ -380,10 +411,10 @@ impl ColumnOutput {
         Ok(())
     }
 
-    /// Adds blocks in which the column has no values, up to this many.
-    pub fn pad(&mut self, blocks: usize) {
-        let blocks = blocks.max(self.directory.places.len());
-        self.directory.places.resize(blocks, Place::Absent);
-        self.directory.zones.resize(blocks, ZoneMap::None);
+    /// Adds packs in which the column has no values, up to this many.
+    pub fn pad(&mut self, packs: usize) {
+        let packs = packs.max(self.directory.places.len());
+        self.directory.places.resize(packs, Place::Absent);
+        self.directory.zones.resize(packs, ZoneMap::None);
     }
 }

@@ -14,9 +14,9 @@ pub enum Part {
     BlockList(TableId),
     /// The directory of a column, with the blocks that stand in it.
     Directory(usize),
-    /// A block of a column.
+    /// A block of a column; of several that are packed together the first.
     Block(usize, usize),
-    /// Which blocks of a column hold which text.
+    /// Which packs of a column hold which text.
     Postings(usize),
     /// The program of a track.
     Program(TrackId),
@@ -101,10 +101,14 @@ impl<B: Bytes> Segment<B> {
         for (at, column) in self.footer().columns.iter().enumerate() {
             put(Part::Directory(at), column.directory);
             put(Part::Postings(at), column.postings);
-            let blocks = self.directory(at).map(|directory| directory.places.as_slice()).unwrap_or_default();
-            for (block, place) in blocks.iter().enumerate() {
+            let Ok((blocks, directory)) =
+                self.blocks(column.table).and_then(|b| Ok((b, self.directory(at)?)))
+            else {
+                continue;
+            };
+            for (pack, place) in directory.places.iter().enumerate() {
                 if let Place::Piece(piece) = *place {
-                    put(Part::Block(at, block), piece);
+                    put(Part::Block(at, blocks.blocks_of_pack(pack).start), piece);
                 }
             }
         }

@@ -12,6 +12,9 @@ use crate::codec;
 pub struct Anatomy {
     /// Length of the file.
     pub file_bytes: u64,
+    /// What it would be if the footer of a small segment, with all of its columns, were not compressed; else the same.
+    /// The figures below are parts of this.
+    pub unpacked_bytes: u64,
     /// Each table.
     pub tables: Vec<TableAnatomy>,
     /// Texts of the dictionary, and their bytes.
@@ -33,6 +36,8 @@ pub struct TableAnatomy {
     pub rows: u64,
     /// Number of blocks.
     pub blocks: u64,
+    /// Number of packs.
+    pub packs: u64,
     /// Its columns.
     pub columns: Vec<ColumnAnatomy>,
 }
@@ -46,7 +51,7 @@ pub struct ColumnAnatomy {
     pub kind: ColumnType,
     /// Bytes of its blocks.
     pub bytes: u64,
-    /// Codecs, each with the number of blocks that use it.
+    /// Codecs, each with the number of packs that use it.
     pub codecs: Vec<(&'static str, u64)>,
 }
 
@@ -70,26 +75,29 @@ impl<B: Bytes> Segment<B> {
                 name: meta.spec.name.clone(),
                 rows: u64::from(meta.rows),
                 blocks: self.blocks(id)?.len() as u64,
+                packs: self.blocks(id)?.packs() as u64,
                 columns,
             });
         }
         let pyramid_bytes = footer.tracks.iter().map(|track| track.pyramid_bytes).sum();
         let known = columns_bytes + footer.dictionary.bytes + footer.flows.bytes + pyramid_bytes;
+        let unpacked_bytes = self.unpacked_len();
         Ok(Anatomy {
             file_bytes: self.file_len(),
+            unpacked_bytes,
             tables,
             dictionary: (u64::from(footer.dictionary.texts), footer.dictionary.bytes),
             flows: (footer.flows.arrows, footer.flows.bytes),
             pyramid_bytes,
-            other_bytes: self.file_len().saturating_sub(known),
+            other_bytes: unpacked_bytes.saturating_sub(known),
         })
     }
 
     fn column_anatomy(&self, at: usize) -> Result<ColumnAnatomy> {
         let meta = &self.footer().columns[at];
         let mut codecs = BTreeMap::new();
-        for block in 0..self.directory(at)?.places.len() {
-            let name = match self.block_bytes(at, block)? {
+        for pack in 0..self.directory(at)?.places.len() {
+            let name = match self.pack_bytes(at, pack)? {
                 None => "absent",
                 Some((bytes, offset)) => {
                     let (coding, values) = crate::block::encoded_values(bytes, offset)?;
@@ -99,6 +107,7 @@ impl<B: Bytes> Segment<B> {
                         Coding::Codes => "codes of the program",
                         Coding::AfterEnd => "after the end before",
                         Coding::AfterStart => "after the start before",
+                        Coding::Rate => "rates",
                     }
                 }
             };

@@ -1,14 +1,23 @@
-//! Reading the columns of one block: what depends on another column is decoded once.
+//! Reading the columns of one block: what depends on another column is decoded once. Columns of a pack of several blocks
+//! are decoded whole, and the last few are kept: the next block that is asked for is mostly of the same pack.
 
 use std::iter::repeat;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::footer_codec::column_key;
 use super::{Bytes, ColumnRole, Foretold, Place, Program, Segment};
 use crate::base::bytes::Cursor;
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
 use crate::codec::{self, Decoder};
 use crate::model::TableId;
+
+/// Columns of packs that are kept decoded: those of a tile or a row, of two tables.
+pub const KEPT_COLUMNS: usize = 64;
+
+/// A column of a pack, by position in the footer and number of the pack; `None` where no row has a value.
+pub type KeptColumn = ((usize, usize), Option<Arc<BlockColumn>>);
 
 const NO_PROGRAM: Error = Error::Corrupt { what: "block of a program that is not there", offset: 0 };
 
@@ -19,6 +28,9 @@ pub struct BlockReader<'a, B> {
     table: TableId,
     block: usize,
     rows: usize,
+    pack: usize,
+    /// The blocks of the pack.
+    packed: Range<usize>,
     decoder: Decoder,
     /// Codes of the track's program, once they are needed.
     codes: Option<Vec<u32>>,
@@ -34,12 +46,15 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn new(segment: &'a Segment<B>, table: TableId, block: usize) -> Result<Self> {
-        let rows = segment.blocks(table)?.rows(block);
+        let blocks = segment.blocks(table)?;
+        let (rows, pack) = (blocks.rows(block), blocks.pack_of(block));
         Ok(Self {
             segment,
             table,
             block,
             rows,
+            pack,
+            packed: blocks.blocks_of_pack(pack),
             decoder: segment.take_decoder(),
             codes: None,
             durations: None,
@@ -69,14 +84,40 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         if wanted.start > wanted.end || wanted.end > self.rows {
             return Err(Error::Invalid { what: "the block has no such rows" });
         }
-        let Some((bytes, offset)) = self.segment.block_bytes(column, self.block)? else { return Ok(None) };
+        if self.packed.len() == 1 {
+            return self.decode(column, wanted);
+        }
+        let kept = match self.segment.kept_column((column, self.pack)) {
+            Some(kept) => kept,
+            None => {
+                let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
+                let decoded = self.decode(column, 0..rows)?.map(Arc::new);
+                self.segment.keep_column((column, self.pack), decoded.clone());
+                decoded
+            }
+        };
+        let before = self.segment.blocks(self.table)?.rows_of(self.packed.start..self.block);
+        Ok(kept.and_then(|kept| kept.part(before..before + self.rows)))
+    }
+
+    /// Decodes a column of the pack.
+    fn decode(&mut self, column: usize, wanted: Range<usize>) -> Result<Option<BlockColumn>> {
+        let Some((bytes, offset)) = self.segment.pack_bytes(column, self.pack)? else { return Ok(None) };
         let meta = &self.segment.footer().columns[column];
         let (role, kind) = (meta.role, meta.kind);
         let mut cursor = Cursor::new(bytes, offset, "column block");
         match coding(&mut cursor)? {
             Coding::All | Coding::Masked => {
-                BlockColumn::decode(bytes, self.rows, kind, offset, &mut self.decoder).map(Some)
+                let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
+                BlockColumn::decode(bytes, rows, kind, offset, &mut self.decoder).map(Some)
             }
+            Coding::Rate if kind == ColumnType::Float => {
+                let (role, kind) = column_key(&mut cursor)?;
+                cursor.finish()?;
+                self.rates(role, kind, offset).map(Some)
+            }
+            Coding::Foretold | Coding::Codes if self.packed.len() > 1 => Err(cursor.corrupt()),
+            Coding::Rate => Err(cursor.corrupt()),
             Coding::Foretold => {
                 let program = self.program()?;
                 let foretold = program.column(Foretold::Column(role, kind));
@@ -127,6 +168,19 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         self.column(column)?.ok_or(damaged)?.into_full_ints(0)
     }
 
+    /// Rates of the whole pack from a column of sizes in bytes and the durations.
+    fn rates(&mut self, role: ColumnRole, kind: ColumnType, offset: u64) -> Result<BlockColumn> {
+        let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
+        let damaged = Error::Corrupt { what: "rates of what is not there", offset };
+        // A column of sizes is no column of rates: this ends here.
+        let sizes = self.segment.column_of_kind(self.table, role, kind);
+        let sizes = sizes.filter(|_| matches!(kind, ColumnType::Int | ColumnType::Uint)).ok_or(damaged)?;
+        let durations = self.segment.column(self.table, ColumnRole::Duration).ok_or(damaged)?;
+        let durations = self.decode(durations, 0..rows)?.ok_or(damaged)?.into_full_ints(offset)?;
+        let sizes = self.decode(sizes, 0..rows)?.ok_or(damaged)?;
+        sizes.rates(&durations).ok_or(damaged)
+    }
+
     fn program(&self) -> Result<&'a Program> {
         self.track_program()?.ok_or(NO_PROGRAM)
     }
@@ -147,7 +201,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         let damaged = Error::Corrupt { what: "block without the codes of its program", offset: 0 };
         let (role, kind) = program.key;
         let column = self.segment.column_of_kind(self.table, role, kind).ok_or(damaged)?;
-        let (bytes, offset) = self.segment.block_bytes(column, self.block)?.ok_or(damaged)?;
+        let (bytes, offset) = self.segment.pack_bytes(column, self.pack)?.ok_or(damaged)?;
         let mut cursor = Cursor::new(bytes, offset, "codes of a program");
         if coding(&mut cursor)? != Coding::Codes {
             return Err(cursor.corrupt());
@@ -159,6 +213,9 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     }
 
     fn starts(&mut self, coding: Coding, mut cursor: Cursor<'_>) -> Result<Vec<i64>> {
+        if self.packed.len() > 1 {
+            return self.packed_starts(coding, cursor);
+        }
         let mut starts = Vec::new();
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
         let of = if coding == Coding::AfterEnd { Foretold::GapAfterEnd } else { Foretold::StepAfterStart };
@@ -186,6 +243,30 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     }
 }
 
+impl<B: Bytes> BlockReader<'_, B> {
+    /// The starts of all blocks of the pack, each from its first on.
+    fn packed_starts(&mut self, coding: Coding, mut cursor: Cursor<'_>) -> Result<Vec<i64>> {
+        let blocks = self.segment.blocks(self.table)?;
+        let rows = blocks.rows_of(self.packed.clone());
+        let mut starts = Vec::new();
+        self.decoder.ints(cursor.take(cursor.remaining())?, rows, &mut starts)?;
+        let lasted = if coding == Coding::AfterEnd {
+            let durations = self.segment.column(self.table, ColumnRole::Duration);
+            let durations = self.decode(durations.ok_or_else(|| cursor.corrupt())?, 0..rows)?;
+            durations.ok_or_else(|| cursor.corrupt())?.into_full_ints(0)?
+        } else {
+            vec![0; rows]
+        };
+        let mut from = 0;
+        for block in self.packed.clone() {
+            let to = from + blocks.rows(block);
+            add_up(blocks.starts()[block], &mut starts[from..to], repeat(0), &lasted[from..to]);
+            from = to;
+        }
+        Ok(starts)
+    }
+}
+
 /// Turns differences from the usual step into starts: each step begins where the row before, which starts at what was
 /// added up so far, has lasted as long as `lasted` says. The first row's is known.
 fn add_up(first: i64, starts: &mut [i64], usual: impl Iterator<Item = i64>, lasted: &[i64]) {
@@ -206,18 +287,18 @@ impl<B> Drop for BlockReader<'_, B> {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The bytes of a block of a column, checked, and where they begin in the file; `None` where no row has a value.
+    /// The bytes of a column's block of a pack, checked, and where they begin in the file; `None` where no row has a value.
     ///
     /// # Errors
     /// Where bytes are missing or damaged.
-    pub fn block_bytes(&self, column: usize, block: usize) -> Result<Option<(&[u8], u64)>> {
+    pub fn pack_bytes(&self, column: usize, pack: usize) -> Result<Option<(&[u8], u64)>> {
         let directory = self.directory(column)?;
         let damaged = Error::Corrupt { what: "block that is not there", offset: 0 };
-        match *directory.places.get(block).ok_or(damaged)? {
+        match *directory.places.get(pack).ok_or(damaged)? {
             Place::Absent => Ok(None),
             Place::Inline(start, len) => {
                 let start = start as usize;
-                let bytes = directory.inline.get(start..start + usize::from(len)).ok_or(damaged)?;
+                let bytes = directory.inline.get(start..start + len as usize).ok_or(damaged)?;
                 Ok(Some((bytes, self.footer().columns[column].directory.offset)))
             }
             Place::Piece(piece) => Ok(Some((self.piece(piece, "column block")?, piece.offset))),

@@ -1,4 +1,8 @@
-//! The list of a table's blocks: how many rows each has and which span of time it covers.
+//! The list of a table's blocks: how many rows each has and which span of time it covers; and which of them are packed
+//! together.
+//!
+//! A block has rows of one track. A pack is one block, or several small ones of tracks that follow each other: their
+//! columns are encoded together.
 
 use std::ops::Range;
 
@@ -16,42 +20,61 @@ pub struct BlockList {
     starts: Vec<i64>,
     /// Latest end in each block.
     ends: MaxEndTree,
+    /// First block of each pack, and at the end the number of blocks.
+    packs: Vec<u32>,
+}
+
+/// The rows of a track, or of a side table, as the footer tells them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrackRows {
+    /// How many, at least one.
+    pub rows: u32,
+    /// Start of the first.
+    pub start_ps: i64,
+    /// The latest end.
+    pub end_ps: i64,
 }
 
 /// Collects a table's blocks while it is written.
 #[derive(Debug, Default)]
 pub struct BlockListWriter {
+    /// Blocks of each track.
+    of_tracks: Vec<i64>,
+    /// Rows, starts, and ends minus starts of the blocks of tracks with several: what the footer does not tell.
     rows: Vec<i64>,
     starts: Vec<i64>,
-    /// Ends minus starts: the smaller numbers.
     lengths: Vec<i64>,
+    /// Blocks of each pack.
+    packs: Vec<i64>,
 }
 
 impl BlockListWriter {
-    /// Adds a block.
-    pub fn push(&mut self, rows: u32, start_ps: i64, end_ps: i64) {
-        self.rows.push(i64::from(rows));
-        self.starts.push(start_ps);
-        self.lengths.push(end_ps.wrapping_sub(start_ps));
+    /// Adds the blocks of the next track: rows, start and latest end of each.
+    pub fn track(&mut self, blocks: &[(u32, i64, i64)]) {
+        self.of_tracks.push(blocks.len() as i64);
+        for &(rows, start_ps, end_ps) in blocks.iter().filter(|_| blocks.len() > 1) {
+            self.rows.push(i64::from(rows));
+            self.starts.push(start_ps);
+            self.lengths.push(end_ps.wrapping_sub(start_ps));
+        }
     }
 
-    /// How many blocks so far.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.rows.len()
+    /// Adds the next pack, which has this many blocks.
+    pub fn pack(&mut self, blocks: usize) {
+        self.packs.push(blocks as i64);
     }
 
-    /// Whether there are none.
+    /// How many packs so far.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    pub fn packs(&self) -> usize {
+        self.packs.len()
     }
 
     /// Appends the list.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        list::put_ints(&self.rows, out);
-        list::put_ints(&self.starts, out);
-        list::put_ints(&self.lengths, out);
+        for list in [&self.of_tracks, &self.rows, &self.starts, &self.lengths, &self.packs] {
+            list::put_ints(list, out);
+        }
     }
 }
 
@@ -92,6 +115,33 @@ impl BlockList {
         self.ends.ends()[block]
     }
 
+    /// How many packs.
+    #[must_use]
+    pub fn packs(&self) -> usize {
+        self.packs.len().saturating_sub(1)
+    }
+
+    /// The pack that a block is in.
+    #[must_use]
+    pub fn pack_of(&self, block: usize) -> usize {
+        if self.packs() == self.len() {
+            return block;
+        }
+        self.packs.partition_point(|&first| first as usize <= block).saturating_sub(1)
+    }
+
+    /// The blocks of a pack.
+    #[must_use]
+    pub fn blocks_of_pack(&self, pack: usize) -> Range<usize> {
+        self.packs[pack] as usize..self.packs[pack + 1] as usize
+    }
+
+    /// Number of rows of some blocks that follow each other.
+    #[must_use]
+    pub fn rows_of(&self, blocks: Range<usize>) -> usize {
+        (self.first_rows[blocks.end] - self.first_rows[blocks.start]) as usize
+    }
+
     /// Those of `blocks` that a window may touch, ascending. A block that touches it is never left out.
     pub fn overlapping(&self, blocks: Range<usize>, window: Interval) -> impl Iterator<Item = usize> + '_ {
         let starts = &self.starts[blocks.clone()];
@@ -106,25 +156,77 @@ impl BlockList {
         (block < self.len()).then_some(block)
     }
 
-    /// Reads the list of a table with this many rows.
+    /// Reads the list of a table with these tracks, in the order of rows.
     ///
     /// # Errors
     /// Where the bytes are damaged.
-    pub fn decode(cursor: &mut Cursor<'_>, table_rows: u32) -> Result<Self> {
+    pub fn decode(cursor: &mut Cursor<'_>, tracks: &[TrackRows]) -> Result<Self> {
+        let of_tracks = list::read_ints_of(cursor, tracks.len())?;
         let rows = list::read_ints(cursor)?;
         let starts = list::read_ints_of(cursor, rows.len())?;
         let lengths = list::read_ints_of(cursor, rows.len())?;
-        let mut first_rows = vec![0_u32];
-        for &rows in &rows {
-            let rows = u32::try_from(rows).ok().filter(|&rows| rows > 0 && rows as usize <= block::ROWS);
-            let next = rows.and_then(|rows| rows.checked_add(first_rows[first_rows.len() - 1]));
-            first_rows.push(next.ok_or_else(|| cursor.corrupt())?);
+        let packs = list::read_ints(cursor)?;
+        let mut listed = rows.iter().zip(&starts).zip(&lengths);
+        let mut blocks = Decoded { list: Self { first_rows: vec![0], ..Self::default() }, ends: Vec::new() };
+        for (track, &count) in tracks.iter().zip(&of_tracks) {
+            if count == 1 {
+                blocks
+                    .add(i64::from(track.rows), track.start_ps, track.end_ps)
+                    .ok_or_else(|| cursor.corrupt())?;
+                continue;
+            }
+            let before = blocks.rows();
+            for _ in 0..count {
+                let Some(((&rows, &start), &length)) = listed.next() else { return Err(cursor.corrupt()) };
+                blocks.add(rows, start, start.wrapping_add(length)).ok_or_else(|| cursor.corrupt())?;
+            }
+            if blocks.rows() - before != track.rows {
+                return Err(cursor.corrupt());
+            }
         }
-        if first_rows[first_rows.len() - 1] != table_rows {
+        if listed.next().is_some() {
             return Err(cursor.corrupt());
         }
-        let ends = starts.iter().zip(&lengths).map(|(start, length)| start.wrapping_add(*length)).collect();
-        Ok(Self { first_rows, starts, ends: MaxEndTree::new(ends) })
+        cursor.finish()?;
+        blocks.packed(&packs).ok_or_else(|| cursor.corrupt())
+    }
+}
+
+/// A list that is being read.
+struct Decoded {
+    list: BlockList,
+    ends: Vec<i64>,
+}
+
+impl Decoded {
+    /// Rows so far.
+    fn rows(&self) -> u32 {
+        self.list.first_rows.last().copied().unwrap_or_default()
+    }
+
+    /// Adds a block; `None` where it cannot have as many rows.
+    fn add(&mut self, rows: i64, start_ps: i64, end_ps: i64) -> Option<()> {
+        let rows = u32::try_from(rows).ok().filter(|&rows| rows > 0 && rows as usize <= block::ROWS)?;
+        self.list.first_rows.push(self.rows().checked_add(rows)?);
+        self.list.starts.push(start_ps);
+        self.ends.push(end_ps);
+        Some(())
+    }
+
+    /// The whole list, with so many blocks in each pack; `None` where packs are empty, too long or not of all blocks.
+    fn packed(self, packs: &[i64]) -> Option<BlockList> {
+        let Self { mut list, ends } = self;
+        let blocks = list.len();
+        let mut first = 0_usize;
+        list.packs.push(0);
+        for &count in packs {
+            let next = first.checked_add(usize::try_from(count).ok()?)?;
+            let fits = next > first && next <= blocks && list.rows_of(first..next) <= block::ROWS;
+            list.packs.push(u32::try_from(next).ok().filter(|_| fits)?);
+            first = next;
+        }
+        list.ends = MaxEndTree::new(ends);
+        (first == blocks).then_some(list)
     }
 }
 
@@ -132,28 +234,66 @@ impl BlockList {
 mod tests {
     use super::*;
 
-    fn encoded(blocks: &[(u32, i64, i64)]) -> Vec<u8> {
+    /// Tracks with their blocks, and how many blocks each pack has.
+    fn read(tracks: &[&[(u32, i64, i64)]], packs: &[usize]) -> (Vec<u8>, Vec<TrackRows>) {
         let mut writer = BlockListWriter::default();
-        blocks.iter().for_each(|&(rows, start, end)| writer.push(rows, start, end));
+        tracks.iter().for_each(|blocks| writer.track(blocks));
+        packs.iter().for_each(|&blocks| writer.pack(blocks));
         let mut bytes = Vec::new();
         writer.encode(&mut bytes);
-        bytes
+        let of = |blocks: &&[(u32, i64, i64)]| TrackRows {
+            rows: blocks.iter().map(|block| block.0).sum(),
+            start_ps: blocks[0].1,
+            end_ps: blocks.iter().map(|block| block.2).max().unwrap(),
+        };
+        (bytes, tracks.iter().map(of).collect())
+    }
+
+    fn decoded(tracks: &[&[(u32, i64, i64)]], packs: &[usize]) -> Result<BlockList> {
+        let (bytes, rows) = read(tracks, packs);
+        BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), &rows)
     }
 
     #[test]
     fn lists_survive_and_find_rows() {
-        let bytes = encoded(&[(3, -5, 10), (2, 4, 9)]);
-        let blocks = BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), 5).unwrap();
+        let blocks = decoded(&[&[(3, -5, 10), (2, 4, 9)]], &[1, 1]).unwrap();
         let found: Vec<_> = (0..6).map(|row| blocks.block_of(row)).collect();
         assert_eq!(found, [Some(0), Some(0), Some(0), Some(1), Some(1), None]);
         assert_eq!((blocks.first_row(1), blocks.rows(1)), (3, 2));
         assert_eq!(blocks.overlapping(0..2, Interval::new(10, 11)).collect::<Vec<_>>(), [0]);
         assert_eq!(blocks.overlapping(0..2, Interval::new(0, 4)).collect::<Vec<_>>(), [0]);
+        assert_eq!([0, 1].map(|block| blocks.pack_of(block)), [0, 1]);
     }
 
     #[test]
-    fn a_wrong_number_of_rows_is_corrupt() {
-        let bytes = encoded(&[(3, 0, 1)]);
-        assert!(BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), 4).is_err());
+    fn a_track_of_one_block_has_what_the_footer_says() {
+        let blocks = decoded(&[&[(3, -5, 10)], &[(7, 1, 2), (1, 2, 4)], &[(1, 8, 8)]], &[1, 1, 2]).unwrap();
+        let all = (0..4).map(|block| (blocks.rows(block), blocks.starts()[block], blocks.end(block)));
+        assert_eq!(all.collect::<Vec<_>>(), [(3, -5, 10), (7, 1, 2), (1, 2, 4), (1, 8, 8)]);
+        assert_eq!([0, 1, 2, 3].map(|block| blocks.pack_of(block)), [0, 1, 2, 2]);
+        assert_eq!((blocks.packs(), blocks.blocks_of_pack(2), blocks.rows_of(2..4)), (3, 2..4, 2));
+    }
+
+    #[test]
+    fn contradictions_are_corrupt() {
+        let (bytes, mut rows) = read(&[&[(3, 0, 1), (3, 1, 2)]], &[1, 1]);
+        rows[0].rows += 1;
+        assert!(BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), &rows).is_err(), "rows of a track");
+        assert!(BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), &[]).is_err(), "no such track");
+        let one: &[(u32, i64, i64)] = &[(2_000, 0, 1)];
+        for packs in [&[][..], &[1], &[1, 0, 1], &[1, 2], &[3]] {
+            assert!(decoded(&[one, one], packs).is_err(), "{packs:?}");
+        }
+        assert!(decoded(&[one, one], &[2]).is_err(), "a pack with too many rows");
+        assert!(decoded(&[one, one], &[1, 1]).is_ok());
+        assert!(decoded(&[&[(2_049, 0, 1)]], &[1]).is_err(), "a block with too many rows");
+    }
+
+    #[test]
+    fn no_cut_survives() {
+        let (bytes, rows) = read(&[&[(3, 0, 1), (3, 1, 2)], &[(5, 0, 9)]], &[1, 1, 1]);
+        for keep in 0..bytes.len() {
+            assert!(BlockList::decode(&mut Cursor::new(&bytes[..keep], 0, "blocks"), &rows).is_err());
+        }
     }
 }

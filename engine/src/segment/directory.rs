@@ -1,5 +1,5 @@
-//! The directory of a column: where each of its blocks is, and its zone map. Blocks of a few bytes stand in the directory
-//! itself: most of what a program foretells takes no more.
+//! The directory of a column: where its block of each pack is, and that block's zone map. Blocks of a few bytes stand in the
+//! directory itself: most of what a program foretells takes no more. In a small segment all of them do.
 
 use super::Piece;
 use crate::base::Result;
@@ -7,8 +7,12 @@ use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
 use crate::codec::{self, Decoder, Encoder};
 
-/// Longest block that stands in the directory: a piece of its own would cost as much to point to.
+/// Longest block that stands in the directory of a large segment: a piece of its own would cost as much to point to.
 pub const MAX_INLINE: usize = 12;
+/// Longest block that stands in the directory of a small segment.
+pub const MAX_INLINE_SMALL: usize = 1 << 20;
+/// Up to this many bytes of blocks stand in the directory as they are: a frame of their own gains little.
+const MAX_PLAIN: usize = 64;
 /// Most bytes of blocks in one directory.
 const MAX_INLINE_BYTES: usize = 1 << 28;
 
@@ -18,12 +22,12 @@ pub enum Place {
     /// No row of the block has a value.
     Absent,
     /// In the directory: where they begin in [`Directory::inline`], and how many.
-    Inline(u32, u8),
+    Inline(u32, u32),
     /// In a piece of their own.
     Piece(Piece),
 }
 
-/// All blocks of a column, in the order of the table's [`super::BlockList`].
+/// All blocks of a column, one for each pack of the table's [`super::BlockList`].
 #[derive(Debug, Default, PartialEq)]
 pub struct Directory {
     /// Where each block is.
@@ -32,6 +36,15 @@ pub struct Directory {
     pub zones: Vec<ZoneMap>,
     /// Blocks that stand here.
     pub inline: Vec<u8>,
+}
+
+/// What is around a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Around {
+    /// Nothing: it is a piece of the file.
+    Nothing,
+    /// The frame of the footer, which compresses what stands in the directory.
+    Footer,
 }
 
 /// How a block is stored, in the two lowest bits of its length.
@@ -45,7 +58,7 @@ const FLOAT_ZONES: u8 = 2;
 
 impl Directory {
     /// Appends the directory.
-    pub fn encode(&self, encoder: &mut Encoder, out: &mut Vec<u8>) {
+    pub fn encode(&self, around: Around, encoder: &mut Encoder, out: &mut Vec<u8>) {
         let pieces = || self.places.iter().filter_map(|place| place.piece());
         let lens = self.places.iter().map(|place| match *place {
             Place::Absent => ABSENT,
@@ -61,8 +74,12 @@ impl Directory {
         // Checksums are noise: no codec makes them smaller.
         pieces().for_each(|piece| out.extend_from_slice(&piece.checksum.to_le_bytes()));
         let mut packed = Vec::new();
-        codec::compress(&self.inline, &mut packed);
-        out.put_bytes(&packed);
+        if around == Around::Nothing && self.inline.len() > MAX_PLAIN {
+            codec::compress(&self.inline, &mut packed);
+        }
+        // As many bytes as the blocks have are the blocks.
+        let is_plain = packed.is_empty() || packed.len() >= self.inline.len();
+        out.put_bytes(if is_plain { &self.inline } else { &packed });
         self.encode_zones(encoder, out);
     }
 
@@ -92,7 +109,7 @@ impl Directory {
         }
     }
 
-    /// Reads a directory of this many blocks, up to its zone maps: only searches need these, and they take as long as all
+    /// Reads a directory of this many packs, up to its zone maps: only searches need these, and they take as long as all
     /// the rest.
     ///
     /// # Errors
@@ -108,10 +125,10 @@ impl Directory {
             let len = u32::try_from(len).map_err(|_| cursor.corrupt())?;
             places.push(match kind {
                 ABSENT if len == 0 => Place::Absent,
-                INLINE if len > 0 && len as usize <= MAX_INLINE => {
+                INLINE if len > 0 && len as usize <= MAX_INLINE_SMALL => {
                     let start = inline_at;
                     inline_at = start.checked_add(len).ok_or_else(|| cursor.corrupt())?;
-                    Place::Inline(start, len as u8)
+                    Place::Inline(start, len)
                 }
                 PIECE if len > 0 => {
                     let offset = offsets.next().ok_or_else(|| cursor.corrupt())?.cast_unsigned();
@@ -123,12 +140,17 @@ impl Directory {
         if inline_at as usize > MAX_INLINE_BYTES {
             return Err(cursor.corrupt());
         }
+        let stored = cursor.bytes()?;
         let mut inline = Vec::new();
-        decoder.unpack(cursor.bytes()?, inline_at as usize, &mut inline)?;
+        if stored.len() == inline_at as usize {
+            inline.extend_from_slice(stored);
+        } else {
+            decoder.unpack(stored, inline_at as usize, &mut inline)?;
+        }
         Ok(Self { places, zones: Vec::new(), inline })
     }
 
-    /// Reads the zone maps of a directory of this many blocks.
+    /// Reads the zone maps of a directory of this many packs.
     ///
     /// # Errors
     /// Where the bytes are damaged.
@@ -181,8 +203,14 @@ mod tests {
 
     #[track_caller]
     fn check(directory: &Directory) {
+        check_in(directory, Around::Nothing);
+        check_in(directory, Around::Footer);
+    }
+
+    #[track_caller]
+    fn check_in(directory: &Directory, around: Around) {
         let mut bytes = Vec::new();
-        directory.encode(&mut Encoder::default(), &mut bytes);
+        directory.encode(around, &mut Encoder::default(), &mut bytes);
         let blocks = directory.places.len();
         let decode = |bytes: &[u8]| {
             let cursor = || Cursor::new(bytes, 0, "directory");
@@ -212,5 +240,8 @@ mod tests {
         check(&with(|at| ZoneMap::Ints { min: i64::MIN + at, max: i64::MAX }));
         check(&with(|at| ZoneMap::Floats { min: at as f64, max: 1e300 }));
         check(&Directory::default());
+        let long = vec![7; 4 * MAX_PLAIN];
+        let places = vec![Place::Inline(0, 5), Place::Inline(5, long.len() as u32 - 5)];
+        check(&Directory { places, zones: vec![ZoneMap::None; 2], inline: long });
     }
 }

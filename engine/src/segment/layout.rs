@@ -1,14 +1,17 @@
 //! The fixed parts of a segment: header, trailer, and the piece, which everything between consists of.
 
 use crate::base::bytes::{Cursor, Put};
-use crate::base::{Error, Result};
+use crate::base::{ANNEX, Error, Result};
 
 /// The first bytes. The line ends and the end-of-file mark show damage by text conversion.
 pub const MAGIC: [u8; 8] = *b"NPROF\r\n\x1a";
 /// The version of the format that this program writes, and the newest that it reads.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 /// The oldest version that it reads.
-pub const OLDEST_VERSION: u16 = 3;
+pub const OLDEST_VERSION: u16 = 4;
+
+/// The texts that footers often have, which their frames refer to. Part of the format: other words are another version.
+pub const WORDS: &[u8] = include_bytes!("words.txt");
 
 const RESERVED_LEN: usize = 6;
 /// Length of the header: magic, version, reserved zeros.
@@ -20,26 +23,71 @@ pub const TRAILER_LEN: usize =
     size_of::<u64>() + 3 * size_of::<u32>() + size_of::<u16>() + RESERVED_LEN + MAGIC.len();
 const _: () = assert!(TRAILER_LEN == 36, "docs/format.md, Trailer");
 
-/// Bytes in the file that are checked as one.
+/// Bytes that are checked as one: in the file, or in the annex, the last part of the footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Piece {
-    /// Where.
+    /// The first byte: of the file, or of the annex with [`ANNEX`] added.
     pub offset: u64,
     /// How many; 0 for a piece that does not exist.
     pub len: u32,
-    /// CRC-32 of them.
+    /// CRC-32 of them; 0 in the annex, which the footer's checksum covers.
     pub checksum: u32,
 }
 
+/// Codes of a piece's place, in the lowest bit of its length.
+const IN_FILE: u64 = 0;
+const IN_ANNEX: u64 = 1;
+
 impl Piece {
-    pub(super) fn encode(self, out: &mut Vec<u8>) {
-        out.put_varint(self.offset);
-        out.put_varint(u64::from(self.len));
-        out.extend_from_slice(&self.checksum.to_le_bytes());
+    /// Where it begins in the annex; `None` for a piece of the file.
+    #[must_use]
+    pub fn annex_at(self) -> Option<u64> {
+        self.offset.checked_sub(ANNEX)
     }
 
-    pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self { offset: cursor.varint()?, len: cursor.varint_u32()?, checksum: cursor.u32()? })
+    /// The bytes of the file that it takes: none where it lies in the annex.
+    #[must_use]
+    pub fn file_bytes(self) -> u64 {
+        if self.annex_at().is_none() { u64::from(self.len) } else { 0 }
+    }
+
+    /// Appends it. `next` is where in the annex the piece named before ends, and afterwards where this one ends.
+    pub(super) fn encode(self, next: &mut u64, out: &mut Vec<u8>) {
+        let len = u64::from(self.len);
+        match self.annex_at() {
+            Some(at) => {
+                out.put_varint(len << 1 | IN_ANNEX);
+                out.put_signed(at.wrapping_sub(*next).cast_signed());
+                *next = at + len;
+            }
+            None => {
+                out.put_varint(len << 1 | IN_FILE);
+                if self.len > 0 {
+                    out.put_varint(self.offset);
+                    out.extend_from_slice(&self.checksum.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// Reads what [`Piece::encode`] wrote.
+    pub(super) fn decode(next: &mut u64, cursor: &mut Cursor<'_>) -> Result<Self> {
+        let word = cursor.varint()?;
+        let len = u32::try_from(word >> 1).map_err(|_| cursor.corrupt())?;
+        if word & 1 == IN_ANNEX {
+            let at = next.wrapping_add(cursor.signed()?.cast_unsigned());
+            *next = at.saturating_add(u64::from(len));
+            let offset = at.checked_add(ANNEX).filter(|_| at < ANNEX).ok_or_else(|| cursor.corrupt())?;
+            return Ok(Self { offset, len, checksum: 0 });
+        }
+        if len == 0 {
+            return Ok(Self::default());
+        }
+        let offset = cursor.varint()?;
+        if offset >= ANNEX {
+            return Err(cursor.corrupt());
+        }
+        Ok(Self { offset, len, checksum: cursor.u32()? })
     }
 }
 
@@ -54,7 +102,7 @@ pub fn header() -> [u8; HEADER_LEN] {
 /// What the trailer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailer {
-    /// The footer as it is stored: one zstd frame.
+    /// The footer as it is stored: one zstd frame, with [`WORDS`] as its dictionary.
     pub footer: Piece,
     /// Length of the footer unpacked.
     pub footer_len: u32,

@@ -2,7 +2,7 @@
 //!
 //! Layout (`docs/format.md` is normative): header, pieces, footer, trailer. A reader takes the trailer, then the footer,
 //! then only the pieces that a question needs, each with its own checksum; so it works alike on a mapped file, on an
-//! object store and inside a web page.
+//! object store and inside a web page. The pieces of a small segment stand in the footer's frame, as its annex.
 
 mod anatomy;
 mod block_reader;
@@ -13,6 +13,7 @@ mod directory;
 mod flows;
 mod footer;
 mod footer_codec;
+mod footer_lists;
 mod layout;
 mod output;
 mod pages;
@@ -24,14 +25,14 @@ mod totals;
 
 pub use anatomy::{Anatomy, ColumnAnatomy, TableAnatomy};
 pub use block_reader::BlockReader;
-pub use blocks::{BlockList, BlockListWriter};
+pub use blocks::{BlockList, BlockListWriter, TrackRows};
 pub use code_spans::CodeSpans;
 pub use dictionary::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
-pub use directory::{Directory, MAX_INLINE, Place};
+pub use directory::{Around, Directory, MAX_INLINE, MAX_INLINE_SMALL, Place};
 pub use flows::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter};
 pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
-pub use footer_codec::MAX_TRACK_DEPTH;
-pub use layout::{HEADER_LEN, MAGIC, OLDEST_VERSION, Piece, VERSION, content_id};
+pub use footer_codec::{MAX_TRACK_DEPTH, put_column_key};
+pub use layout::{HEADER_LEN, MAGIC, OLDEST_VERSION, Piece, VERSION, WORDS, content_id};
 pub use output::{Output, PieceWriter};
 pub use pages::{Page, put_pages};
 pub use pieces::{put_pieces, read_pieces};

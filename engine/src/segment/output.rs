@@ -2,7 +2,7 @@
 
 use super::layout::{self, Piece, Trailer};
 use crate::base::checksum::checksum;
-use crate::base::{Error, Result};
+use crate::base::{ANNEX, Error, Result};
 use crate::codec;
 
 /// Takes a segment's bytes in order.
@@ -25,6 +25,8 @@ impl Output for Vec<u8> {
 pub struct PieceWriter<'a> {
     output: &'a mut (dyn Output + Send),
     at: u64,
+    /// Pieces of a small segment, which stand behind its footer.
+    annex: Option<Vec<u8>>,
 }
 
 impl<'a> PieceWriter<'a> {
@@ -34,7 +36,18 @@ impl<'a> PieceWriter<'a> {
     /// Those of the output.
     pub fn new(output: &'a mut (dyn Output + Send)) -> Result<Self> {
         output.write(&layout::header())?;
-        Ok(Self { output, at: layout::HEADER_LEN as u64 })
+        Ok(Self { output, at: layout::HEADER_LEN as u64, annex: None })
+    }
+
+    /// From now on pieces go to the annex: of a small segment, a checksum and a place for each piece would be most.
+    pub fn begin_annex(&mut self) {
+        self.annex.get_or_insert_default();
+    }
+
+    /// Whether pieces go to the annex.
+    #[must_use]
+    pub fn has_annex(&self) -> bool {
+        self.annex.is_some()
     }
 
     /// Writes a piece.
@@ -43,23 +56,33 @@ impl<'a> PieceWriter<'a> {
     /// Those of the output; `Invalid` beyond 4 GiB.
     pub fn piece(&mut self, bytes: &[u8]) -> Result<Piece> {
         let len = u32::try_from(bytes.len()).map_err(|_| Error::Invalid { what: "piece beyond 4 GiB" })?;
+        if let Some(annex) = &mut self.annex {
+            let piece = Piece { offset: ANNEX + annex.len() as u64, len, checksum: 0 };
+            annex.extend_from_slice(bytes);
+            return Ok(piece);
+        }
+        self.file_piece(bytes, len)
+    }
+
+    fn file_piece(&mut self, bytes: &[u8], len: u32) -> Result<Piece> {
         let piece = Piece { offset: self.at, len, checksum: checksum(bytes) };
         self.output.write(bytes)?;
         self.at += u64::from(len);
         Ok(piece)
     }
 
-    /// Writes footer and trailer. Returns the length of the file and the checksum of its footer, which covers, through
+    /// Writes footer, annex and trailer. Returns the length of the file and the checksum of its footer, which covers, through
     /// the checksums in it, all of the file.
     ///
     /// # Errors
     /// As [`PieceWriter::piece`].
-    pub fn finish(mut self, footer: &[u8]) -> Result<(u64, u32)> {
-        let footer_len =
-            u32::try_from(footer.len()).map_err(|_| Error::Invalid { what: "footer beyond 4 GiB" })?;
+    pub fn finish(mut self, mut footer: Vec<u8>) -> Result<(u64, u32)> {
+        footer.extend(self.annex.take().unwrap_or_default());
+        let beyond = |_| Error::Invalid { what: "footer beyond 4 GiB" };
+        let footer_len = u32::try_from(footer.len()).map_err(beyond)?;
         let mut packed = Vec::new();
-        codec::compress(footer, &mut packed);
-        let piece = self.piece(&packed)?;
+        codec::compress_with(layout::WORDS, &footer, &mut packed);
+        let piece = self.file_piece(&packed, u32::try_from(packed.len()).map_err(beyond)?)?;
         self.output.write(&Trailer { footer: piece, footer_len }.encode())?;
         Ok((self.at + layout::TRAILER_LEN as u64, piece.checksum))
     }

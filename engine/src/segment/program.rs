@@ -6,7 +6,7 @@
 //! duration, the values of other columns, and which code comes next. Blocks then store only what differs.
 
 use super::ColumnRole;
-use super::footer_codec::{column_role, put_column_role};
+use super::footer_codec::{column_key, put_column_key};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType, list};
@@ -62,7 +62,7 @@ impl Program {
 
     /// Appends it.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        put_column(self.key, out);
+        put_column_key(self.key, out);
         // Most codes are followed by the next one.
         let steps = (1..).zip(&self.successors).map(|(next, &code)| i64::from(code) - next);
         list::put_ints(&steps.collect::<Vec<i64>>(), out);
@@ -73,7 +73,7 @@ impl Program {
                 Foretold::StepAfterStart => out.push(STEP_AFTER_START),
                 Foretold::Column(role, kind) => {
                     out.push(COLUMN);
-                    put_column((role, kind), out);
+                    put_column_key((role, kind), out);
                 }
             }
             let present = column.present.as_ref().map(|marks| marks.iter().map(|&mark| i64::from(mark)));
@@ -90,7 +90,7 @@ impl Program {
     /// # Errors
     /// Where the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<Self> {
-        let key = read_column(cursor)?;
+        let key = column_key(cursor)?;
         let steps = list::read_ints_with(cursor, decoder)?;
         let codes = steps.len();
         let successor = |(next, &step): (i64, &i64)| {
@@ -107,7 +107,7 @@ impl Program {
                 GAP_AFTER_END => Foretold::GapAfterEnd,
                 STEP_AFTER_START => Foretold::StepAfterStart,
                 COLUMN => {
-                    let (role, kind) = read_column(cursor)?;
+                    let (role, kind) = column_key(cursor)?;
                     Foretold::Column(role, kind)
                 }
                 _ => return Err(cursor.corrupt()),
@@ -178,18 +178,6 @@ impl ProgramColumn {
             }
         }
     }
-}
-
-fn put_column((role, kind): (ColumnRole, ColumnType), out: &mut Vec<u8>) {
-    put_column_role(role, out);
-    let code = ColumnType::ALL.iter().position(|&one| one == kind).unwrap_or_default();
-    out.push(u8::try_from(code).unwrap_or_default());
-}
-
-fn read_column(cursor: &mut Cursor<'_>) -> Result<(ColumnRole, ColumnType)> {
-    let role = column_role(cursor)?;
-    let kind = ColumnType::ALL.get(usize::from(cursor.u8()?)).ok_or_else(|| cursor.corrupt())?;
-    Ok((role, *kind))
 }
 
 #[cfg(test)]

@@ -3,20 +3,22 @@
 //! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call, of some columns it is
 //! kept which codes they have.
 
-use std::sync::{Mutex, OnceLock};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use super::blocks::BlockList;
+use super::block_reader::{KEPT_COLUMNS, KeptColumn};
+use super::blocks::{BlockList, TrackRows};
 use super::directory::Directory;
-use super::footer::{ColumnRole, Footer};
+use super::footer::{ColumnRole, Footer, TrackMeta};
 use super::layout::{self, Piece, Trailer};
 use super::pieces::read_pieces;
 use super::source::Bytes;
 use crate::base::bytes::Cursor;
 use crate::base::checksum::is_intact;
 use crate::base::{Error, Result};
-use crate::block::{ColumnType, ZoneMap};
+use crate::block::{BlockColumn, ColumnType, ZoneMap};
 use crate::codec::{self, Decoder, Texts};
-use crate::model::{NameId, TableId, TrackId, TrackKind};
+use crate::model::{NameId, TableId, TableKind, TrackId, TrackKind};
 
 use super::{CHUNK_TEXTS, CodeSpans, Page, Program, Totals};
 
@@ -27,6 +29,10 @@ const NO_SUCH_TEXT: Error = Error::Corrupt { what: "number of a text that is not
 pub struct Segment<B> {
     bytes: B,
     footer: Footer,
+    /// The pieces of a small segment.
+    annex: Vec<u8>,
+    /// Bytes that the footer's frame saves, where it has an annex.
+    saved: u64,
     content: String,
     blocks: Vec<OnceLock<BlockList>>,
     directories: Vec<OnceLock<Directory>>,
@@ -41,6 +47,8 @@ pub struct Segment<B> {
     row_order: Vec<TrackId>,
     /// Working memory that nobody uses now: one for each thread that reads at the same time.
     decoders: Mutex<Vec<Decoder>>,
+    /// The last columns of packs that were decoded, the latest at the end.
+    columns_of_packs: Mutex<VecDeque<KeptColumn>>,
 }
 
 /// Where a row is.
@@ -59,6 +67,22 @@ impl<B> Segment<B> {
     #[must_use]
     pub fn into_bytes(self) -> B {
         self.bytes
+    }
+
+    /// A column of a pack, if it is among those that are kept.
+    pub(super) fn kept_column(&self, of: (usize, usize)) -> Option<Option<Arc<BlockColumn>>> {
+        let kept = self.columns_of_packs.lock().ok()?;
+        kept.iter().rev().find(|(key, _)| *key == of).map(|(_, column)| column.clone())
+    }
+
+    /// Keeps a column of a pack, and drops the oldest.
+    pub(super) fn keep_column(&self, of: (usize, usize), column: Option<Arc<BlockColumn>>) {
+        if let Ok(mut kept) = self.columns_of_packs.lock() {
+            if kept.len() >= KEPT_COLUMNS {
+                kept.pop_front();
+            }
+            kept.push_back((of, column));
+        }
     }
 
     /// Takes back what [`Segment::take_decoder`] gave.
@@ -84,11 +108,13 @@ impl<B: Bytes> Segment<B> {
             )?;
         let trailer = Trailer::decode(bytes.range(start, trailer_len)?, file_len)?;
         let packed = checked(&bytes, trailer.footer, "footer")?;
-        let unpacked = codec::decompress(packed, trailer.footer_len as usize)?;
+        let mut unpacked = codec::decompress_with(layout::WORDS, packed, trailer.footer_len as usize)?;
         if unpacked.len() != trailer.footer_len as usize {
             return Err(Error::Corrupt { what: "trailer", offset: start });
         }
-        let footer = Footer::decode(&unpacked, trailer.footer.offset)?;
+        let (footer, footer_len) = Footer::decode(&unpacked, trailer.footer.offset)?;
+        let saved = u64::from(trailer.footer_len).saturating_sub(u64::from(trailer.footer.len));
+        let annex = unpacked.split_off(footer_len);
         let texts = (footer.dictionary.texts as usize).div_ceil(CHUNK_TEXTS);
         // A chunk takes a piece entry at least; a count that cannot be true must not be allocated for.
         if texts as u64 > file_len {
@@ -109,9 +135,12 @@ impl<B: Bytes> Segment<B> {
             totals: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
             pages: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
             decoders: Mutex::default(),
+            columns_of_packs: Mutex::default(),
             row_order,
             bytes,
             footer,
+            saved: if annex.is_empty() { 0 } else { saved },
+            annex,
         })
     }
 
@@ -127,6 +156,12 @@ impl<B: Bytes> Segment<B> {
         self.bytes.file_len()
     }
 
+    /// Length of the file if the footer of a small segment were not compressed; else as [`Segment::file_len`].
+    #[must_use]
+    pub fn unpacked_len(&self) -> u64 {
+        self.file_len().saturating_add(self.saved)
+    }
+
     /// Identifies the content: the footer's checksum, which covers all others, and the length, in hexadecimal.
     #[must_use]
     pub fn content(&self) -> &str {
@@ -138,7 +173,11 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// `Missing`, or `Corrupt` with `what` where the checksum differs.
     pub fn piece(&self, piece: Piece, what: &'static str) -> Result<&[u8]> {
-        checked(&self.bytes, piece, what)
+        let Some(at) = piece.annex_at() else { return checked(&self.bytes, piece, what) };
+        let end = at.saturating_add(u64::from(piece.len));
+        let range = usize::try_from(at).ok().zip(usize::try_from(end).ok());
+        let bytes = range.and_then(|(at, end)| self.annex.get(at..end));
+        bytes.ok_or(Error::Corrupt { what, offset: piece.offset })
     }
 
     /// A cursor over a checked piece.
@@ -162,8 +201,25 @@ impl<B: Bytes> Segment<B> {
             .ok_or(Error::Invalid { what: "there is no such table" })?;
         get_or_try(slot, || {
             let mut cursor = self.cursor(meta.blocks, "block list")?;
-            BlockList::decode(&mut cursor, meta.rows)
+            BlockList::decode(&mut cursor, &self.track_rows(table))
         })
+    }
+
+    /// The rows of a table's tracks, in the order of rows; of a side table all as one.
+    fn track_rows(&self, table: TableId) -> Vec<TrackRows> {
+        let meta = &self.footer.tables[usize::from(table.0)];
+        if meta.spec.kind == TableKind::Side {
+            let all = TrackRows { rows: meta.rows, start_ps: 0, end_ps: 0 };
+            return if meta.rows > 0 { vec![all] } else { Vec::new() };
+        }
+        let tracks = self.row_order.iter().map(|id| (*id, &self.footer.tracks[id.0 as usize]));
+        let of_table = tracks.filter(|(id, _)| self.table_of(*id) == Some(table));
+        let rows = |(_, track): (TrackId, &TrackMeta)| TrackRows {
+            rows: track.rows,
+            start_ps: track.start_ps,
+            end_ps: track.end_ps,
+        };
+        of_table.map(rows).collect()
     }
 
     /// The directory of a column, by its position in the footer.
@@ -172,23 +228,28 @@ impl<B: Bytes> Segment<B> {
     /// Where bytes are missing or damaged.
     pub fn directory(&self, column: usize) -> Result<&Directory> {
         let meta = &self.footer.columns[column];
-        let blocks = self.blocks(meta.table)?.len();
+        let packs = self.blocks(meta.table)?.packs();
         get_or_try(&self.directories[column], || {
             let mut cursor = self.cursor(meta.directory, "column directory")?;
-            self.with_decoder(|decoder| Directory::decode(&mut cursor, blocks, decoder))
+            self.with_decoder(|decoder| Directory::decode(&mut cursor, packs, decoder))
         })
     }
 
-    /// The range of the values of each block of a column, by its position in the footer.
+    /// The range of the values of each block of a column, by its position in the footer: that of its pack.
     ///
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn zones(&self, column: usize) -> Result<&[ZoneMap]> {
         let meta = &self.footer.columns[column];
-        let blocks = self.blocks(meta.table)?.len();
+        let blocks = self.blocks(meta.table)?;
         let read = || {
             let mut cursor = self.cursor(meta.directory, "column directory")?;
-            self.with_decoder(|decoder| Directory::decode_zones(&mut cursor, blocks, decoder))
+            let zones =
+                self.with_decoder(|decoder| Directory::decode_zones(&mut cursor, blocks.packs(), decoder))?;
+            if blocks.packs() == blocks.len() {
+                return Ok(zones);
+            }
+            Ok((0..blocks.len()).map(|block| zones[blocks.pack_of(block)]).collect())
         };
         get_or_try(&self.zones[column], read).map(Vec::as_slice)
     }

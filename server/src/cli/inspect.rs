@@ -36,14 +36,17 @@ impl InspectArgs {
 
 fn show(anatomy: &Anatomy, content: &str, out: &mut dyn Write) -> std::io::Result<()> {
     let rows: u64 = anatomy.tables.iter().map(|table| table.rows).sum();
-    let total = anatomy.file_bytes;
+    let total = anatomy.unpacked_bytes;
     writeln!(
         out,
         "content {content}, {} rows, {}, {} a row",
         size::count(rows),
-        exact(total),
-        each(total, rows)
+        exact(anatomy.file_bytes),
+        each(anatomy.file_bytes, rows)
     )?;
+    if total > anatomy.file_bytes {
+        writeln!(out, "a small segment, compressed as one: the figures below are parts of {}", exact(total))?;
+    }
     for table in anatomy.tables.iter().filter(|table| table.rows > 0) {
         writeln!(out)?;
         show_table(table, out)?;
@@ -77,10 +80,15 @@ fn show_table(table: &TableAnatomy, out: &mut dyn Write) -> std::io::Result<()> 
     let bytes = table_bytes(table);
     writeln!(
         out,
-        "table {}: {} rows in {} blocks, {}, {} a row",
+        "table {}: {} rows in {} blocks{}, {}, {} a row",
         table.name,
         size::count(table.rows),
         size::count(table.blocks),
+        if table.packs < table.blocks {
+            format!(" ({} packs)", size::count(table.packs))
+        } else {
+            String::new()
+        },
         exact(bytes),
         each(bytes, table.rows),
     )?;

@@ -63,7 +63,7 @@ async fn a_whole_store_is_whole() {
 
 #[tokio::test]
 async fn damage_is_named_and_what_does_not_need_it_is_answered() {
-    let mut stage = Stage::new();
+    let mut stage = Stage::large();
     let path = segment_path(&stage);
     let rank = "/api/profiles/small/ranks/0";
     let row = stage.row("outer").await;

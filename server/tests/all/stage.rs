@@ -36,12 +36,28 @@ pub struct Stage {
     pub service: Router,
 }
 
+/// More rows than a small segment has, behind the trace, each after the other.
+const FILLER_ROWS: usize = 9_000;
+
 impl Stage {
     pub fn new() -> Self {
+        Self::with(TRACE)
+    }
+
+    /// The same trace with so much behind it that its segment has pieces of the file for its columns.
+    pub fn large() -> Self {
+        let filler = |at: usize| {
+            format!(r#"{{"ph":"X","pid":2,"tid":3,"ts":{},"dur":1,"name":"filler"}},"#, 1_000 + 2 * at)
+        };
+        let filler: String = (0..FILLER_ROWS).map(filler).collect();
+        Self::with(&TRACE.replacen('[', &format!("[{filler}"), 1))
+    }
+
+    fn with(events: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(&dir.path().join("store")).unwrap());
         let trace = dir.path().join("small.json");
-        std::fs::write(&trace, TRACE).unwrap();
+        std::fs::write(&trace, events).unwrap();
         let named = Named { files: vec![trace], ..Named::default() };
         let settings = Settings { slug: Some("small".parse().unwrap()), ..Settings::default() };
         run(&store, &named, &settings, &Meter::default()).unwrap();

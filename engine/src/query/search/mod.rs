@@ -100,19 +100,20 @@ impl<B: Bytes> Segment<B> {
             if !of_slices || !is_text && (!meta.kind.is_code() || matches.is_empty()) {
                 continue;
             }
-            let blocks = self.blocks(meta.table)?.len();
+            let blocks = self.blocks(meta.table)?;
             let listed = meta.kind.is_code() && meta.postings.len > 0;
             if listed {
                 let mut cursor = self.cursor(meta.postings, "postings")?;
                 let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
-                for block in postings.blocks_with(|code| matches.has(code))? {
-                    if block as usize >= blocks {
+                for pack in postings.packs_with(|code| matches.has(code))? {
+                    if pack as usize >= blocks.packs() {
                         return Err(Error::Corrupt { what: "postings", offset: meta.postings.offset });
                     }
-                    candidates.push(Candidate { column, block: block as usize, is_all: false });
+                    let of_pack = blocks.blocks_of_pack(pack as usize);
+                    candidates.extend(of_pack.map(|block| Candidate { column, block, is_all: false }));
                 }
             } else if is_text {
-                candidates.extend((0..blocks).map(|block| Candidate { column, block, is_all: false }));
+                candidates.extend((0..blocks.len()).map(|block| Candidate { column, block, is_all: false }));
             } else if meta.role == ColumnRole::Name || matches!(meta.role, ColumnRole::Field(_)) {
                 let zones = self.zones(column)?.iter();
                 for (block, (zone, seen)) in zones.zip(self.seen_codes(column)?).enumerate() {

@@ -1,0 +1,206 @@
+//! Rows of tracks that have few: they are held until all is known, and then encoded together, as packs.
+//!
+//! Two hundred semaphores with a change each would else be two hundred blocks of each column, and their heads most of the
+//! bytes. Tracks whose rows follow each other in the table share a pack of up to [`ROWS`] rows.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::encode::{EncodedBlock, EncodedColumn, Group};
+use super::lanes::Lanes;
+use super::learn::{MIN_ROWS, Starts};
+use super::line::{Place, TrackGroup};
+use super::rows::Rows;
+use super::track_writer::{Packed, TrackOutput};
+use crate::base::Result;
+use crate::block::{ColumnType, ROWS, ValuesRef};
+use crate::codec::Encoder;
+use crate::model::{Nesting, TableId, TrackKind};
+use crate::segment::{ColumnRole, PieceWriter};
+
+/// Bytes that are held at most. Further tracks are written as if they had many rows.
+const MAX_HELD_BYTES: usize = 64 << 20;
+/// Bytes of one track that are held at most: a few long texts are as large as many rows.
+const MAX_TRACK_BYTES: usize = 1 << 20;
+/// About the bytes that a held track takes besides its rows.
+const TRACK_BYTES: usize = 1 << 10;
+
+/// Rows of tracks that have few.
+#[derive(Debug, Default)]
+pub struct Held {
+    tracks: BTreeMap<Place, (Option<TrackKind>, Rows)>,
+    bytes: usize,
+}
+
+impl Held {
+    /// Keeps a copy of the first rows of a track. `false` where they are too many: a track of so many rows may have a
+    /// program.
+    pub fn hold(&mut self, group: &TrackGroup) -> bool {
+        let bytes = group.rows.bytes();
+        let is_small = (1..MIN_ROWS).contains(&group.rows.len()) && bytes <= MAX_TRACK_BYTES;
+        if !is_small || self.bytes + bytes + TRACK_BYTES > MAX_HELD_BYTES {
+            return false;
+        }
+        self.bytes += bytes + TRACK_BYTES;
+        let mut rows = Rows::default();
+        rows.append(&group.rows);
+        self.tracks.insert(group.place, (group.kind, rows));
+        true
+    }
+
+    /// Gives back the rows of a track that has more of them.
+    pub fn take(&mut self, place: Place) -> Option<(Option<TrackKind>, Rows)> {
+        let held = self.tracks.remove(&place)?;
+        self.bytes -= held.1.bytes() + TRACK_BYTES;
+        Some(held)
+    }
+
+    /// Puts tracks together whose rows follow each other in their table: between them is none that `is_written`.
+    pub fn into_packs(self, written: &BTreeMap<Place, impl Sized>) -> Vec<Pack> {
+        let mut packs: Vec<Pack> = Vec::new();
+        for (place, (kind, rows)) in self.tracks {
+            let joins = |pack: &Pack| {
+                pack.table() == place.table
+                    && pack.rows.len() + rows.len() <= ROWS
+                    && pack.rows.bytes() + rows.bytes() <= MAX_TRACK_BYTES
+                    && written.range(pack.last..place).next().is_none()
+            };
+            if !packs.last().is_some_and(joins) {
+                packs.push(Pack { first: place, last: place, rows: Rows::default(), tracks: Vec::new() });
+            }
+            if let Some(pack) = packs.last_mut() {
+                pack.tracks.push((place, kind, pack.rows.len()));
+                pack.rows.append(&rows);
+                pack.last = place;
+            }
+        }
+        packs
+    }
+}
+
+/// Rows of several tracks of a table.
+#[derive(Debug)]
+pub struct Pack {
+    first: Place,
+    last: Place,
+    rows: Rows,
+    /// The tracks, and where the rows of each begin.
+    tracks: Vec<(Place, Option<TrackKind>, usize)>,
+}
+
+/// A pack whose columns are encoded.
+#[derive(Debug)]
+pub struct EncodedPack {
+    out: TrackOutput,
+    columns: Vec<EncodedColumn>,
+}
+
+/// Lines of the rows of a pack.
+#[derive(Debug, Default)]
+struct Lines {
+    lanes: Vec<i64>,
+    /// Lanes minus depths of the rows that have depths, which are marked.
+    shifts: Vec<i64>,
+    nests: Vec<bool>,
+}
+
+impl Pack {
+    /// Where its rows stand: at the first of its tracks.
+    pub fn place(&self) -> Place {
+        self.first
+    }
+
+    fn table(&self) -> TableId {
+        self.first.table
+    }
+
+    /// Encodes its columns.
+    pub fn encode(&self, encoder: &mut Encoder) -> EncodedPack {
+        let rows = &self.rows;
+        let firsts: Vec<usize> = self.tracks.iter().map(|track| track.2).collect();
+        let group = Group { rows, starts: Starts::Plain, program: None };
+        let mut block = group.pack(&firsts, encoder);
+        let mut out = TrackOutput::default();
+        let mut lines = Lines::default();
+        let ends = firsts.iter().skip(1).copied().chain([rows.len()]);
+        for (&(place, kind, first), end) in self.tracks.iter().zip(ends) {
+            let mut packed = Packed {
+                track: place.track,
+                rows: u32::try_from(end - first).unwrap_or(u32::MAX),
+                lanes: 0,
+                value_range: None,
+            };
+            match kind {
+                Some(TrackKind::Slices(_, nesting)) => {
+                    let spans = rows.starts[first..end].iter().zip(&rows.durations[first..end]);
+                    packed.lanes =
+                        lines.add(nesting, spans.map(|(start, duration)| (*start, start + duration)));
+                }
+                Some(TrackKind::Counter(_)) => {
+                    packed.lanes = 1;
+                    let numbers = rows.values[first..end].iter().copied().filter(|value| !value.is_nan());
+                    packed.value_range = numbers.fold(None, |range, value| {
+                        let (min, max) = range.unwrap_or((value, value));
+                        Some((f64::min(min, value), f64::max(max, value)))
+                    });
+                }
+                Some(TrackKind::Group) | None => {}
+            }
+            let (start_ps, end_ps) = span_of(rows, first..end);
+            out.blocks.push((packed.rows, start_ps, end_ps));
+            out.rows += packed.rows;
+            out.packed.push(packed);
+        }
+        lines.put(&mut block, encoder);
+        EncodedPack { out, columns: block.columns }
+    }
+}
+
+/// First start and latest end of some rows; 0 of rows that have no place in time.
+fn span_of(rows: &Rows, range: Range<usize>) -> (i64, i64) {
+    let starts = rows.starts.get(range.clone()).unwrap_or_default();
+    let durations = rows.durations.get(range).unwrap_or_default();
+    let ends = starts.iter().zip(durations).map(|(start, duration)| start + duration);
+    let (first, last) = (starts.first().copied(), starts.last().copied());
+    (first.unwrap_or_default(), ends.max().or(last).unwrap_or_default())
+}
+
+impl Lines {
+    /// Adds the rows of a track, each with its start and end; gives back how many lines they take.
+    fn add(&mut self, nesting: Nesting, spans: impl Iterator<Item = (i64, i64)>) -> u32 {
+        let mut lanes = Lanes::new(nesting);
+        for (start_ps, end_ps) in spans {
+            let place = lanes.place(start_ps, end_ps);
+            self.lanes.push(i64::from(place.lane));
+            self.nests.push(nesting == Nesting::Calls);
+            if nesting == Nesting::Calls {
+                self.shifts.push(i64::from(place.lane) - i64::from(place.depth));
+            }
+        }
+        lanes.count()
+    }
+
+    /// Adds the columns to those of the pack.
+    fn put(&self, block: &mut EncodedBlock, encoder: &mut Encoder) {
+        if !self.lanes.is_empty() {
+            block.plain(ColumnRole::Lane, ValuesRef::Ints(&self.lanes), encoder);
+        }
+        if !self.shifts.is_empty() {
+            let present = (self.shifts.len() < self.lanes.len()).then_some(self.nests.as_slice());
+            let shifts = ValuesRef::Ints(&self.shifts);
+            block.put((ColumnRole::LaneShift, ColumnType::Int), present, shifts, encoder);
+        }
+    }
+}
+
+impl EncodedPack {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
+        let Self { mut out, columns } = self;
+        out.add_pack(columns, writer)?;
+        Ok(out)
+    }
+}
