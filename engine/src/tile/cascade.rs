@@ -8,7 +8,10 @@ use crate::base::Time;
 #[derive(Debug)]
 pub struct Cascade<T> {
     base: Level,
-    /// The open cell of each level, from the base on.
+    /// Levels from the base on.
+    levels: usize,
+    /// The open cell of each level from the base on, as far as a cell has been closed below: a lane of few slices takes
+    /// little memory.
     open: Vec<Option<Cell<T>>>,
 }
 
@@ -17,7 +20,7 @@ impl<T: Summary> Cascade<T> {
     #[must_use]
     pub fn new(base: Level, top: Level) -> Self {
         let levels = usize::from(top.number().saturating_sub(base.number())) + 1;
-        Self { base, open: vec![None; levels] }
+        Self { base, levels, open: vec![None] }
     }
 
     /// The open cell of the finest level at this moment. Cells before it are closed and handed to `out`.
@@ -35,7 +38,10 @@ impl<T: Summary> Cascade<T> {
 
     fn close(&mut self, at: usize, out: &mut impl FnMut(Level, Cell<T>)) {
         let Some(cell) = self.open[at].take() else { return };
-        if at + 1 < self.open.len() {
+        if at + 1 < self.levels {
+            if at + 1 == self.open.len() {
+                self.open.push(None);
+            }
             let above = cell.index >> 1;
             if self.open[at + 1].as_ref().is_some_and(|open| open.index != above) {
                 self.close(at + 1, out);
@@ -50,17 +56,24 @@ impl<T: Summary> Cascade<T> {
 
     /// Closes the open cell of the finest level; from now on, the next one is the finest.
     pub fn drop_finest(&mut self, out: &mut impl FnMut(Level, Cell<T>)) {
-        if self.open.len() > 1 {
+        if self.levels > 1 {
             self.close(0, out);
             self.open.remove(0);
+            if self.open.is_empty() {
+                self.open.push(None);
+            }
+            self.levels -= 1;
             self.base = self.base.coarser();
         }
     }
 
     /// Closes all cells.
     pub fn finish(mut self, out: &mut impl FnMut(Level, Cell<T>)) {
-        for at in 0..self.open.len() {
+        let mut at = 0;
+        // The levels become more while cells are closed.
+        while at < self.open.len() {
             self.close(at, out);
+            at += 1;
         }
     }
 }
@@ -91,5 +104,28 @@ impl Cascade<super::summary::SliceSummary> {
                 cell.names.add(name, busy);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::summary::SliceSummary;
+
+    #[test]
+    fn a_lane_keeps_as_many_cells_as_it_has_closed_levels() {
+        let mut cascade: Cascade<SliceSummary> = Cascade::new(Level::for_cell_ps(0.0), Level::COARSEST);
+        let mut closed = Vec::new();
+        let mut out = |level: Level, cell: Cell<SliceSummary>| closed.push((level.number(), cell.index));
+        cascade.slice((0, 10), (0, 0), &mut out);
+        assert_eq!(cascade.open.len(), 1);
+        cascade.slice((2_000, 2_010), (1, 0), &mut out);
+        assert_eq!(cascade.open.len(), 2);
+        cascade.drop_finest(&mut out);
+        cascade.finish(&mut out);
+        let levels: Vec<u8> = closed.iter().map(|(level, _)| *level).collect();
+        let above: Vec<u8> = (1..=Level::COARSEST.number()).collect();
+        assert_eq!(levels[..2], [0, 0]);
+        assert_eq!(levels[2..], above, "every level is closed at the end");
     }
 }
