@@ -1,4 +1,4 @@
-//! How costs grow with the profile: ingest, size, a window, a full view, from 100,000 events on.
+//! How costs grow with the profile: ingest, size, a window, a full view, from 1,000 events on, each half decade.
 //!
 //! `cargo bench -p nprof-benches --bench growth -- [--largest 100000000] [--svg growth.svg]` (beside this package); the largest is ten
 //! million unless told otherwise. A window has the same number of results at every size: its line should stay level.
@@ -12,7 +12,7 @@ use nprof_benches::figure::{Content, Figure, percentile};
 use nprof_benches::generate::{Settings, cache, generate};
 use nprof_benches::process::{self, Step};
 
-const SMALLEST: u64 = 100_000;
+const SMALLEST: u64 = 1_000;
 
 struct Arguments {
     largest: u64,
@@ -44,8 +44,10 @@ fn main() -> Result<()> {
         "rows", "ingest s", "bytes/event", "MiB in", "W1 ms", "Z1 ms", "cold ms"
     );
     let mut all = Vec::new();
-    let mut events = SMALLEST;
-    while events <= arguments.largest {
+    let decades = std::iter::successors(Some(SMALLEST), |events| events.checked_mul(10));
+    // The square root of ten is half a decade.
+    let halves = decades.flat_map(|events| [events, events * 316 / 100]);
+    for events in halves.take_while(|events| *events <= arguments.largest) {
         let settings = Settings::standard(events);
         let meta = generate(&cache(&settings), &settings)?;
         let costs = costs(events as f64, meta.rows() as f64, &process::nprof(&settings)?);
@@ -60,7 +62,6 @@ fn main() -> Result<()> {
             costs.cold_ms
         );
         all.push(costs);
-        events *= 10;
     }
     if let Some(path) = &arguments.svg {
         std::fs::write(path, svg(&charts(&all))).with_context(|| path.display().to_string())?;

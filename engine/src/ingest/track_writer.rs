@@ -15,7 +15,7 @@ use crate::model::{Nesting, TrackId, TrackKind};
 use crate::segment::{
     ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, Place, TotalsWriter,
 };
-use crate::tile::{PyramidWriter, Range, SliceCell, base_level};
+use crate::tile::{Base, PyramidWriter, Range, SliceCell};
 
 /// Rows of a group: enough that what is learned of each key comes from many of its rows.
 pub const GROUP_ROWS: usize = 64 * ROWS;
@@ -317,7 +317,7 @@ impl Shape {
                 }
                 let pyramid = slices.pyramid.get_or_insert_with(|| {
                     let span = Interval::new(rows.starts[0], ends.clone().max().unwrap_or_default());
-                    PyramidWriter::new(base_level(rows_of_a_lane(lanes), span))
+                    PyramidWriter::new(Base::new(rows_of_a_lane(lanes), lanes.len() as u64, span))
                 });
                 for (((&start, end), &name), &lane) in
                     rows.starts.iter().zip(ends).zip(&rows.names).zip(lanes.iter())
@@ -333,7 +333,7 @@ impl Shape {
             Self::Counter(counter) => {
                 let pyramid = counter.pyramid.get_or_insert_with(|| {
                     let span = Interval::new(rows.starts[0], rows.starts[rows.len() - 1]);
-                    PyramidWriter::new(base_level(rows.len() as u64, span))
+                    PyramidWriter::new(Base::new(rows.len() as u64, rows.len() as u64, span))
                 });
                 for (&time_ps, &value) in rows.starts.iter().zip(&rows.values) {
                     if !value.is_nan() {

@@ -13,6 +13,11 @@ use crate::segment::{Bytes, Page, Piece, PieceWriter, Segment, put_pages};
 /// A level is stored where its cells hold this many rows on average: finer ones cost more bytes than the rows
 /// themselves, and are computed from at most this many times [`super::CELLS`] rows a tile.
 const ROWS_PER_CELL: i64 = 128;
+/// A view of the whole trace has about as many cells: it must be stored, or else it reads all rows.
+const VIEW_CELLS: i64 = 2048;
+/// Fewest rows of a cell for which such a view is stored: cells of fewer cost more bytes than the rows, which are quickly
+/// summed up.
+const MIN_VIEW_ROWS: i64 = 8;
 /// A track with no more rows than this has no pyramid: all of them are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
 /// The coarsest stored level shows the whole trace in this many cells.
@@ -23,12 +28,40 @@ const WRITE_CELLS: usize = 2048;
 /// a page more than it shows.
 const PAGE_CELLS: usize = 256;
 
-/// The finest level that should be stored for a track with this many rows over this span.
-#[must_use]
-pub fn base_level(rows: u64, span: Interval) -> Level {
-    let cell_ps = span.duration_ps() as f64 / rows.max(1) as f64 * ROWS_PER_CELL as f64;
+/// The finest levels that a track's pyramid begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Base {
+    /// Its cells hold as many rows as those of a pyramid should.
+    level: Level,
+    /// The level of a view of the whole, where that is finer and cells of it are worth their bytes.
+    view: Level,
+    /// Rows with which a view of the whole has cells of `level`.
+    view_rows: u64,
+}
+
+impl Base {
+    /// For a track whose lanes have `rows_of_lane` rows on average, of its first `rows`, over this span.
+    #[must_use]
+    pub fn new(rows_of_lane: u64, rows: u64, span: Interval) -> Self {
+        let (rows_of_lane, span_ps) = (rows_of_lane.max(1), span.duration_ps() as f64);
+        let level = at_least(span_ps / rows_of_lane as f64 * ROWS_PER_CELL as f64);
+        let view = view_level(span);
+        let rows_of_cell = rows_of_lane as f64 * (view.cell_ps() as f64 / span_ps.max(1.0));
+        let view = if rows_of_cell < MIN_VIEW_ROWS as f64 { level } else { view.min(level) };
+        let view_rows = (VIEW_CELLS * ROWS_PER_CELL).unsigned_abs().saturating_mul(rows / rows_of_lane);
+        Self { level, view, view_rows }
+    }
+}
+
+/// The finest level whose cells are no narrower than this.
+fn at_least(cell_ps: f64) -> Level {
     let level = Level::for_cell_ps(cell_ps);
     if (level.cell_ps() as f64) < cell_ps { level.coarser() } else { level }
+}
+
+/// The finest level at which a trace with this span is at most as wide as a view.
+fn view_level(span: Interval) -> Level {
+    at_least(span.duration_ps() as f64 / VIEW_CELLS as f64)
 }
 
 /// The coarsest stored level of a trace with this span.
@@ -41,9 +74,10 @@ fn top_level(span: Interval) -> Level {
 /// caller likes, maybe beside other work, and wait until [`PyramidWriter::write`] is called.
 ///
 /// The finest level is chosen before all rows are known. Where it turns out too fine, it is given up: the next one is
-/// complete already.
+/// complete already. Levels that only a view of the whole needs wait until its level is known.
 #[derive(Debug)]
 pub struct PyramidWriter<C: Stored> {
+    chosen: Base,
     base: Level,
     lanes: Vec<Cascade<C::Summary>>,
     /// Cells that have closed and are not written, by lane and level.
@@ -86,11 +120,12 @@ pub trait Stored: Sized + std::fmt::Debug {
 }
 
 impl<C: Stored> PyramidWriter<C> {
-    /// For a track whose finest level is `base`.
+    /// For a track that begins with these levels.
     #[must_use]
-    pub fn new(base: Level) -> Self {
+    pub fn new(chosen: Base) -> Self {
         Self {
-            base,
+            chosen,
+            base: chosen.view,
             lanes: Vec::new(),
             closed: BTreeMap::new(),
             encoded: Vec::new(),
@@ -124,23 +159,35 @@ impl<C: Stored> PyramidWriter<C> {
         while self.base < Level::COARSEST
             && self.cells.saturating_add(more(self.base)) > GIVE_UP_CELLS + self.rows / GIVE_UP_ROWS
         {
-            for lane in 0..self.lanes.len() {
-                let lane = u32::try_from(lane).unwrap_or(u32::MAX);
-                self.update(lane, |cascade, mut out| cascade.drop_finest(&mut out));
-            }
-            self.base = self.base.coarser();
-            let base = self.base.number();
-            self.closed.retain(|&(_, level), _| level >= base);
-            let stored = self.pages.iter().filter(|page| page.level == self.base.number());
-            let stored: u64 = stored.map(|page| page.last.abs_diff(page.first) + 1).sum();
-            let waiting = self.closed.iter().filter(|&(&(_, level), _)| level == base);
-            self.cells = stored + waiting.map(|(_, cells)| cells.len() as u64).sum::<u64>();
+            self.give_up_finest();
         }
+    }
+
+    fn give_up_finest(&mut self) {
+        for lane in 0..self.lanes.len() {
+            let lane = u32::try_from(lane).unwrap_or(u32::MAX);
+            self.update(lane, |cascade, mut out| cascade.drop_finest(&mut out));
+        }
+        self.base = self.base.coarser();
+        let base = self.base.number();
+        self.closed.retain(|&(_, level), _| level >= base);
+        let stored = self.pages.iter().filter(|page| page.level == self.base.number());
+        let stored: u64 = stored.map(|page| page.last.abs_diff(page.first) + 1).sum();
+        let waiting = self.closed.iter().filter(|&(&(_, level), _)| level == base);
+        self.cells = stored + waiting.map(|(_, cells)| cells.len() as u64).sum::<u64>();
     }
 
     /// Encodes the pages that are full.
     pub fn encode_full(&mut self, encoder: &mut Encoder) {
-        let full = |(key, cells): (&(u32, u8), &Vec<_>)| (cells.len() >= WRITE_CELLS).then_some(*key);
+        if self.rows > self.chosen.view_rows {
+            while self.base < self.chosen.level {
+                self.give_up_finest();
+            }
+        }
+        let finest = self.chosen.level.number();
+        let full = |(key, cells): (&(u32, u8), &Vec<_>)| {
+            (key.1 >= finest && cells.len() >= WRITE_CELLS).then_some(*key)
+        };
         for key in self.closed.iter().filter_map(full).collect::<Vec<_>>() {
             let mut cells = self.closed.remove(&key).unwrap_or_default();
             // So many cells are more than one tile's.
@@ -197,9 +244,10 @@ impl<C: Stored> PyramidWriter<C> {
                 closed.entry((lane, level.number())).or_default().push(cell);
             });
         }
-        let top = self.top(span);
+        self.base = self.base.max(view_level(span).min(self.chosen.level));
+        let levels = self.base.number()..=self.top(span).number();
         for (key, cells) in std::mem::take(&mut self.closed) {
-            if key.1 <= top.number() {
+            if levels.contains(&key.1) {
                 self.encode_pages(key, &cells, encoder);
             }
         }
