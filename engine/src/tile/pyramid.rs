@@ -15,8 +15,8 @@ use crate::segment::{Bytes, Page, Piece, PieceWriter, Segment, put_pages};
 const ROWS_PER_CELL: i64 = 128;
 /// A view of the whole trace has about as many cells: it must be stored, or else it reads all rows.
 const VIEW_CELLS: i64 = 2048;
-/// Fewest rows of a cell for which such a view is stored: cells of fewer cost more bytes than the rows, which are quickly
-/// summed up.
+/// Fewest rows of a cell, for each lane that a track has, for which such a view is stored: cells of fewer cost more bytes
+/// than the rows, which are quickly summed up.
 const MIN_VIEW_ROWS: i64 = 8;
 /// A track with no more rows than this has no pyramid: all of them are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
@@ -35,21 +35,20 @@ pub struct Base {
     level: Level,
     /// The level of a view of the whole, where that is finer and cells of it are worth their bytes.
     view: Level,
-    /// Rows with which a view of the whole has cells of `level`.
-    view_rows: u64,
 }
 
 impl Base {
-    /// For a track whose lanes have `rows_of_lane` rows on average, of its first `rows`, over this span.
+    /// For a track whose lanes have `rows_of_lane` of its `rows` on average, over this span.
     #[must_use]
     pub fn new(rows_of_lane: u64, rows: u64, span: Interval) -> Self {
         let (rows_of_lane, span_ps) = (rows_of_lane.max(1), span.duration_ps() as f64);
         let level = at_least(span_ps / rows_of_lane as f64 * ROWS_PER_CELL as f64);
         let view = view_level(span);
         let rows_of_cell = rows_of_lane as f64 * (view.cell_ps() as f64 / span_ps.max(1.0));
-        let view = if rows_of_cell < MIN_VIEW_ROWS as f64 { level } else { view.min(level) };
-        let view_rows = (VIEW_CELLS * ROWS_PER_CELL).unsigned_abs().saturating_mul(rows / rows_of_lane);
-        Self { level, view, view_rows }
+        // Each lane has cells of its own: of many lanes, they must save more.
+        let min_rows = MIN_VIEW_ROWS as f64 * (rows as f64 / rows_of_lane as f64).max(1.0);
+        let view = if rows_of_cell < min_rows { level } else { view.min(level) };
+        Self { level, view }
     }
 }
 
@@ -87,6 +86,8 @@ pub struct PyramidWriter<C: Stored> {
     pages: Vec<Page>,
     bytes: u64,
     rows: u64,
+    /// From the first row to the start of the last.
+    span: Option<Interval>,
     /// Cells of the finest level so far.
     cells: u64,
 }
@@ -132,6 +133,7 @@ impl<C: Stored> PyramidWriter<C> {
             pages: Vec::new(),
             bytes: 0,
             rows: 0,
+            span: None,
             cells: 0,
         }
     }
@@ -151,6 +153,11 @@ impl<C: Stored> PyramidWriter<C> {
             let cell = Cell { index: cell.index, content: C::of(&cell.content) };
             closed.entry((lane, level.number())).or_default().push(cell);
         });
+    }
+
+    fn reach(&mut self, start_ps: i64) {
+        let start = Time(start_ps);
+        self.span.get_or_insert(Interval { start, end: start }).end = start;
     }
 
     /// Gives levels up until `more` cells are not too many for the rows there are.
@@ -179,10 +186,10 @@ impl<C: Stored> PyramidWriter<C> {
 
     /// Encodes the pages that are full.
     pub fn encode_full(&mut self, encoder: &mut Encoder) {
-        if self.rows > self.chosen.view_rows {
-            while self.base < self.chosen.level {
-                self.give_up_finest();
-            }
+        // A view is at least as coarse as the span so far tells.
+        let view = self.span.map_or(self.base, view_level);
+        while self.base < view.min(self.chosen.level) {
+            self.give_up_finest();
         }
         let finest = self.chosen.level.number();
         let full = |(key, cells): (&(u32, u8), &Vec<_>)| {
@@ -286,6 +293,7 @@ impl PyramidWriter<SliceCell> {
         (row, name): (u32, u32),
         is_wait: bool,
     ) {
+        self.reach(start_ps);
         let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
         self.make_room(reach);
         self.update(lane, |cascade, mut out| {
@@ -297,6 +305,7 @@ impl PyramidWriter<SliceCell> {
 impl PyramidWriter<Range> {
     /// Adds a sample of a counter.
     pub fn sample(&mut self, time_ps: i64, value: f64) {
+        self.reach(time_ps);
         self.make_room(|_| 0);
         self.update(0, |cascade, mut out| cascade.at(Time(time_ps), &mut out).merge(&Range::of(value)));
     }
