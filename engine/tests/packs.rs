@@ -12,7 +12,7 @@ use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
     Unit, Value,
 };
-use nprof_engine::query::{Finding, OneHand, Part, Pattern};
+use nprof_engine::query::{Finding, HitPage, OneHand, Part, Pattern};
 use nprof_engine::segment::{Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -191,7 +191,7 @@ proptest! {
             prop_assert_eq!(samples, given);
         }
         let all: Vec<&Given> = tracks.iter().flatten().collect();
-        let hits = segment.search(&Pattern::text("ab"), 5, &OneHand).unwrap();
+        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), &OneHand).unwrap();
         let matching = all.iter().filter(|given| given.text.as_deref().is_some_and(|text| text.contains("ab")));
         prop_assert_eq!(hits.rows.len(), matching.count() as u64);
         let selection = segment.selection(&segment.slice_tracks(None), window, &OneHand).unwrap();

@@ -157,7 +157,8 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     assert_eq!(names, ["LDWEIGHTS", "ACTIVATE"]);
     let detail = answer::slice(&segment, found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    let matches = segment.search(&Pattern::text("operand 50"), HitPage::first(1_000), &OneHand).unwrap().rows.len();
+    let matches =
+        segment.search(&Pattern::text("operand 50"), HitPage::first(1_000), &OneHand).unwrap().rows.len();
     let matching = (0..rows).filter(|at| at % 3 == 2 && (at % 500).to_string().starts_with("50")).count();
     assert_eq!(matches, matching as u64);
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();

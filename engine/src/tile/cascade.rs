@@ -117,9 +117,9 @@ mod tests {
         let mut cascade: Cascade<SliceSummary> = Cascade::new(Level::for_cell_ps(0.0), Level::COARSEST);
         let mut closed = Vec::new();
         let mut out = |level: Level, cell: Cell<SliceSummary>| closed.push((level.number(), cell.index));
-        cascade.slice((0, 10), (0, 0), &mut out);
+        cascade.slice((0, 10), (0, 0), false, &mut out);
         assert_eq!(cascade.open.len(), 1);
-        cascade.slice((2_000, 2_010), (1, 0), &mut out);
+        cascade.slice((2_000, 2_010), (1, 0), false, &mut out);
         assert_eq!(cascade.open.len(), 2);
         cascade.drop_finest(&mut out);
         cascade.finish(&mut out);
