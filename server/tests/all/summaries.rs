@@ -16,7 +16,7 @@ fn kept(stage: &Stage) -> PathBuf {
 
 #[tokio::test]
 async fn a_summary_is_computed_once_also_over_a_restart() {
-    let mut stage = Stage::new();
+    let mut stage = Stage::large();
     let path = kept(&stage);
     assert!(!path.exists());
     let first = stage.json(PATH).await;
