@@ -1,3 +1,5 @@
+//! Lanes are as with the plain rule: the lowest that is free. The plain rule looks at every slice and lane.
+
 use proptest::prelude::*;
 
 use super::*;
