@@ -1,8 +1,15 @@
-//! From slice to slice: along a lane, and to the lanes beside it.
+//! From slice to slice: along a lane, to the lanes beside it, and on to the neighbouring tracks.
+//!
+//! A step up or down goes to the nearest slice of the next lane. Beyond the track's last lane it goes to the nearest
+//! slice of the next track of slices, so repeated steps reach every lane of every track that is not hidden. Counters
+//! have no slices and are passed over. A step decodes the blocks around one moment; it scans further blocks only for a
+//! lane that is rarely used.
 
 use super::SliceAt;
 use crate::base::{Interval, Result};
+use crate::model::{TableId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
+use crate::tile::LaneSlice;
 
 /// Where to go from a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,52 +18,174 @@ pub enum Direction {
     Next,
     /// To the previous slice of the lane.
     Previous,
-    /// To the lane above: the slice there that overlaps, else the one that comes closest before.
+    /// To the nearest slice of the lane above, or of the track above.
     Up,
-    /// To the lane below, likewise.
+    /// To the nearest slice of the lane below, or of the track below.
     Down,
 }
 
+/// The way through the rows of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Backward,
+}
+
+/// Which lanes of a track a slice may stand on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lanes {
+    One(u32),
+    All,
+}
+
+impl Lanes {
+    fn has(self, lane: i64) -> bool {
+        match self {
+            Self::One(only) => i64::from(only) == lane,
+            Self::All => true,
+        }
+    }
+}
+
+/// A place in a track's table: the row `at` of a block, which may be the block's number of rows.
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    block: usize,
+    at: usize,
+}
+
 impl<B: Bytes> Segment<B> {
-    /// The slice in this direction; `None` at the end of the lane or track.
+    /// The slice in this direction; `None` at the end of the lane, or beyond the last track. Tracks below one of the
+    /// groups in `closed` are passed over.
     ///
     /// # Errors
     /// `Invalid` where the row is no slice; else where bytes are missing or damaged.
-    pub fn step(&self, row: u32, direction: Direction) -> Result<Option<SliceAt>> {
+    pub fn step(&self, row: u32, direction: Direction, closed: &[TrackId]) -> Result<Option<SliceAt>> {
         let from = self.slice(row)?;
-        let found = match direction {
-            Direction::Next => self.along_lane(&from, true)?,
-            Direction::Previous => self.along_lane(&from, false)?,
+        match direction {
+            Direction::Next => self.along_lane(&from, Way::Forward),
+            Direction::Previous => self.along_lane(&from, Way::Backward),
             Direction::Up => match from.slice.lane.checked_sub(1) {
-                Some(lane) => self.beside(&from, lane)?,
-                None => None,
+                Some(lane) => self.nearest(&from, from.track, Lanes::One(lane), direction),
+                None => self.in_next_track(&from, direction, closed),
             },
-            Direction::Down => self.beside(&from, from.slice.lane + 1)?,
-        };
-        found.map(|row| self.slice(row)).transpose()
+            Direction::Down => {
+                let lane = from.slice.lane + 1;
+                if lane < self.footer().tracks[from.track.0 as usize].lanes {
+                    self.nearest(&from, from.track, Lanes::One(lane), direction)
+                } else {
+                    self.in_next_track(&from, direction, closed)
+                }
+            }
+        }
     }
 
-    fn along_lane(&self, from: &SliceAt, forward: bool) -> Result<Option<u32>> {
+    fn in_next_track(
+        &self,
+        from: &SliceAt,
+        direction: Direction,
+        closed: &[TrackId],
+    ) -> Result<Option<SliceAt>> {
+        let order = self.slice_tracks(None);
+        let Some(own) = order.iter().position(|track| *track == from.track) else { return Ok(None) };
+        let is_shown = |track: &&TrackId| !self.is_below(**track, closed);
+        let next = match direction {
+            Direction::Up => order[..own].iter().rev().find(is_shown),
+            _ => order[own + 1..].iter().find(is_shown),
+        };
+        next.map_or(Ok(None), |track| self.nearest(from, *track, Lanes::All, direction))
+    }
+
+    /// Whether one of these groups is above a track.
+    fn is_below(&self, track: TrackId, groups: &[TrackId]) -> bool {
+        let tracks = &self.footer().tracks;
+        let parent = |track: TrackId| tracks.get(track.0 as usize)?.spec.parent;
+        // A damaged list could go in circles: no path is longer than the list.
+        let mut above = std::iter::successors(parent(track), |group| parent(*group)).take(tracks.len());
+        above.any(|group| groups.contains(&group))
+    }
+
+    /// The slice of a track that is nearest in time. Of several lanes that have one at the start of `from`, the lane
+    /// next to where the step comes from.
+    fn nearest(
+        &self,
+        from: &SliceAt,
+        track: TrackId,
+        lanes: Lanes,
+        direction: Direction,
+    ) -> Result<Option<SliceAt>> {
+        let moment = from.slice.start_ps;
+        let covering = self.slices_in(track, Interval::new(moment, moment.saturating_add(1)))?;
+        let covering = covering.into_iter().filter(|slice| lanes.has(i64::from(slice.lane)));
+        let beside = match direction {
+            Direction::Up => covering.max_by_key(|slice| slice.lane),
+            _ => covering.min_by_key(|slice| slice.lane),
+        };
+        if let Some(slice) = beside {
+            return Ok(Some(SliceAt { track, slice }));
+        }
+        let Some(start) = self.first_from(track, moment)? else { return Ok(None) };
+        let after = self.scan(track, start, lanes, Way::Forward)?;
+        let before = match lanes {
+            Lanes::One(_) => self.scan(track, start, lanes, Way::Backward)?,
+            Lanes::All => self.latest_end(track, moment)?,
+        };
+        let to_after = |slice: &SliceAt| slice.slice.start_ps.saturating_sub(from.end_ps()).max(0);
+        let to_before = |slice: &SliceAt| moment.saturating_sub(slice.end_ps());
+        Ok(match (before, after) {
+            (Some(before), Some(after)) if to_before(&before) < to_after(&after) => Some(before),
+            (before, after) => after.or(before),
+        })
+    }
+
+    /// The first row of a track that starts at this moment or later; the end of the last block if none does. `None` for
+    /// a track without rows.
+    fn first_from(&self, track: TrackId, moment: i64) -> Result<Option<Start>> {
+        let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
+        if blocks.is_empty() {
+            return Ok(None);
+        }
+        let starts = &self.blocks(table)?.starts()[blocks.clone()];
+        // The block before the first that starts late enough can have such rows at its end.
+        let block = blocks.start + starts.partition_point(|&start| start < moment).saturating_sub(1);
+        let starts = self.core_ints(table, ColumnRole::Start, block)?;
+        Ok(Some(Start { block, at: starts.partition_point(|&start| start < moment) }))
+    }
+
+    fn along_lane(&self, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
         let place = self.place(from.slice.row)?;
-        let blocks = self.blocks_of(from.track)?;
-        let list = self.blocks(place.table)?;
-        let first_row = self.footer().tables[usize::from(place.table.0)].first_row;
-        let mut block = place.block;
-        let mut at = Some(place.at);
+        let at = match way {
+            Way::Forward => place.at + 1,
+            Way::Backward => place.at,
+        };
+        self.scan(from.track, Start { block: place.block, at }, Lanes::One(from.slice.lane), way)
+    }
+
+    /// The first slice on one of these lanes: from a place on, or before it.
+    fn scan(&self, track: TrackId, start: Start, lanes: Lanes, way: Way) -> Result<Option<SliceAt>> {
+        let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
+        let Start { mut block, at } = start;
+        let mut at = Some(at);
         loop {
-            let lanes = self.core_ints(place.table, ColumnRole::Lane, block)?;
-            let is_lane = |lane: &i64| *lane == i64::from(from.slice.lane);
-            let found = if forward {
-                let start = at.map_or(0, |at| at + 1);
-                lanes[start..].iter().position(is_lane).map(|found| start + found)
-            } else {
-                lanes[..at.unwrap_or(lanes.len())].iter().rposition(is_lane)
+            let of_rows = self.core_ints(table, ColumnRole::Lane, block)?;
+            let found = match way {
+                Way::Forward => {
+                    let first = at.unwrap_or(0).min(of_rows.len());
+                    of_rows[first..].iter().position(|lane| lanes.has(*lane)).map(|found| first + found)
+                }
+                Way::Backward => {
+                    let end = at.unwrap_or(of_rows.len()).min(of_rows.len());
+                    of_rows[..end].iter().rposition(|lane| lanes.has(*lane))
+                }
             };
             if let Some(found) = found {
-                return Ok(u32::try_from(found).ok().map(|found| first_row + list.first_row(block) + found));
+                return self.slice_in_block(track, table, block, found);
             }
             at = None;
-            let next = if forward { Some(block + 1) } else { block.checked_sub(1) };
+            let next = match way {
+                Way::Forward => Some(block + 1),
+                Way::Backward => block.checked_sub(1),
+            };
             match next.filter(|next| blocks.contains(next)) {
                 Some(next) => block = next,
                 None => return Ok(None),
@@ -64,14 +193,42 @@ impl<B: Bytes> Segment<B> {
         }
     }
 
-    fn beside(&self, from: &SliceAt, lane: u32) -> Result<Option<u32>> {
-        let window = Interval::new(from.slice.start_ps, from.end_ps().max(from.slice.start_ps + 1));
-        let overlapping = self.slices_in(from.track, window)?;
-        if let Some(found) = overlapping.iter().find(|slice| slice.lane == lane) {
-            return Ok(Some(found.row));
+    /// The slice of a track that ends last, of those that start before a moment.
+    fn latest_end(&self, track: TrackId, moment: i64) -> Result<Option<SliceAt>> {
+        let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
+        let list = self.blocks(table)?;
+        let end = blocks.start + list.starts()[blocks.clone()].partition_point(|&start| start < moment);
+        let mut latest: Option<LaneSlice> = None;
+        let end_of = |slice: &LaneSlice| slice.start_ps.saturating_add(slice.duration_ps);
+        for block in (blocks.start..end).rev() {
+            if latest.as_ref().is_some_and(|latest| list.end(block) <= end_of(latest)) {
+                continue;
+            }
+            self.block_slices(table, block, |slice| {
+                let is_later = latest.as_ref().is_none_or(|latest| end_of(&slice) > end_of(latest));
+                if slice.start_ps < moment && is_later {
+                    latest = Some(slice);
+                }
+            })?;
         }
-        // The last one of that lane before this slice.
-        let before = SliceAt { slice: crate::tile::LaneSlice { lane, ..from.slice }, ..*from };
-        self.along_lane(&before, false)
+        Ok(latest.map(|slice| SliceAt { track, slice }))
+    }
+
+    fn slice_in_block(
+        &self,
+        track: TrackId,
+        table: TableId,
+        block: usize,
+        at: usize,
+    ) -> Result<Option<SliceAt>> {
+        let mut rows = 0;
+        let mut found = None;
+        self.block_slices(table, block, |slice| {
+            if rows == at {
+                found = Some(SliceAt { track, slice });
+            }
+            rows += 1;
+        })?;
+        Ok(found)
     }
 }

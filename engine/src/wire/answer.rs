@@ -266,12 +266,18 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
     })
 }
 
-/// The slice in this direction.
+/// The slice in this direction; `None` where there is none. Tracks below one of the groups in `closed` are passed over.
 ///
 /// # Errors
 /// As [`slice`].
-pub fn step<B: Bytes>(segment: &Segment<B>, row: u32, direction: Direction) -> Result<Option<SliceDetail>> {
-    segment.step(row, direction)?.map(|at| slice(segment, at.slice.row)).transpose()
+pub fn step<B: Bytes>(
+    segment: &Segment<B>,
+    row: u32,
+    direction: Direction,
+    closed: &[u32],
+) -> Result<Option<SliceDetail>> {
+    let closed: Vec<TrackId> = closed.iter().copied().map(TrackId).collect();
+    segment.step(row, direction, &closed)?.map(|at| slice(segment, at.slice.row)).transpose()
 }
 
 /// The slices that overlap a window: of all tracks, or of those asked for.

@@ -29,9 +29,9 @@ pub enum Step {
     Next,
     /// The one before it in its lane.
     Previous,
-    /// The nearest slice in the lane or track above.
+    /// The nearest slice in the lane above, then in the track above.
     Up,
-    /// The nearest slice in the lane or track below.
+    /// The nearest slice in the lane below, then in the track below.
     Down,
 }
 
@@ -131,12 +131,24 @@ impl Client {
         message(&format!("{}/slices/{row}", rank_path(slug, rank))).await
     }
 
-    /// All about the slice beside this one.
+    /// All about the slice beside this one; `None` where there is none. Steps up and down pass over the tracks below the
+    /// groups in `closed`.
     ///
     /// # Errors
-    /// As [`Client::profiles`]; status 404 where there is none.
-    pub async fn step(self, slug: &str, rank: u32, row: u32, step: Step) -> Result<SliceDetail, FetchError> {
-        message(&format!("{}/slices/{row}/step?direction={}", rank_path(slug, rank), step.name())).await
+    /// As [`Client::profiles`].
+    pub async fn step(
+        self,
+        slug: &str,
+        rank: u32,
+        row: u32,
+        (step, closed): (Step, &[u32]),
+    ) -> Result<Option<SliceDetail>, FetchError> {
+        let closed: Vec<String> = closed.iter().map(u32::to_string).collect();
+        let query = format!("direction={}&closed={}", step.name(), closed.join(","));
+        let path = format!("{}/slices/{row}/step?{query}", rank_path(slug, rank));
+        let body = bytes(&path, &RequestInit::new(), POSTCARD).await?;
+        // An answer without content: no message is empty.
+        if body.is_empty() { Ok(None) } else { decode::message(&body).map(Some) }
     }
 
     /// The slices in a span, at most `limit`.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocking;
 use super::path::{At, With};
-use super::reply::Form;
+use super::reply::{self, Form};
 use super::waiting::Waiting;
 use crate::app::{App, OpenRank};
 use crate::error::ApiError;
@@ -46,6 +46,7 @@ pub struct SlicePath {
 #[derive(Debug, Deserialize)]
 pub struct StepQuery {
     direction: Direction,
+    closed: Option<String>,
 }
 
 /// A direction in the timeline.
@@ -56,9 +57,9 @@ pub enum Direction {
     Previous,
     /// The next slice in its lane.
     Next,
-    /// The nearest slice in the lane or track above.
+    /// The nearest slice in the lane above, then in the track above.
     Up,
-    /// The nearest slice in the lane or track below.
+    /// The nearest slice in the lane below, then in the track below.
     Down,
 }
 
@@ -92,11 +93,15 @@ impl SpanQuery {
 
     /// The numbers in `tracks=3,5,7`; `None` for all tracks.
     fn tracks(&self) -> Result<Option<Vec<u32>>, ApiError> {
-        let bad = |_| ApiError::BadRequest("tracks are numbers with commas between: tracks=3,5,7".to_owned());
-        let Some(text) = &self.tracks else { return Ok(None) };
-        let numbers = text.split(',').filter(|part| !part.is_empty());
-        numbers.map(|part| part.trim().parse().map_err(bad)).collect::<Result<_, _>>().map(Some)
+        self.tracks.as_deref().map(|text| numbers("tracks", text)).transpose()
     }
+}
+
+/// The numbers of tracks in a parameter such as `tracks=3,5,7`.
+fn numbers(name: &str, text: &str) -> Result<Vec<u32>, ApiError> {
+    let bad = |_| ApiError::BadRequest(format!("{name} are numbers with commas between: {name}=3,5,7"));
+    let parts = text.split(',').filter(|part| !part.is_empty());
+    parts.map(|part| part.trim().parse().map_err(bad)).collect()
 }
 
 /// What to search.
@@ -210,16 +215,21 @@ pub async fn slice(State(app): State<App>, At(at): At<SlicePath>, form: Form) ->
     ask(app, at.slug, at.rank, form, move |rank| Ok(answer::slice(&rank.segment, at.row)?)).await
 }
 
-/// `GET …/ranks/{rank}/slices/{row}/step?direction=`
+/// `GET …/ranks/{rank}/slices/{row}/step?direction=&closed=`
+///
+/// Answers with status 204 where there is no slice in that direction.
 pub async fn step(
     State(app): State<App>,
     At(at): At<SlicePath>,
     With(query): With<StepQuery>,
     form: Form,
 ) -> Result<Response, ApiError> {
-    ask(app, at.slug, at.rank, form, move |rank| {
-        let beside = answer::step(&rank.segment, at.row, query.direction.into())?;
-        beside.ok_or_else(|| ApiError::NotFound("there is no slice in that direction".to_owned()))
+    let closed = query.closed.as_deref().map(|text| numbers("closed", text)).transpose()?.unwrap_or_default();
+    blocking(move || {
+        let rank = app.rank(&at.slug, at.rank)?;
+        let beside = answer::step(&rank.segment, at.row, query.direction.into(), &closed)
+            .map_err(|error| ApiError::from(error).of(&at.slug, &rank))?;
+        beside.map_or_else(|| Ok(reply::nothing()), |detail| form.reply(&detail))
     })
     .await
 }

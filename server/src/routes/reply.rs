@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::wire::POSTCARD;
 use serde::Serialize;
@@ -42,6 +42,11 @@ impl Form {
         headers.insert(header::VARY, HeaderValue::from_static("accept"));
         Ok(response)
     }
+}
+
+/// The answer to a question that has none: status 204, asked for anew each time.
+pub fn nothing() -> Response {
+    (StatusCode::NO_CONTENT, [(header::CACHE_CONTROL, "no-cache")]).into_response()
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Form {

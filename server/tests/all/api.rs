@@ -60,9 +60,35 @@ async fn slices_and_their_neighbours() {
     assert_eq!(next["slice"]["start_ps"], 40_000_000);
     assert_eq!(next["successors"][0]["slice"]["name"], "worker");
     let end = stage.get(&format!("{rank}/slices/{}/step?direction=next", next["slice"]["row"])).await;
-    assert_eq!(end.status, StatusCode::NOT_FOUND);
+    assert_eq!((end.status, end.body.len()), (StatusCode::NO_CONTENT, 0));
+    let missing = stage.get(&format!("{rank}/slices/9999/step?direction=next")).await;
+    assert_eq!(missing.status, StatusCode::NOT_FOUND);
     let found = stage.json(&format!("{rank}/search?q=needle")).await;
     assert_eq!((found["total"].as_u64(), found["hits"][0]["field"].as_str()), (Some(1), Some("text")));
+}
+
+#[tokio::test]
+async fn steps_down_lead_through_the_tracks_that_are_not_below_closed_groups() {
+    let stage = Stage::new();
+    let rank = "/api/profiles/small/ranks/0";
+    let detail = stage.json(rank).await;
+    let id = |name: &str| {
+        let tracks = detail["tracks"].as_array().unwrap();
+        tracks.iter().find(|track| track["name"] == name).map(|track| track["id"].as_u64().unwrap())
+    };
+    let outer = stage.row("outer").await;
+    let step = |row: u64, more: String| format!("{rank}/slices/{row}/step?direction={more}");
+    let inner = stage.json(&step(outer, "down".to_owned())).await["slice"]["row"].as_u64().unwrap();
+    let worker = stage.json(&step(inner, "down".to_owned())).await;
+    assert_eq!(worker["slice"]["name"], "worker");
+    // The deepest of those that run when it starts.
+    let back = stage.json(&step(worker["slice"]["row"].as_u64().unwrap(), "up".to_owned())).await;
+    assert_eq!((&back["slice"]["name"], &back["slice"]["start_ps"]), (&"inner".into(), &40_000_000.into()));
+    let group = id("process 1").unwrap();
+    let past = stage.get(&step(inner, format!("down&closed={group}"))).await;
+    assert_eq!(past.status, StatusCode::NO_CONTENT);
+    assert_eq!(stage.get(&step(outer, "up".to_owned())).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(stage.get(&step(outer, "up&closed=x".to_owned())).await.status, StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]

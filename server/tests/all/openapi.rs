@@ -140,7 +140,7 @@ async fn every_answer_fits_its_schema() {
         ("readProfile", "/api/profiles/small".to_owned()),
         ("readRank", rank.to_owned()),
         ("readSlice", format!("{rank}/slices/{row}")),
-        ("stepFromSlice", format!("{rank}/slices/{row}/step?direction=up")),
+        ("stepFromSlice", format!("{rank}/slices/{row}/step?direction=next")),
         ("listEvents", format!("{rank}/events?{span}")),
         ("search", format!("{rank}/search?q=e")),
         ("summariseSelection", format!("{rank}/selection?{span}")),
@@ -156,6 +156,12 @@ async fn every_answer_fits_its_schema() {
         let asked = request("GET", &path).header("accept", "application/json").body(Body::empty()).unwrap();
         check("readTile", "200", &stage.ask(asked).await.json());
     }
+    let nothing = stage.get(&format!("{rank}/slices/{row}/step?direction=previous")).await;
+    let responses =
+        &document["paths"]["/api/profiles/{slug}/ranks/{rank}/slices/{row}/step"]["get"]["responses"];
+    let described = resolve(&document, &responses[nothing.status.as_str()]);
+    assert!(described.is_object() && described.get("content").is_none(), "{}", nothing.status);
+    assert!(nothing.body.is_empty());
     check("readProfile", "404", &stage.get("/api/profiles/none").await.json());
     let without_body = ["deleteProfile", "cancelJob"];
     let operations =

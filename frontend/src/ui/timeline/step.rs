@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::{Track, TrackKind};
 
 use super::pointer::around;
 use super::stage::StageHandle;
-use crate::fetch::{Client, FetchError, Step};
+use crate::fetch::{Client, Step};
 use crate::view::keys::{KeyAction, action};
 use crate::view::opening::hidden_by;
 use crate::view::{Command, View};
@@ -80,10 +81,11 @@ impl Keys {
         }
         self.is_stepping.set_value(true);
         spawn_local(async move {
-            let answer = Client.step(&slug, rank.entry.rank, row, step).await;
+            let closed = closed_groups(&rank.tracks, self.view);
+            let answer = Client.step(&slug, rank.entry.rank, row, (step, &closed)).await;
             self.is_stepping.try_set_value(false);
             match answer {
-                Ok(detail) => {
+                Ok(Some(detail)) => {
                     let slice = detail.slice;
                     let (row, start_ps, duration_ps) = (slice.row, slice.start_ps, slice.duration_ps);
                     let hidden_by = |view: &View| hidden_by(&rank.tracks, view, slice.track);
@@ -91,9 +93,19 @@ impl Keys {
                     self.on_command.run(Command::Reveal { row, start_ps, duration_ps, hidden_by });
                 }
                 // There is no slice on that side.
-                Err(FetchError::Refused { status: 404, .. }) => {}
+                Ok(None) => {}
                 Err(error) => self.problem.set(Some(error.to_string())),
             }
         });
     }
+}
+
+/// The groups of which only the heading is shown. Steps pass over them: what is selected is always in sight, and a
+/// group of many queues opens when its heading is clicked, not on the way to what lies below.
+fn closed_groups(tracks: &[Track], view: Signal<View>) -> Vec<u32> {
+    let is_closed = |view: &View| {
+        let closed = tracks.iter().filter(|track| track.kind == TrackKind::Group && view.is_closed(track));
+        closed.map(|group| group.id).collect()
+    };
+    view.try_with_untracked(is_closed).unwrap_or_default()
 }
