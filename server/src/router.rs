@@ -13,7 +13,7 @@ use tower_http::trace::TraceLayer;
 use crate::access::{self, Access};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::routes::{health, jobs, openapi, page, profiles, ranks, tiles, upload};
+use crate::routes::{counters, health, jobs, openapi, page, profiles, ranks, tiles, upload};
 
 /// One operation of the API.
 pub struct Route {
@@ -42,6 +42,7 @@ pub const ROUTES: &[Route] = routes! {
     "GET" "/api/profiles/{slug}/ranks/{rank}/tiles/{content}/{group}/{level}/{index}" => get(tiles::read);
     "GET" "/api/profiles/{slug}/ranks/{rank}/slices/{row}" => get(ranks::slice);
     "GET" "/api/profiles/{slug}/ranks/{rank}/slices/{row}/step" => get(ranks::step);
+    "GET" "/api/profiles/{slug}/ranks/{rank}/counters/{track}" => get(counters::read);
     "GET" "/api/profiles/{slug}/ranks/{rank}/events" => get(ranks::events);
     "GET" "/api/profiles/{slug}/ranks/{rank}/search" => get(ranks::search);
     "GET" "/api/profiles/{slug}/ranks/{rank}/selection" => get(ranks::selection);

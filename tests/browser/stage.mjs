@@ -88,13 +88,19 @@ async function answers(url) {
   }
 }
 
-let browser = null;
-after(async () => (await browser)?.close());
+const browsers = new Map();
+after(async () => {
+  for (const browser of browsers.values()) await (await browser).close();
+});
 
-/** One browser for all tests of a file: starting it takes longer than most of them. */
-function openBrowser() {
-  browser ??= chromium.launch({ executablePath: required("NPROF_CHROMIUM"), args: CHROMIUM_ARGUMENTS });
-  return browser;
+/** One browser for all tests of a file with the same flags: starting it takes longer than most of them. */
+function openBrowser(flags) {
+  const key = flags.join(" ");
+  if (!browsers.has(key)) {
+    const args = [...CHROMIUM_ARGUMENTS, ...flags];
+    browsers.set(key, chromium.launch({ executablePath: required("NPROF_CHROMIUM"), args }));
+  }
+  return browsers.get(key);
 }
 
 /** How many answers each page waits for. */
@@ -106,12 +112,13 @@ export function isQuiet(page) {
 }
 
 /**
- * A page of `width` × `height` pixels, and what else Playwright's contexts can be told, with cookies and storage of its own, until test `t` ends. `problems` fills with
- * what the page could not do: uncaught errors, errors on its console, requests that failed.
+ * A page of `width` × `height` pixels, with cookies and storage of its own, until test `t` ends. `flags` are further
+ * arguments of Chromium; `more` is passed to Playwright's context. `problems` fills with what the page could not do:
+ * uncaught errors, errors on its console, requests that failed.
  */
-export async function openPage(t, { width = 1280, height = 800, ...more } = {}) {
+export async function openPage(t, { width = 1280, height = 800, flags = [], ...more } = {}) {
   const options = { viewport: { width, height }, colorScheme: "light", ...more };
-  const context = await (await openBrowser()).newContext(options);
+  const context = await (await openBrowser(flags)).newContext(options);
   t.after(() => context.close());
   const page = await context.newPage();
   waiting.set(page, 0);

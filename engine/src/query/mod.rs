@@ -4,6 +4,7 @@
 //! All are plain calls that decode the blocks they need and nothing else.
 
 mod active;
+mod counter;
 mod fields;
 mod hands;
 mod name_slots;
@@ -16,6 +17,7 @@ mod slice;
 mod verify;
 
 pub use active::active_span;
+pub use counter::{CounterAt, CounterSpan};
 pub use fields::RowFields;
 pub use hands::{Hands, OneHand};
 pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};

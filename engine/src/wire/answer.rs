@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::catalog::{Field, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry};
+use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{FieldContent, FieldValue, Neighbour, SliceDetail, SliceEntry};
 use super::search::{SearchHit, SearchResult};
 use super::selection::{NameTotal, SelectionSummary, TrackTotal};
@@ -278,6 +279,32 @@ pub fn step<B: Bytes>(
 ) -> Result<Option<SliceDetail>> {
     let closed: Vec<TrackId> = closed.iter().copied().map(TrackId).collect();
     segment.step(row, direction, &closed)?.map(|at| slice(segment, at.slice.row)).transpose()
+}
+
+/// A counter at a moment, and over a span.
+///
+/// # Errors
+/// `Invalid` where the track is no counter; else where bytes are missing or damaged.
+pub fn counter<B: Bytes>(
+    segment: &Segment<B>,
+    track: u32,
+    moment: i64,
+    span: Interval,
+) -> Result<CounterDetail> {
+    let at = segment.counter_at(TrackId(track), moment)?;
+    let over = segment.counter_over(TrackId(track), span)?;
+    let sample = |sample: tile::Sample| CounterSample { time_ps: sample.time_ps, value: sample.value };
+    Ok(CounterDetail {
+        track,
+        sample: at.sample.map(sample),
+        before: at.before.map(sample),
+        span: over.map(|over| CounterTotals {
+            samples: over.samples,
+            min: over.min,
+            max: over.max,
+            mean: over.mean,
+        }),
+    })
 }
 
 /// The slices that overlap a window: of all tracks, or of those asked for.

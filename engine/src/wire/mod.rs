@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod catalog;
+pub mod counter;
 pub mod detail;
 pub mod job;
 pub mod search;

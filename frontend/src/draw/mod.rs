@@ -7,11 +7,17 @@ pub mod batch;
 pub mod density;
 pub mod names;
 pub mod palette;
+pub mod rectangle;
 pub mod scene;
 pub mod shape;
 pub mod strip;
+pub mod surface;
 
 #[cfg(feature = "browser")]
 pub mod overlay;
+#[cfg(feature = "browser")]
+pub mod painter;
+#[cfg(feature = "browser")]
+pub mod plain;
 #[cfg(feature = "browser")]
 pub mod webgl;

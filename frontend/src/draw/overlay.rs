@@ -199,8 +199,9 @@ impl Pen {
         }
         context.set_fill_style_str(inks.muted);
         let minor_px = ruler.minor_ps as f64 * scale.px_per_ps();
-        let first = scale.window.start.0.div_euclid(ruler.minor_ps);
-        let mut x_px = scale.px_from_time(first.saturating_mul(ruler.minor_ps));
+        let since_zero_ps = scale.window.start.0.saturating_sub(ruler.zero_ps);
+        let first_ps = since_zero_ps.div_euclid(ruler.minor_ps).saturating_mul(ruler.minor_ps);
+        let mut x_px = scale.px_from_time(first_ps.saturating_add(ruler.zero_ps));
         while x_px < scale.width_px && minor_px >= 1.0 {
             context.fill_rect(x_px.round(), height_px - 4.0, 1.0, 4.0);
             x_px += minor_px;

@@ -17,6 +17,7 @@ use super::batch::{Batch, INSTANCE_WORDS, Instance};
 use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;
+use super::surface::Surface;
 
 /// Bytes of an instance.
 const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
@@ -38,31 +39,6 @@ const FRAGMENT: &str = include_str!("quad.frag");
 /// Why nothing can be drawn, in words for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoWebGl(pub String);
-
-/// What a frame needs beside its rectangles, in CSS pixels.
-#[derive(Debug, Clone)]
-pub struct Surface {
-    /// Width.
-    pub width_px: f64,
-    /// Height.
-    pub height_px: f64,
-    /// Distance of its top from the top of the first row.
-    pub scroll_px: f64,
-    /// Pixels of the screen for a CSS pixel.
-    pub ratio: f64,
-    /// Where vertical lines stand, below all rectangles.
-    pub lines_px: Vec<f64>,
-    /// What everything stands on.
-    pub ground: Ground,
-}
-
-impl Surface {
-    /// Width and height in pixels of the screen.
-    fn size_px(&self) -> (i32, i32) {
-        let px = |length: f64| (length * self.ratio).round() as i32;
-        (px(self.width_px), px(self.height_px))
-    }
-}
 
 /// The canvas with everything that was uploaded.
 #[derive(Debug)]
@@ -275,11 +251,7 @@ impl Painter {
 
     /// A line is a small part of the canvas that is cleared to its colour.
     fn draw_lines(&self, surface: &Surface, height: i32) {
-        let (ink, alpha) = match surface.ground {
-            Ground::Light => ([0.08, 0.10, 0.14], 0.09),
-            Ground::Dark => ([0.90, 0.91, 0.93], 0.09),
-        };
-        let [red, green, blue] = ink.map(|part: f32| part * alpha);
+        let [red, green, blue, alpha] = surface.line_premultiplied();
         self.gl.clear_color(red, green, blue, alpha);
         for x_px in &surface.lines_px {
             let thickness = surface.ratio.round().max(1.0) as i32;

@@ -6,6 +6,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
+use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::job::JobReport;
 use nprof_engine::wire::search::SearchResult;
@@ -20,6 +21,7 @@ use web_sys::{AbortSignal, Headers, RequestInit, Response};
 
 use super::decode;
 use super::error::FetchError;
+use crate::view::Reading;
 use crate::view::url::{percent_encoded, syntax_name};
 
 /// Where to step from a slice.
@@ -149,6 +151,26 @@ impl Client {
         let body = bytes(&path, &RequestInit::new(), POSTCARD).await?;
         // An answer without content: no message is empty.
         if body.is_empty() { Ok(None) } else { decode::message(&body).map(Some) }
+    }
+
+    /// A counter at a moment, and its values over a span.
+    ///
+    /// # Errors
+    /// As [`Client::profiles`]; [`FetchError::Cancelled`] after the signal.
+    pub async fn counter(
+        self,
+        slug: &str,
+        rank: u32,
+        reading: Reading,
+        span: Interval,
+        cancel: &AbortSignal,
+    ) -> Result<CounterDetail, FetchError> {
+        let request = RequestInit::new();
+        request.set_signal(Some(cancel));
+        let Reading { track, time_ps } = reading;
+        let query = format!("at_ps={time_ps}&{}", span_query(span));
+        let path = format!("{}/counters/{track}?{query}", rank_path(slug, rank));
+        decode::message(&bytes(&path, &request, POSTCARD).await?)
     }
 
     /// The slices in a span, at most `limit`.

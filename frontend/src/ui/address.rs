@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::place::{ListView, Place};
+use crate::view::trail::{Entry, Trail};
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
 
@@ -20,17 +21,22 @@ pub struct Address {
     place: RwSignal<Place>,
     /// The rewrite that waits.
     rewrite: StoredValue<Option<TimeoutHandle>>,
+    /// The windows of the profile that is open.
+    trail: StoredValue<Trail>,
 }
 
 impl Address {
     /// Reads the address bar, and listens to "back" and "forward" from now on.
     #[must_use]
     pub fn new() -> Self {
-        let address =
-            Self { place: RwSignal::new(Place::from_url(&current_url())), rewrite: StoredValue::new(None) };
+        let address = Self {
+            place: RwSignal::new(Place::from_url(&current_url())),
+            rewrite: StoredValue::new(None),
+            trail: StoredValue::new(Trail::default()),
+        };
         let listener = window_event_listener(leptos::ev::popstate, move |_| {
             address.drop_rewrite();
-            address.place.set(Place::from_url(&current_url()));
+            address.come_to(Place::from_url(&current_url()));
         });
         on_cleanup(move || listener.remove());
         address
@@ -46,12 +52,34 @@ impl Address {
     pub fn open(self, place: Place) {
         self.settle();
         push(&place.url());
+        self.come_to(place);
+    }
+
+    /// Shows a place that the address names already. Another profile has no windows to go back to.
+    fn come_to(self, place: Place) {
+        let profile = |place: &Place| place.view().map(|view| view.profile.clone());
+        let is_other = self.place.with_untracked(profile) != profile(&place);
+        self.trail.update_value(|trail| if is_other { *trail = Trail::default() } else { trail.rest() });
         self.place.set(place);
     }
 
-    /// Applies a command to the view of an opened profile whose rank covers `whole`.
+    /// Applies a command to the view of an opened profile whose ranks cover `whole`.
     pub fn apply(self, command: &Command, whole: Interval) {
-        self.change(command.history(), |view| view.apply(command, whole));
+        let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
+        let next = match command {
+            Command::Undo => {
+                let before = self.trail.try_update_value(|trail| trail.undo(now.window)).flatten();
+                let Some(window) = before else { return };
+                View { window, ..now.clone() }
+            }
+            _ => now.clone().apply(command, whole),
+        };
+        if next == now {
+            return;
+        }
+        // The window that "undo" leaves is not one to go back to.
+        let before = if *command == Command::Undo { next.window } else { now.window };
+        self.step(command.history(), before, next);
     }
 
     /// Looks at the list of profiles in another way.
@@ -60,20 +88,23 @@ impl Address {
         self.place.set(Place::List(view));
     }
 
-    fn change(self, history: History, step: impl FnOnce(View) -> View) {
-        let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
-        let next = step(now.clone());
-        if next == now {
-            return;
-        }
-        match history {
-            History::Push => {
+    fn step(self, history: History, before: Option<Interval>, next: View) {
+        let windows = (before, next.window);
+        let entry = self.trail.try_update_value(|trail| trail.step(history, windows, now_ms()));
+        match entry {
+            Some(Entry::New) => {
                 self.settle();
                 push(&next.to_string());
             }
-            History::Replace => self.rewrite_soon(),
+            Some(Entry::Same) | None => self.rewrite_soon(),
         }
         self.place.set(Place::Profile(next));
+    }
+
+    /// Writes a view that says the same as the current one into the address bar.
+    pub fn correct(self, view: &View) {
+        self.drop_rewrite();
+        replace(&view.to_string());
     }
 
     fn rewrite_soon(self) {
@@ -105,6 +136,10 @@ impl Default for Address {
     fn default() -> Self {
         Self::new()
     }
+}
+
+fn now_ms() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
 }
 
 fn current_url() -> String {

@@ -69,8 +69,14 @@ pub fn App() -> impl IntoView {
 /// Whether a key is meant for the page: not typed into a field, no shortcut of the browser, no dialog above.
 #[must_use]
 pub fn is_for_page(event: &web_sys::KeyboardEvent) -> bool {
+    is_outside_of_fields(event) && !(event.ctrl_key() || event.meta_key() || event.alt_key())
+}
+
+/// As [`is_for_page`], whichever other keys are held: some keyboards type brackets with AltGr or Option.
+#[must_use]
+pub fn is_outside_of_fields(event: &web_sys::KeyboardEvent) -> bool {
     use wasm_bindgen::JsCast;
-    if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() {
+    if event.default_prevented() {
         return false;
     }
     let Some(target) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else {

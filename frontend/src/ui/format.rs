@@ -18,7 +18,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    fn plain(text: String) -> Self {
+    pub fn plain(text: String) -> Self {
         Self { text, exact: None }
     }
 
@@ -70,19 +70,6 @@ fn long_duration(seconds: i64) -> String {
     format!("{sign}{} h {} min", seconds / SECONDS_PER_HOUR, seconds % SECONDS_PER_HOUR / SECONDS_PER_MINUTE)
 }
 
-/// A moment: as a span of time since the origin, except that long ones keep their microseconds (`85,898.231830 s`).
-/// Traces may count from when a machine was switched on.
-#[must_use]
-pub fn moment(ps: i64) -> String {
-    let seconds = ps / PS_PER_S;
-    if seconds.abs() < SECONDS_PER_MINUTE {
-        return duration(ps);
-    }
-    let sign = if ps < 0 { "−" } else { "" };
-    let micros = (ps % PS_PER_S / PS_PER_US).unsigned_abs();
-    format!("{sign}{}.{micros:06} s", count(seconds.unsigned_abs()))
-}
-
 /// A span of time in nanoseconds, to the picosecond: `1,234,567.891 ns`.
 #[must_use]
 pub fn exact_ns(ps: i64) -> String {
@@ -94,12 +81,6 @@ pub fn exact_ns(ps: i64) -> String {
     }
     let rest = format!("{rest:03}");
     format!("{sign}{}.{} ns", count(whole), rest.trim_end_matches('0'))
-}
-
-/// A moment, short and exact.
-#[must_use]
-pub fn shown_moment(ps: i64) -> Shown {
-    Shown::new(moment(ps), exact_ns(ps))
 }
 
 /// A span of time, short and exact.
@@ -268,6 +249,16 @@ pub fn date(unix_ms: i64, offset_minutes: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
+/// A moment on the wall clock in UTC: `2026-11-21 01:06:09.001203 UTC`.
+#[must_use]
+pub fn utc(unix_ns: i64) -> String {
+    const NS_PER_MS: i64 = 1_000_000;
+    const NS_PER_S: i64 = 1_000 * NS_PER_MS;
+    let minute = date(unix_ns.div_euclid(NS_PER_MS), 0);
+    let within = unix_ns.rem_euclid(NS_PER_S * SECONDS_PER_MINUTE);
+    format!("{minute}:{:02}.{:06} UTC", within / NS_PER_S, within % NS_PER_S / 1_000)
+}
+
 /// How long ago, in the coarsest unit that fits: `just now`, `5 min ago`, `3 days ago`. `None` for more than
 /// [`OLD_DAYS`] days, of which a date says more.
 #[must_use]
@@ -324,13 +315,6 @@ mod tests {
         check_duration(i64::MIN, "−2562 h 2 min", "−9,223,372,036,854,775.808 ns");
     }
 
-    #[test]
-    fn long_moments_keep_their_microseconds() {
-        assert_eq!(moment(59 * PS_PER_S), "59 s");
-        assert_eq!(moment(85_898_231_830_999_999), "85,898.231830 s");
-        assert_eq!(moment(-60 * PS_PER_S), "−60.000000 s");
-    }
-
     #[track_caller]
     fn check_value(content: FieldContent, unit: &str, text: &str, exact: Option<&str>) {
         let shown = value(&content, unit);
@@ -376,6 +360,13 @@ mod tests {
             assert_eq!(date(unix_s * 1000, 0), text);
         }
         assert_eq!(date(0, -90), "1969-12-31 22:30");
+    }
+
+    #[test]
+    fn wall_clocks_keep_their_microseconds() {
+        assert_eq!(utc(1_795_223_169_001_203_999), "2026-11-21 01:06:09.001203 UTC");
+        assert_eq!(utc(-1_000), "1969-12-31 23:59:59.999999 UTC");
+        assert_eq!(utc(0), "1970-01-01 00:00:00.000000 UTC");
     }
 
     #[test]

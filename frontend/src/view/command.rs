@@ -3,6 +3,7 @@
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
+use super::reading::Reading;
 use super::state::{Tab, View};
 use super::window;
 
@@ -30,12 +31,29 @@ pub enum Command {
     Slide(Interval),
     /// Shows this span.
     Show(Interval),
-    /// Shows the whole rank.
+    /// Shows this span, of a slice that was just selected.
+    Focus(Interval),
+    /// Shows everything.
     ShowAll,
+    /// Shows the window before the last zoom; see [`Trail`](super::trail::Trail).
+    Undo,
     /// Selects a slice by its row, or none.
     Select(Option<u32>),
+    /// Reads a counter at a moment; no slice is selected.
+    Read(Reading),
     /// Selects a slice and moves the window as little as needed to show it.
     Reveal {
+        /// The slice's row.
+        row: u32,
+        /// Its start.
+        start_ps: i64,
+        /// Its length.
+        duration_ps: i64,
+        /// The closed groups that hide it: they open.
+        hidden_by: Vec<u32>,
+    },
+    /// Selects the slice that a step along or across the tracks leads to, as [`Command::Reveal`].
+    Step {
         /// The slice's row.
         row: u32,
         /// Its start.
@@ -66,7 +84,9 @@ pub enum Command {
 pub enum History {
     /// A step that "back" takes back.
     Push,
-    /// One of many small steps: the current entry is rewritten.
+    /// A zoom or a move of the window: those without a rest between them are one step.
+    Settle,
+    /// No step of its own: the current entry is rewritten.
     Replace,
 }
 
@@ -79,6 +99,8 @@ impl Command {
             | Self::ZoomMiddle { .. }
             | Self::Pan { .. }
             | Self::Slide(_)
+            | Self::Focus(_) => History::Settle,
+            Self::Step { .. }
             | Self::ToggleGroup(_)
             | Self::SearchFor(_)
             | Self::SearchAs(_)
@@ -86,7 +108,9 @@ impl Command {
             | Self::ScrollTo(_) => History::Replace,
             Self::Show(_)
             | Self::ShowAll
+            | Self::Undo
             | Self::Select(_)
+            | Self::Read(_)
             | Self::Reveal { .. }
             | Self::Mark(_)
             | Self::OpenRank(_) => History::Push,
@@ -113,11 +137,17 @@ impl View {
                 self.window = Some(window::zoomed(now, factor, middle, whole));
             }
             Command::Pan { windows } => self.window = Some(window::shifted(now, windows, whole)),
-            Command::Show(span) | Command::Slide(span) => self.window = Some(window::clamped(span, whole)),
+            Command::Show(span) | Command::Slide(span) | Command::Focus(span) => {
+                self.window = Some(window::clamped(span, whole));
+            }
             Command::ShowAll => self.window = None,
-            Command::Select(row) => self.selected = row,
-            Command::Reveal { row, start_ps, duration_ps, ref hidden_by } => {
-                self.selected = Some(row);
+            // The owner of the view knows the windows before and shows the last of them.
+            Command::Undo => {}
+            Command::Select(row) => (self.selected, self.reading) = (row, None),
+            Command::Read(reading) => (self.selected, self.reading) = (None, Some(reading)),
+            Command::Reveal { row, start_ps, duration_ps, ref hidden_by }
+            | Command::Step { row, start_ps, duration_ps, ref hidden_by } => {
+                (self.selected, self.reading) = (Some(row), None);
                 hidden_by.iter().for_each(|group| self.toggle(*group));
                 let end_ps = start_ps.saturating_add(duration_ps.max(0));
                 let shown = window::revealing(now, start_ps, end_ps, whole);
@@ -133,7 +163,7 @@ impl View {
             Command::ShowTab(_) => {}
             Command::OpenRank(rank) => {
                 self.rank = Some(rank);
-                self.selected = None;
+                (self.selected, self.reading) = (None, None);
             }
         }
         if self.window == Some(window::widest(whole)) {
@@ -149,7 +179,11 @@ impl View {
         match *command {
             // The list of hits stays in sight while they are walked through; it has the details
             // beside it.
-            Command::Select(Some(_)) | Command::Reveal { .. } if now != Tab::Search => Tab::Details,
+            Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. } | Command::Step { .. }
+                if now != Tab::Search =>
+            {
+                Tab::Details
+            }
             Command::Mark(Some(_)) => Tab::Selection,
             Command::SearchFor(ref query) if !query.is_empty() => Tab::Search,
             Command::ShowTab(tab) => tab,
@@ -188,6 +222,10 @@ mod tests {
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(1)], "/profile/p?v=1&groups=1,3");
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(3)], "/profile/p?v=1");
         check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2&tab=details");
+        let reading = Reading { track: 7, time_ps: 12 };
+        check(&[Command::Select(Some(7)), Command::Read(reading)], "/profile/p?v=1&reading=7@12");
+        check(&[Command::Read(reading), Command::Select(Some(7))], "/profile/p?v=1&sel=7");
+        check(&[Command::Read(reading), Command::OpenRank(2)], "/profile/p?v=1&rank=2&tab=details");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=1&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=1");
         check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=1&mark=-5..6");

@@ -80,7 +80,7 @@ pub enum Hovered {
 }
 
 impl Hovered {
-    /// The row to select when it is clicked; counters have no details.
+    /// The row to select when it is clicked; `None` for counters, which are read instead.
     #[must_use]
     pub fn slice_row(&self) -> Option<u32> {
         match self {

@@ -1,6 +1,7 @@
 //! What is looked at: values and functions on them, without a browser.
 
 pub mod by_name;
+pub mod clock;
 pub mod command;
 pub mod extent;
 pub mod group_load;
@@ -12,18 +13,23 @@ pub mod layout;
 pub mod moments;
 pub mod nearest;
 pub mod opening;
+pub mod outside;
 pub mod panel;
+pub mod reading;
 pub mod scale;
 pub mod shortcut;
 pub mod state;
 pub mod ticks;
 pub mod touch;
+pub mod trail;
 pub mod url;
 pub mod window;
 
+pub use clock::Clock;
 pub use command::{Command, History};
 pub use extent::Extent;
 pub use hover::{Hover, Hovered};
 pub use layout::Layout;
+pub use reading::Reading;
 pub use scale::TimeScale;
 pub use state::{Tab, View};

@@ -67,6 +67,7 @@ pub const GROUPS: &[Group] = &[
             keys(&["A", "D"], &["a", "d"], "Move left, right"),
             gesture(&["Shift", "drag"], "Move"),
             keys(&["0"], &["0"], "Show everything"),
+            keys(&["Backspace"], &["Backspace"], "Undo the last zoom"),
         ],
     },
     Group {
@@ -81,10 +82,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         title: "Slices",
         shortcuts: &[
-            gesture(&["click"], "Select a slice"),
+            gesture(&["click"], "Select a slice, read a counter"),
             gesture(&["double click"], "Zoom to a slice"),
             keys(&["←", "→"], &["ArrowLeft", "ArrowRight"], "Previous, next slice of the track"),
-            keys(&["↑", "↓"], &["ArrowUp", "ArrowDown"], "Slice in the lane above, below"),
+            keys(&["↑", "↓"], &["ArrowUp", "ArrowDown"], "Slice in the lane or track above, below"),
             keys(&["F"], &["f"], "Zoom to the selected slice"),
             keys(&["M"], &["m"], "Add up the selected slice's span"),
             keys(&["Esc"], &["Escape"], "Drop the span, then the selection"),
@@ -120,6 +121,7 @@ pub const GROUPS: &[Group] = &[
         title: "Page",
         shortcuts: &[
             keys(&["[", "]"], &["[", "]"], "Previous, next rank"),
+            keys(&["<", ">"], &["<", ">"], "The same, with Shift and comma or period"),
             keys(&["?"], &["?"], "These keys"),
         ],
     },
@@ -128,10 +130,7 @@ pub const GROUPS: &[Group] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::keys::action;
-
-    /// The keys of ranks belong to the component with the ranks.
-    const OF_RANKS: [&str; 2] = ["[", "]"];
+    use crate::view::keys::{Press, action, rank_step};
 
     /// Everything that a key can type here.
     fn candidates() -> Vec<String> {
@@ -158,8 +157,8 @@ mod tests {
     }
 
     fn answers(key: &str) -> bool {
-        let is_of_ranks = OF_RANKS.contains(&key);
-        action(key).is_some() || page_key(key, "").is_some() || is_of_ranks
+        let press = Press { key, ..Press::default() };
+        action(press).is_some() || page_key(key, "").is_some() || rank_step(press).is_some()
     }
 
     #[test]

@@ -6,6 +6,8 @@ use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 use nprof_engine::wire::catalog::Track;
 
+use super::reading::Reading;
+
 /// What is looked at. A value: [`View::apply`](super::command) makes the next one, [`url`](super::url) writes it down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct View {
@@ -17,6 +19,8 @@ pub struct View {
     pub window: Option<Interval>,
     /// The row of the selected slice.
     pub selected: Option<u32>,
+    /// The counter that is read instead of a selected slice.
+    pub reading: Option<Reading>,
     /// A span that the user marked to ask for its statistics.
     pub marked: Option<Interval>,
     /// Groups, by track number, that the user turned from how they start: opened or closed.
@@ -78,7 +82,7 @@ impl View {
 
     /// The tab that is shown where none was chosen.
     pub(super) fn suiting_tab(&self) -> Tab {
-        match (self.selected, self.marked) {
+        match (self.selected.or(self.reading.map(|reading| reading.track)), self.marked) {
             (Some(_), _) => Tab::Details,
             (None, Some(_)) => Tab::Selection,
             (None, None) => Tab::Summary,

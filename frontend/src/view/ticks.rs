@@ -24,6 +24,8 @@ pub struct Ruler {
     pub ticks: Vec<Tick>,
     /// Distance between the small ticks.
     pub minor_ps: i64,
+    /// The moment that counts as zero; small ticks stand at multiples of their distance from it.
+    pub zero_ps: i64,
 }
 
 /// A labelled tick.
@@ -36,33 +38,49 @@ pub struct Tick {
 }
 
 impl Ruler {
-    /// The ruler for a window.
+    /// The ruler for a window. Labels count from `zero_ps`.
     #[must_use]
-    pub fn new(scale: &TimeScale) -> Self {
+    pub fn new(scale: &TimeScale, zero_ps: i64) -> Self {
+        let window = Interval::new(
+            scale.window.start.0.saturating_sub(zero_ps),
+            scale.window.end.0.saturating_sub(zero_ps),
+        );
         let (step_ps, minor_ps) = step(LABEL_PX / scale.px_per_ps());
         let (unit_ps, _) = unit_of(step_ps);
-        let base_ps = base(scale.window, unit_ps);
-        let first = scale.window.start.0.div_euclid(step_ps) * step_ps;
+        let base_ps = base(window, unit_ps);
+        let first = window.start.0.div_euclid(step_ps) * step_ps;
         let sign = if base_ps == 0 { "" } else { "+" };
         let ticks = (0..)
             .map_while(|at| first.checked_add(step_ps.checked_mul(at)?))
-            .take_while(|time_ps| *time_ps < scale.window.end.0)
-            .filter(|time_ps| *time_ps >= scale.window.start.0)
+            .take_while(|time_ps| *time_ps < window.end.0)
+            .filter(|time_ps| *time_ps >= window.start.0)
             .map(|time_ps| {
                 let offset_ps = time_ps - base_ps;
                 let sign = if offset_ps < 0 { "" } else { sign };
                 // Each label in the coarsest unit that it reaches: "1 µs" after "500 ns".
                 let (unit_ps, symbol) = unit_of(offset_ps.saturating_abs().max(unit_ps));
-                Tick { time_ps, label: format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps)) }
+                let label = format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps));
+                Tick { time_ps: time_ps.saturating_add(zero_ps), label }
             })
             .collect();
-        let base = (base_ps != 0).then(|| moment(base_ps));
-        Self { base, ticks, minor_ps }
+        let base = (base_ps != 0).then(|| in_full(base_ps));
+        Self { base, ticks, minor_ps, zero_ps }
     }
 }
 
-/// A moment in full, in the coarsest unit that it reaches: `59,602.423028 s`.
-fn moment(time_ps: i64) -> String {
+/// What the labels of a scale count from and the next coarser unit, both in picoseconds. The base counts from
+/// `zero_ps` and is 0 where labels are short without one.
+#[must_use]
+pub(super) fn base_of(scale: &TimeScale, zero_ps: i64) -> (i64, i64) {
+    let (step_ps, _) = step(LABEL_PX / scale.px_per_ps());
+    let (unit_ps, _) = unit_of(step_ps);
+    let start_ps = scale.window.start.0.saturating_sub(zero_ps);
+    let window = Interval::new(start_ps, scale.window.end.0.saturating_sub(zero_ps));
+    (base(window, unit_ps), unit_ps.saturating_mul(1_000))
+}
+
+/// A time in full, in the coarsest unit that it reaches: `59,602.423028 s`.
+pub(super) fn in_full(time_ps: i64) -> String {
     let (unit_ps, symbol) = unit_of(time_ps.saturating_abs());
     format!("{} {symbol}", in_unit(time_ps, unit_ps))
 }
@@ -129,7 +147,7 @@ mod tests {
 
     #[track_caller]
     fn check(start_ps: i64, end_ps: i64, width_px: f64, expected: &str) {
-        let ruler = Ruler::new(&TimeScale { window: Interval::new(start_ps, end_ps), width_px });
+        let ruler = Ruler::new(&TimeScale { window: Interval::new(start_ps, end_ps), width_px }, 0);
         let mut lines: Vec<_> = ruler.base.into_iter().map(|base| format!("[{base}]")).collect();
         lines.extend(ruler.ticks.into_iter().map(|tick| tick.label));
         assert_eq!(lines.join(" | "), expected);
@@ -152,16 +170,27 @@ mod tests {
 
     #[test]
     fn moments_are_exact() {
-        assert_eq!(moment(59_602_423_028_000_001), "59,602.423028000001 s");
-        assert_eq!(moment(-1_500), "−1.5 ns");
-        assert_eq!(moment(0), "0 ns");
-        assert_eq!(moment(i64::MIN), "−9,223,372.036854775808 s");
+        assert_eq!(in_full(59_602_423_028_000_001), "59,602.423028000001 s");
+        assert_eq!(in_full(-1_500), "−1.5 ns");
+        assert_eq!(in_full(0), "0 ns");
+        assert_eq!(in_full(i64::MIN), "−9,223,372.036854775808 s");
+    }
+
+    #[test]
+    fn labels_count_from_the_zero() {
+        let zero_ps = 1_428_625 * PS_PER_S + 7;
+        let window = Interval::new(zero_ps, zero_ps + 2_000_000);
+        let ruler = Ruler::new(&TimeScale { window, width_px: 400.0 }, zero_ps);
+        let ticks: Vec<_> =
+            ruler.ticks.iter().map(|tick| (tick.time_ps - zero_ps, tick.label.as_str())).collect();
+        assert_eq!(ticks, [(0, "0 ns"), (500_000, "500 ns"), (1_000_000, "1 µs"), (1_500_000, "1.5 µs")]);
+        assert_eq!(ruler.base, None);
     }
 
     #[test]
     fn the_widest_window_has_a_ruler() {
         let ruler =
-            Ruler::new(&TimeScale { window: Interval::new(i64::MIN / 2, i64::MAX / 2), width_px: 800.0 });
+            Ruler::new(&TimeScale { window: Interval::new(i64::MIN / 2, i64::MAX / 2), width_px: 800.0 }, 0);
         assert!((4..=10).contains(&ruler.ticks.len()), "{ruler:?}");
     }
 }

@@ -1,5 +1,5 @@
 //! The view as the path of a URL:
-//! `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&mark=a..b&groups=1,2`, then
+//! `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&reading=7@1500&mark=a..b&groups=1,2`, then
 //! `&q=…&search=regex&tab=details&top=3`.
 //!
 //! A format like any other: it has a version, and reading what was written gives the same view. Times are
@@ -63,6 +63,9 @@ impl fmt::Display for View {
         if let Some(row) = self.selected {
             write!(f, "&sel={row}")?;
         }
+        if let Some(reading) = self.reading {
+            write!(f, "&reading={reading}")?;
+        }
         if let Some(span) = self.marked {
             write!(f, "&mark={}..{}", span.start.0, span.end.0)?;
         }
@@ -107,6 +110,7 @@ impl FromStr for View {
                 "from" => from = Some(number("from", PICOSECONDS, value)?),
                 "to" => to = Some(number("to", PICOSECONDS, value)?),
                 "sel" => view.selected = Some(number("sel", "the row of a slice", value)?),
+                "reading" => view.reading = Some(number("reading", READING, value)?),
                 "mark" => view.marked = Some(span(value)?),
                 "groups" => view.toggled = groups(value)?,
                 "q" => view.query = query_text(value)?,
@@ -133,6 +137,7 @@ impl FromStr for View {
     }
 }
 
+const READING: &str = "a counter's track and picoseconds, written 7@1500";
 const PICOSECONDS: &str = "a whole number of picoseconds";
 
 fn number<T: FromStr>(name: &'static str, expected: &'static str, text: &str) -> Result<T, UrlError> {
@@ -224,6 +229,7 @@ pub fn percent_decoded(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::Reading;
     use proptest::prelude::*;
 
     fn intervals() -> impl Strategy<Value = Interval> {
@@ -240,8 +246,11 @@ mod tests {
             (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
             tab in proptest::option::of(proptest::sample::select(&Tab::ALL[..])),
             top in proptest::option::of(any::<u32>()),
+            reading in proptest::option::of((any::<u32>(), any::<i64>())),
         ) {
-            let view = View { profile, rank, window, selected, marked, toggled, query, syntax, tab, top };
+            let reading = reading.map(|(track, time_ps)| Reading { track, time_ps });
+            let view =
+                View { profile, rank, window, selected, reading, marked, toggled, query, syntax, tab, top };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -275,6 +284,7 @@ mod tests {
         check_refused("/profile/x?from=1", "\"to\"");
         check_refused("/profile/x?from=2&to=1", "no earlier");
         check_refused("/profile/x?sel=-1", "\"sel\"");
+        check_refused("/profile/x?reading=7", "\"reading\"");
         check_refused("/profile/x?mark=9..3", "\"mark\"");
         check_refused("/profile/x?groups=a", "\"groups\"");
         check_refused("/profile/x?search=glob", "text or regex");

@@ -1,6 +1,7 @@
 //! The handlers, one file per subject. Each returns `Result<_, ApiError>`; the table that names them is
 //! [`crate::router`].
 
+pub mod counters;
 pub mod health;
 pub mod jobs;
 pub mod openapi;

@@ -176,7 +176,7 @@ fn limit(asked: Option<usize>) -> usize {
 }
 
 /// Asks the rank's segment and replies.
-async fn ask<T: Serialize + Send + 'static>(
+pub(super) async fn ask<T: Serialize + Send + 'static>(
     app: App,
     slug: String,
     rank: u32,

@@ -92,6 +92,26 @@ async fn steps_down_lead_through_the_tracks_that_are_not_below_closed_groups() {
 }
 
 #[tokio::test]
+async fn counters_tell_their_value_its_change_and_a_span() {
+    let stage = Stage::new();
+    let rank = "/api/profiles/small/ranks/0";
+    let tracks = stage.json(rank).await["tracks"].as_array().unwrap().clone();
+    let id = |kind: &str| tracks.iter().find(|track| track["kind"] == kind).unwrap()["id"].clone();
+    let path =
+        |track, at_ps: i64| format!("{rank}/counters/{track}?at_ps={at_ps}&start_ps=0&end_ps=100000000");
+    let counter = stage.json(&path(id("counter"), 80_000_000)).await;
+    assert_eq!((&counter["sample"]["value"], &counter["before"]["value"]), (&9.0.into(), &5.0.into()));
+    assert_eq!(counter["sample"]["time_ps"], 70_000_000);
+    // 5 holds for 70 µs, 9 for 30 µs.
+    let span = &counter["span"];
+    assert_eq!((&span["min"], &span["max"], &span["samples"]), (&5.0.into(), &9.0.into(), &2.into()));
+    assert!((span["mean"].as_f64().unwrap() - 6.2).abs() < 1e-6, "{span}");
+    let first = stage.json(&path(id("counter"), 0)).await;
+    assert_eq!((&first["sample"]["value"], first["before"].is_null()), (&5.0.into(), true));
+    assert_eq!(stage.get(&path(id("slices"), 0)).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn searches_by_text_and_by_regular_expression() {
     let stage = Stage::new();
     let names = async |query: &str| {

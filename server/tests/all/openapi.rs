@@ -133,6 +133,8 @@ async fn every_answer_fits_its_schema() {
     check("createProfile", "202", &job.json());
     let rank = "/api/profiles/small/ranks/0";
     let span = "start_ps=0&end_ps=100000000";
+    let tracks = stage.json(rank).await["tracks"].as_array().unwrap().clone();
+    let counter = &tracks.iter().find(|track| track["kind"] == "counter").unwrap()["id"];
     for (operation, path) in [
         ("health", "/api/health".to_owned()),
         ("openapi", "/api/openapi.json".to_owned()),
@@ -141,6 +143,8 @@ async fn every_answer_fits_its_schema() {
         ("readRank", rank.to_owned()),
         ("readSlice", format!("{rank}/slices/{row}")),
         ("stepFromSlice", format!("{rank}/slices/{row}/step?direction=next")),
+        ("readCounter", format!("{rank}/counters/{counter}?at_ps=80000000&{span}")),
+        ("readCounter", format!("{rank}/counters/{counter}?at_ps=-1&start_ps=-9&end_ps=-5")),
         ("listEvents", format!("{rank}/events?{span}")),
         ("search", format!("{rank}/search?q=e")),
         ("summariseSelection", format!("{rank}/selection?{span}")),

@@ -7,6 +7,7 @@ use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetai
 
 use super::field::{self, FieldGroup};
 use super::opened::Opened;
+use super::reading::ReadingDetails;
 use crate::ui::clipboard;
 use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
@@ -26,10 +27,12 @@ pub fn Details(
     opened: Opened,
 ) -> impl IntoView {
     let is_selected = Memo::new(move |_| opened.view.with(|view| view.selected.is_some()));
+    let is_read = Memo::new(move |_| opened.view.with(|view| view.reading.is_some()));
     move || {
         match opened.selected.get() {
+        _ if is_read.get() => view! { <ReadingDetails opened /> }.into_any(),
         _ if !is_selected.get() => {
-            view! { <p class="panel-empty">"Click a slice in the timeline to see everything about it."</p> }.into_any()
+            view! { <p class="panel-empty">"Click a slice or a counter in the timeline to see everything about it."</p> }.into_any()
         }
         None => view! { <Loading what="Loading details …" /> }.into_any(),
         Some(Err(error)) => {
@@ -56,9 +59,10 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let groups = others.into_iter().map(|group| view! { <Group group /> }).collect_view();
     let copied = detail.clone();
     let copy = move |_| {
+        let zero_ps = opened.whole.get_untracked().start.0;
         let text = opened.rank.with_untracked(|answer| match answer {
-            Some(Ok(rank)) => field::as_text(&copied, &rank.tracks),
-            _ => field::as_text(&copied, &[]),
+            Some(Ok(rank)) => field::as_text(&copied, &rank.tracks, zero_ps),
+            _ => field::as_text(&copied, &[], zero_ps),
         });
         clipboard::copy(text, "All fields", messages);
     };
@@ -78,9 +82,9 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
                 <section class="group">
                     <h3>{field::TIMING}</h3>
                     <dl class="rows">
-                        <Time name="Start" shown=format::shown_moment(slice.start_ps) />
+                        <Moment opened name="Start" time_ps=slice.start_ps />
                         <Time name="Duration" shown=format::shown_duration(slice.duration_ps) />
-                        <Time name="End" shown=format::shown_moment(field::end_ps(slice)) />
+                        <Moment opened name="End" time_ps=field::end_ps(slice) />
                         {timing}
                     </dl>
                 </section>
@@ -92,7 +96,21 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     }
 }
 
-/// A moment or duration: both forms at once, for the short one alone hides digits that matter here.
+/// A moment since the profile's start: with the digits of the window, and in full.
+#[component]
+fn Moment(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
+    let clock = opened.clock;
+    let text = move || clock.with(|clock| clock.text(time_ps));
+    let exact = move || clock.with(|clock| format::exact_ns(clock.since_zero(time_ps)));
+    view! {
+        <div>
+            <dt>{name}</dt>
+            <dd>{text} "  " <span class="muted">{exact}</span></dd>
+        </div>
+    }
+}
+
+/// A duration: both forms at once, for the short one alone hides digits that matter here.
 #[component]
 fn Time(name: &'static str, shown: Shown) -> impl IntoView {
     let Shown { text, exact } = shown;

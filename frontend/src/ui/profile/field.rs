@@ -53,16 +53,16 @@ pub fn end_ps(slice: &SliceEntry) -> i64 {
     slice.start_ps.saturating_add(slice.duration_ps)
 }
 
-/// All of a slice as lines of `name<tab>value`, exact, for the clipboard.
+/// All of a slice as lines of `name<tab>value`, exact, for the clipboard. Start and end count from `zero_ps`.
 #[must_use]
-pub fn as_text(detail: &SliceDetail, tracks: &[Track]) -> String {
+pub fn as_text(detail: &SliceDetail, tracks: &[Track], zero_ps: i64) -> String {
     let slice = &detail.slice;
     let mut text = format!(
         "name\t{}\ntrack\t{}\nstart\t{}\nend\t{}\nduration\t{}\n",
         slice.name,
         track_path(tracks, slice.track),
-        format::exact_ns(slice.start_ps),
-        format::exact_ns(end_ps(slice)),
+        format::exact_ns(slice.start_ps.saturating_sub(zero_ps)),
+        format::exact_ns(end_ps(slice).saturating_sub(zero_ps)),
         format::exact_ns(slice.duration_ps),
     );
     for field in &detail.fields {
@@ -179,8 +179,8 @@ mod tests {
             successors: Vec::new(),
         };
         assert_eq!(
-            as_text(&detail, &[track(1, None, "Tensor")]),
-            "name\tmatmul\ntrack\tTensor\nstart\t1.5 ns\nend\t1,236.067 ns\nduration\t1,234.567 ns\n\
+            as_text(&detail, &[track(1, None, "Tensor")], 500),
+            "name\tmatmul\ntrack\tTensor\nstart\t1 ns\nend\t1,235.567 ns\nduration\t1,234.567 ns\n\
              size\t2,048 B\npc\t0x10\nargs\t{\"a\":1}\n"
         );
     }

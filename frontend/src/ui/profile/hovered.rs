@@ -1,14 +1,13 @@
 //! The tooltip of the timeline.
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::Track;
 use nprof_engine::wire::detail::FieldContent;
 
 use super::field;
 use super::opened::Opened;
 use crate::ui::format;
 use crate::ui::tooltip::Tooltip;
-use crate::view::{Hover, Hovered};
+use crate::view::{Clock, Hover, Hovered};
 
 /// What the pointer is on.
 #[component]
@@ -25,9 +24,16 @@ pub fn HoverTip(
     let content = move || {
         let (track, what) = what.get()?;
         let rank = opened.rank_detail()?;
-        let unit = rank.tracks.iter().find(|of| of.id == track).map_or("", |of: &Track| &of.unit);
-        let (title, lines) = describe(&what, unit);
-        let path = field::track_path(&rank.tracks, track);
+        let of = rank.tracks.iter().find(|of| of.id == track)?;
+        let clock = opened.clock.get();
+        let (title, lines) = describe(&what, &of.unit, &clock);
+        // A counter is named by its track: below stand the groups around it.
+        let path = match (&title, of.parent) {
+            (Some(_), _) => field::track_path(&rank.tracks, track),
+            (None, Some(group)) => field::track_path(&rank.tracks, group),
+            (None, None) => String::new(),
+        };
+        let title = title.unwrap_or_else(|| of.name.clone());
         let lines = lines.into_iter().map(|(name, value)| {
             view! {
                 <dt>{name}</dt>
@@ -35,9 +41,9 @@ pub fn HoverTip(
             }
         });
         Some(view! {
-            <p class="tip-title">{title.unwrap_or_else(|| path.clone())}</p>
+            <p class="tip-title">{title}</p>
             <dl class="tip-rows">{lines.collect_view()}</dl>
-            <p class="muted">{path}</p>
+            {(!path.is_empty()).then(|| view! { <p class="muted">{path}</p> })}
         })
     };
     view! { <Tooltip at>{move || content()}</Tooltip> }
@@ -50,11 +56,11 @@ fn named(name: &str) -> String {
 type Line = (&'static str, String);
 
 /// Its name, where it has one, and what is known without asking the server.
-fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
+fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<Line>) {
     let value = |value: f64| format::value(&FieldContent::Float(value), unit).text;
     match what {
         Hovered::Slice { name, start_ps, duration_ps, form, .. } => {
-            let mut lines = vec![("Start", format::moment(*start_ps))];
+            let mut lines = vec![("Start", clock.text(*start_ps))];
             match field::form_name(*form) {
                 Some("instant") => lines.push(("Kind", "instant".to_owned())),
                 Some(form) => {
@@ -90,7 +96,7 @@ fn describe(what: &Hovered, unit: &str) -> (Option<String>, Vec<Line>) {
             (None, lines)
         }
         Hovered::Sample { time_ps, value: sample, .. } => {
-            (None, vec![("Value", value(*sample)), ("Since", format::moment(*time_ps))])
+            (None, vec![("Value", value(*sample)), ("Since", clock.text(*time_ps))])
         }
         Hovered::Range { span, min, max, last } => {
             let range = format!("{} to {}", value(*min), value(*max));

@@ -21,6 +21,8 @@ mod panel;
 #[cfg(feature = "browser")]
 mod ranks;
 #[cfg(feature = "browser")]
+mod reading;
+#[cfg(feature = "browser")]
 mod search;
 #[cfg(feature = "browser")]
 mod search_box;

@@ -13,7 +13,7 @@ use crate::fetch::{Client, FetchError};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
 use crate::view::opening::{close_large_groups, hidden_by};
-use crate::view::{Command, Tab, View};
+use crate::view::{Clock, Command, Tab, TimeScale, View};
 
 /// An answer that may not be here yet.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -31,6 +31,12 @@ pub struct Opened {
     pub rank: Signal<Answer<RankDetail>>,
     /// All about the selected slice, `None` while it is on its way and where nothing is selected.
     pub selected: Signal<Answer<SliceDetail>>,
+    /// From the first moment of all ranks to the last. Times count from its start.
+    pub whole: Memo<Interval>,
+    /// Width and height of the tracks in CSS pixels; the timeline measures them.
+    pub tracks_px: RwSignal<(f64, f64)>,
+    /// How moments are written.
+    pub clock: Memo<Clock>,
     /// The panel's content.
     pub tab: Memo<Tab>,
     /// Asks for everything again that is missing.
@@ -67,12 +73,23 @@ impl Opened {
         });
         let rank = rank_resource(slug, rank_number, attempt);
         let selected = slice_resource(slug, rank_number, view, attempt);
+        let profile = Signal::derive(move || profile.get());
+        let whole = Memo::new(move |_| whole(profile, rank));
+        let tracks_px = RwSignal::new((0.0, 0.0));
+        let clock = Memo::new(move |_| {
+            let window = view.with(|view| view.window_in(whole.get()));
+            let scale = TimeScale { window, width_px: tracks_px.get().0 };
+            Clock::new(&scale, whole.get().start.0)
+        });
         Self {
             view,
-            profile: Signal::derive(move || profile.get()),
+            profile,
             rank_number,
             rank,
             selected,
+            whole,
+            tracks_px,
+            clock,
             tab: Memo::new(move |_| view.with(View::shown_tab)),
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
             address,
@@ -105,20 +122,39 @@ impl Opened {
 
     /// Does what the user asked for.
     pub fn act(self, command: &Command) {
-        self.address.apply(command, self.whole());
+        self.address.apply(command, self.whole.get_untracked());
+    }
+
+    /// The view with the window that it really shows, which may be another than a link asks for.
+    fn corrected(self) -> View {
+        let whole = self.whole.get();
+        let view = self.view.get();
+        let window = view.window.map(|_| view.window_in(whole));
+        View { window, ..view }
+    }
+
+    /// Keeps the address right where a link names a window that cannot be shown.
+    pub fn correct_address(self) {
+        Effect::new(move |_| {
+            let is_known = self.profile.with(|answer| matches!(answer, Some(Ok(_))));
+            let corrected = self.corrected();
+            if is_known && corrected.window != self.view.with(|view| view.window) {
+                self.address.correct(&corrected);
+            }
+        });
     }
 
     /// The span that is visible now.
     #[must_use]
     pub fn window(self) -> Interval {
-        let whole = self.whole();
+        let whole = self.whole.get_untracked();
         self.view.with_untracked(|view| view.window_in(whole))
     }
 
     /// The thousandth part of the rank that lies around a moment.
     #[must_use]
     pub fn around(self, ps: i64) -> Interval {
-        let whole = untrack(|| self.whole());
+        let whole = self.whole.get_untracked();
         let half_ps = (whole.duration_ps() / 2_000).max(1);
         Interval::new(ps.saturating_sub(half_ps), ps.saturating_add(half_ps))
     }
@@ -147,14 +183,20 @@ impl Opened {
             }
         });
     }
+}
 
-    /// The span of the rank that is shown.
-    fn whole(self) -> Interval {
-        self.rank.with_untracked(|answer| match answer {
+/// From the first moment of all ranks to the last. Where nothing is known of them, that of the rank that is shown.
+fn whole(profile: Signal<Answer<ProfileInfo>>, rank: Signal<Answer<RankDetail>>) -> Interval {
+    let of_profile = profile.with(|answer| match answer {
+        Some(Ok(profile)) => Some(Interval::new(profile.start_ps, profile.end_ps)),
+        _ => None,
+    });
+    of_profile.unwrap_or_else(|| {
+        rank.with(|answer| match answer {
             Some(Ok(rank)) => Interval::new(rank.entry.start_ps, rank.entry.end_ps),
             _ => Interval::default(),
         })
-    }
+    })
 }
 
 /// A rank's answer with its number.

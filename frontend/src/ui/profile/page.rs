@@ -9,11 +9,12 @@ use super::opened::Opened;
 use super::panel::Panel;
 use super::ranks::{RankTabs, open_neighbour};
 use super::search::Search;
-use crate::ui::app::is_for_page;
+use crate::ui::app::{is_for_page, is_outside_of_fields};
 use crate::ui::failure::Loading;
 use crate::ui::splitter::PanelSize;
-use crate::ui::timeline::Timeline;
+use crate::ui::timeline::{Timeline, Times};
 use crate::view::hits::Walk;
+use crate::view::keys::{Held, Press, RankStep, rank_step};
 use crate::view::shortcut::{PageKey, page_key};
 use crate::view::{Command, Hover};
 
@@ -58,16 +59,23 @@ pub fn name(opened: Opened) -> String {
 }
 
 fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: PanelSize) {
-    if !is_for_page(event) {
+    if !is_outside_of_fields(event) {
         return;
     }
-    let key = event.key();
-    match (page_key(&key, &event.code()), key.as_str()) {
-        (Some(PageKey::Search), _) => search.focus(),
-        (Some(PageKey::Panel), _) => size.toggle(),
-        (_, "[") => open_neighbour(opened, Walk::Backward),
-        (_, "]") => open_neighbour(opened, Walk::Forward),
-        _ => return,
+    let (key, code) = (event.key(), event.code());
+    let held = Held {
+        control: event.ctrl_key(),
+        alt: event.alt_key(),
+        meta: event.meta_key(),
+        shift: event.shift_key(),
+    };
+    let rank = rank_step(Press { key: &key, code: &code, held });
+    match (rank, page_key(&key, &code).filter(|_| is_for_page(event))) {
+        (Some(RankStep::Previous), _) => open_neighbour(opened, Walk::Backward),
+        (Some(RankStep::Next), _) => open_neighbour(opened, Walk::Forward),
+        (None, Some(PageKey::Search)) => search.focus(),
+        (None, Some(PageKey::Panel)) => size.toggle(),
+        (None, Some(PageKey::Help) | None) => return,
     }
     event.prevent_default();
 }
@@ -76,15 +84,21 @@ fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: P
 fn TimelineArea(opened: Opened) -> impl IntoView {
     let hover = RwSignal::new(None::<Hover>);
     // News of the rank reach the timeline without making it anew.
-    let here = Memo::new(move |_| opened.rank.with(|answer| matches!(answer, Some(Ok(_)))));
+    let here = Memo::new(move |_| {
+        let is_rank_here = opened.rank.with(|answer| matches!(answer, Some(Ok(_))));
+        // Times count from the profile's start, so nothing is shown before it is known.
+        is_rank_here && opened.profile.with(|answer| matches!(answer, Some(Ok(_))))
+    });
     let rank = Signal::derive(move || opened.rank_detail());
     let selected = Signal::derive(move || opened.selected.get().and_then(Result::ok));
+    let times = Times { whole: opened.whole, clock: opened.clock, tracks_px: opened.tracks_px };
     let on_command = Callback::new(move |command: Command| opened.act(&command));
+    opened.correct_address();
     let on_hover = Callback::new(move |at| hover.set(at));
     view! {
         <main class="timeline-area">
             {move || if here.get() {
-                view! { <Timeline view=opened.view.into() rank selected on_command on_hover /> }.into_any()
+                view! { <Timeline view=opened.view.into() rank times selected on_command on_hover /> }.into_any()
             } else {
                 view! { <Loading what="Loading the timeline …" /> }.into_any()
             }}

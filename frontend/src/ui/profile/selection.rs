@@ -68,8 +68,8 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     view! {
         <div class="stats-line">
             <dl class="stats">
-                <Stat name="From" value=format::moment(span.start.0) exact=format::exact_ns(span.start.0) />
-                <Stat name="To" value=format::moment(span.end.0) exact=format::exact_ns(span.end.0) />
+                <MomentStat opened name="From" time_ps=span.start.0 />
+                <MomentStat opened name="To" time_ps=span.end.0 />
                 <Stat
                     name="Duration"
                     value=format::duration(span.duration_ps())
@@ -157,6 +157,19 @@ fn extra(column: SortBy) -> &'static str {
     match column {
         SortBy::Count | SortBy::Own | SortBy::Total => "",
         SortBy::Union | SortBy::Longest => "wide-only",
+    }
+}
+
+/// A moment since the profile's start.
+#[component]
+fn MomentStat(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
+    let clock = opened.clock;
+    let exact = move || clock.with(|clock| format::exact_ns(clock.since_zero(time_ps)));
+    view! {
+        <div>
+            <dt>{name}</dt>
+            <dd title=exact>{move || clock.with(|clock| clock.text(time_ps))}</dd>
+        </div>
     }
 }
 

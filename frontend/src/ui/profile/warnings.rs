@@ -65,16 +65,20 @@ fn row(opened: Opened, warning: WarningEntry) -> impl IntoView {
 
 /// A text of ingest; a click on a moment in it shows the time around that.
 fn with_moments(opened: Opened, text: &str) -> impl IntoView + use<> {
+    let clock = opened.clock;
     let part = |part: &Part<'_>| match *part {
         Part::Text(text) => text.to_owned().into_any(),
         Part::Moment(ps) => view! {
             <button
                 class="button-link"
                 type="button"
-                title=format!("{}: show the time around it", format::exact_ns(ps))
+                title=move || {
+                    let exact = clock.with(|clock| format::exact_ns(clock.since_zero(ps)));
+                    format!("{exact}: show the time around it")
+                }
                 on:click=move |_| opened.act(&Command::Show(opened.around(ps)))
             >
-                {format::moment(ps)}
+                {move || clock.with(|clock| clock.text(ps))}
             </button>
         }
         .into_any(),

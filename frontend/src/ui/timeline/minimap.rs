@@ -28,8 +28,8 @@ const LEAST_PX: f64 = 6.0;
 #[derive(Debug)]
 pub struct Picture {
     context: CanvasRenderingContext2d,
-    /// The rank, the number of its tiles that are here, and the ground when it was drawn.
-    drawn: Option<(String, usize, Ground)>,
+    /// The rank, the span, the number of tiles that were here, and the ground when it was drawn.
+    drawn: Option<(String, Interval, usize, Ground)>,
 }
 
 impl Picture {
@@ -40,20 +40,20 @@ impl Picture {
         Some(Self { context, drawn: None })
     }
 
-    /// Draws the rank's overview, if it is not drawn already.
+    /// Draws the rank's overview over a span, if it is not drawn already.
     pub fn draw<'a>(
         &mut self,
         canvas: &HtmlCanvasElement,
-        rank: &RankDetail,
+        (rank, whole): (&RankDetail, Interval),
         shape: &Shape,
         tiles: impl Iterator<Item = &'a Rc<Tile>> + Clone,
         ground: Ground,
     ) {
-        let key = (rank.entry.content.clone(), tiles.clone().count(), ground);
+        let key = (rank.entry.content.clone(), whole, tiles.clone().count(), ground);
         if self.drawn.as_ref() == Some(&key) {
             return;
         }
-        let density = density(rank, shape, tiles);
+        let density = density((rank, whole), shape, tiles);
         let (width, height) = (density.columns() as u32, density.rows() as u32);
         canvas.set_width(width);
         canvas.set_height(height);
@@ -66,7 +66,11 @@ impl Picture {
     }
 }
 
-fn density<'a>(rank: &RankDetail, shape: &Shape, tiles: impl Iterator<Item = &'a Rc<Tile>>) -> Density {
+fn density<'a>(
+    (rank, whole): (&RankDetail, Interval),
+    shape: &Shape,
+    tiles: impl Iterator<Item = &'a Rc<Tile>>,
+) -> Density {
     let tracks: Vec<_> =
         (0..rank.tracks.len()).filter(|at| rank.tracks[*at].kind == TrackKind::Slices).collect();
     let rows = tracks.len().clamp(1, MOST_ROWS);
@@ -77,7 +81,7 @@ fn density<'a>(rank: &RankDetail, shape: &Shape, tiles: impl Iterator<Item = &'a
         row_of[*at] = Some(row);
         lanes[row] += rank.tracks[*at].lanes.max(1) as f32;
     }
-    let mut density = Density::new(Interval::new(rank.entry.start_ps, rank.entry.end_ps), COLUMNS, rows);
+    let mut density = Density::new(whole, COLUMNS, rows);
     for tile in tiles {
         density.add(tile, |track| {
             let row = row_of[shape.track(track)?]?;

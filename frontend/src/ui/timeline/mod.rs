@@ -4,10 +4,13 @@
 //! list scrolls, and draw what is in sight. The window, the selection and the open groups are the page's [`View`]; the
 //! timeline only sends [`Command`]s.
 
+mod areas;
+mod canvases;
 mod first_picture;
 mod hits;
 mod measure;
 mod minimap;
+mod notices;
 mod pointer;
 mod scroll;
 mod stage;
@@ -20,20 +23,35 @@ use std::sync::Arc;
 use leptos::html::{Canvas, Div};
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::detail::SliceDetail;
 
+use self::areas::{Rows, RulerArea};
+use self::canvases::Canvases;
 use self::minimap::Minimap;
-use self::pointer::Gestures;
-use self::stage::{Canvases, Shown, StageHandle};
+use self::notices::{BesideTrace, Missing, Problem, describe, zero_in_words};
+use self::stage::{Shown, StageHandle};
 use self::step::Keys;
-use self::track_list::TrackList;
 use super::app::is_for_page;
 use super::format;
 use super::theme::{CurrentTheme, Theme};
+use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
+use crate::view::keys::Press;
 use crate::view::ticks::Ruler;
-use crate::view::{Command, Hover, Layout, TimeScale, View};
+use crate::view::{Clock, Command, Hover, Layout, TimeScale, View};
+
+/// How the timeline tells time.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// From the first moment of the profile to the last, over all ranks. Its start counts as zero.
+    pub whole: Memo<Interval>,
+    /// How moments are written.
+    pub clock: Memo<Clock>,
+    /// Width and height of the tracks in CSS pixels, measured by the timeline.
+    pub tracks_px: RwSignal<(f64, f64)>,
+}
 
 /// The timeline of a rank.
 #[component]
@@ -42,6 +60,8 @@ pub fn Timeline(
     view: Signal<View>,
     /// The rank, once it is here.
     rank: Signal<Option<Arc<RankDetail>>>,
+    /// How times are told.
+    times: Times,
     /// All about the selected slice, once it is here.
     selected: Signal<Option<Arc<SliceDetail>>>,
     /// What the user does; the owner of the view applies it.
@@ -49,18 +69,20 @@ pub fn Timeline(
     /// What is under the pointer, for a tooltip; `None` when it leaves.
     on_hover: Callback<Option<Hover>>,
 ) -> impl IntoView {
-    let problem = RwSignal::new(None::<String>);
+    let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
     let stage = StageHandle::new(on_hover, problem);
     let parts = Parts::new();
-    let scene = Scene::new(view, rank);
-    open_canvases(stage, parts, problem);
+    let scene = Scene::new(view, rank, times);
+    open_canvases(stage, parts, missing);
     measure::follow(parts.rows, parts.sight, scene.size_px);
     show(stage, scene, selected);
     keep_selected_in_sight(scene, parts, selected);
     scroll::follow(scene, parts, on_command);
-    let keys = Keys { view, stage, on_command, problem, is_stepping: StoredValue::new(false) };
+    let said = RwSignal::new(None::<String>);
+    let keys = Keys { view, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
     let listener = window_event_listener(leptos::ev::keydown, move |event| {
-        if is_for_page(&event) && keys.press(&event.key()) {
+        let (key, code) = (event.key(), event.code());
+        if is_for_page(&event) && keys.press(Press { key: &key, code: &code, ..Press::default() }) {
             event.prevent_default();
         }
     });
@@ -68,18 +90,31 @@ pub fn Timeline(
         listener.remove();
         on_hover.run(None);
     });
-    let base = Memo::new(move |_| Ruler::new(&scene.scale()).base);
+    let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
+    let zero_unix_ns = Memo::new(move |_| {
+        let origin_unix_ns = rank.with(|rank| rank.as_ref()?.origin_unix_ns)?;
+        origin_unix_ns.checked_add(scene.whole.get().start.0 / PS_PER_NS)
+    });
+    let zero = Signal::derive(move || zero_in_words(zero_unix_ns.get()));
+    let spoken = move || {
+        let selected = || describe(rank.get(), selected.get(), &times.clock.get());
+        said.get().unwrap_or_else(selected)
+    };
     view! {
         <section class="timeline" aria-label="Timeline">
             <div class="timeline-head">
                 <div class="timeline-corner">{move || format::duration(scene.whole.get().duration_ps())}</div>
                 <Minimap canvas=parts.minimap whole=scene.whole shown=scene.window on_command />
-                <div class="timeline-corner timeline-base">{move || base.get()}</div>
-                <RulerArea parts stage on_command />
+                <div class="timeline-corner timeline-base" title=zero>
+                    {move || base.get()}
+                </div>
+                <RulerArea parts stage zero on_command />
             </div>
             <Rows parts scene stage on_command />
+            <BesideTrace window=scene.window whole=scene.whole clock=times.clock on_command />
             <Problem problem stage />
-            <p class="unseen" role="status" aria-live="polite">{move || describe(rank.get(), selected.get())}</p>
+            <Missing missing />
+            <p class="unseen" role="status" aria-live="polite">{spoken}</p>
         </section>
     }
 }
@@ -90,6 +125,8 @@ struct Parts {
     minimap: NodeRef<Canvas>,
     ruler: NodeRef<Canvas>,
     quads: NodeRef<Canvas>,
+    /// For rectangles without a graphics card.
+    plain: NodeRef<Canvas>,
     above: NodeRef<Canvas>,
     /// Scrolls the rows.
     rows: NodeRef<Div>,
@@ -103,6 +140,7 @@ impl Parts {
             minimap: NodeRef::new(),
             ruler: NodeRef::new(),
             quads: NodeRef::new(),
+            plain: NodeRef::new(),
             above: NodeRef::new(),
             rows: NodeRef::new(),
             sight: NodeRef::new(),
@@ -123,14 +161,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(view: Signal<View>, rank: Signal<Option<Arc<RankDetail>>>) -> Self {
-        let whole = Memo::new(move |_| {
-            rank.with(|rank| {
-                rank.as_ref().map_or_else(Interval::default, |rank| {
-                    Interval::new(rank.entry.start_ps, rank.entry.end_ps)
-                })
-            })
-        });
+    fn new(view: Signal<View>, rank: Signal<Option<Arc<RankDetail>>>, times: Times) -> Self {
+        let whole = times.whole;
         let window = Memo::new(move |_| view.with(|view| view.window_in(whole.get())));
         let toggled = Memo::new(move |_| view.with(|view| view.toggled.clone()));
         let layout = Memo::new(move |_| {
@@ -142,7 +174,7 @@ impl Scene {
                 rank.as_ref().map_or_else(Layout::default, |rank| Layout::new(&rank.tracks, is_closed))
             }))
         });
-        let (size_px, scroll_px) = (RwSignal::new((0.0, 0.0)), RwSignal::new(0.0));
+        let (size_px, scroll_px) = (times.tracks_px, RwSignal::new(0.0));
         Self { view, rank, whole, window, layout, size_px, scroll_px }
     }
 
@@ -151,18 +183,17 @@ impl Scene {
     }
 }
 
-/// Hands the canvases to the stage once they are in the page, and keeps them drawn when the browser loses them.
-fn open_canvases(stage: StageHandle, parts: Parts, problem: RwSignal<Option<String>>) {
+/// Gives the canvases to the stage once they are in the page. `missing` tells what the browser lacks to draw on them.
+fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<String>>) {
     Effect::new(move |_| {
-        let (Some(quads), Some(above), Some(ruler), Some(minimap)) =
-            (parts.quads.get(), parts.above.get(), parts.ruler.get(), parts.minimap.get())
+        let (Some(card), Some(plain)) = (parts.quads.get(), parts.plain.get()) else { return };
+        let (Some(above), Some(ruler), Some(minimap)) =
+            (parts.above.get(), parts.ruler.get(), parts.minimap.get())
         else {
             return;
         };
-        let opened = stage.with(|stage| stage.open(Canvases { quads, above, ruler, minimap }));
-        if let Some(Err(reason)) = opened {
-            problem.set(Some(reason));
-        }
+        let canvases = Canvases { grounds: Grounds { card, plain }, above, ruler, minimap };
+        missing.set(stage.with(|stage| stage.open(canvases)).flatten());
         stage.invalidate();
     });
 }
@@ -171,15 +202,18 @@ fn open_canvases(stage: StageHandle, parts: Parts, problem: RwSignal<Option<Stri
 fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetail>>>) {
     let theme = expect_context::<CurrentTheme>();
     Effect::new(move |_| {
-        let (slug, marked) = scene.view.with(|view| (view.profile.clone(), view.marked));
+        let (slug, marked, reading) =
+            scene.view.with(|view| (view.profile.clone(), view.marked, view.reading));
         stage.show(Shown {
             slug,
             rank: scene.rank.get(),
+            whole: scene.whole.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),
             size_px: scene.size_px.get(),
             scroll_px: scene.scroll_px.get(),
             selected: selected.get(),
+            reading,
             marked,
             ground: match theme.get() {
                 Theme::Light => Ground::Light,
@@ -217,120 +251,4 @@ fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Ar
         }
         Some(row)
     });
-}
-
-#[component]
-fn RulerArea(parts: Parts, stage: StageHandle, on_command: Callback<Command>) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.rows, on_command);
-    view! {
-        <canvas
-            class="ruler"
-            node_ref=parts.ruler
-            title="Drag to mark a span"
-            aria-hidden="true"
-            on:pointerdown=move |event| gestures.press_ruler(&event)
-            on:pointermove=move |event| gestures.pull_ruler(&event)
-            on:pointerup=move |event| gestures.release(&event)
-            on:pointercancel=move |event| gestures.lose(&event)
-        ></canvas>
-    }
-}
-
-#[component]
-fn Rows(parts: Parts, scene: Scene, stage: StageHandle, on_command: Callback<Command>) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.rows, on_command);
-    let scroll = move |_| {
-        if let Some(rows) = parts.rows.get_untracked() {
-            scene.scroll_px.set(f64::from(rows.scroll_top()));
-        }
-    };
-    let wheel = move |event: web_sys::WheelEvent| {
-        if let Some(rows) = parts.rows.get_untracked() {
-            gestures.wheel(&event, &rows);
-        }
-    };
-    let size = move || {
-        let (width_px, height_px) = scene.size_px.get();
-        format!("width: {width_px}px; height: {height_px}px")
-    };
-    view! {
-        <div
-            class="timeline-rows"
-            node_ref=parts.rows
-            role="group"
-            tabindex="0"
-            aria-label="Tracks over time"
-            on:scroll=scroll
-        >
-            <div class="timeline-sight" node_ref=parts.sight>
-                <canvas
-                    node_ref=parts.quads
-                    style=size
-                    aria-hidden="true"
-                    on:webglcontextlost=move |event: web_sys::Event| {
-                        // Without this the browser never gives it back.
-                        event.prevent_default();
-                        stage.with(stage::Stage::lose_context);
-                    }
-                    on:webglcontextrestored=move |_: web_sys::Event| {
-                        stage.with(stage::Stage::restore_context);
-                        stage.invalidate();
-                    }
-                ></canvas>
-                <canvas
-                    class="timeline-above"
-                    node_ref=parts.above
-                    style=size
-                    aria-hidden="true"
-                    on:pointerdown=move |event| gestures.press(&event)
-                    on:pointermove=move |event| gestures.pull(&event)
-                    on:pointerup=move |event| gestures.release(&event)
-                    on:pointercancel=move |event| gestures.lose(&event)
-                    on:pointerleave=move |_| gestures.leave()
-                    on:dblclick=move |event| gestures.focus(&event)
-                    on:wheel=wheel
-                ></canvas>
-            </div>
-            <TrackList
-                view=scene.view
-                rank=scene.rank
-                layout=scene.layout
-                scroll_px=scene.scroll_px.into()
-                height_px=Signal::derive(move || scene.size_px.get().1)
-                on_command
-            />
-        </div>
-    }
-}
-
-/// Says why tiles do not come. They are asked for again by themselves; the button does not wait.
-#[component]
-fn Problem(problem: RwSignal<Option<String>>, stage: StageHandle) -> impl IntoView {
-    let retry = move |_| {
-        problem.set(None);
-        stage.retry();
-    };
-    move || {
-        problem.get().map(|reason| {
-            view! {
-                <div class="timeline-problem" role="alert">
-                    <span>{reason}</span>
-                    <button type="button" class="button" on:click=retry>"Try again"</button>
-                </div>
-            }
-        })
-    }
-}
-
-/// The selected slice in words, for those who hear the page.
-fn describe(rank: Option<Arc<RankDetail>>, selected: Option<Arc<SliceDetail>>) -> String {
-    let (Some(rank), Some(selected)) = (rank, selected) else { return String::new() };
-    let slice = &selected.slice;
-    let track = rank.tracks.iter().find(|track| track.id == slice.track).map_or("", |track| &track.name);
-    let start = format::duration(slice.start_ps.saturating_sub(rank.entry.start_ps));
-    let length = match slice.duration_ps {
-        0 => String::new(),
-        duration_ps => format!(", {} long", format::duration(duration_ps)),
-    };
-    format!("Selected: {} on {track}, {start} after the start{length}", slice.name)
 }

@@ -9,7 +9,7 @@ use web_sys::{Element, PointerEvent, WheelEvent};
 
 use super::stage::{Pointer, StageHandle};
 use crate::view::touch::Touches;
-use crate::view::{Command, Hovered, TimeScale};
+use crate::view::{Command, Hovered, Reading, TimeScale};
 
 /// A press that moves less is a click.
 const CLICK_PX: f64 = 4.0;
@@ -204,20 +204,26 @@ impl Gestures {
         let hit = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten();
         match hit.map(|hit| hit.what) {
             Some(Hovered::Slice { start_ps, duration_ps, .. }) => {
-                self.on_command.run(Command::Show(around(start_ps, duration_ps)));
+                self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
             }
             Some(Hovered::Cell { span, .. }) => {
-                self.on_command.run(Command::Show(around(span.start.0, span.duration_ps())));
+                self.on_command.run(Command::Focus(around(span.start.0, span.duration_ps())));
             }
             Some(Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. }) | None => {}
         }
     }
 
-    /// What a click does: it selects a slice, or none, and opens a closed group.
+    /// What a click does: it selects a slice, or none, reads a counter and opens a closed group.
     fn click(self, x_px: f64, y_px: f64) -> Command {
-        match self.stage.with(|stage| stage.hit(x_px, y_px)).flatten().map(|hit| hit.what) {
-            Some(Hovered::Group { group, .. }) => Command::ToggleGroup(group),
-            what => Command::Select(what.and_then(|what| what.slice_row())),
+        let Some(hit) = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten() else {
+            return Command::Select(None);
+        };
+        match (hit.what, self.scale()) {
+            (Hovered::Group { group, .. }, _) => Command::ToggleGroup(group),
+            (Hovered::Sample { .. } | Hovered::Range { .. }, Some(scale)) => {
+                Command::Read(Reading { track: hit.track, time_ps: scale.time_from_px(x_px) })
+            }
+            (what, _) => Command::Select(what.slice_row()),
         }
     }
 

@@ -12,26 +12,24 @@ use nprof_engine::base::Interval;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
-use web_sys::HtmlCanvasElement;
 
+use super::canvases::{Below, Canvases, RULER_PX, Ruled, Tools};
 use super::first_picture;
 use super::tiles::Tiles;
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
 use crate::draw::names::Names;
-use crate::draw::overlay::{Above, Pen, Shade};
+use crate::draw::overlay::{Above, Shade};
 use crate::draw::palette::Ground;
 use crate::draw::scene::{Camera, Labels};
 use crate::draw::shape::Shape;
-use crate::draw::webgl::{Painter, Surface};
+use crate::draw::surface::Surface;
 use crate::fetch::FetchError;
 use crate::fetch::cache::Piece;
 use crate::ui::format;
 use crate::view::ticks::Ruler;
-use crate::view::{Hover, Hovered, Layout, TimeScale};
+use crate::view::{Hover, Hovered, Layout, Reading, TimeScale};
 
-/// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
-pub const RULER_PX: f64 = 24.0;
 /// A frame unpacks tiles for at most so long; to draw them for the first time takes about twice as long again.
 const UNPACK_MS: f64 = 1.5;
 
@@ -42,6 +40,8 @@ pub struct Shown {
     pub slug: String,
     /// The rank.
     pub rank: Option<Arc<RankDetail>>,
+    /// From the first moment of the profile to the last. Its start counts as zero.
+    pub whole: Interval,
     /// Its rows.
     pub layout: Arc<Layout>,
     /// The visible span.
@@ -52,6 +52,8 @@ pub struct Shown {
     pub scroll_px: f64,
     /// The selected slice.
     pub selected: Option<Arc<SliceDetail>>,
+    /// The counter that is read instead.
+    pub reading: Option<Reading>,
     /// The marked span.
     pub marked: Option<Interval>,
     /// What colours stand on.
@@ -64,28 +66,6 @@ impl Shown {
     pub fn scale(&self) -> TimeScale {
         TimeScale { window: self.window, width_px: self.size_px.0 }
     }
-}
-
-/// The canvases, once they are in the page.
-#[derive(Debug)]
-pub struct Canvases {
-    /// For WebGL.
-    pub quads: HtmlCanvasElement,
-    /// For texts, above.
-    pub above: HtmlCanvasElement,
-    /// The ruler.
-    pub ruler: HtmlCanvasElement,
-    /// The minimap.
-    pub minimap: HtmlCanvasElement,
-}
-
-#[derive(Debug)]
-struct Tools {
-    canvases: Canvases,
-    painter: Option<Painter>,
-    above: Pen,
-    ruler: Pen,
-    minimap: super::minimap::Picture,
 }
 
 /// What a pointer gesture shows while it lasts.
@@ -221,29 +201,22 @@ impl StageHandle {
 }
 
 impl Stage {
-    /// Takes the canvases. `Err` says why nothing can be drawn.
-    pub fn open(&mut self, canvases: Canvases) -> Result<(), String> {
-        let no_canvas = || "This browser gives no canvas to draw the timeline on".to_owned();
-        let above = Pen::new(&canvases.above).ok_or_else(no_canvas)?;
-        let ruler = Pen::new(&canvases.ruler).ok_or_else(no_canvas)?;
-        let minimap = super::minimap::Picture::new(&canvases.minimap).ok_or_else(no_canvas)?;
-        let painter = Painter::new(&canvases.quads).map_err(|error| error.0)?;
-        self.tools = Some(Tools { canvases, painter: Some(painter), above, ruler, minimap });
+    /// Takes the canvases. What it returns says what cannot be drawn, and stays true until the page is loaded again.
+    pub fn open(&mut self, canvases: Canvases) -> Option<String> {
         self.are_bands_stale = true;
-        Ok(())
-    }
-
-    /// The browser took the graphics card away.
-    pub fn lose_context(&mut self) {
-        if let Some(tools) = &mut self.tools {
-            tools.painter = None;
+        match Tools::new(canvases) {
+            Ok((tools, missing)) => {
+                self.tools = Some(tools);
+                missing
+            }
+            Err(reason) => Some(reason),
         }
     }
 
-    /// The browser gave it back: everything is uploaded again by the next frame.
-    pub fn restore_context(&mut self) {
+    /// The browser took the graphics card away, or gave it back.
+    pub fn change_card(&mut self, change: impl FnOnce(&mut Tools)) {
         if let Some(tools) = &mut self.tools {
-            tools.painter = Painter::new(&tools.canvases.quads).ok();
+            change(tools);
         }
         self.are_bands_stale = true;
     }
@@ -306,16 +279,15 @@ impl Stage {
         let (scale, ground, scroll_px) = (self.shown.scale(), self.shown.ground, self.shown.scroll_px);
         let layout = Arc::clone(&self.shown.layout);
         let Some(tools) = &mut self.tools else { return };
-        fit(&tools.canvases.quads, width_px, height_px, ratio);
-        fit(&tools.canvases.above, width_px, height_px, ratio);
-        fit(&tools.canvases.ruler, width_px, RULER_PX, ratio);
+        tools.fit((width_px, height_px), ratio);
         for id in self.tiles.take_dropped() {
             self.batches.remove(&id);
             if let Some(painter) = &mut tools.painter {
                 painter.drop_tile(id);
             }
         }
-        let ruler = Ruler::new(&scale);
+        let zero_ps = self.shown.whole.start.0;
+        let ruler = Ruler::new(&scale, zero_ps);
         for piece in pieces {
             let is_new = tools.painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
             if is_new || !self.batches.contains_key(&piece.id) {
@@ -330,9 +302,20 @@ impl Stage {
         }
         let (shape, names) = (&self.shape, &self.names);
         let camera = Camera { scale, scroll_px, height_px, rank, shape, layout: &layout, names, ground };
-        if let Some(painter) = &mut tools.painter {
-            if std::mem::take(&mut self.are_bands_stale) {
-                painter.set_bands(&self.shape.bands(&rank.tracks, &layout));
+        let are_bands_stale = std::mem::take(&mut self.are_bands_stale);
+        let below = Below {
+            scale,
+            height_px,
+            scroll_px,
+            ratio,
+            ground,
+            pieces: pieces.iter().map(|piece| (piece.id, piece.clip)).collect(),
+        };
+        if (tools.is_below_new(below) || are_bands_stale)
+            && let Some(painter) = &mut tools.painter
+        {
+            if are_bands_stale {
+                painter.set_bands(self.shape.bands(&rank.tracks, &layout));
             }
             painter.set_palette(ground);
             let quads = |piece: &Piece| camera.quads(piece, self.batches.get(&piece.id)?);
@@ -350,8 +333,18 @@ impl Stage {
             }
         }
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);
-        tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &above.shades);
-        tools.minimap.draw(&tools.canvases.minimap, rank, &self.shape, self.tiles.overview(), ground);
+        let ruled = Ruled { scale, zero_ps, ratio, ground, shades: above.shades };
+        if tools.is_ruler_new(ruled.clone()) {
+            tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &ruled.shades);
+        }
+        let whole = self.shown.whole;
+        tools.minimap.draw(
+            &tools.canvases.minimap,
+            (rank, whole),
+            &self.shape,
+            self.tiles.overview(),
+            ground,
+        );
     }
 
     /// What is under the pointer, where that changed.
@@ -363,16 +356,6 @@ impl Stage {
         let tell =
             || Some(Hover { client_px: pointer?.client_px, track: hit.as_ref()?.track, what: hit?.what });
         (!is_same).then(tell)
-    }
-}
-
-/// Gives a canvas the pixels of the screen that it covers.
-fn fit(canvas: &HtmlCanvasElement, width_px: f64, height_px: f64, ratio: f64) {
-    let (width, height) = ((width_px * ratio).round() as u32, (height_px * ratio).round() as u32);
-    // Setting the size empties the canvas, even to what it is.
-    if canvas.width() != width || canvas.height() != height {
-        canvas.set_width(width);
-        canvas.set_height(height);
     }
 }
 
@@ -400,7 +383,10 @@ fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Opt
             Hovered::Cell { span, .. } => camera.rect(hit.track, hit.lane, span.start.0, span.duration_ps()),
             Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. } => None,
         }),
-        selected: shown.selected.as_ref().and_then(|detail| rect_of(&detail.slice)),
+        selected: match shown.reading {
+            Some(Reading { track, time_ps }) => camera.rect(track, 0, time_ps, 0),
+            None => shown.selected.as_ref().and_then(|detail| rect_of(&detail.slice)),
+        },
         arrows: shown
             .selected
             .as_ref()

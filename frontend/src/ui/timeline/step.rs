@@ -8,7 +8,7 @@ use nprof_engine::wire::catalog::{Track, TrackKind};
 use super::pointer::around;
 use super::stage::StageHandle;
 use crate::fetch::{Client, Step};
-use crate::view::keys::{KeyAction, action};
+use crate::view::keys::{KeyAction, Press, action};
 use crate::view::opening::hidden_by;
 use crate::view::{Command, View};
 
@@ -23,14 +23,16 @@ pub struct Keys {
     pub on_command: Callback<Command>,
     /// Says why a step failed.
     pub problem: RwSignal<Option<String>>,
+    /// Says what a key did not find, for those who hear the page; `None` once something is selected.
+    pub said: RwSignal<Option<String>>,
     /// Whether a step is under way: held keys send more than can be answered.
     pub is_stepping: StoredValue<bool>,
 }
 
 impl Keys {
     /// Does what a key asks for. Whether it was one of the timeline's.
-    pub fn press(self, key: &str) -> bool {
-        let Some(action) = action(key) else { return false };
+    pub fn press(self, press: Press) -> bool {
+        let Some(action) = action(press) else { return false };
         match action {
             KeyAction::Do(command) => self.on_command.run(command),
             KeyAction::Next => self.step(Step::Next),
@@ -39,7 +41,7 @@ impl Keys {
             KeyAction::Down => self.step(Step::Down),
             KeyAction::Focus => {
                 if let Some((start_ps, duration_ps)) = self.selected() {
-                    self.on_command.run(Command::Show(around(start_ps, duration_ps)));
+                    self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
                 }
             }
             KeyAction::MarkSelected => {
@@ -86,16 +88,27 @@ impl Keys {
             self.is_stepping.try_set_value(false);
             match answer {
                 Ok(Some(detail)) => {
+                    self.said.try_set(None);
                     let slice = detail.slice;
                     let (row, start_ps, duration_ps) = (slice.row, slice.start_ps, slice.duration_ps);
                     let hidden_by = |view: &View| hidden_by(&rank.tracks, view, slice.track);
                     let Some(hidden_by) = self.view.try_with_untracked(hidden_by) else { return };
-                    self.on_command.run(Command::Reveal { row, start_ps, duration_ps, hidden_by });
+                    self.on_command.run(Command::Step { row, start_ps, duration_ps, hidden_by });
                 }
-                // There is no slice on that side.
-                Ok(None) => {}
-                Err(error) => self.problem.set(Some(error.to_string())),
+                Ok(None) => self.say(edge(step)),
+                Err(error) => {
+                    self.problem.try_set(Some(error.to_string()));
+                }
             }
+        });
+    }
+
+    /// Says something to those who hear the page, again where it was said already.
+    fn say(self, text: &str) {
+        self.said.try_update(|said| {
+            // A screen reader repeats only what changed: a space that does not show.
+            let is_repeated = said.as_deref() == Some(text);
+            *said = Some(if is_repeated { format!("{text}\u{a0}") } else { text.to_owned() });
         });
     }
 }
@@ -108,4 +121,14 @@ fn closed_groups(tracks: &[Track], view: Signal<View>) -> Vec<u32> {
         closed.map(|group| group.id).collect()
     };
     view.try_with_untracked(is_closed).unwrap_or_default()
+}
+
+/// What is said where a step leads nowhere.
+fn edge(step: Step) -> &'static str {
+    match step {
+        Step::Next => "This is the last slice of its lane",
+        Step::Previous => "This is the first slice of its lane",
+        Step::Up => "There is no track with slices above",
+        Step::Down => "There is no track with slices below",
+    }
 }

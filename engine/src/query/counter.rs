@@ -1,0 +1,108 @@
+//! A counter at a moment and over a span. A value holds from its sample to the next one.
+
+use crate::base::{Error, Interval, Result};
+use crate::model::{TrackId, TrackKind};
+use crate::segment::{Bytes, Segment};
+use crate::tile::Sample;
+
+/// A counter at a moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CounterAt {
+    /// The sample whose value holds; `None` before the first one.
+    pub sample: Option<Sample>,
+    /// The sample before that one.
+    pub before: Option<Sample>,
+}
+
+/// A counter over a span.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CounterSpan {
+    /// Samples in the span.
+    pub samples: u64,
+    /// The smallest value that holds in the span.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The mean of the values, each weighted by how long it holds in the span.
+    pub mean: f64,
+}
+
+impl<B: Bytes> Segment<B> {
+    /// A counter at a moment.
+    ///
+    /// # Errors
+    /// `Invalid` where the track is no counter; else where bytes are missing or damaged.
+    pub fn counter_at(&self, track: TrackId, moment: i64) -> Result<CounterAt> {
+        self.check_counter(track)?;
+        let sample = self.samples_in(track, instant(moment))?.last().copied();
+        let before = match sample {
+            Some(sample) => {
+                self.samples_in(track, Interval::new(sample.time_ps, sample.time_ps))?.last().copied()
+            }
+            None => None,
+        };
+        Ok(CounterAt { sample, before })
+    }
+
+    /// A counter over a span, as far as the rank reaches; `None` where no value holds in it. Reads all samples of the
+    /// span.
+    ///
+    /// # Errors
+    /// `Invalid` where the track is no counter; else where bytes are missing or damaged.
+    pub fn counter_over(&self, track: TrackId, span: Interval) -> Result<Option<CounterSpan>> {
+        self.check_counter(track)?;
+        // The last moment belongs to the rank.
+        let last = self.footer().tracks.iter().filter(|track| track.rows > 0).map(|track| track.end_ps).max();
+        let end = span.end.0.min(last.unwrap_or(i64::MIN).saturating_add(1));
+        let start = span.start.0;
+        if start >= end {
+            return Ok(None);
+        }
+        let samples = self.samples_in(track, Interval::new(start, end))?;
+        let mut over = Sums::default();
+        for (at, sample) in samples.iter().enumerate() {
+            let until = samples.get(at + 1).map_or(end, |next| next.time_ps);
+            over.add(sample.value, until.saturating_sub(sample.time_ps.max(start)));
+        }
+        let inside = samples.iter().filter(|sample| sample.time_ps >= start).count() as u64;
+        Ok(over.of_samples(inside))
+    }
+
+    fn check_counter(&self, track: TrackId) -> Result<()> {
+        match self.footer().tracks.get(track.0 as usize).map(|track| &track.spec.kind) {
+            Some(TrackKind::Counter(_)) => Ok(()),
+            _ => Err(Error::Invalid { what: "this track is no counter" }),
+        }
+    }
+}
+
+fn instant(moment: i64) -> Interval {
+    Interval::new(moment, moment.saturating_add(1))
+}
+
+/// Sums over the values of a span; values that are no numbers are left out.
+#[derive(Debug, Default)]
+struct Sums {
+    extent: Option<(f64, f64)>,
+    weighted: f64,
+    held_ps: f64,
+}
+
+impl Sums {
+    fn add(&mut self, value: f64, held_ps: i64) {
+        if !value.is_finite() {
+            return;
+        }
+        let (min, max) = self.extent.unwrap_or((value, value));
+        self.extent = Some((min.min(value), max.max(value)));
+        self.weighted += value * held_ps as f64;
+        self.held_ps += held_ps as f64;
+    }
+
+    fn of_samples(self, samples: u64) -> Option<CounterSpan> {
+        let (min, max) = self.extent?;
+        // Values that hold for no time have no weight: all are the last one's, at the end of the span.
+        let mean = if self.held_ps > 0.0 { (self.weighted / self.held_ps).clamp(min, max) } else { max };
+        Some(CounterSpan { samples, min, max, mean })
+    }
+}

@@ -1,0 +1,254 @@
+//! Draws rectangles on a 2-D canvas, for browsers without WebGL2. The picture is that of [`super::webgl`]; the cost is
+//! one call for each rectangle in sight, so large windows move more slowly.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use nprof_engine::tile::TileId;
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+use super::batch::{Batch, Instance, Paint};
+use super::palette::{self, Ground};
+use super::rectangle::{Place, Rectangle};
+use super::scene::Quads;
+use super::shape::Band;
+use super::surface::Surface;
+
+/// How solid the right end of an unfinished slice is, the area below a counter's line, and a range: as `quad.frag`.
+const FADED: f64 = 0.15;
+const AREA: f64 = 0.35;
+const EXTENT: f64 = 0.6;
+/// Thickness of a counter's line in CSS pixels, as in `quad.frag`.
+const LINE_PX: f64 = 1.75;
+/// An unfinished slice fades in so many steps.
+const FADE_STEPS: u32 = 16;
+/// Hatching of waits: distance and thickness of its lines in CSS pixels, how solid the ground between them is and how
+/// much the lines add to that, so that both come to what `quad.frag` says.
+const HATCH_PX: f64 = 6.0;
+const HATCH_LINE_PX: f64 = 1.25;
+const BETWEEN: f64 = 0.10;
+const HATCHED: f64 = (0.5 - BETWEEN) / (1.0 - BETWEEN);
+/// The share of a diamond within its darker rim, and how dark the rim is: as `quad.frag`.
+const CORE: f64 = 0.68;
+const RIM: f32 = 0.45;
+
+/// The canvas with the rectangles of all tiles that were given to it.
+#[derive(Debug)]
+pub struct Painter {
+    context: CanvasRenderingContext2d,
+    tiles: HashMap<TileId, Vec<Instance>>,
+    bands: Vec<Band>,
+    /// The palette, each colour with the darker one of a diamond's rim, as CSS writes them.
+    colours: Vec<(String, String)>,
+    /// The ground that the colours are for.
+    colours_of: Option<Ground>,
+}
+
+impl Painter {
+    /// Prepares a canvas; `None` where the browser gives no context.
+    #[must_use]
+    pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
+        let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+        let tiles = HashMap::new();
+        Some(Self { context, tiles, bands: Vec::new(), colours: Vec::new(), colours_of: None })
+    }
+
+    /// Whether a tile's rectangles are here.
+    #[must_use]
+    pub fn has(&self, tile: TileId) -> bool {
+        self.tiles.contains_key(&tile)
+    }
+
+    /// Takes a tile's rectangles.
+    pub fn upload(&mut self, tile: TileId, batch: &Batch) {
+        self.tiles.insert(tile, batch.instances.clone());
+    }
+
+    /// Frees a tile's rectangles.
+    pub fn drop_tile(&mut self, tile: TileId) {
+        self.tiles.remove(&tile);
+    }
+
+    /// Frees all tiles.
+    pub fn drop_all(&mut self) {
+        self.tiles.clear();
+    }
+
+    /// Tells where the lanes stand; needed after each change of the layout.
+    pub fn set_bands(&mut self, bands: Vec<Band>) {
+        self.bands = bands;
+    }
+
+    /// Takes the colours for a ground; does nothing where they are here already.
+    pub fn set_palette(&mut self, ground: Ground) {
+        if self.colours_of == Some(ground) {
+            return;
+        }
+        let css = |[red, green, blue]: palette::Rgb, dimmed: f32| {
+            let part = |part: f32| (part * dimmed * 255.0).round();
+            format!("rgb({} {} {})", part(red), part(green), part(blue))
+        };
+        let colours = palette::colours(ground);
+        self.colours = colours.into_iter().map(|colour| (css(colour, 1.0), css(colour, RIM))).collect();
+        self.colours_of = Some(ground);
+    }
+
+    /// Draws a frame.
+    pub fn draw(&self, surface: &Surface, all: &[Quads]) {
+        let context = &self.context;
+        let (width, height) = surface.size_px();
+        let (width, height) = (f64::from(width), f64::from(height));
+        // Fails only for numbers that are no numbers.
+        context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok();
+        context.set_global_alpha(1.0);
+        context.clear_rect(0.0, 0.0, width, height);
+        context.set_fill_style_str(&surface.line_css());
+        for x_px in &surface.lines_px {
+            let thickness = surface.ratio.round().max(1.0);
+            context.fill_rect((x_px * surface.ratio).round(), 0.0, thickness, height);
+        }
+        for quads in all {
+            self.draw_quads(quads, surface, height);
+        }
+        context.set_global_alpha(1.0);
+    }
+
+    fn draw_quads(&self, quads: &Quads, surface: &Surface, height: f64) {
+        let Some(instances) = self.tiles.get(&quads.tile) else { return };
+        let (left, right) =
+            ((quads.clip_px.0 * surface.ratio).round(), (quads.clip_px.1 * surface.ratio).round());
+        let place = Place {
+            offset_px: quads.offset_px,
+            cell_px: quads.cell_px,
+            scroll_px: surface.scroll_px,
+            ratio: surface.ratio,
+        };
+        let context = &self.context;
+        context.save();
+        context.begin_path();
+        context.rect(left, 0.0, (right - left).max(0.0), height);
+        context.clip();
+        for run in &quads.instances {
+            let Range { start, end } = *run;
+            let run = instances.get(start as usize..end as usize).unwrap_or_default();
+            self.draw_run(run, &place, (left, right), height);
+        }
+        context.restore();
+    }
+
+    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their unit is a pixel of the
+    /// screen.
+    pub fn draw_loose(&self, surface: &Surface, instances: &[Instance]) {
+        let (width, height) = surface.size_px();
+        let place = Place {
+            offset_px: 0.0,
+            cell_px: 1.0 / surface.ratio,
+            scroll_px: surface.scroll_px,
+            ratio: surface.ratio,
+        };
+        self.draw_run(instances, &place, (0.0, f64::from(width)), f64::from(height));
+        self.context.set_global_alpha(1.0);
+    }
+
+    /// Draws those of some instances that are in sight, between two columns.
+    fn draw_run(&self, instances: &[Instance], place: &Place, (left, right): (f64, f64), height: f64) {
+        for instance in instances {
+            let Some(band) = self.bands.get(instance.lane as usize) else { continue };
+            let Some(mut rectangle) = place.rectangle(instance, *band) else { continue };
+            let is_in_sight = rectangle.left < right && rectangle.right > left;
+            if is_in_sight && rectangle.top < height && rectangle.bottom > 0.0 {
+                if matches!(instance.paint, Paint::Wait | Paint::WaitCell) {
+                    (rectangle.left, rectangle.right) =
+                        (rectangle.left.max(left), rectangle.right.min(right));
+                }
+                self.paint(instance, rectangle, (place.ratio, height));
+            }
+        }
+    }
+
+    fn paint(&self, instance: &Instance, rectangle: Rectangle, (ratio, height): (f64, f64)) {
+        let Some((colour, rim)) = self.colours.get(usize::from(instance.colour)) else { return };
+        let context = &self.context;
+        let alpha = f64::from(instance.alpha) / f64::from(u8::MAX);
+        let Rectangle { left, top, right, bottom } = rectangle;
+        context.set_fill_style_str(colour);
+        context.set_global_alpha(alpha);
+        match instance.paint {
+            Paint::Slice | Paint::Cell | Paint::Tick => {
+                context.fill_rect(left, top, right - left, bottom - top);
+            }
+            Paint::Wait | Paint::WaitCell => {
+                context.set_global_alpha(alpha * BETWEEN);
+                context.fill_rect(left, top, right - left, bottom - top);
+                context.set_global_alpha(alpha * HATCHED);
+                self.hatch(rectangle, ratio, height);
+            }
+            Paint::Instant => {
+                context.set_fill_style_str(rim);
+                self.diamond(rectangle, 1.0);
+                context.set_fill_style_str(colour);
+                self.diamond(rectangle, CORE);
+            }
+            Paint::Unfinished => {
+                let step = (right - left) / f64::from(FADE_STEPS);
+                for at in (0..FADE_STEPS).map(f64::from) {
+                    let share = (at + 0.5) / f64::from(FADE_STEPS);
+                    context.set_global_alpha(alpha * (1.0 - share * (1.0 - FADED)));
+                    context.fill_rect(left + at * step, top, step, bottom - top);
+                }
+            }
+            Paint::Value => {
+                // As many rows as have their middle on the line.
+                let line = (LINE_PX * ratio - 0.5).ceil().min(bottom - top);
+                context.fill_rect(left, top, right - left, line);
+                context.set_global_alpha(alpha * AREA);
+                context.fill_rect(left, top + line, right - left, bottom - top - line);
+            }
+            Paint::Range => {
+                context.set_global_alpha(alpha * EXTENT);
+                context.fill_rect(left, top, right - left, bottom - top);
+            }
+        }
+    }
+
+    /// Lines from the lower left to the upper right that go on from rectangle to rectangle: of each row of pixels those
+    /// whose middle lies on a line.
+    fn hatch(&self, rectangle: Rectangle, ratio: f64, height: f64) {
+        let context = &self.context;
+        let Rectangle { left, top, right, bottom } = rectangle;
+        let (step, thickness) = (HATCH_PX * ratio, HATCH_LINE_PX * ratio);
+        context.begin_path();
+        let mut y = top.max(0.0);
+        while y < bottom.min(height) {
+            let phase = height - (y + 0.5);
+            let mut start = phase + ((left - thickness - phase) / step).floor() * step;
+            while start < right {
+                let from = (start - 0.5).ceil().max(left);
+                let to = (start + thickness - 0.5).ceil().min(right);
+                if to > from {
+                    context.rect(from, y, to - from, 1.0);
+                }
+                start += step;
+            }
+            y += 1.0;
+        }
+        context.fill();
+    }
+
+    /// A diamond in the middle of a rectangle, with this share of its width and height.
+    fn diamond(&self, rectangle: Rectangle, share: f64) {
+        let context = &self.context;
+        let (x, y) =
+            (f64::midpoint(rectangle.left, rectangle.right), f64::midpoint(rectangle.top, rectangle.bottom));
+        let half_width = (rectangle.right - rectangle.left) / 2.0 * share;
+        let half_height = (rectangle.bottom - rectangle.top) / 2.0 * share;
+        context.begin_path();
+        context.move_to(x, y - half_height);
+        context.line_to(x + half_width, y);
+        context.line_to(x, y + half_height);
+        context.line_to(x - half_width, y);
+        context.close_path();
+        context.fill();
+    }
+}

@@ -1,0 +1,204 @@
+// Keys, history and what they say: every row can be reached, every zoom can be undone.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { addressOf, ask, eventually, picture, rowOf, scaleOf, tracksOf, viewOf } from "./picture.mjs";
+import { openPage, serve } from "./stage.mjs";
+
+/** More than the rest that ends a step of the history. */
+const REST_MS = 900;
+
+function viewWhere(page, holds) {
+  return eventually(() => {
+    const view = viewOf(page);
+    assert.ok(holds(view), page.url());
+    return view;
+  });
+}
+
+test("keys and history", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "20000");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);
+  const middle = Math.round((entry.start_ps + entry.end_ps) / 2);
+  const window = [middle, middle + 8_000_000];
+  const width = window[1] - window[0];
+
+  const open = async (t, { at = addressOf(url, slug, window), ...options } = {}) => {
+    const { page, problems } = await openPage(t, options);
+    await page.goto(at);
+    await rowOf(page, "Tensor").waitFor();
+    await scaleOf(page).catch(() => null);
+    t.after(() => assert.deepEqual(problems, []));
+    return page;
+  };
+  const rested = (page) => page.waitForTimeout(REST_MS);
+
+  await t.test("down leads through every track that is shown, and says where it ends", async (t) => {
+    const page = await open(t);
+    const closed = await page.locator('.track-group[aria-expanded="false"]').allInnerTexts();
+    assert.ok(closed.length > 0, "no group is closed");
+    const isShown = (track) => {
+      for (let group = track.parent; group !== null; ) {
+        const of = tracks.find(({ id }) => id === group);
+        if (closed.some((name) => name.trim() === of.name)) return false;
+        group = of.parent;
+      }
+      return track.kind === "slices" && track.rows > 0;
+    };
+    const expected = tracks.filter(isShown).map(({ name }) => name);
+    await eventually(async () => {
+      await page.keyboard.press("ArrowRight");
+      assert.ok(viewOf(page).selected !== null, "nothing is selected");
+    });
+    const status = page.locator('.timeline > [role="status"].unseen');
+    const track = async () => (await status.innerText()).match(/ on (.*), [^,]* after the start/)?.[1];
+    // Up to the first track, then down to the last one.
+    const walk = async (key, end) => {
+      const seen = [];
+      for (let step = 0; step < 400; step += 1) {
+        const before = viewOf(page).selected;
+        await page.keyboard.press(key);
+        const text = await eventually(async () => {
+          const text = await status.innerText();
+          assert.ok(viewOf(page).selected !== before || text.includes(end), "nothing happened");
+          return text;
+        });
+        if (text.includes(end)) return seen;
+        const name = await eventually(async () => {
+          const { slice } = await ask(url, `profiles/${slug}/ranks/0/slices/${viewOf(page).selected}`);
+          assert.ok((await status.innerText()).includes(`Selected: ${slice.name}`));
+          return track();
+        });
+        if (seen.at(-1) !== name) seen.push(name);
+      }
+      throw new Error(`${key} never ends: ${seen}`);
+    };
+    await walk("ArrowUp", "no track with slices above");
+    const first = await page.evaluate(() => new URL(location.href).searchParams.get("sel"));
+    const top = await ask(url, `profiles/${slug}/ranks/0/slices/${first}`);
+    const names = [tracks.find(({ id }) => id === top.slice.track).name, ...(await walk("ArrowDown", "no track with slices below"))];
+    assert.deepEqual(names.filter((name, at) => name !== names[at - 1]), expected);
+  });
+
+  await t.test("quick zooms are one entry of the history, a rest begins another", async (t) => {
+    const page = await open(t);
+    const length = () => page.evaluate(() => history.length);
+    const before = await length();
+    for (let count = 0; count < 3; count += 1) await page.keyboard.press("w");
+    await viewWhere(page, (view) => Math.abs(view.to - view.from - width * 0.75 ** 3) < 10);
+    assert.equal(await length(), before + 1);
+    await rested(page);
+    await page.keyboard.press("d");
+    const moved = await viewWhere(page, (view) => view.from > window[0] + width * 0.3);
+    assert.equal(await length(), before + 2);
+    await page.goBack();
+    await viewWhere(page, (view) => view.from < moved.from && view.to - view.from < width * 0.5);
+    await page.goBack();
+    await viewWhere(page, (view) => view.from === window[0] && view.to === window[1]);
+    assert.equal(await length(), before + 2);
+  });
+
+  await t.test("back after a zoom at once stays in the profile", async (t) => {
+    const page = await open(t, { at: `${url}/profile/${slug}` });
+    const { x, y, width, height } = await tracksOf(page).boundingBox();
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.wheel(0, -300);
+    await viewWhere(page, (view) => view.from !== null);
+    await page.goBack();
+    await viewWhere(page, (view) => view.from === null);
+    assert.ok(page.url().includes(`/profile/${slug}`));
+  });
+
+  await t.test("steps along a track make no entries", async (t) => {
+    const page = await open(t);
+    await page.keyboard.press("ArrowRight");
+    await viewWhere(page, (view) => view.selected !== null);
+    const before = await page.evaluate(() => history.length);
+    for (let step = 0; step < 4; step += 1) {
+      const { selected } = viewOf(page);
+      await page.keyboard.press("ArrowRight");
+      await viewWhere(page, (view) => view.selected !== selected);
+    }
+    assert.equal(await page.evaluate(() => history.length), before);
+  });
+
+  await t.test("backspace undoes zooms one by one", async (t) => {
+    const page = await open(t);
+    await page.keyboard.press("w");
+    await page.keyboard.press("w");
+    await rested(page);
+    await page.keyboard.press("0");
+    await viewWhere(page, (view) => view.from === null);
+    await page.keyboard.press("Backspace");
+    await viewWhere(page, (view) => view.from !== null && view.to - view.from < width * 0.6);
+    await page.keyboard.press("Backspace");
+    await viewWhere(page, (view) => view.from === window[0] && view.to === window[1]);
+  });
+
+  await t.test("a window beside the trace says so, and the address tells what is shown", async (t) => {
+    const far = [entry.end_ps * 5, entry.end_ps * 5 + 1_000_000];
+    const page = await open(t, { at: addressOf(url, slug, far) });
+    await page.getByText("after the last event").waitFor();
+    const view = await viewWhere(page, (view) => view.to < far[0]);
+    assert.equal(view.to - view.from, far[1] - far[0]);
+    await page.getByRole("button", { name: "Show all" }).click();
+    await page.getByText("after the last event").waitFor({ state: "detached" });
+    await viewWhere(page, (view) => view.from === null);
+  });
+
+  await t.test("the focus of the tracks is seen on all four sides", async (t) => {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await open(t, { colorScheme });
+      await page.locator(".splitter, [role=separator]").first().focus();
+      const rows = page.locator(".timeline-rows");
+      for (let tab = 0; tab < 80; tab += 1) {
+        await page.keyboard.press("Shift+Tab");
+        if (await rows.evaluate((rows) => rows === document.activeElement)) break;
+      }
+      assert.ok(await rows.evaluate((rows) => rows.matches(":focus-visible")), "the tracks have no focus");
+      const box = await rows.boundingBox();
+      const { at } = await picture(page);
+      const accent = await page.evaluate(() => {
+        const probe = document.createElement("i");
+        probe.style.color = "var(--accent)";
+        document.body.append(probe);
+        return getComputedStyle(probe).color.match(/\d+/g).slice(0, 3).map(Number);
+      });
+      const isAccent = (x, y) => at(x, y).every((part, index) => Math.abs(part - accent[index]) < 12);
+      const [right, bottom] = [box.x + box.width - 1, box.y + box.height - 1];
+      const share = (places) => places.filter(([x, y]) => isAccent(x, y)).length / places.length;
+      const across = Array.from({ length: Math.floor(box.width / 7) - 2 }, (_, index) => box.x + 3 + index * 7);
+      const along = Array.from({ length: Math.floor(box.height / 7) - 2 }, (_, index) => box.y + 3 + index * 7);
+      for (const [side, places] of Object.entries({
+        top: across.map((x) => [x, box.y]),
+        bottom: across.map((x) => [x, bottom]),
+        left: along.map((y) => [box.x, y]),
+        right: along.map((y) => [right, y]),
+      })) {
+        assert.ok(share(places) > 0.98, `${colorScheme}: ${share(places)} of the ${side} edge`);
+      }
+    }
+  });
+
+  await t.test("keys lie alike on every keyboard", async (t) => {
+    const page = await open(t);
+    const press = (init) =>
+      page.evaluate((init) => {
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init }));
+      }, init);
+    // French: Z lies where W lies elsewhere.
+    await press({ key: "z", code: "KeyW" });
+    await viewWhere(page, (view) => Math.abs(view.to - view.from - width * 0.75) < 10);
+    // German: ] with AltGr, which some systems report as control with alt.
+    await press({ key: "]", code: "Digit9", ctrlKey: true, altKey: true, modifierAltGraph: true });
+    await viewWhere(page, (view) => view.rank === 1);
+    // Mac: [ with option.
+    await press({ key: "[", code: "Digit5", altKey: true });
+    await viewWhere(page, (view) => view.rank === 0);
+    await press({ key: ":", code: "Period", shiftKey: true });
+    await viewWhere(page, (view) => view.rank === 1);
+    await press({ key: ";", code: "Comma", shiftKey: true });
+    await viewWhere(page, (view) => view.rank === 0);
+  });
+});
