@@ -38,8 +38,13 @@ pub fn active_span<B: Bytes>(segment: &Segment<B>) -> Result<Option<Interval>> {
     for track in tracks {
         cells.add_track(segment, track)?;
     }
-    let longest = whole.duration_ps() as f64 * LONGEST;
-    Ok(cells.stretch().filter(|stretch| (stretch.duration_ps() as f64) < longest))
+    Ok(cells.stretch().filter(|stretch| is_small_part(*stretch, whole)))
+}
+
+/// Whether a stretch is so short that a view of it tells more than one of the whole.
+#[must_use]
+pub fn is_small_part(stretch: Interval, whole: Interval) -> bool {
+    (stretch.duration_ps() as f64) < whole.duration_ps() as f64 * LONGEST
 }
 
 /// Cells with no long gap between them.

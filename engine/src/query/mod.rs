@@ -16,7 +16,7 @@ mod self_time;
 mod slice;
 mod verify;
 
-pub use active::active_span;
+pub use active::{active_span, is_small_part};
 pub use counter::{CounterAt, CounterSpan};
 pub use fields::RowFields;
 pub use hands::{Hands, OneHand};

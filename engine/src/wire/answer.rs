@@ -64,7 +64,6 @@ pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<R
         tables: tables(segment),
         warnings: warnings.collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
-        active_ps: None,
         names: Vec::new(),
     })
 }

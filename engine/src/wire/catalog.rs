@@ -43,6 +43,9 @@ pub struct ProfileInfo {
     pub start_ps: i64,
     /// Last moment of all ranks, in picoseconds since the same origin.
     pub end_ps: i64,
+    /// The stretch that is worth looking at first, where it is a small part of the profile: its first
+    /// and last moment in picoseconds.
+    pub active_ps: Option<(i64, i64)>,
     /// Its ranks, in order.
     pub ranks: Vec<RankEntry>,
 }
@@ -83,9 +86,6 @@ pub struct RankDetail {
     pub warnings: Vec<WarningEntry>,
     /// Wall clock of time zero, in Unix nanoseconds, where known.
     pub origin_unix_ns: Option<i64>,
-    /// The stretch that is worth looking at first, where it is a small part of the rank: its first
-    /// and last moment in picoseconds.
-    pub active_ps: Option<(i64, i64)>,
     /// Numbers of the profile's names, the same for all its ranks: a colour each.
     pub names: Vec<NameSlot>,
 }

@@ -304,7 +304,6 @@ pub(crate) mod tests {
             tables: vec![],
             warnings: vec![],
             origin_unix_ns: None,
-            active_ps: None,
             names: vec![],
         }
     }

@@ -194,7 +194,6 @@ pub(super) async fn ask<T: Serialize + Send + 'static>(
 pub async fn read(State(app): State<App>, At(at): At<RankPath>, form: Form) -> Result<Response, ApiError> {
     ask(app, at.slug, at.rank, form, |rank| {
         let mut detail = answer::rank_detail(&rank.segment, rank.file.entry())?;
-        detail.active_ps = rank.file.active_ps;
         detail.names.clone_from(&rank.profile.manifest.names);
         let all = warnings::of_rank(&rank.file, rank.segment.footer()).into_iter();
         detail.warnings = all

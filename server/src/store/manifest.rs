@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use nprof_engine::base::Interval;
+use nprof_engine::query::is_small_part;
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
 use serde::{Deserialize, Serialize};
 
@@ -173,7 +175,18 @@ impl Manifest {
     pub fn profile_info(&self) -> ProfileInfo {
         let (start_ps, end_ps) = self.span_ps();
         let ranks = self.ranks.iter().map(RankFile::entry).collect();
-        ProfileInfo { entry: self.entry(), start_ps, end_ps, ranks }
+        let active_ps = self.active_ps((start_ps, end_ps));
+        ProfileInfo { entry: self.entry(), start_ps, end_ps, active_ps, ranks }
+    }
+
+    /// The stretch in which the ranks do most, if each rank that has events has one and all of them
+    /// together are a small part of the profile.
+    fn active_ps(&self, (start_ps, end_ps): (i64, i64)) -> Option<(i64, i64)> {
+        let ranks = self.ranks.iter().filter(|rank| rank.events > 0);
+        let stretches: Option<Vec<Interval>> =
+            ranks.map(|rank| rank.active_ps.map(|(start, end)| Interval::new(start, end))).collect();
+        let all = stretches?.into_iter().reduce(Interval::cover)?;
+        is_small_part(all, Interval::new(start_ps, end_ps)).then_some((all.start.0, all.end.0))
     }
 
     /// The first and the last moment of all ranks, in picoseconds since their origin. Ranks without
