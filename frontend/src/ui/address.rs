@@ -9,6 +9,7 @@ use wasm_bindgen::JsValue;
 
 use super::place::{ListView, Place};
 use crate::view::trail::{Entry, Trail};
+use crate::view::window::Reach;
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
 
@@ -63,8 +64,8 @@ impl Address {
         self.place.set(place);
     }
 
-    /// Applies a command to the view of an opened profile whose ranks cover `whole`.
-    pub fn apply(self, command: &Command, whole: Interval) {
+    /// Applies a command to the view of an opened profile.
+    pub fn apply(self, command: &Command, reach: Reach) {
         let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
         let next = match command {
             Command::Undo => {
@@ -72,7 +73,7 @@ impl Address {
                 let Some(window) = before else { return };
                 View { window, ..now.clone() }
             }
-            _ => now.clone().apply(command, whole),
+            _ => now.clone().apply(command, reach),
         };
         if next == now {
             return;

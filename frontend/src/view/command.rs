@@ -5,7 +5,7 @@ use nprof_engine::query::Syntax;
 
 use super::reading::Reading;
 use super::state::{Tab, View};
-use super::window;
+use super::window::{self, Reach};
 
 /// A step from one view to the next.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,16 +119,16 @@ impl Command {
 }
 
 impl View {
-    /// The visible span of a rank that covers `whole`.
+    /// The visible span of a profile.
     #[must_use]
-    pub fn window_in(&self, whole: Interval) -> Interval {
-        window::clamped(self.window.unwrap_or_else(|| window::widest(whole)), whole)
+    pub fn window_in(&self, reach: Reach) -> Interval {
+        window::clamped(self.window.unwrap_or_else(|| reach.first()), reach.whole)
     }
 
-    /// The view after this command on a rank that covers `whole`.
+    /// The view after this command on a profile.
     #[must_use]
-    pub fn apply(mut self, command: &Command, whole: Interval) -> Self {
-        let now = self.window_in(whole);
+    pub fn apply(mut self, command: &Command, reach: Reach) -> Self {
+        let (now, whole) = (self.window_in(reach), reach.whole);
         let tab = self.tab_after(command);
         match *command {
             Command::Zoom { factor, at_ps } => self.window = Some(window::zoomed(now, factor, at_ps, whole)),
@@ -140,7 +140,7 @@ impl View {
             Command::Show(span) | Command::Slide(span) | Command::Focus(span) => {
                 self.window = Some(window::clamped(span, whole));
             }
-            Command::ShowAll => self.window = None,
+            Command::ShowAll => self.window = Some(window::widest(whole)),
             // The owner of the view knows the windows before and shows the last of them.
             Command::Undo => {}
             Command::Select(row) => (self.selected, self.reading) = (row, None),
@@ -166,7 +166,7 @@ impl View {
                 (self.selected, self.reading) = (None, None);
             }
         }
-        if self.window == Some(window::widest(whole)) {
+        if self.window == Some(reach.first()) {
             self.window = None;
         }
         self.tab = Some(tab).filter(|tab| *tab != self.suiting_tab());
@@ -202,8 +202,8 @@ impl View {
 mod tests {
     use super::*;
 
-    fn whole() -> Interval {
-        Interval::new(0, 1_000_000)
+    fn whole() -> Reach {
+        Reach { whole: Interval::new(0, 1_000_000), active: None }
     }
 
     #[track_caller]
@@ -254,6 +254,19 @@ mod tests {
     #[test]
     fn zooming_all_the_way_out_is_the_whole_rank() {
         check(&[Command::ZoomMiddle { factor: 0.25 }, Command::ZoomMiddle { factor: 8.0 }], "/profile/p?v=1");
+    }
+
+    #[test]
+    fn a_profile_opens_where_it_works_and_a_link_to_all_of_it_says_so() {
+        let reach =
+            Reach { whole: Interval::new(0, 1_000_000), active: Some(Interval::new(900_000, 920_000)) };
+        let opened = View::of_profile("p");
+        assert_eq!(opened.window_in(reach), Interval::new(899_000, 921_000));
+        let all = opened.clone().apply(&Command::ShowAll, reach);
+        assert_eq!(all.to_string(), "/profile/p?v=1&from=-10000&to=1010000");
+        assert_eq!(all.window_in(reach), window::widest(reach.whole));
+        let back = all.apply(&Command::Show(Interval::new(899_000, 921_000)), reach);
+        assert_eq!(back, opened);
     }
 
     #[test]

@@ -8,6 +8,34 @@ pub const NARROWEST_PS: i64 = 1_000;
 /// The margin beside the trace, as a share of its duration: the first and last slices do not stick to the edge.
 const MARGIN: f64 = 0.01;
 
+/// Space beside the stretch that is shown first, as a share of its duration.
+const FIRST_MARGIN: f64 = 0.05;
+
+/// What windows of a profile can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reach {
+    /// From the first moment of all ranks to the last.
+    pub whole: Interval,
+    /// The stretch in which most is done, if it is a small part of the whole.
+    pub active: Option<Interval>,
+}
+
+impl Reach {
+    /// The window that a profile opens with: around its active stretch, else all of it.
+    #[must_use]
+    pub fn first(&self) -> Interval {
+        self.active.map_or_else(
+            || widest(self.whole),
+            |active| {
+                let margin = rounded(active.duration_ps() as f64 * FIRST_MARGIN);
+                let around =
+                    Interval::new(active.start.0.saturating_sub(margin), active.end.0.saturating_add(margin));
+                clamped(around, self.whole)
+            },
+        )
+    }
+}
+
 /// The widest window: the whole trace with its margins. A trace without duration gets the narrowest window.
 #[must_use]
 pub fn widest(whole: Interval) -> Interval {

@@ -13,6 +13,7 @@ use crate::fetch::{Client, FetchError};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
 use crate::view::opening::{close_large_groups, hidden_by};
+use crate::view::window::Reach;
 use crate::view::{Clock, Command, Tab, TimeScale, View};
 
 /// An answer that may not be here yet.
@@ -33,6 +34,8 @@ pub struct Opened {
     pub selected: Signal<Answer<SliceDetail>>,
     /// From the first moment of all ranks to the last. Times count from its start.
     pub whole: Memo<Interval>,
+    /// What windows can show.
+    pub reach: Memo<Reach>,
     /// Width and height of the tracks in CSS pixels; the timeline measures them.
     pub tracks_px: RwSignal<(f64, f64)>,
     /// How moments are written.
@@ -75,9 +78,10 @@ impl Opened {
         let selected = slice_resource(slug, rank_number, view, attempt);
         let profile = Signal::derive(move || profile.get());
         let whole = Memo::new(move |_| whole(profile, rank));
+        let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
-            let window = view.with(|view| view.window_in(whole.get()));
+            let window = view.with(|view| view.window_in(reach.get()));
             let scale = TimeScale { window, width_px: tracks_px.get().0 };
             Clock::new(&scale, whole.get().start.0)
         });
@@ -88,6 +92,7 @@ impl Opened {
             rank,
             selected,
             whole,
+            reach,
             tracks_px,
             clock,
             tab: Memo::new(move |_| view.with(View::shown_tab)),
@@ -122,14 +127,13 @@ impl Opened {
 
     /// Does what the user asked for.
     pub fn act(self, command: &Command) {
-        self.address.apply(command, self.whole.get_untracked());
+        self.address.apply(command, self.reach.get_untracked());
     }
 
     /// The view with the window that it really shows, which may be another than a link asks for.
     fn corrected(self) -> View {
-        let whole = self.whole.get();
-        let view = self.view.get();
-        let window = view.window.map(|_| view.window_in(whole));
+        let (reach, view) = (self.reach.get(), self.view.get());
+        let window = view.window.map(|_| view.window_in(reach));
         View { window, ..view }
     }
 
@@ -147,8 +151,8 @@ impl Opened {
     /// The span that is visible now.
     #[must_use]
     pub fn window(self) -> Interval {
-        let whole = self.whole.get_untracked();
-        self.view.with_untracked(|view| view.window_in(whole))
+        let reach = self.reach.get_untracked();
+        self.view.with_untracked(|view| view.window_in(reach))
     }
 
     /// The thousandth part of the rank that lies around a moment.
@@ -196,6 +200,14 @@ fn whole(profile: Signal<Answer<ProfileInfo>>, rank: Signal<Answer<RankDetail>>)
             Some(Ok(rank)) => Interval::new(rank.entry.start_ps, rank.entry.end_ps),
             _ => Interval::default(),
         })
+    })
+}
+
+/// The stretch in which a profile does most.
+fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
+    profile.with(|answer| match answer {
+        Some(Ok(profile)) => profile.active_ps.map(|(start, end)| Interval::new(start, end)),
+        _ => None,
     })
 }
 

@@ -91,7 +91,8 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     });
     let rank = Signal::derive(move || opened.rank_detail());
     let selected = Signal::derive(move || opened.selected.get().and_then(Result::ok));
-    let times = Times { whole: opened.whole, clock: opened.clock, tracks_px: opened.tracks_px };
+    let times =
+        Times { whole: opened.whole, reach: opened.reach, clock: opened.clock, tracks_px: opened.tracks_px };
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     opened.correct_address();
     let on_hover = Callback::new(move |at| hover.set(at));

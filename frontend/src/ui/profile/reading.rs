@@ -24,7 +24,7 @@ pub fn ReadingDetails(
     let attempt = RwSignal::new(0_u32);
     let wanted = Memo::new(move |_| {
         let rank = opened.rank_number.get()?;
-        let (reading, window) = opened.view.with(|view| (view.reading, view.window_in(opened.whole.get())));
+        let (reading, window) = opened.view.with(|view| (view.reading, view.window_in(opened.reach.get())));
         Some((rank, reading?, window))
     });
     let latest = Latest::new(wanted);

@@ -30,7 +30,7 @@ use nprof_engine::wire::detail::SliceDetail;
 use self::areas::{Rows, RulerArea};
 use self::canvases::Canvases;
 use self::minimap::Minimap;
-use self::notices::{BesideTrace, Missing, Problem, describe, zero_in_words};
+use self::notices::{ActivePart, BesideTrace, Missing, Problem, describe, zero_in_words};
 use self::stage::{Shown, StageHandle};
 use self::step::Keys;
 use super::app::is_for_page;
@@ -40,6 +40,7 @@ use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
 use crate::view::keys::Press;
 use crate::view::ticks::Ruler;
+use crate::view::window::Reach;
 use crate::view::{Clock, Command, Hover, Layout, TimeScale, View};
 
 /// How the timeline tells time.
@@ -47,6 +48,8 @@ use crate::view::{Clock, Command, Hover, Layout, TimeScale, View};
 pub struct Times {
     /// From the first moment of the profile to the last, over all ranks. Its start counts as zero.
     pub whole: Memo<Interval>,
+    /// What windows can show.
+    pub reach: Memo<Reach>,
     /// How moments are written.
     pub clock: Memo<Clock>,
     /// Width and height of the tracks in CSS pixels, measured by the timeline.
@@ -112,6 +115,7 @@ pub fn Timeline(
             </div>
             <Rows parts scene stage on_command />
             <BesideTrace window=scene.window whole=scene.whole clock=times.clock on_command />
+            <ActivePart view reach=times.reach on_command />
             <Problem problem stage />
             <Missing missing />
             <p class="unseen" role="status" aria-live="polite">{spoken}</p>
@@ -163,7 +167,7 @@ struct Scene {
 impl Scene {
     fn new(view: Signal<View>, rank: Signal<Option<Arc<RankDetail>>>, times: Times) -> Self {
         let whole = times.whole;
-        let window = Memo::new(move |_| view.with(|view| view.window_in(whole.get())));
+        let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let toggled = Memo::new(move |_| view.with(|view| view.toggled.clone()));
         let layout = Memo::new(move |_| {
             let toggled = toggled.get();

@@ -11,7 +11,8 @@ use nprof_engine::wire::detail::SliceDetail;
 use super::stage::StageHandle;
 use crate::ui::format;
 use crate::view::outside::Outside;
-use crate::view::{Clock, Command};
+use crate::view::window::Reach;
+use crate::view::{Clock, Command, View};
 
 /// Says why tiles do not come. They are asked for again by themselves; the button does not wait.
 #[component]
@@ -80,6 +81,36 @@ pub fn BesideTrace(
             view! {
                 <div class="timeline-beside" role="status">
                     <span>{text(outside)}</span>
+                    <button type="button" class="button" on:click=move |_| on_command.run(Command::ShowAll)>
+                        "Show all"
+                    </button>
+                </div>
+            }
+        })
+    }
+}
+
+/// Says that only the part in which something is done is shown, and offers the rest.
+#[component]
+pub fn ActivePart(
+    /// What is looked at.
+    view: Signal<View>,
+    /// What windows can show.
+    reach: Memo<Reach>,
+    /// What the user does.
+    on_command: Callback<Command>,
+) -> impl IntoView {
+    let shown = Memo::new(move |_| {
+        let is_first = view.with(|view| view.window.is_none());
+        let reach = reach.get();
+        let active = reach.active.filter(|_| is_first)?;
+        Some((format::duration(active.duration_ps()), format::duration(reach.whole.duration_ps())))
+    });
+    move || {
+        shown.get().map(|(active, whole)| {
+            view! {
+                <div class="timeline-part" role="status">
+                    <span>"Showing the active "<b>{active}</b>" of "{whole}</span>
                     <button type="button" class="button" on:click=move |_| on_command.run(Command::ShowAll)>
                         "Show all"
                     </button>
