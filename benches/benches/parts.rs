@@ -308,7 +308,7 @@ mod tiles {
             let mut out = |_, _: Cell<SliceSummary>| cells += 1;
             let mut cascade: Cascade<SliceSummary> = Cascade::new(first, last);
             for ((row, &span), &name) in (0_u32..).zip(spans).zip(&opcodes) {
-                cascade.slice(span, (row, u32::from(name)), &mut out);
+                cascade.slice(span, (row, u32::from(name)), false, &mut out);
             }
             cascade.finish(&mut out);
             cells

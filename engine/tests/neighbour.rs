@@ -14,7 +14,8 @@ use proptest::prelude::*;
 
 const TRACKS: usize = 4;
 
-/// Tracks 0 and 1 in the group "Engines", then a counter, an empty track, and tracks 2 and 3 in the group "Host".
+/// Tracks 0 and 1 in the group "Engines", then a counter, an empty track, and tracks 2 and 3 in the
+/// group "Host".
 struct Stage {
     segment: Segment<Vec<u8>>,
     tracks: [TrackId; TRACKS],
@@ -74,7 +75,8 @@ impl Stage {
     }
 }
 
-/// How far a slice is from the one that a step leaves; 0 where it covers its start or starts within it.
+/// How far a slice is from the one that a step leaves; 0 where it covers its start or starts within
+/// it.
 fn distance(from: &SliceAt, to: &SliceAt) -> i64 {
     let moment = from.slice.start_ps;
     if to.slice.start_ps < moment {

@@ -1,4 +1,5 @@
-// How the page tells time: from the profile's first event, with the digits that the window needs; and how it tells counters.
+// How the page tells time: from the profile's first event, with the digits that the window needs;
+// and how it tells counters.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -51,7 +52,7 @@ test("times and counters", async (t) => {
   const open = async (t, address, options) => {
     const { page, problems } = await openPage(t, options);
     await page.goto(address);
-    await rowOf(page, "stream").first().waitFor();
+    await rowOf(page, "stream 1").first().waitFor();
     t.after(() => assert.deepEqual(problems, []));
     return page;
   };
@@ -78,7 +79,7 @@ test("times and counters", async (t) => {
     const box = await tracksOf(page).boundingBox();
     const margin = (all[1] - all[0]) * 0.01;
     const share = (forward.start_ps + forward.duration_ps / 2 - (all[0] - margin)) / (all[1] - all[0] + 2 * margin);
-    const y = (await laneTop(page, "stream")) + 8;
+    const y = (await laneTop(page, "stream 1")) + 8;
     await eventually(async () => {
       await page.mouse.move(box.x + share * box.width + 1, y + Math.random());
       await page.getByRole("tooltip").getByText("forward", { exact: true }).waitFor({ timeout: 500 });
@@ -91,7 +92,7 @@ test("times and counters", async (t) => {
     const page = await open(t, addressOf(url, slug, window));
     const starts = [];
     for (const slice of [tiny, next]) {
-      const { x, y } = await middleOf(page, "stream", slice);
+      const { x, y } = await middleOf(page, "stream 1", slice);
       await eventually(async () => {
         await page.mouse.move(x, y + Math.random());
         await page.getByRole("tooltip").getByText(slice.name, { exact: true }).waitFor({ timeout: 500 });
@@ -102,8 +103,9 @@ test("times and counters", async (t) => {
     assert.notEqual(starts[0], starts[1]);
     const base = await page.locator(".timeline-base").innerText();
     assert.ok(starts.every((start) => start.startsWith(base)), `${starts} do not begin with ${base}`);
-    assert.equal(starts[1].split(" + ")[1], "500 ns");
-    const { x, y } = await middleOf(page, "stream", next);
+    // The base lies a microsecond before the first of them.
+    assert.equal(starts[1].split(" + ")[1], "1.5 µs");
+    const { x, y } = await middleOf(page, "stream 1", next);
     await page.mouse.click(x, y);
     await eventually(async () => assert.ok((await line(page, "Start")).startsWith(starts[1])));
     // All at once, the same moment has fewer digits.
@@ -158,7 +160,7 @@ test("times and counters", async (t) => {
       count(CanvasRenderingContext2D.prototype, "clearRect", kind);
     });
     await page.goto(addressOf(url, slug, [zero, zero + 3 * MS]));
-    await rowOf(page, "stream").first().waitFor();
+    await rowOf(page, "stream 1").first().waitFor();
     const painted = () => page.evaluate(() => ({ ...window.painted }));
     const before = await eventually(async () => {
       const one = await painted();

@@ -44,8 +44,8 @@ impl<B: Bytes> Segment<B> {
         Ok(CounterAt { sample, before })
     }
 
-    /// A counter over a span, as far as the rank reaches; `None` where no value holds in it. Reads all samples of the
-    /// span.
+    /// A counter over a span, as far as the rank reaches; `None` where no value holds in it. Reads
+    /// all samples of the span.
     ///
     /// # Errors
     /// `Invalid` where the track is no counter; else where bytes are missing or damaged.
@@ -101,7 +101,8 @@ impl Sums {
 
     fn of_samples(self, samples: u64) -> Option<CounterSpan> {
         let (min, max) = self.extent?;
-        // Values that hold for no time have no weight: all are the last one's, at the end of the span.
+        // Values that hold for no time have no weight: all are the last one's, at the end of the
+        // span.
         let mean = if self.held_ps > 0.0 { (self.weighted / self.held_ps).clamp(min, max) } else { max };
         Some(CounterSpan { samples, min, max, mean })
     }

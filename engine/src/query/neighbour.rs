@@ -1,9 +1,9 @@
 //! From slice to slice: along a lane, to the lanes beside it, and on to the neighbouring tracks.
 //!
-//! A step up or down goes to the nearest slice of the next lane. Beyond the track's last lane it goes to the nearest
-//! slice of the next track of slices, so repeated steps reach every lane of every track that is not hidden. Counters
-//! have no slices and are passed over. A step decodes the blocks around one moment; it scans further blocks only for a
-//! lane that is rarely used.
+//! A step up or down goes to the nearest slice of the next lane. Beyond the track's last lane it
+//! goes to the nearest slice of the next track of slices, so repeated steps reach every lane of
+//! every track that is not hidden. Counters have no slices and are passed over. A step decodes the
+//! blocks around one moment; it scans further blocks only for a lane that is rarely used.
 
 use super::SliceAt;
 use crate::base::{Interval, Result};
@@ -55,8 +55,8 @@ struct Start {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The slice in this direction; `None` at the end of the lane, or beyond the last track. Tracks below one of the
-    /// groups in `closed` are passed over.
+    /// The slice in this direction; `None` at the end of the lane, or beyond the last track. Tracks
+    /// below one of the groups in `closed` are passed over.
     ///
     /// # Errors
     /// `Invalid` where the row is no slice; else where bytes are missing or damaged.
@@ -105,8 +105,8 @@ impl<B: Bytes> Segment<B> {
         above.any(|group| groups.contains(&group))
     }
 
-    /// The slice of a track that is nearest in time. Of several lanes that have one at the start of `from`, the lane
-    /// next to where the step comes from.
+    /// The slice of a track that is nearest in time. Of several lanes that have one at the start of
+    /// `from`, the lane next to where the step comes from.
     fn nearest(
         &self,
         from: &SliceAt,
@@ -138,8 +138,8 @@ impl<B: Bytes> Segment<B> {
         })
     }
 
-    /// The first row of a track that starts at this moment or later; the end of the last block if none does. `None` for
-    /// a track without rows.
+    /// The first row of a track that starts at this moment or later; the end of the last block if
+    /// none does. `None` for a track without rows.
     fn first_from(&self, track: TrackId, moment: i64) -> Result<Option<Start>> {
         let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
         if blocks.is_empty() {

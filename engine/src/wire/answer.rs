@@ -266,7 +266,8 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
     })
 }
 
-/// The slice in this direction; `None` where there is none. Tracks below one of the groups in `closed` are passed over.
+/// The slice in this direction; `None` where there is none. Tracks below one of the groups in
+/// `closed` are passed over.
 ///
 /// # Errors
 /// As [`slice`].

@@ -54,8 +54,9 @@ fn lane_load(strip: &Strip<'_>, tile: &Tile) -> Vec<f32> {
     for bar in strip.bars.iter().filter(|bar| tile.waits.binary_search(&bar.name).is_err()) {
         let at = |ps: i64| (ps as f64 / tile.cell_ps.max(1) as f64).clamp(0.0, CELLS as f64);
         let (from, to) = (at(bar.start_ps), at(bar.start_ps.saturating_add(bar.duration_ps)));
-        for cell in from as usize..to.ceil() as usize {
-            load[cell] += (to.min((cell + 1) as f64) - from.max(cell as f64)) as f32;
+        let touched = load.iter_mut().enumerate().take(to.ceil() as usize).skip(from as usize);
+        for (cell, share) in touched {
+            *share += (to.min((cell + 1) as f64) - from.max(cell as f64)) as f32;
         }
     }
     for point in strip.points.iter().filter(|point| (0.0..CELLS as f64).contains(&point.at)) {

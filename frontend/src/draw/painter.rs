@@ -19,7 +19,8 @@ pub enum Painter {
     Plain(plain::Painter),
 }
 
-/// The canvases of the two ways. A canvas that had a context of one kind never gets one of the other.
+/// The canvases of the two ways. A canvas that had a context of one kind never gets one of the
+/// other.
 #[derive(Debug)]
 pub struct Grounds {
     /// For WebGL2.
@@ -106,8 +107,8 @@ impl Painter {
         }
     }
 
-    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their unit is a pixel of the
-    /// screen.
+    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their
+    /// unit is a pixel of the screen.
     pub fn draw_loose(&mut self, surface: &Surface, instances: &[Instance]) {
         match self {
             Self::Card(painter) => painter.draw_loose(surface, instances),

@@ -1,5 +1,6 @@
-//! Draws rectangles on a 2-D canvas, for browsers without WebGL2. The picture is that of [`super::webgl`]; the cost is
-//! one call for each rectangle in sight, so large windows move more slowly.
+//! Draws rectangles on a 2-D canvas, for browsers without WebGL2. The picture is that of
+//! [`super::webgl`]; the cost is one call for each rectangle in sight, so large windows move more
+//! slowly.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +16,8 @@ use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
 
-/// How solid the right end of an unfinished slice is, the area below a counter's line, and a range: as `quad.frag`.
+/// How solid the right end of an unfinished slice is, the area below a counter's line, and a range:
+/// as `quad.frag`.
 const FADED: f64 = 0.15;
 const AREA: f64 = 0.35;
 const EXTENT: f64 = 0.6;
@@ -23,8 +25,8 @@ const EXTENT: f64 = 0.6;
 const LINE_PX: f64 = 1.75;
 /// An unfinished slice fades in so many steps.
 const FADE_STEPS: u32 = 16;
-/// Hatching of waits: distance and thickness of its lines in CSS pixels, how solid the ground between them is and how
-/// much the lines add to that, so that both come to what `quad.frag` says.
+/// Hatching of waits: distance and thickness of its lines in CSS pixels, how solid the ground
+/// between them is and how much the lines add to that, so that both come to what `quad.frag` says.
 const HATCH_PX: f64 = 6.0;
 const HATCH_LINE_PX: f64 = 1.25;
 const BETWEEN: f64 = 0.10;
@@ -137,8 +139,8 @@ impl Painter {
         context.restore();
     }
 
-    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their unit is a pixel of the
-    /// screen.
+    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their
+    /// unit is a pixel of the screen.
     pub fn draw_loose(&self, surface: &Surface, instances: &[Instance]) {
         let (width, height) = surface.size_px();
         let place = Place {
@@ -212,8 +214,8 @@ impl Painter {
         }
     }
 
-    /// Lines from the lower left to the upper right that go on from rectangle to rectangle: of each row of pixels those
-    /// whose middle lies on a line.
+    /// Lines from the lower left to the upper right that go on from rectangle to rectangle: of each
+    /// row of pixels those whose middle lies on a line.
     fn hatch(&self, rectangle: Rectangle, ratio: f64, height: f64) {
         let context = &self.context;
         let Rectangle { left, top, right, bottom } = rectangle;

@@ -1,6 +1,6 @@
 #version 300 es
-// A rectangle of the timeline; see batch.rs for what an instance means. rectangle.rs has the same rules for canvases
-// without a graphics card.
+// A rectangle of the timeline; see batch.rs for what an instance means. rectangle.rs has the same
+// rules for canvases without a graphics card.
 precision highp float;
 precision highp int;
 precision highp sampler2D;

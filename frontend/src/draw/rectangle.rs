@@ -1,6 +1,8 @@
-//! The pixels that an instance covers: the rules of `quad.vert`, for a canvas without a graphics card.
+//! The pixels that an instance covers: the rules of `quad.vert`, for a canvas without a graphics
+//! card.
 //!
-//! All results are whole pixels of the screen. Both painters round alike, so they draw the same picture.
+//! All results are whole pixels of the screen. Both painters round alike, so they draw the same
+//! picture.
 
 use super::batch::{Instance, Paint};
 use super::shape::Band;

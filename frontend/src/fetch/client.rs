@@ -133,8 +133,8 @@ impl Client {
         message(&format!("{}/slices/{row}", rank_path(slug, rank))).await
     }
 
-    /// All about the slice beside this one; `None` where there is none. Steps up and down pass over the tracks below the
-    /// groups in `closed`.
+    /// All about the slice beside this one; `None` where there is none. Steps up and down pass over
+    /// the tracks below the groups in `closed`.
     ///
     /// # Errors
     /// As [`Client::profiles`].

@@ -72,7 +72,8 @@ pub fn is_for_page(event: &web_sys::KeyboardEvent) -> bool {
     is_outside_of_fields(event) && !(event.ctrl_key() || event.meta_key() || event.alt_key())
 }
 
-/// As [`is_for_page`], whichever other keys are held: some keyboards type brackets with AltGr or Option.
+/// As [`is_for_page`], whichever other keys are held: some keyboards type brackets with AltGr or
+/// Option.
 #[must_use]
 pub fn is_outside_of_fields(event: &web_sys::KeyboardEvent) -> bool {
     use wasm_bindgen::JsCast;

@@ -1,5 +1,5 @@
-//! How moments are written: counted from a zero, in the ruler's form, with as many digits as a pixel of the window
-//! needs.
+//! How moments are written: counted from a zero, in the ruler's form, with as many digits as a
+//! pixel of the window needs.
 
 use super::scale::TimeScale;
 use super::ticks::{base_of, in_full};
@@ -114,7 +114,8 @@ mod tests {
     }
 
     proptest! {
-        /// Moments that are two pixels apart never read the same, and never in the wrong order of digits.
+        /// Moments that are two pixels apart never read the same, and never in the wrong order of
+        /// digits.
         #[test]
         fn pixels_can_be_told_apart(
             start in -1_i64 << 60..1 << 60, duration in 1_000_i64..1 << 50, zero in -1_i64 << 40..1 << 40,

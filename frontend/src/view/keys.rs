@@ -1,8 +1,9 @@
 //! The page's keys.
 //!
 //! Keys that are told by where they lie (W, A, S, D, comma, period) go by
-//! [`KeyboardEvent.code`](https://www.w3.org/TR/uievents-code/), so they lie alike on every keyboard. All others go by
-//! [`KeyboardEvent.key`](https://www.w3.org/TR/uievents-key/), which names what they type.
+//! [`KeyboardEvent.code`](https://www.w3.org/TR/uievents-code/), so they lie alike on every
+//! keyboard. All others go by [`KeyboardEvent.key`](https://www.w3.org/TR/uievents-key/), which
+//! names what they type.
 
 use super::command::Command;
 
@@ -96,7 +97,8 @@ pub fn action(press: Press) -> Option<KeyAction> {
     })
 }
 
-/// Which rank a key asks for: brackets, also where they are typed with AltGr or Option, and shift with comma or period.
+/// Which rank a key asks for: brackets, also where they are typed with AltGr or Option, and shift
+/// with comma or period.
 #[must_use]
 pub fn rank_step(press: Press) -> Option<RankStep> {
     let Held { control, alt, meta, shift } = press.held;

@@ -12,8 +12,8 @@ pub enum Outside {
 }
 
 impl Outside {
-    /// Where a window lies that shares no moment with the trace; `None` where it shares one. The last moment belongs to
-    /// the trace.
+    /// Where a window lies that shares no moment with the trace; `None` where it shares one. The
+    /// last moment belongs to the trace.
     #[must_use]
     pub fn of(window: Interval, whole: Interval) -> Option<Self> {
         if window.end <= whole.start {

@@ -1,7 +1,9 @@
-//! Which changes of the view are one step of the browser's history, and the windows that "undo" goes back to.
+//! Which changes of the view are one step of the browser's history, and the windows that "undo"
+//! goes back to.
 //!
-//! Zooms and moves that follow each other without a rest of [`REST_MS`] are one step. A change that begins a step makes
-//! a new entry at once, so "back" always finds the view before it; the others rewrite that entry.
+//! Zooms and moves that follow each other without a rest of [`REST_MS`] are one step. A change that
+//! begins a step makes a new entry at once, so "back" always finds the view before it; the others
+//! rewrite that entry.
 
 use nprof_engine::base::Interval;
 
@@ -36,7 +38,8 @@ pub struct Trail {
 }
 
 impl Trail {
-    /// Takes a change of the window from `before` to `after` at `now_ms`; other changes have the same window twice.
+    /// Takes a change of the window from `before` to `after` at `now_ms`; other changes have the
+    /// same window twice.
     pub fn step(&mut self, history: History, (before, after): (Window, Window), now_ms: f64) -> Entry {
         let is_begun = self.changed_ms.is_some_and(|changed_ms| now_ms - changed_ms < REST_MS);
         let entry = match history {
@@ -80,7 +83,8 @@ mod tests {
         (number > 0).then(|| Interval::new(number, number + 1_000))
     }
 
-    /// Changes as time, history and the number of the window after it; expects the entries that they make.
+    /// Changes as time, history and the number of the window after it; expects the entries that
+    /// they make.
     #[track_caller]
     fn check(changes: &[(f64, History, i64)], entries: &str) -> (Trail, Window) {
         let (mut trail, mut now, mut made) = (Trail::default(), None, String::new());

@@ -53,7 +53,8 @@ pub fn end_ps(slice: &SliceEntry) -> i64 {
     slice.start_ps.saturating_add(slice.duration_ps)
 }
 
-/// All of a slice as lines of `name<tab>value`, exact, for the clipboard. Start and end count from `zero_ps`.
+/// All of a slice as lines of `name<tab>value`, exact, for the clipboard. Start and end count from
+/// `zero_ps`.
 #[must_use]
 pub fn as_text(detail: &SliceDetail, tracks: &[Track], zero_ps: i64) -> String {
     let slice = &detail.slice;

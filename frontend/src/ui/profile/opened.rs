@@ -189,7 +189,8 @@ impl Opened {
     }
 }
 
-/// From the first moment of all ranks to the last. Where nothing is known of them, that of the rank that is shown.
+/// From the first moment of all ranks to the last. Where nothing is known of them, that of the rank
+/// that is shown.
 fn whole(profile: Signal<Answer<ProfileInfo>>, rank: Signal<Answer<RankDetail>>) -> Interval {
     let of_profile = profile.with(|answer| match answer {
         Some(Ok(profile)) => Some(Interval::new(profile.start_ps, profile.end_ps)),

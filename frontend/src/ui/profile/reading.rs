@@ -39,7 +39,8 @@ pub fn ReadingDetails(
         }
     });
     let last = last_answer(resource);
-    // While the window moves, the last answer stands until the next one is here; that of another counter does not.
+    // While the window moves, the last answer stands until the next one is here; that of another
+    // counter does not.
     let answer = move || -> Answer<(Reading, Interval, Arc<CounterDetail>)> {
         let (rank, reading, _) = wanted.get()?;
         let ((of_rank, of, window), answer) = last.get()?;

@@ -113,7 +113,8 @@ pub fn Rows(
                 on_command
             />
         </div>
-        // The ring of the focus, above the canvases and headings that would cover an outline of the rows.
+        // The ring of the focus, above the canvases and headings that would cover an outline of the
+        // rows.
         <div class="timeline-ring" aria-hidden="true"></div>
         </div>
     }

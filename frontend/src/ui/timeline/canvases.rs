@@ -1,5 +1,5 @@
-//! The timeline's canvases, what draws on them, and what they show already: a canvas is painted again only when
-//! something on it changed.
+//! The timeline's canvases, what draws on them, and what they show already: a canvas is painted
+//! again only when something on it changed.
 
 use nprof_engine::base::Interval;
 use nprof_engine::tile::TileId;
@@ -77,7 +77,8 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Takes the canvases. Also says, in words for people, why the rectangles cannot be drawn, where that is so.
+    /// Takes the canvases. Also says, in words for people, why the rectangles cannot be drawn,
+    /// where that is so.
     ///
     /// # Errors
     /// Why nothing at all can be drawn, in words for people.
@@ -110,20 +111,24 @@ impl Tools {
         self.below = None;
     }
 
-    /// Gives the canvases the pixels of the screen that they cover. Whichever of the rectangles' canvases is not in use
-    /// gets none.
+    /// Gives the canvases the pixels of the screen that they cover. Whichever of the rectangles'
+    /// canvases is not in use gets none.
     pub fn fit(&self, (width_px, height_px): (f64, f64), ratio: f64) {
         let size = |height_px: f64| ((width_px * ratio).round() as u32, (height_px * ratio).round() as u32);
         if let Some(painter) = &self.painter {
             let (used, idle) = painter.canvases(&self.canvases.grounds);
             resize(used, size(height_px));
             resize(idle, (0, 0));
+            // Browsers put a picture of their own on a canvas whose graphics card is lost.
+            used.set_hidden(false);
+            idle.set_hidden(true);
         }
         resize(&self.canvases.above, size(height_px));
         resize(&self.canvases.ruler, size(RULER_PX));
     }
 
-    /// Whether the rectangles' canvas shows something else than this. It counts as painted from now on.
+    /// Whether the rectangles' canvas shows something else than this. It counts as painted from now
+    /// on.
     pub fn is_below_new(&mut self, below: Below) -> bool {
         is_new(&mut self.below, below)
     }

@@ -187,7 +187,8 @@ impl Scene {
     }
 }
 
-/// Gives the canvases to the stage once they are in the page. `missing` tells what the browser lacks to draw on them.
+/// Gives the canvases to the stage once they are in the page. `missing` tells what the browser
+/// lacks to draw on them.
 fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<String>>) {
     Effect::new(move |_| {
         let (Some(card), Some(plain)) = (parts.quads.get(), parts.plain.get()) else { return };

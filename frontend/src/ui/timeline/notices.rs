@@ -1,5 +1,5 @@
-//! What the timeline has to say about itself: why something is missing on it, and what was selected, for those who hear
-//! the page.
+//! What the timeline has to say about itself: why something is missing on it, and what was
+//! selected, for those who hear the page.
 
 use std::sync::Arc;
 

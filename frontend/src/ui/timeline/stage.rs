@@ -201,7 +201,8 @@ impl StageHandle {
 }
 
 impl Stage {
-    /// Takes the canvases. What it returns says what cannot be drawn, and stays true until the page is loaded again.
+    /// Takes the canvases. What it returns says what cannot be drawn, and stays true until the page
+    /// is loaded again.
     pub fn open(&mut self, canvases: Canvases) -> Option<String> {
         self.are_bands_stale = true;
         match Tools::new(canvases) {

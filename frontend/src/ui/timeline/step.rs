@@ -23,7 +23,8 @@ pub struct Keys {
     pub on_command: Callback<Command>,
     /// Says why a step failed.
     pub problem: RwSignal<Option<String>>,
-    /// Says what a key did not find, for those who hear the page; `None` once something is selected.
+    /// Says what a key did not find, for those who hear the page; `None` once something is
+    /// selected.
     pub said: RwSignal<Option<String>>,
     /// Whether a step is under way: held keys send more than can be answered.
     pub is_stepping: StoredValue<bool>,
@@ -113,8 +114,9 @@ impl Keys {
     }
 }
 
-/// The groups of which only the heading is shown. Steps pass over them: what is selected is always in sight, and a
-/// group of many queues opens when its heading is clicked, not on the way to what lies below.
+/// The groups of which only the heading is shown. Steps pass over them: what is selected is always
+/// in sight, and a group of many queues opens when its heading is clicked, not on the way to what
+/// lies below.
 fn closed_groups(tracks: &[Track], view: Signal<View>) -> Vec<u32> {
     let is_closed = |view: &View| {
         let closed = tracks.iter().filter(|track| track.kind == TrackKind::Group && view.is_closed(track));
