@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::FieldContent;
 
@@ -47,29 +48,33 @@ pub fn ReadingDetails(
         (of_rank == rank && of == reading).then(|| answer.map(|detail| Arc::new((of, window, detail))))
     };
     let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
-    move || match answer() {
+    // The answer can be here before the rank, which names the counter.
+    move || match answer().zip(opened.rank_detail()) {
         None => view! { <Loading what="Reading the counter …" /> }.into_any(),
-        Some(Err(error)) => {
+        Some((Err(error), _)) => {
             view! { <Failure title="The counter was not read" reason=error.to_string() on_retry=retry /> }
                 .into_any()
         }
-        Some(Ok(answer)) => {
+        Some((Ok(answer), rank)) => {
             let (reading, window, detail) = &*answer;
-            view! { <Read opened reading=*reading window=*window detail=detail.clone() /> }.into_any()
+            view! { <Read opened rank reading=*reading window=*window detail=detail.clone() /> }.into_any()
         }
     }
 }
 
 #[component]
-fn Read(opened: Opened, reading: Reading, window: Interval, detail: Arc<CounterDetail>) -> impl IntoView {
-    let rank = opened.rank_detail();
-    let track = rank.as_ref().and_then(|rank| rank.tracks.iter().find(|track| track.id == reading.track));
+fn Read(
+    opened: Opened,
+    rank: Arc<RankDetail>,
+    reading: Reading,
+    window: Interval,
+    detail: Arc<CounterDetail>,
+) -> impl IntoView {
+    let track = rank.tracks.iter().find(|track| track.id == reading.track);
     let name = track.map_or_else(String::new, |track| track.name.clone());
     let unit = track.map_or_else(String::new, |track| track.unit.clone());
-    let group = match (&rank, track.and_then(|track| track.parent)) {
-        (Some(rank), Some(group)) => field::track_path(&rank.tracks, group),
-        _ => String::new(),
-    };
+    let group = track.and_then(|track| track.parent);
+    let group = group.map_or_else(String::new, |group| field::track_path(&rank.tracks, group));
     let over = over(&detail, &unit, window);
     let rows = move || {
         let rows = opened.clock.with(|clock| at(&detail, reading, &unit, clock));
