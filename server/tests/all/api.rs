@@ -84,7 +84,7 @@ async fn steps_down_lead_through_the_tracks_that_are_not_below_closed_groups() {
     // The deepest of those that run when it starts.
     let back = stage.json(&step(worker["slice"]["row"].as_u64().unwrap(), "up".to_owned())).await;
     assert_eq!((&back["slice"]["name"], &back["slice"]["start_ps"]), (&"inner".into(), &40_000_000.into()));
-    let group = id("process 1").unwrap();
+    let group = id("Process 1").unwrap();
     let past = stage.get(&step(inner, format!("down&closed={group}"))).await;
     assert_eq!(past.status, StatusCode::NO_CONTENT);
     assert_eq!(stage.get(&step(outer, "up".to_owned())).await.status, StatusCode::NO_CONTENT);
