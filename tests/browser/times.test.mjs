@@ -79,8 +79,9 @@ test("times and counters", async (t) => {
     const box = await tracksOf(page).boundingBox();
     const margin = (all[1] - all[0]) * 0.01;
     const share = (forward.start_ps + forward.duration_ps / 2 - (all[0] - margin)) / (all[1] - all[0] + 2 * margin);
-    const y = (await laneTop(page, "stream 1")) + 8;
     await eventually(async () => {
+      // The rows of the rank before stand until those of the next one are here.
+      const y = (await laneTop(page, "stream 1")) + 8;
       await page.mouse.move(box.x + share * box.width + 1, y + Math.random());
       await page.getByRole("tooltip").getByText("forward", { exact: true }).waitFor({ timeout: 500 });
     });
