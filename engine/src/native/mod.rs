@@ -10,4 +10,5 @@ mod write;
 
 pub use cores::AllCores;
 pub use map::SegmentFile;
+pub use threads::TwoThreads;
 pub use write::{GoesOn, Taking, WriteError, write_segment, write_segment_while};

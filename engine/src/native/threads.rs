@@ -40,4 +40,8 @@ impl Together for TwoThreads {
             here();
         });
     }
+
+    fn is_at_once(&self) -> bool {
+        true
+    }
 }

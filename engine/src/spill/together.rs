@@ -5,6 +5,11 @@
 pub trait Together: Sync {
     /// Runs both tasks to their ends. `aside` may run on another thread.
     fn run(&self, aside: &mut (dyn FnMut() + Send), here: &mut dyn FnMut());
+
+    /// Whether they run at the same time, so that one may wait for the other.
+    fn is_at_once(&self) -> bool {
+        false
+    }
 }
 
 /// Runs one task after the other.

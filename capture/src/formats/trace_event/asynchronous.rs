@@ -5,13 +5,13 @@
 //! be as many tracks as slices.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::event::{Event, Seen, text_of};
+use super::event::{Seen, text_of};
 use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::tokens::{Kind, Raw, Tail, Tokens};
@@ -55,8 +55,6 @@ pub(super) struct Asyncs<'s> {
     /// By a 64-bit hash of what belongs together: equal ones by chance are as rare as one in a trillion.
     stacks: BTreeMap<u64, Stack>,
     room: Room<'s>,
-    begin: Event,
-    end: Event,
 }
 
 impl<'s> Asyncs<'s> {
@@ -133,14 +131,13 @@ impl<'s> Asyncs<'s> {
             }
             return Ok(());
         };
-        let Named { mut waiting, .. } = stack.begins.remove(at);
+        let Named { waiting, .. } = stack.begins.remove(at);
         if stack.begins.is_empty() && stack.ends.is_empty() {
             self.stacks.remove(&key);
         }
-        self.room.fetch(&mut waiting)?;
-        let begin = waiting.read(&mut self.begin);
-        emit_pair(out, Of::Asyncs, (begin, &waiting), (seen, time_ps))?;
-        self.room.release(waiting);
+        let begin = self.room.fetch(waiting)?;
+        emit_pair(out, Of::Asyncs, &begin, (seen, time_ps))?;
+        self.room.release(begin);
         Ok(())
     }
 
@@ -152,9 +149,9 @@ impl<'s> Asyncs<'s> {
         }
         // In the order of the file, not of hashes.
         left.sort_by_key(|begin| begin.offset);
-        for mut begin in left {
-            self.room.fetch(&mut begin)?;
-            let seen = begin.read(&mut self.begin);
+        for begin in left {
+            let begin = self.room.fetch(begin)?;
+            let seen = begin.seen();
             out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
             emit_unfinished(out, Of::Asyncs, seen, (begin.track, begin.time_ps))?;
             self.room.release(begin);
@@ -167,31 +164,36 @@ impl<'s> Asyncs<'s> {
         let Stack { mut begins, mut ends } = stack;
         ends.sort_by_key(|end| (end.waiting.time_ps, end.waiting.offset));
         begins.sort_by_key(|begin| (begin.waiting.time_ps, begin.waiting.offset));
-        for mut end in ends {
-            self.room.fetch(&mut end.waiting)?;
+        for end in ends {
             let time_ps = end.waiting.time_ps;
             let fits = |begin: &Named| {
                 begin.waiting.time_ps <= time_ps && (end.name.is_empty() || begin.name == end.name)
             };
             let found = begins.iter().rposition(fits);
-            let seen = end.waiting.read(&mut self.end);
+            let end = self.room.fetch(end.waiting)?;
             match found.map(|at| begins.remove(at)) {
-                Some(mut begin) => {
-                    self.room.fetch(&mut begin.waiting)?;
-                    let first = begin.waiting.read(&mut self.begin);
-                    emit_pair(out, Of::Asyncs, (first, &begin.waiting), (seen, time_ps))?;
+                Some(begin) => {
+                    let begin = self.room.fetch(begin.waiting)?;
+                    emit_pair(out, Of::Asyncs, &begin, (end.seen(), time_ps))?;
+                    self.room.release(begin);
                 }
-                None => emit_unpaired_end(out, Of::Asyncs, seen, (end.waiting.track, time_ps))?,
+                None => emit_unpaired_end(out, Of::Asyncs, end.seen(), (end.track, time_ps))?,
             }
+            self.room.release(end);
         }
         left.extend(begins.into_iter().map(|begin| begin.waiting));
         Ok(())
     }
 }
 
+/// For hashes that stand for an identity: 64 bits that are well spread whatever goes in.
+pub(super) fn identity_hasher() -> impl Hasher {
+    foldhash::quality::FixedState::default().build_hasher()
+}
+
 /// What belongs together.
 fn key(seen: Seen<'_>, family: Family) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = identity_hasher();
     family.hash(&mut hasher);
     seen.cat().hash(&mut hasher);
     if family == Family::Older || (!seen.event.id.is_present() && !seen.event.id2.is_present()) {

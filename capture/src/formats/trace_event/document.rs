@@ -3,8 +3,10 @@
 //! What cannot be read is kept as text and counted, and reading goes on at the next thing that is an event.
 
 use nprof_engine::model::WarningKind;
+use nprof_engine::spill::Together;
 
-use super::event::{Event, Seen, text_of};
+use super::ahead::{Ahead, Batch};
+use super::event::{Event, Parser, Seen, text_of};
 use super::metadata::Metadata;
 use super::reader::Reader;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
@@ -39,6 +41,7 @@ enum Container {
 pub(super) struct Document<'s, 'i> {
     pub(super) scan: Scan<'i>,
     pub(super) reader: Reader<'s>,
+    pub(super) parser: Parser,
     pub(super) event: Event,
     /// Whether anything was found that makes it a trace.
     pub(super) is_trace: bool,
@@ -47,6 +50,8 @@ pub(super) struct Document<'s, 'i> {
     /// Which line the window starts in, from 1; counted while there is a line per event.
     line: u64,
     is_by_line: bool,
+    together: &'s dyn Together,
+    ahead: Ahead,
 }
 
 /// A document that begins with this many elements that are no events is no trace.
@@ -54,9 +59,20 @@ const MAX_STRAYS: usize = 1000;
 
 impl<'s, 'i> Document<'s, 'i> {
     /// From the start of the input.
-    pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>) -> Self {
-        let event = Event::default();
-        Self { scan, reader, event, is_trace: false, strays: 0, line: 1, is_by_line: true }
+    pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>, together: &'s dyn Together) -> Self {
+        let (parser, event) = (Parser::default(), Event::default());
+        Self {
+            scan,
+            reader,
+            parser,
+            event,
+            is_trace: false,
+            strays: 0,
+            line: 1,
+            is_by_line: true,
+            together,
+            ahead: Ahead::default(),
+        }
     }
 
     /// Reads it to its end.
@@ -148,8 +164,8 @@ impl<'s, 'i> Document<'s, 'i> {
     /// An object at the top: an event on its own (as in a file with a line per event), or the document.
     fn object(&mut self) -> Result<Flow, Error> {
         self.note_line();
-        let event = &mut self.event;
-        let attempt = self.scan.attempt(MAX_LONE_EVENT_LEN, |tokens| event.parse(tokens))?;
+        let (parser, event) = (&mut self.parser, &mut self.event);
+        let attempt = self.scan.attempt(MAX_LONE_EVENT_LEN, |tokens| parser.parse(event, tokens))?;
         let is_container = self.event.has_extra(self.scan.window(), "traceEvents");
         match attempt {
             Attempt::Done((), len) if !is_container && self.event.looks_like_one() => {
@@ -177,21 +193,47 @@ impl<'s, 'i> Document<'s, 'i> {
         self.reader.event(Seen { event: &self.event, bytes, offset })?;
         if !self.is_trace {
             self.is_trace = self.event.looks_like_one();
-            self.stray()?;
+            self.stray(offset)?;
         }
         self.consume(len);
         Ok(())
     }
 
+    /// Hands over the events that follow, as far as they are plain and the input is at hand.
+    fn plain_events(&mut self) -> Result<(), Error> {
+        let Some(input) = self.scan.whole() else { return Ok(()) };
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let start = self.scan.offset() as usize;
+        let result = ahead.for_each(self.together, (input, start), &mut |batch| {
+            self.take_events(batch, input)?;
+            self.scan.go_to(batch.end());
+            Ok(())
+        });
+        self.ahead = ahead;
+        result
+    }
+
+    fn take_events(&mut self, batch: &Batch, input: &[u8]) -> Result<(), Error> {
+        for seen in batch.seen(input) {
+            self.reader.event(seen)?;
+            if !self.is_trace {
+                self.is_trace = seen.event.looks_like_one();
+                self.stray(seen.offset)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Counts an element, unless a trace has been recognised by now.
-    fn stray(&mut self) -> Result<(), Error> {
+    fn stray(&mut self, offset: u64) -> Result<(), Error> {
         self.strays += usize::from(!self.is_trace);
-        if self.strays < MAX_STRAYS { Ok(()) } else { Err(not_a_trace(NO_EVENTS, self.scan.offset())) }
+        if self.strays < MAX_STRAYS { Ok(()) } else { Err(not_a_trace(NO_EVENTS, offset)) }
     }
 
     /// Events up to the closing bracket.
     fn events(&mut self, container: Container) -> Result<Flow, Error> {
         loop {
+            self.plain_events()?;
             let (first, commas) = match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.peek_item())? {
                 Attempt::Done(item, len) => {
                     self.scan.consume(len);
@@ -212,8 +254,8 @@ impl<'s, 'i> Document<'s, 'i> {
             }
             match first {
                 b'{' => {
-                    let event = &mut self.event;
-                    match self.scan.attempt(MAX_ITEM_LEN, |tokens| event.parse(tokens))? {
+                    let (parser, event) = (&mut self.parser, &mut self.event);
+                    match self.scan.attempt(MAX_ITEM_LEN, |tokens| parser.parse(event, tokens))? {
                         Attempt::Done((), len) => self.take_event(len)?,
                         damaged => {
                             if self.recover(damaged)? == Flow::End {
@@ -250,7 +292,7 @@ impl<'s, 'i> Document<'s, 'i> {
                 let bytes = &self.scan.window()[..len];
                 self.reader.unread("an element that is no object", bytes, offset)?;
                 self.scan.consume(len);
-                self.stray()?;
+                self.stray(offset)?;
                 Ok(Flow::On)
             }
             damaged => self.recover(damaged),

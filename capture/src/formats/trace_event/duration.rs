@@ -11,7 +11,7 @@ use nprof_engine::model::{Form, SliceKey, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::clock::{self, NoTime};
-use super::event::{Event, Seen};
+use super::event::Seen;
 use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::track::TrackIndex;
@@ -30,8 +30,6 @@ pub(super) struct Durations<'s> {
     /// Complete events without a duration.
     endless: Vec<Waiting>,
     room: Room<'s>,
-    begin: Event,
-    end: Event,
 }
 
 impl<'s> Durations<'s> {
@@ -71,12 +69,10 @@ impl<'s> Durations<'s> {
             }
             return Ok(());
         };
-        let mut waiting = stack.begins.remove(at);
-        self.room.fetch(&mut waiting)?;
-        let begin = waiting.read(&mut self.begin);
-        compare_names(out, begin, seen);
-        emit_pair(out, Of::Slices, (begin, &waiting), (seen, time_ps))?;
-        self.room.release(waiting);
+        let begin = self.room.fetch(stack.begins.remove(at))?;
+        compare_names(out, begin.seen(), seen);
+        emit_pair(out, Of::Slices, &begin, (seen, time_ps))?;
+        self.room.release(begin);
         Ok(())
     }
 
@@ -144,18 +140,18 @@ impl<'s> Durations<'s> {
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         let stacks = std::mem::take(&mut self.stacks);
         for (_, Stack { begins, ends }) in stacks {
-            for mut begin in self.match_late(out, begins, ends)? {
-                self.room.fetch(&mut begin)?;
-                let seen = begin.read(&mut self.begin);
+            for begin in self.match_late(out, begins, ends)? {
+                let begin = self.room.fetch(begin)?;
+                let seen = begin.seen();
                 out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
                 emit_unfinished(out, Of::Slices, seen, (begin.track, begin.time_ps))?;
                 self.room.release(begin);
             }
         }
-        for mut waiting in std::mem::take(&mut self.endless) {
-            self.room.fetch(&mut waiting)?;
-            let seen = waiting.read(&mut self.begin);
-            emit_unfinished(out, Of::Slices, seen, (waiting.track, waiting.time_ps))?;
+        for waiting in std::mem::take(&mut self.endless) {
+            let endless = self.room.fetch(waiting)?;
+            emit_unfinished(out, Of::Slices, endless.seen(), (endless.track, endless.time_ps))?;
+            self.room.release(endless);
         }
         Ok(())
     }
@@ -176,23 +172,22 @@ impl<'s> Durations<'s> {
         // At the same moment begins come first, for the empty slices of a file that is written backwards.
         all.sort_by_key(|(is_end, waiting)| (waiting.time_ps, *is_end, waiting.offset));
         let mut open: Vec<Waiting> = Vec::new();
-        for (is_end, mut waiting) in all {
+        for (is_end, waiting) in all {
             if !is_end {
                 open.push(waiting);
                 continue;
             }
-            self.room.fetch(&mut waiting)?;
-            let end = waiting.read(&mut self.end);
+            let end = self.room.fetch(waiting)?;
             match open.pop() {
-                Some(mut begin) => {
-                    self.room.fetch(&mut begin)?;
-                    let seen = begin.read(&mut self.begin);
-                    compare_names(out, seen, end);
-                    emit_pair(out, Of::Slices, (seen, &begin), (end, waiting.time_ps))?;
+                Some(begin) => {
+                    let begin = self.room.fetch(begin)?;
+                    compare_names(out, begin.seen(), end.seen());
+                    emit_pair(out, Of::Slices, &begin, (end.seen(), end.time_ps))?;
                     self.room.release(begin);
                 }
-                None => emit_unpaired_end(out, Of::Slices, end, (waiting.track, waiting.time_ps))?,
+                None => emit_unpaired_end(out, Of::Slices, end.seen(), (end.track, end.time_ps))?,
             }
+            self.room.release(end);
         }
         Ok(open)
     }

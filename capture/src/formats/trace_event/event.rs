@@ -56,6 +56,27 @@ pub(super) struct Event {
     pub(super) members: Vec<Member>,
     /// All other keys.
     pub(super) extras: Vec<Member>,
+}
+
+impl Clone for Event {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Keeps the storage of both lists: events that wait for another are copied one after the other.
+    fn clone_from(&mut self, other: &Self) {
+        let (mut members, mut extras) = (std::mem::take(&mut self.members), std::mem::take(&mut self.extras));
+        members.clone_from(&other.members);
+        extras.clone_from(&other.extras);
+        *self = Self { members, extras, ..*other };
+    }
+}
+
+/// Reads events, and remembers what their keys look like.
+#[derive(Debug, Default)]
+pub(super) struct Parser {
     shape: Shape<Part>,
     argument_shape: Shape<()>,
 }
@@ -125,26 +146,54 @@ impl Part {
     }
 }
 
-impl Event {
-    /// Reads an object of which the tokenizer is at the opening bracket.
-    pub(super) fn parse(&mut self, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
-        self.clear();
+impl Parser {
+    /// Reads an object of which the tokenizer is at the opening bracket. Where it ends with an
+    /// error, the event has what came before.
+    pub(super) fn parse(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
+        event.clear();
         if tokens.peek()? != b'{' {
             return Err(Stop::Damaged("no object"));
         }
         tokens.advance();
         while let Next::Value(part, key, hint) = self.shape.next(tokens, Part::of)? {
             if part == Part::Args {
-                self.arguments(tokens)?;
+                self.arguments(event, tokens)?;
                 continue;
             }
             let value = tokens.value()?;
-            match self.slot(part) {
+            match event.slot(part) {
                 Some(slot) => *slot = value,
-                None => self.extras.push(Member { key, value, hint }),
+                None => event.extras.push(Member { key, value, hint }),
             }
         }
         Ok(())
+    }
+
+    fn arguments(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
+        event.members.clear();
+        if tokens.peek()? != b'{' {
+            event.args = tokens.value()?;
+            return Ok(());
+        }
+        // Of an object only the kind is of use: its members are kept one by one.
+        event.args = Raw::without_extent(Kind::Object);
+        tokens.advance();
+        while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
+            let value = tokens.value()?;
+            event.members.push(Member { key, value, hint });
+        }
+        Ok(())
+    }
+}
+
+impl Event {
+    /// Gives back storage for more than so many arguments, and as many other keys.
+    pub(super) fn shrink_to(&mut self, members: usize) {
+        for list in [&mut self.members, &mut self.extras] {
+            if list.capacity() > members {
+                *list = Vec::new();
+            }
+        }
     }
 
     fn clear(&mut self) {
@@ -177,22 +226,6 @@ impl Event {
             Part::FlowOut => &mut self.flow_out,
             Part::Args | Part::Extra => return None,
         })
-    }
-
-    fn arguments(&mut self, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
-        self.members.clear();
-        if tokens.peek()? != b'{' {
-            self.args = tokens.value()?;
-            return Ok(());
-        }
-        // Of an object only the kind is of use: its members are kept one by one.
-        self.args = Raw::without_extent(Kind::Object);
-        tokens.advance();
-        while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
-            let value = tokens.value()?;
-            self.members.push(Member { key, value, hint });
-        }
-        Ok(())
     }
 
     /// The argument with this key; the last one where there are several.
@@ -295,7 +328,7 @@ mod tests {
     #[track_caller]
     fn parse(bytes: &[u8]) -> Event {
         let mut event = Event::default();
-        event.parse(&mut Tokens::new(bytes, Tail::Closed)).unwrap();
+        Parser::default().parse(&mut event, &mut Tokens::new(bytes, Tail::Closed)).unwrap();
         event
     }
 
@@ -327,9 +360,9 @@ mod tests {
             br#"{"name":"c","args":{},"args":{"x" : /* , */ 1},"ts":3,}"#,
             br#"{"args":{"x":{"name":"q"}},"name":"d"}"#,
         ];
-        let mut event = Event::default();
+        let (mut parser, mut event) = (Parser::default(), Event::default());
         for bytes in texts.iter().chain(texts.iter().rev()).chain(&texts) {
-            event.parse(&mut Tokens::new(bytes, Tail::Closed)).unwrap();
+            parser.parse(&mut event, &mut Tokens::new(bytes, Tail::Closed)).unwrap();
             assert_eq!(shown(&event, bytes), shown(&parse(bytes), bytes));
         }
     }
@@ -350,12 +383,12 @@ mod tests {
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
             cut in 0_usize..24,
         ) {
-            let mut event = Event::default();
+            let (mut parser, mut event) = (Parser::default(), Event::default());
             for text in [parts.concat(), parts[cut.min(parts.len())..].concat(), parts.concat()] {
                 let bytes = format!("{{{text}");
                 let mut fresh = Event::default();
                 let [mut again, mut first] = [(); 2].map(|()| Tokens::new(bytes.as_bytes(), Tail::Closed));
-                prop_assert_eq!(event.parse(&mut again), fresh.parse(&mut first));
+                prop_assert_eq!(parser.parse(&mut event, &mut again), Parser::default().parse(&mut fresh, &mut first));
                 prop_assert_eq!(again.position(), first.position());
                 prop_assert_eq!(shown(&event, bytes.as_bytes()), shown(&fresh, bytes.as_bytes()));
             }

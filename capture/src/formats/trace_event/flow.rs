@@ -2,17 +2,15 @@
 //!
 //! Points are handed over with the moment they stand at; the store binds them to slices when all are known.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{
-    Bind, FieldSpec, FlowPhase, FlowPoint, SliceKey, TableKind, TableSpec, Unit, Value,
-};
+use nprof_engine::model::{Bind, FieldSpec, FlowPhase, FlowPoint, Sink, SliceKey, Unit, Value};
 
-use super::asynchronous::hash_id;
+use super::asynchronous::{hash_id, identity_hasher};
 use super::event::Seen;
 use super::json;
-use super::output::Output;
+use super::output::{Output, SideTable};
 use super::tokens::Kind;
 use super::track::{Id, TrackIndex};
 
@@ -26,7 +24,7 @@ pub(super) fn take(
     let ends_next = phase == FlowPhase::End && seen.text(seen.event.bp) != "e";
     let bind = if ends_next { Bind::Next } else { Bind::Enclosing };
     let (cat, name) = (seen.cat(), seen.name());
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = identity_hasher();
     cat.hash(&mut hasher);
     name.hash(&mut hasher);
     hash_id(seen, &mut hasher);
@@ -50,7 +48,7 @@ pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, slice: SliceKey, ti
         (true, true) => FlowPhase::Step,
         (true, false) => FlowPhase::End,
     };
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = identity_hasher();
     "bind_id".hash(&mut hasher);
     Id::new(event.bind_id, seen.bytes).hash(&mut hasher);
     let key = hasher.finish();
@@ -66,26 +64,23 @@ fn keep_arguments(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<
     if members.is_empty() {
         return Ok(());
     }
-    let doc = "Arguments of flow events.";
-    let table = out.sink.table(TableSpec {
-        name: "flow_event".to_owned(),
-        kind: TableKind::Side,
-        name_key: String::new(),
-        doc: doc.to_owned(),
-    })?;
-    let time = out.sink.field(table, FieldSpec::new("time_ps", Unit::Picoseconds, "", "When."))?;
-    let name = out.sink.field(table, FieldSpec::new("name", Unit::None, "", "The flow's name."))?;
-    let id = out.sink.field(table, FieldSpec::new("id", Unit::None, "", "The flow's id."))?;
-    let args = out.sink.field(table, FieldSpec::new("args", Unit::None, "", "Its arguments."))?;
     let mut text = String::new();
     json::object(members.iter().map(|member| (member.key, member.value)), seen.bytes, &mut text);
-    out.sink.row(
-        table,
-        &[
-            (time, Value::Int(time_ps)),
-            (name, Value::Text(&seen.name())),
-            (id, Value::Text(&seen.text(seen.event.id))),
-            (args, Value::Json(&text)),
-        ],
-    )
+    let (name, id) = (seen.name(), seen.text(seen.event.id));
+    let row = [Value::Int(time_ps), Value::Text(&name), Value::Text(&id), Value::Json(&text)];
+    let table = match &mut out.flow_events {
+        Some(table) => table,
+        none => none.insert(define_arguments(out.sink)?),
+    };
+    table.row(out.sink, row)
+}
+
+fn define_arguments(sink: &mut dyn Sink) -> Result<SideTable<4>> {
+    let fields = [
+        FieldSpec::new("time_ps", Unit::Picoseconds, "", "When."),
+        FieldSpec::new("name", Unit::None, "", "The flow's name."),
+        FieldSpec::new("id", Unit::None, "", "The flow's id."),
+        FieldSpec::new("args", Unit::None, "", "Its arguments."),
+    ];
+    SideTable::define(sink, ("flow_event", "Arguments of flow events."), fields)
 }

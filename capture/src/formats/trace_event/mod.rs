@@ -5,7 +5,7 @@
 //! a warning with its place.
 //!
 //! [`scan`] and [`tokens`] turn bytes into tokens, [`document`] finds the events, [`event`] their parts; [`reader`] knows
-//! what they mean. Memory is bounded whatever the input's size: events go to the sink as they end, the window over the
+//! what they mean. Where the whole input is at hand, [`ahead`] takes events apart on another thread. Memory is bounded whatever the input's size: events go to the sink as they end, the window over the
 //! input, the open slices and the unmatched correlations have limits; only names, tracks and fields grow with what the
 //! trace has of them.
 //!
@@ -19,6 +19,7 @@
 //! - Side tables: `metadata` (keys beside `traceEvents`), `metadata_event`, `track` (process and thread of each
 //!   track), `stack_frame`, `sample`, `flow_event`, `unread_event`.
 
+mod ahead;
 mod asynchronous;
 mod clock;
 mod counter;
@@ -49,7 +50,7 @@ mod track;
 use std::io::Read;
 
 use nprof_engine::model::Sink;
-use nprof_engine::spill::Space;
+use nprof_engine::spill::{InTurn, Space, Together};
 
 use self::tokens::{Tail, Tokens};
 use super::Error;
@@ -65,6 +66,12 @@ pub struct Context<'s> {
     pub space: Option<Space<'s>>,
 }
 
+impl<'s> Context<'s> {
+    fn together(&self) -> &'s dyn Together {
+        self.space.map_or(&InTurn, |space| space.together)
+    }
+}
+
 /// Reads a trace, unpacked, to its end. `progress` is told how many bytes have been read so far.
 ///
 /// # Errors
@@ -77,7 +84,7 @@ pub fn read(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::new(input, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.together()).read()
 }
 
 /// As [`read`], of a trace that is at hand as a whole.
@@ -91,7 +98,7 @@ pub fn read_bytes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::over(bytes, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.together()).read()
 }
 
 /// The first keys of a JSON document, each with the first byte of its value, as far as these bytes go; none for an

@@ -1,14 +1,14 @@
 //! Events that wait for another: begins for their ends, and ends that came before their begins.
 //!
-//! They are kept as their text and read again when they are needed. Their memory is bounded: beyond
-//! a limit their texts go to the scratch space. Beyond a second limit, or without such a space, a
-//! begin is handed over at once as unfinished and an end as unpaired.
+//! They are kept as they were read, with their text. Their memory is bounded: beyond a limit their
+//! texts go to the scratch space, from where they are read again. Beyond a second limit, or without
+//! such a space, a begin is handed over at once as unfinished and an end as unpaired.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::event::{Event, Seen};
+use super::event::{Event, Member, Parser, Seen};
 use super::flow;
 use super::output::{Of, Output};
 use super::tokens::{Tail, Tokens};
@@ -20,17 +20,42 @@ const MAX_WAITING_LEN: usize = 16 << 20;
 /// Most bytes of waiting events whose texts are in the scratch space.
 const MAX_AWAY_LEN: usize = 64 << 20;
 
-/// What a waiting event costs beyond its text.
+/// What a waiting event costs beyond the copy of it.
 const OVERHEAD_LEN: usize = 128;
 
 /// Bytes of texts that are written to the scratch space at once.
 const PIECE_LEN: usize = 1 << 20;
 
-/// The place of a waiting event's text.
+/// A copy of an event.
+#[derive(Debug, Default)]
+struct Copied {
+    event: Event,
+    bytes: Vec<u8>,
+}
+
+impl Copied {
+    /// Bytes of memory that a copy is counted with.
+    fn cost(event: &Event, bytes: &[u8]) -> usize {
+        let members = event.members.len() + event.extras.len();
+        bytes.len() + size_of::<Self>() + members * size_of::<Member>() + OVERHEAD_LEN
+    }
+
+    fn counted(&self) -> usize {
+        Self::cost(&self.event, &self.bytes)
+    }
+
+    /// Bytes that its storage has room for.
+    fn capacity_len(&self) -> usize {
+        let members = self.event.members.capacity() + self.event.extras.capacity();
+        self.bytes.capacity() + members * size_of::<Member>()
+    }
+}
+
+/// Where a waiting event is.
 #[derive(Debug)]
-enum Text {
+enum Kept {
     /// In memory.
-    Here(Vec<u8>),
+    Here(Box<Copied>),
     /// In the scratch space: which piece, where in it, and how long.
     Away { piece: usize, at: usize, len: usize },
 }
@@ -44,19 +69,24 @@ pub(super) struct Waiting {
     pub(super) offset: u64,
     /// The track its slice will stand on.
     pub(super) track: TrackIndex,
-    text: Text,
+    kept: Kept,
 }
 
-impl Waiting {
-    /// Reads the event again, after [`Room::fetch`].
-    pub(super) fn read<'a>(&'a self, event: &'a mut Event) -> Seen<'a> {
-        let bytes: &[u8] = match &self.text {
-            Text::Here(bytes) => bytes,
-            Text::Away { .. } => &[],
-        };
-        // It was read before from the same bytes, so it can be read now.
-        let _ = event.parse(&mut Tokens::new(bytes, Tail::Closed));
-        Seen { event, bytes, offset: self.offset }
+/// An event that has waited, in memory again.
+#[derive(Debug)]
+pub(super) struct Fetched {
+    /// When it happened.
+    pub(super) time_ps: i64,
+    /// The track its slice stands on.
+    pub(super) track: TrackIndex,
+    offset: u64,
+    copied: Box<Copied>,
+}
+
+impl Fetched {
+    /// The event as it was read.
+    pub(super) fn seen(&self) -> Seen<'_> {
+        Seen { event: &self.copied.event, bytes: &self.copied.bytes, offset: self.offset }
     }
 }
 
@@ -70,7 +100,10 @@ pub(super) struct Room<'s> {
     pieces: Vec<u64>,
     /// The piece that comes after them.
     piece: Vec<u8>,
-    spare: Vec<Vec<u8>>,
+    /// Copies whose storage is used again.
+    #[expect(clippy::vec_box, reason = "the boxes are what is used again")]
+    spare: Vec<Box<Copied>>,
+    parser: Parser,
 }
 
 impl<'s> Room<'s> {
@@ -89,12 +122,13 @@ impl<'s> Room<'s> {
         track: TrackIndex,
         time_ps: i64,
     ) -> Result<Option<Waiting>> {
-        let cost = seen.bytes.len() + OVERHEAD_LEN;
-        let text = if self.used_len + cost <= MAX_WAITING_LEN {
+        let cost = Copied::cost(seen.event, seen.bytes);
+        let kept = if self.used_len + cost <= MAX_WAITING_LEN {
             self.used_len += cost;
-            let mut bytes = self.spare.pop().unwrap_or_default();
-            bytes.extend_from_slice(seen.bytes);
-            Text::Here(bytes)
+            let mut copied = self.spare.pop().unwrap_or_default();
+            copied.event.clone_from(seen.event);
+            copied.bytes.extend_from_slice(seen.bytes);
+            Kept::Here(copied)
         } else if let Some(scratch) = self.scratch
             && self.away_len + OVERHEAD_LEN <= MAX_AWAY_LEN
         {
@@ -105,28 +139,39 @@ impl<'s> Room<'s> {
             }
             let at = self.piece.len();
             self.piece.extend_from_slice(seen.bytes);
-            Text::Away { piece: self.pieces.len(), at, len: seen.bytes.len() }
+            Kept::Away { piece: self.pieces.len(), at, len: seen.bytes.len() }
         } else {
             return Ok(None);
         };
-        Ok(Some(Waiting { time_ps, offset: seen.offset, track, text }))
+        Ok(Some(Waiting { time_ps, offset: seen.offset, track, kept }))
     }
 
-    /// Brings the text of an event back from the scratch space.
+    /// Ends the wait of an event; its text may have to come back from the scratch space.
     ///
     /// # Errors
     /// Those of the scratch space.
-    pub(super) fn fetch(&mut self, waiting: &mut Waiting) -> Result<()> {
-        let Text::Away { piece, at, len } = waiting.text else { return Ok(()) };
-        let mut bytes = vec![0; len];
-        match (self.pieces.get(piece), self.scratch) {
-            (Some(start), Some(scratch)) => scratch.read(start + at as u64, &mut bytes)?,
-            _ => bytes.copy_from_slice(&self.piece[at..at + len]),
-        }
-        self.away_len -= OVERHEAD_LEN;
-        self.used_len += len + OVERHEAD_LEN;
-        waiting.text = Text::Here(bytes);
-        Ok(())
+    pub(super) fn fetch(&mut self, waiting: Waiting) -> Result<Fetched> {
+        let Waiting { time_ps, offset, track, kept } = waiting;
+        let copied = match kept {
+            Kept::Here(copied) => {
+                self.used_len -= copied.counted();
+                copied
+            }
+            Kept::Away { piece, at, len } => {
+                self.away_len -= OVERHEAD_LEN;
+                let mut copied = self.spare.pop().unwrap_or_default();
+                copied.bytes.resize(len, 0);
+                match (self.pieces.get(piece), self.scratch) {
+                    (Some(start), Some(scratch)) => scratch.read(start + at as u64, &mut copied.bytes)?,
+                    _ => copied.bytes.copy_from_slice(&self.piece[at..at + len]),
+                }
+                // It was read before from the same bytes, so it can be read now.
+                let mut tokens = Tokens::new(&copied.bytes, Tail::Closed);
+                let _ = self.parser.parse(&mut copied.event, &mut tokens);
+                copied
+            }
+        };
+        Ok(Fetched { time_ps, track, offset, copied })
     }
 
     /// Keeps the begin of a slice, where there is room; else hands it over without its end, and counts it.
@@ -146,19 +191,15 @@ impl<'s> Room<'s> {
         Ok(kept)
     }
 
-    /// Takes the room of an event back.
-    pub(super) fn release(&mut self, waiting: Waiting) {
-        /// Spare buffers are for nesting, which is rarely deeper; larger ones would add up.
+    /// Takes the storage of an event back.
+    pub(super) fn release(&mut self, fetched: Fetched) {
+        /// Spare copies are for nesting, which is rarely deeper; larger ones would add up.
         const MAX_SPARE: usize = 256;
         const MAX_SPARE_LEN: usize = 4096;
-        let Text::Here(mut bytes) = waiting.text else {
-            self.away_len -= OVERHEAD_LEN;
-            return;
-        };
-        self.used_len -= bytes.len() + OVERHEAD_LEN;
-        if self.spare.len() < MAX_SPARE && bytes.capacity() <= MAX_SPARE_LEN {
-            bytes.clear();
-            self.spare.push(bytes);
+        let mut copied = fetched.copied;
+        if self.spare.len() < MAX_SPARE && copied.capacity_len() <= MAX_SPARE_LEN {
+            copied.bytes.clear();
+            self.spare.push(copied);
         }
     }
 }
@@ -167,16 +208,17 @@ impl<'s> Room<'s> {
 pub(super) fn emit_pair(
     out: &mut Output<'_>,
     of: Of,
-    begin: (Seen<'_>, &Waiting),
-    end: (Seen<'_>, i64),
+    begin: &Fetched,
+    (end, end_ps): (Seen<'_>, i64),
 ) -> Result<()> {
-    let ((begin, waiting), (end, end_ps)) = (begin, end);
+    let &Fetched { time_ps, track, .. } = begin;
+    let begin = begin.seen();
     out.start_row();
     out.add_event(of, begin)?;
-    out.add_place(of, begin, waiting.track)?;
+    out.add_place(of, begin, track)?;
     out.add_end(of, begin, end)?;
-    let duration_ps = in_range(out, end_ps.checked_sub(waiting.time_ps), end.offset);
-    let key = out.emit(waiting.track, (waiting.time_ps, duration_ps), Form::Complete, begin)?;
+    let duration_ps = in_range(out, end_ps.checked_sub(time_ps), end.offset);
+    let key = out.emit(track, (time_ps, duration_ps), Form::Complete, begin)?;
     flow::of_slice(out, end, key, end_ps)
 }
 

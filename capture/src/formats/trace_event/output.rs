@@ -30,11 +30,32 @@ pub(super) enum Of {
     Samples,
 }
 
-/// The fields of side tables.
+/// A side table and its fields.
 #[derive(Debug)]
-struct SideTable {
+pub(super) struct SideTable<const FIELDS: usize> {
     table: TableId,
-    fields: Vec<FieldId>,
+    fields: [FieldId; FIELDS],
+}
+
+impl<const FIELDS: usize> SideTable<FIELDS> {
+    /// Defines it.
+    pub(super) fn define(
+        sink: &mut dyn Sink,
+        (name, doc): (&str, &str),
+        fields: [FieldSpec; FIELDS],
+    ) -> Result<Self> {
+        let table = define(sink, name, TableKind::Side, "", doc)?;
+        let mut ids = [FieldId(0); FIELDS];
+        for (id, spec) in ids.iter_mut().zip(fields) {
+            *id = sink.field(table, spec)?;
+        }
+        Ok(Self { table, fields: ids })
+    }
+
+    /// Adds a row of a value for each field.
+    pub(super) fn row(&self, sink: &mut dyn Sink, values: [Value<'_>; FIELDS]) -> Result<()> {
+        sink.row(self.table, &std::array::from_fn::<_, FIELDS, _>(|at| (self.fields[at], values[at])))
+    }
 }
 
 /// The way out.
@@ -50,7 +71,9 @@ pub(super) struct Output<'s> {
     slices: Fields,
     asyncs: Fields,
     samples: Fields,
-    unread: SideTable,
+    unread: SideTable<3>,
+    /// What flow events say besides, once one does.
+    pub(super) flow_events: Option<SideTable<4>>,
     row: Row,
     room: Room,
 }
@@ -67,10 +90,10 @@ impl<'s> Output<'s> {
             define(sink, "async", slices, "name", "Slices that begin on one thread and may end on another.")?;
         let counter = define(sink, "counter", TableKind::Samples, "name", "Samples of counters.")?;
         let doc = "Events that could not be placed on the timeline, as they stand in the trace.";
-        let unread = side_table(
+        let unread = SideTable::define(
             sink,
             ("unread_event", doc),
-            &[
+            [
                 FieldSpec::new("byte", Unit::Bytes, "", "Where the event begins in the unpacked trace."),
                 FieldSpec::new("reason", Unit::None, "", "What is wrong with it."),
                 FieldSpec::new("event", Unit::None, "", "The event's text."),
@@ -85,6 +108,7 @@ impl<'s> Output<'s> {
             asyncs: Fields::new(asynchronous),
             samples: Fields::new(counter),
             unread,
+            flow_events: None,
             row: Row::default(),
             room: Room::new(),
         })
@@ -109,10 +133,7 @@ impl<'s> Output<'s> {
         self.warn(kind, what, offset);
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_UNREAD_LEN)]);
         let byte = i64::try_from(offset).unwrap_or(i64::MAX);
-        let values = [Value::Int(byte), Value::Text(what), Value::Text(text.trim())];
-        let [byte, reason, event] = values;
-        let fields = &self.unread.fields;
-        self.sink.row(self.unread.table, &[(fields[0], byte), (fields[1], reason), (fields[2], event)])
+        self.unread.row(self.sink, [Value::Int(byte), Value::Text(what), Value::Text(text.trim())])
     }
 
     /// The moment of an event; one without is kept aside.
@@ -335,10 +356,4 @@ impl<'s> Output<'s> {
 
 fn define(sink: &mut dyn Sink, name: &str, kind: TableKind, name_key: &str, doc: &str) -> Result<TableId> {
     sink.table(TableSpec { name: name.to_owned(), kind, name_key: name_key.to_owned(), doc: doc.to_owned() })
-}
-
-fn side_table(sink: &mut dyn Sink, (name, doc): (&str, &str), fields: &[FieldSpec]) -> Result<SideTable> {
-    let table = define(sink, name, TableKind::Side, "", doc)?;
-    let fields = fields.iter().map(|spec| sink.field(table, spec.clone())).collect::<Result<_>>()?;
-    Ok(SideTable { table, fields })
 }

@@ -83,8 +83,8 @@ impl Document<'_, '_> {
             let before = kept.iter().rev().find(|byte| !byte.is_ascii_whitespace());
             if matches!(before, Some(b',' | b'[' | b']' | b'}' | b'{') | None) || kept.last() == Some(&b'\n')
             {
-                let event = &mut self.event;
-                let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| event.parse(tokens))?;
+                let (parser, event) = (&mut self.parser, &mut self.event);
+                let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| parser.parse(event, tokens))?;
                 if matches!(attempt, Attempt::Done(..)) && self.event.ph.is_present() {
                     kept.truncate(MAX_KEPT_LEN);
                     return Ok((kept, true));

@@ -80,6 +80,23 @@ impl<'a> Scan<'a> {
         self.tail
     }
 
+    /// The whole input, where it is at hand.
+    pub(super) fn whole(&self) -> Option<&'a [u8]> {
+        match self.source {
+            Source::Bytes(bytes) => Some(bytes),
+            Source::Read { .. } => None,
+        }
+    }
+
+    /// Goes on at a later byte of an input that is at hand as a whole.
+    pub(super) fn go_to(&mut self, at: usize) {
+        self.start = at.min(self.bytes().len());
+        if self.end < self.start {
+            self.end = self.start;
+            (self.progress)(self.end as u64);
+        }
+    }
+
     /// Leaves the first `len` bytes of the window behind.
     pub(super) fn consume(&mut self, len: usize) {
         self.start = (self.start + len).min(self.end);

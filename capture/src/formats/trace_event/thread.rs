@@ -59,7 +59,7 @@ fn place([pid, tid]: &[Token; 2]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::Event;
+    use super::super::event::{Event, Parser};
     use super::super::tokens::{Tail, Tokens};
     use super::*;
 
@@ -67,7 +67,7 @@ mod tests {
     fn token_of(value: &str) -> Option<Token> {
         let bytes = format!("{{\"pid\":{value}}}").into_bytes();
         let mut event = Event::default();
-        event.parse(&mut Tokens::new(&bytes, Tail::Closed)).unwrap();
+        Parser::default().parse(&mut event, &mut Tokens::new(&bytes, Tail::Closed)).unwrap();
         token(event.pid, &bytes)
     }
 

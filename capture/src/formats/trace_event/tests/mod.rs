@@ -4,6 +4,7 @@ use super::{Context, read, read_bytes};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::model::{Bind, FlowPhase, Form, OwnedValue, WarningKind};
 
+mod batches;
 mod damage;
 mod edges;
 
@@ -11,12 +12,19 @@ mod edges;
 fn record(text: impl AsRef<[u8]>) -> Recorder {
     let mut recorder = Recorder::default();
     read(&mut text.as_ref(), Context::default(), &mut recorder, &mut |_| {}).unwrap();
-    let mut at_hand = Recorder::default();
-    let mut told = 0;
-    read_bytes(text.as_ref(), Context::default(), &mut at_hand, &mut |bytes| told = bytes).unwrap();
-    assert_eq!((lines(&at_hand), at_hand.warnings()), (lines(&recorder), recorder.warnings()));
-    assert_eq!(told, text.as_ref().len() as u64);
+    check_at_hand(text.as_ref(), Context::default(), &recorder);
     recorder
+}
+
+/// Reads the trace again, with the whole of it at hand.
+#[track_caller]
+fn check_at_hand(text: &[u8], context: Context<'_>, expected: &Recorder) {
+    let mut recorder = Recorder::default();
+    let mut told = 0;
+    read_bytes(text, context, &mut recorder, &mut |bytes| told = bytes).unwrap();
+    assert_eq!(recorder.warnings(), expected.warnings());
+    assert!(lines(&recorder) == lines(expected), "other events where the trace is at hand");
+    assert_eq!(told, text.len() as u64);
 }
 
 fn value(value: &OwnedValue) -> String {
