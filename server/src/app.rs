@@ -3,7 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nprof_engine::native::SegmentFile;
+use nprof_engine::base::Error;
+use nprof_engine::native::{Mapped, SegmentFile};
+use nprof_engine::tile::TileId;
+use nprof_engine::wire::answer;
+use nprof_engine::wire::ask::Rank;
+use nprof_engine::wire::catalog::{RankDetail, WarningEntry};
+use nprof_engine::wire::question::RankId;
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -12,6 +19,7 @@ use crate::error::ApiError;
 use crate::jobs::Jobs;
 use crate::store::{Profile, RankFile, Store};
 use crate::summary::summary_of;
+use crate::warnings;
 
 /// Segments that are kept open, mapped. Each holds what has been decoded of its lists and texts: 150 KiB for a small one.
 /// Others are opened anew when they are asked for, which costs 0.1 ms for the footer and then the lists that the answer
@@ -37,17 +45,13 @@ struct Shared {
 /// A segment's file and the content that the manifest says is in it: a profile that is replaced keeps its path.
 type SegmentKey = (PathBuf, String);
 
-/// A tile, for all time: content, group, level, index.
+/// A tile, for all time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TileKey {
     /// The segment's content.
     pub content: String,
-    /// The tile group.
-    pub group: u32,
-    /// The level.
-    pub level: u8,
-    /// The position in time.
-    pub index: i64,
+    /// Which tile of it.
+    pub id: TileId,
 }
 
 #[derive(Clone)]
@@ -90,31 +94,33 @@ impl App {
     ///
     /// # Errors
     /// Where there is none, or its segment cannot be read.
-    pub fn rank(&self, slug: &str, rank: u32) -> Result<OpenRank, ApiError> {
+    pub fn rank(&self, id: &RankId) -> Result<OpenRank, ApiError> {
+        let RankId { profile: slug, rank } = id;
         let profile = self.store().find(slug)?;
         let missing = || ApiError::NotFound(format!("profile \"{slug}\" has no rank {rank}"));
-        let file = profile.manifest.ranks.iter().find(|file| file.rank == rank).ok_or_else(missing)?.clone();
+        let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).ok_or_else(missing)?.clone();
         let segment = self.segment(&profile, &file)?;
-        Ok(OpenRank { profile, file, segment })
+        Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment })
     }
 
     /// The metrics of a rank: computed once, however many ask at the same time. Blocks.
     ///
     /// # Errors
     /// If bytes of the segment are damaged.
-    pub fn summary(&self, rank: &OpenRank) -> Result<Arc<Summary>, ApiError> {
+    fn summary(&self, rank: &OpenRank) -> nprof_engine::base::Result<Arc<Summary>> {
         let key = (rank.profile.dir.join(&rank.file.file), rank.file.content.clone());
         self.0
             .summaries
-            .get_or_insert_with(&key, || Ok(Arc::new(summary_of(&rank.profile, &rank.file, &rank.segment)?)))
+            .get_or_insert_with(&key, || summary_of(&rank.profile, &rank.file, &rank.segment).map(Arc::new))
     }
 
-    fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, ApiError> {
+    fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, Refusal> {
         let path = profile.dir.join(&file.file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
-            let bad =
-                |error: &dyn std::fmt::Display| ApiError::BadSegment(format!("{}: {error}", key.0.display()));
+            let bad = |error: &dyn std::fmt::Display| {
+                Refusal::new(RefusalKind::Damaged, format!("{}: {error}", key.0.display()))
+            };
             let segment = SegmentFile::open_file(&key.0).map_err(|error| bad(&error))?;
             segment.map(Arc::new).map_err(|error| bad(&error))
         })
@@ -136,10 +142,61 @@ impl App {
 /// A rank with its segment open.
 #[derive(Clone)]
 pub struct OpenRank {
+    app: App,
+    /// What the request called the profile.
+    asked_for: String,
     /// The profile that it is of.
     pub profile: Profile,
     /// What the manifest says of it.
     pub file: RankFile,
     /// Its segment.
     pub segment: Arc<SegmentFile>,
+}
+
+impl Rank for OpenRank {
+    type Bytes = Mapped;
+
+    fn segment(&self) -> &SegmentFile {
+        &self.segment
+    }
+
+    fn tile_content(&self) -> String {
+        self.file.tile_content()
+    }
+
+    fn detail(&self) -> nprof_engine::base::Result<RankDetail> {
+        let mut detail = answer::rank_detail(&self.segment, self.file.entry())?;
+        detail.names.clone_from(&self.profile.manifest.names);
+        let all = warnings::of_rank(&self.file, self.segment.footer()).into_iter();
+        detail.warnings = all
+            .map(|warning| WarningEntry {
+                title: warning.kind.title().to_owned(),
+                what: warning.what,
+                first_place: warning.first_place,
+                count: warning.count,
+            })
+            .collect();
+        Ok(detail)
+    }
+
+    fn summary(&self) -> nprof_engine::base::Result<Summary> {
+        self.app.summary(self).map(|summary| Summary::clone(&summary))
+    }
+
+    fn refusal(&self, error: Error) -> Refusal {
+        let refusal = Refusal::from(error);
+        if refusal.kind != RefusalKind::Damaged {
+            return refusal;
+        }
+        let slug = &self.asked_for;
+        let place = format!("profile \"{slug}\" rank {}", self.file.rank);
+        let message = match self.segment.name_of(error) {
+            Some(part) => format!(
+                "{place}: {part} is damaged; the rest can be read; `nprof verify {slug}` lists all damage, and the \
+                 trace ingested again with --force repairs it"
+            ),
+            None => format!("{place}: {error}"),
+        };
+        Refusal { message, ..refusal }
+    }
 }

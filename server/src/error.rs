@@ -3,9 +3,8 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-use crate::app::OpenRank;
 use crate::ingest::IngestError;
 use crate::store::StoreError;
 
@@ -30,61 +29,67 @@ pub enum ApiError {
     /// A trace that was sent is not one that can be read.
     #[error("{0}")]
     BadTrace(String),
-    /// A segment is damaged or was written by a newer nprof.
-    #[error("{0}")]
-    BadSegment(String),
-    /// The same, as long as nobody has said of which segment: [`ApiError::of`] does.
-    #[error("{0}")]
-    Segment(nprof_engine::base::Error),
     /// Our own failure.
     #[error("{0}")]
     Internal(String),
+    /// A question that the engine refused.
+    #[error("{0}")]
+    Refused(Refusal),
 }
 
 impl ApiError {
-    /// Says of an error of the engine which rank's segment it is about, and which part of it.
+    /// What the client is told.
     #[must_use]
-    pub fn of(self, slug: &str, rank: &OpenRank) -> Self {
-        let Self::Segment(error) = self else { return self };
-        let place = format!("profile \"{slug}\" rank {}", rank.file.rank);
-        let named = rank.segment.name_of(error).map(|name| {
-            format!(
-                "{place}: {name} is damaged; the rest can be read; `nprof verify {slug}` lists all damage, and the \
-                 trace ingested again with --force repairs it"
-            )
-        });
-        Self::BadSegment(named.unwrap_or_else(|| format!("{place}: {error}")))
-    }
-
-    fn status(&self) -> StatusCode {
+    pub fn into_refusal(self) -> Refusal {
+        let kind = match &self {
+            Self::Refused(_) => RefusalKind::Internal,
+            Self::NotFound(_) => RefusalKind::NotFound,
+            Self::BadRequest(_) => RefusalKind::BadQuestion,
+            Self::Forbidden(_) => RefusalKind::Forbidden,
+            Self::Conflict(_) => RefusalKind::Conflict,
+            Self::MethodNotAllowed(_) => RefusalKind::MethodNotAllowed,
+            Self::BadTrace(_) => RefusalKind::BadTrace,
+            Self::Internal(_) => RefusalKind::Internal,
+        };
         match self {
-            Self::NotFound(_) => StatusCode::NOT_FOUND,
-            Self::BadRequest(_) => StatusCode::BAD_REQUEST,
-            Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::Conflict(_) => StatusCode::CONFLICT,
-            Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
-            Self::BadTrace(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::BadSegment(_) | Self::Segment(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Refused(refusal) => refusal,
+            other => Refusal::new(kind, other.to_string()),
         }
     }
 }
 
-/// The body of every error.
-#[derive(Serialize)]
-struct Body<'a> {
-    error: &'a str,
+fn status_of(kind: RefusalKind) -> StatusCode {
+    match kind {
+        RefusalKind::NotFound => StatusCode::NOT_FOUND,
+        RefusalKind::Replaced => StatusCode::GONE,
+        RefusalKind::BadQuestion | RefusalKind::BadPattern => StatusCode::BAD_REQUEST,
+        RefusalKind::BadTrace => StatusCode::UNPROCESSABLE_ENTITY,
+        RefusalKind::Conflict => StatusCode::CONFLICT,
+        RefusalKind::Forbidden => StatusCode::FORBIDDEN,
+        RefusalKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        RefusalKind::TooSlow | RefusalKind::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
+        RefusalKind::Damaged | RefusalKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
 }
 
+/// The body is JSON. [`crate::routes::reply::refusals`] writes it anew for the page.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let status = self.status();
-        let message = self.to_string();
-        if status.is_server_error() {
-            tracing::error!("{message}");
+        let refusal = self.into_refusal();
+        let status = status_of(refusal.kind);
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!("{refusal}");
         }
-        let mut response = (status, Json(Body { error: &message })).into_response();
+        let mut response = (status, Json(&refusal)).into_response();
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response.extensions_mut().insert(refusal);
         response
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 
@@ -114,17 +119,6 @@ impl From<&IngestError> for ApiError {
                 Self::Internal(error.to_string())
             }
             _ => Self::BadTrace(error.to_string()),
-        }
-    }
-}
-
-impl From<nprof_engine::base::Error> for ApiError {
-    fn from(error: nprof_engine::base::Error) -> Self {
-        match error {
-            // The caller asked for a row, a track or a tile that does not exist.
-            nprof_engine::base::Error::Invalid { what } => Self::NotFound(what.to_owned()),
-            nprof_engine::base::Error::Unwanted => Self::Internal(error.to_string()),
-            _ => Self::Segment(error),
         }
     }
 }

@@ -5,6 +5,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, Method, header};
 use axum::routing::{MethodRouter, delete, get, post};
 use nprof_engine::wire::POSTCARD_ZSTD;
+use nprof_engine::wire::question::Question;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -13,7 +14,7 @@ use tower_http::trace::TraceLayer;
 use crate::access::{self, Access};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::routes::{counters, health, jobs, openapi, page, profiles, ranks, tiles, upload};
+use crate::routes::{ask, health, jobs, openapi, page, profiles, reply, upload};
 
 /// One operation of the API.
 pub struct Route {
@@ -30,31 +31,20 @@ macro_rules! routes {
     };
 }
 
-/// All operations of the API. `routes/openapi.json` describes the same ones.
+/// The operations beside the questions of [`Question::PATHS`]. `routes/openapi.json` describes both.
 pub const ROUTES: &[Route] = routes! {
     "GET" "/api/health" => get(health::read);
     "GET" "/api/openapi.json" => get(openapi::read);
-    "GET" "/api/profiles" => get(profiles::list);
     "POST" "/api/profiles" => post(upload::create);
-    "GET" "/api/profiles/{slug}" => get(profiles::read);
     "DELETE" "/api/profiles/{slug}" => delete(profiles::remove);
-    "GET" "/api/profiles/{slug}/ranks/{rank}" => get(ranks::read);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/tiles/{content}/{group}/{level}/{index}" => get(tiles::read);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/slices/{row}" => get(ranks::slice);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/slices/{row}/step" => get(ranks::step);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/counters/{track}" => get(counters::read);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/events" => get(ranks::events);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/search" => get(ranks::search);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/selection" => get(ranks::selection);
-    "GET" "/api/profiles/{slug}/ranks/{rank}/summary" => get(ranks::summary);
     "GET" "/api/jobs/{id}" => get(jobs::read);
     "DELETE" "/api/jobs/{id}" => delete(jobs::cancel);
 };
 
 /// The service: the API, the page, and what holds for all requests.
 pub fn router(app: App, access: Access) -> Router {
-    let routes =
-        ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, (route.handler)()));
+    let asked = Question::PATHS.iter().fold(Router::new(), |router, path| router.route(path, get(ask::read)));
+    let routes = ROUTES.iter().fold(asked, |router, route| router.route(route.path, (route.handler)()));
     // Tiles are packed already.
     let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(POSTCARD_ZSTD));
     let always = |name, value| SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value));
@@ -65,6 +55,7 @@ pub fn router(app: App, access: Access) -> Router {
         })
         // Traces are larger than any limit; the disk is the limit.
         .layer(DefaultBodyLimit::disable())
+        .layer(axum::middleware::from_fn(reply::refusals))
         .layer(CompressionLayer::new().gzip(true).compress_when(worth_packing))
         .layer(axum::middleware::from_fn_with_state(access, access::check))
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))

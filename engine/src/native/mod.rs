@@ -9,6 +9,6 @@ mod threads;
 mod write;
 
 pub use cores::AllCores;
-pub use map::SegmentFile;
+pub use map::{Mapped, SegmentFile};
 pub use threads::TwoThreads;
 pub use write::{GoesOn, Taking, WriteError, write_segment, write_segment_while};

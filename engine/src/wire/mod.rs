@@ -1,13 +1,17 @@
-//! The messages between server and page: the only serialised types of the engine.
+//! Questions and answers between server and page: the only serialised types of the engine.
 //!
 //! Each is plain data, written as postcard (the page) or JSON (everybody else). Times are picoseconds since the
 //! profile's origin. Row numbers address slices, samples and side-table rows of one rank alike.
 
 pub mod answer;
+pub mod ask;
 pub mod catalog;
 pub mod counter;
 pub mod detail;
 pub mod job;
+pub mod percent;
+pub mod question;
+pub mod refusal;
 pub mod search;
 pub mod selection;
 pub mod summary;

@@ -1,8 +1,8 @@
 //! From the bytes of an answer to messages. Bytes are checked: a damaged answer is an error, never a panic.
 
 use nprof_engine::wire;
+use nprof_engine::wire::refusal::Refusal;
 use nprof_engine::wire::tile::{Content, Tile};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::error::FetchError;
@@ -58,19 +58,17 @@ fn is_consistent(tile: &Tile) -> bool {
         })
 }
 
-/// What the server says when it refuses: `{"error": "…"}`. Empty where it says something else.
+/// The error for an answer whose HTTP status says that it is none. nprof says why in a message; a
+/// proxy answers otherwise.
 #[must_use]
-pub fn refusal(body: &str) -> String {
-    #[derive(Deserialize)]
-    struct Refusal {
-        error: String,
-    }
-    serde_json::from_str(body).map_or_else(|_| String::new(), |refusal: Refusal| refusal.error)
+pub fn refusal(status: u16, body: &[u8]) -> FetchError {
+    postcard::from_bytes::<Refusal>(body).map_or(FetchError::Status(status), FetchError::Refused)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nprof_engine::wire::refusal::RefusalKind;
     use nprof_engine::wire::tile::{Lane, TileSlice};
 
     fn packed(tile: &Tile) -> Vec<u8> {
@@ -130,7 +128,9 @@ mod tests {
 
     #[test]
     fn refusals_are_read() {
-        assert_eq!(refusal(r#"{"error": "no such rank"}"#), "no such rank");
-        assert_eq!(refusal("<html>"), "");
+        let said = Refusal::new(RefusalKind::NotFound, "no such rank");
+        let body = postcard::to_allocvec(&said).unwrap();
+        assert_eq!(refusal(404, &body), FetchError::Refused(said));
+        assert_eq!(refusal(502, b"<html>"), FetchError::Status(502));
     }
 }

@@ -2,20 +2,19 @@
 
 use std::fmt;
 
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchError {
     /// No answer: the server is gone, or the network is.
     Unreachable,
-    /// The page itself called the request off.
+    /// The page itself cancelled the request.
     Cancelled,
-    /// The server refused, and said why.
-    Refused {
-        /// The HTTP status.
-        status: u16,
-        /// The server's own words.
-        message: String,
-    },
+    /// The question was refused, and the refusal says why.
+    Refused(Refusal),
+    /// Something answered that is not nprof, with this HTTP status.
+    Status(u16),
     /// The answer cannot be read.
     Unreadable {
         /// What is wrong with it.
@@ -24,12 +23,19 @@ pub enum FetchError {
 }
 
 impl FetchError {
+    /// Whether it is a refusal of this kind.
+    #[must_use]
+    pub fn is_refusal(&self, kind: RefusalKind) -> bool {
+        matches!(self, Self::Refused(refusal) if refusal.kind == kind)
+    }
+
     /// Whether asking again can help.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable | Self::Cancelled => true,
-            Self::Refused { status, .. } => *status >= 500 || *status == 429,
+            Self::Refused(refusal) => refusal.kind.is_temporary(),
+            Self::Status(status) => *status >= 500 || *status == 429,
             Self::Unreadable { .. } => false,
         }
     }
@@ -39,9 +45,9 @@ impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable => f.write_str("The server does not answer: check that nprof serve is running"),
-            Self::Cancelled => f.write_str("The request was called off"),
-            Self::Refused { message, .. } if !message.is_empty() => f.write_str(message),
-            Self::Refused { status, .. } => write!(f, "The server answered with status {status}"),
+            Self::Cancelled => f.write_str("The request was cancelled"),
+            Self::Refused(refusal) => f.write_str(&refusal.message),
+            Self::Status(status) => write!(f, "The server answered with status {status}"),
             Self::Unreadable { what } => {
                 write!(f, "The server's answer cannot be read ({what}): reload the page")
             }

@@ -81,6 +81,6 @@ fn answer(request: &XmlHttpRequest) -> Result<JobReport, FetchError> {
     match status {
         0 => Err(FetchError::Unreachable),
         200..300 => decode::message(&body),
-        _ => Err(FetchError::Refused { status, message: decode::refusal(&String::from_utf8_lossy(&body)) }),
+        _ => Err(decode::refusal(status, &body)),
     }
 }

@@ -13,6 +13,8 @@ use super::place::Place;
 use super::profile::ProfilePage;
 use super::theme::CurrentTheme;
 use super::upload::Uploads;
+use crate::fetch::Source;
+use crate::fetch::server::Server;
 use crate::view::shortcut::{PageKey, page_key};
 
 /// Whether the dialog with all keys is shown; a context.
@@ -30,6 +32,7 @@ enum Page {
 /// The whole page.
 #[component]
 pub fn App() -> impl IntoView {
+    provide_context(Source::Server(Server));
     let address = Address::new();
     let help = HelpOpen(RwSignal::new(false));
     provide_context(address);

@@ -1,8 +1,10 @@
 //! Which page an address names.
 
+use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
+
 use super::list::order::Sort;
 use crate::view::View;
-use crate::view::url::{UrlError, percent_decoded, percent_encoded};
+use crate::view::url::UrlError;
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +35,7 @@ impl ListView {
         let mut view = Self::default();
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
-                "q" => view.filter = percent_decoded(&value.replace('+', "%20")).unwrap_or_default(),
+                "q" => view.filter = parameter_decoded(value).unwrap_or_default(),
                 "sort" => view.sort = Sort::from_name(value).unwrap_or_default(),
                 _ => {}
             }

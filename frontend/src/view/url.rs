@@ -12,6 +12,8 @@ use std::str::FromStr;
 
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
+use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
+use nprof_engine::wire::question::syntax_name;
 
 use super::state::{Tab, View};
 
@@ -161,7 +163,7 @@ fn groups(text: &str) -> Result<BTreeSet<u32>, UrlError> {
 /// A search written by hand may have spaces as `+`.
 fn query_text(text: &str) -> Result<String, UrlError> {
     let expected = "a text with %20 for a space";
-    percent_decoded(&text.replace('+', "%20")).ok_or(UrlError::Parameter { name: "q", expected })
+    parameter_decoded(text).ok_or(UrlError::Parameter { name: "q", expected })
 }
 
 fn tab_name(tab: Tab) -> &'static str {
@@ -182,48 +184,9 @@ fn tab(name: &str) -> Result<Tab, UrlError> {
     })
 }
 
-/// What addresses call it, those of requests to the server too.
-#[must_use]
-pub fn syntax_name(syntax: Syntax) -> &'static str {
-    match syntax {
-        Syntax::Text => "text",
-        Syntax::Regex => "regex",
-    }
-}
-
 fn syntax(name: &str) -> Result<Syntax, UrlError> {
     let known = [Syntax::Text, Syntax::Regex].into_iter().find(|&syntax| syntax_name(syntax) == name);
     known.ok_or(UrlError::Parameter { name: "search", expected: "text or regex" })
-}
-
-/// Escapes all that is not safe in any part of a URL (RFC 3986, unreserved characters).
-#[must_use]
-pub fn percent_encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(byte as char),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-/// Reverses [`percent_encoded`]; `None` for a broken escape or broken UTF-8.
-#[must_use]
-pub fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = text.bytes();
-    let mut out = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let mut digit = || char::from(bytes.next()?).to_digit(16);
-            let value = digit()? * 16 + digit()?;
-            out.push(u8::try_from(value).ok()?);
-        } else {
-            out.push(byte);
-        }
-    }
-    String::from_utf8(out).ok()
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! The handlers, one file per subject. Each returns `Result<_, ApiError>`; the table that names them is
 //! [`crate::router`].
 
-pub mod counters;
+pub mod ask;
 pub mod health;
 pub mod jobs;
 pub mod openapi;
 pub mod page;
 pub mod path;
 pub mod profiles;
-pub mod ranks;
 pub mod reply;
 pub mod tiles;
 pub mod upload;

@@ -3,11 +3,13 @@
 use std::convert::Infallible;
 
 use axum::Json;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use nprof_engine::wire::POSTCARD;
+use nprof_engine::wire::refusal::Refusal;
+use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use serde::Serialize;
 
 use crate::error::ApiError;
@@ -22,7 +24,8 @@ pub enum Form {
 }
 
 impl Form {
-    fn of(headers: &HeaderMap) -> Self {
+    /// The form that the request asks for.
+    pub fn of(headers: &HeaderMap) -> Self {
         if accepts(headers, POSTCARD) { Self::Postcard } else { Self::Json }
     }
 
@@ -47,6 +50,22 @@ impl Form {
 /// The answer to a question that has none: status 204, asked for anew each time.
 pub fn nothing() -> Response {
     (StatusCode::NO_CONTENT, [(header::CACHE_CONTROL, "no-cache")]).into_response()
+}
+
+/// Writes refusals in the form that the page reads, where the page asks.
+pub async fn refusals(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let is_page = accepts(headers, POSTCARD) || accepts(headers, POSTCARD_ZSTD);
+    let response = next.run(request).await;
+    match response.extensions().get::<Refusal>().map(postcard::to_allocvec) {
+        Some(Ok(bytes)) if is_page => {
+            let (mut parts, _) = response.into_parts();
+            parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(POSTCARD));
+            parts.headers.remove(header::CONTENT_LENGTH);
+            Response::from_parts(parts, bytes.into())
+        }
+        _ => response,
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Form {

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::StatusCode;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList};
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 
@@ -241,7 +242,7 @@ async fn what_does_not_exist_is_said_in_json() {
         ("/api/profiles/small/ranks/0/search?q=a{9999}{9999}&syntax=regex", StatusCode::BAD_REQUEST),
         (&no_level, StatusCode::NOT_FOUND),
         (&no_group, StatusCode::NOT_FOUND),
-        (&other_content, StatusCode::NOT_FOUND),
+        (&other_content, StatusCode::GONE),
     ];
     for (path, status) in cases {
         let answer = stage.get(path).await;
@@ -252,6 +253,24 @@ async fn what_does_not_exist_is_said_in_json() {
     let wrong = stage.ask(request("PUT", "/api/profiles").body(Body::empty()).unwrap()).await;
     assert_eq!(wrong.status, StatusCode::METHOD_NOT_ALLOWED);
     assert!(wrong.json()["error"].is_string());
+}
+
+#[tokio::test]
+async fn the_page_gets_refusals_as_messages() {
+    let stage = Stage::new();
+    for (path, kind) in [
+        ("/api/profiles/other", RefusalKind::NotFound),
+        ("/api/profiles/small/ranks/0/search?q=(&syntax=regex", RefusalKind::BadPattern),
+        ("/api/jobs/1", RefusalKind::NotFound),
+    ] {
+        for accept in [POSTCARD, POSTCARD_ZSTD] {
+            let asked = request("GET", path).header("accept", accept).body(Body::empty()).unwrap();
+            let answer = stage.ask(asked).await;
+            let refusal: Refusal = postcard::from_bytes(&answer.body).unwrap();
+            assert_eq!((refusal.kind, answer.header("content-type")), (kind, POSTCARD), "{path}");
+            assert_eq!(refusal.message, stage.get(path).await.json()["error"].as_str().unwrap(), "{path}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::body::Body;
+use nprof_engine::wire::question::Question;
 use nprof_server::router::ROUTES;
 use nprof_server::routes::openapi::DOCUMENT;
 use serde_json::Value;
@@ -85,8 +86,9 @@ fn the_document_describes_exactly_the_routes() {
         let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
         described.extend(methods.map(|method| (method.to_uppercase(), path.clone())));
     }
-    let routed: BTreeSet<_> =
-        ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
+    let questions = Question::PATHS.iter().map(|path| ("GET".to_owned(), (*path).to_owned()));
+    let others = ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned()));
+    let routed: BTreeSet<_> = questions.chain(others).collect();
     assert_eq!(described, routed);
     assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
 }

@@ -5,7 +5,6 @@ use leptos::task::spawn_local;
 use nprof_engine::wire::catalog::ProfileEntry;
 
 use super::page::Profiles;
-use crate::fetch::Client;
 use crate::ui::dialog::Dialog;
 use crate::ui::format;
 use crate::ui::message::Messages;
@@ -59,7 +58,7 @@ pub fn ConfirmDelete(
 
 fn delete(profile: ProfileEntry, profiles: Profiles, messages: Messages) {
     spawn_local(async move {
-        match Client.delete(&profile.slug).await {
+        match profiles.source().server().delete(&profile.slug).await {
             Ok(()) => messages.confirm(format!("{} deleted", profile.display_name)),
             Err(error) => {
                 let text = format!("{} was not deleted: {error}", profile.display_name);

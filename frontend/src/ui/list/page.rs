@@ -10,7 +10,7 @@ use super::delete::ConfirmDelete;
 use super::drop::DropZone;
 use super::order;
 use super::table::ProfileTable;
-use crate::fetch::{Client, FetchError};
+use crate::fetch::{FetchError, Source};
 use crate::ui::actions::BarActions;
 use crate::ui::address::Address;
 use crate::ui::app::{Brand, HelpButton};
@@ -27,6 +27,7 @@ const REFRESH_EVERY: Duration = Duration::from_millis(2_500);
 /// The profiles as last heard of. A failure leaves the last list standing.
 #[derive(Debug, Clone, Copy)]
 pub struct Profiles {
+    source: Source,
     list: RwSignal<Option<ProfileList>>,
     failure: RwSignal<Option<FetchError>>,
     now_unix_ms: RwSignal<i64>,
@@ -35,16 +36,23 @@ pub struct Profiles {
 impl Profiles {
     fn new() -> Self {
         Self {
+            source: Source::of_page(),
             list: RwSignal::new(None),
             failure: RwSignal::new(None),
             now_unix_ms: RwSignal::new(now_unix_ms()),
         }
     }
 
-    /// Asks the server again.
+    /// Where the profiles come from.
+    #[must_use]
+    pub fn source(self) -> Source {
+        self.source
+    }
+
+    /// Asks again.
     pub fn refresh(self) {
         spawn_local(async move {
-            let answer = Client.profiles().await;
+            let answer = self.source.profiles().await;
             // The page may have been left while the answer was on its way.
             match answer {
                 Ok(list) => {

@@ -1,17 +1,15 @@
 //! The profile or the rank is not to be had: why, and which one may have been meant.
 
 use leptos::prelude::*;
+use nprof_engine::wire::refusal::RefusalKind;
 
 use super::opened::Opened;
-use crate::fetch::{Client, FetchError};
+use crate::fetch::Source;
 use crate::ui::address::Link;
 use crate::ui::failure::Failure;
 use crate::ui::place::Place;
 use crate::view::View;
 use crate::view::nearest::nearest;
-
-/// The server's status for an unknown profile or rank.
-const NOT_FOUND: u16 = 404;
 
 /// Why there is no timeline.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +25,7 @@ pub struct Missing {
 pub fn failure(opened: Opened) -> Option<Missing> {
     let known = |title: &str, reason: String| Missing { title: title.to_owned(), reason, is_unknown: false };
     let of_profile = opened.profile.with(|answer| match answer {
-        Some(Err(FetchError::Refused { status: NOT_FOUND, .. })) => Some(Missing {
+        Some(Err(error)) if error.is_refusal(RefusalKind::NotFound) => Some(Missing {
             title: format!("No profile named “{}”", opened.slug()),
             reason: "It may have been deleted or renamed, or the link has a typing mistake.".to_owned(),
             is_unknown: true,
@@ -69,7 +67,8 @@ pub fn Failed(
 /// A link to the profile whose name is nearest to a mistyped one; nothing where none is near.
 #[component]
 fn Nearest(slug: String) -> impl IntoView {
-    let profiles = LocalResource::new(move || async move { Client.profiles().await });
+    let source = Source::of_page();
+    let profiles = LocalResource::new(move || async move { source.profiles().await });
     move || {
         let list = profiles.get()?.ok()?;
         let known = list.profiles.iter().map(|profile| profile.slug.as_str());

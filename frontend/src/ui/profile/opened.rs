@@ -9,7 +9,7 @@ use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use super::field;
-use crate::fetch::{Client, FetchError};
+use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
 use crate::view::opening::{close_large_groups, hidden_by};
@@ -46,7 +46,20 @@ pub struct Opened {
     pub retry: Callback<()>,
     address: Address,
     messages: Messages,
+    of: ProfileSource,
+}
+
+/// Where answers about the opened profile come from.
+#[derive(Debug, Clone, Copy)]
+struct ProfileSource {
+    source: Source,
     slug: StoredValue<String>,
+}
+
+impl ProfileSource {
+    fn rank(self, rank: u32) -> RankSource {
+        self.source.rank(self.slug.get_value(), rank)
+    }
 }
 
 impl Opened {
@@ -59,12 +72,12 @@ impl Opened {
             // While the page changes to another place, this one still stands for a moment.
             place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
         });
-        let slug = StoredValue::new(slug);
+        let of = ProfileSource { source: Source::of_page(), slug: StoredValue::new(slug) };
         let attempt = RwSignal::new(0_u32);
         let profile = LocalResource::new(move || {
             attempt.track();
-            let slug = slug.get_value();
-            async move { Client.profile(&slug).await.map(Arc::new) }
+            let slug = of.slug.get_value();
+            async move { of.source.profile(&slug).await.map(Arc::new) }
         });
         let rank_number = Memo::new(move |_| {
             view.with(|view| view.rank).or_else(|| {
@@ -74,8 +87,8 @@ impl Opened {
                 })
             })
         });
-        let rank = rank_resource(slug, rank_number, attempt);
-        let selected = slice_resource(slug, rank_number, view, attempt);
+        let rank = rank_resource(of, rank_number, attempt);
+        let selected = slice_resource(of, rank_number, view, attempt);
         let profile = Signal::derive(move || profile.get());
         let whole = Memo::new(move |_| whole(profile, rank));
         let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
@@ -99,14 +112,20 @@ impl Opened {
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
             address,
             messages: expect_context::<Messages>(),
-            slug,
+            of,
         }
     }
 
     /// The profile's name for URLs.
     #[must_use]
     pub fn slug(self) -> String {
-        self.slug.get_value()
+        self.of.slug.get_value()
+    }
+
+    /// Where answers about a rank come from.
+    #[must_use]
+    pub fn ask(self, rank: u32) -> RankSource {
+        self.of.rank(rank)
     }
 
     /// The rank, once it is here.
@@ -176,9 +195,8 @@ impl Opened {
     /// As [`Opened::reveal`], for a slice of which only the row is known.
     pub fn reveal_row(self, row: u32) {
         let Some(rank) = self.rank_number.get_untracked() else { return };
-        let slug = self.slug();
         spawn_local(async move {
-            match Client.slice(&slug, rank, row).await {
+            match self.ask(rank).slice(row).await {
                 Ok(detail) => self.reveal(&detail.slice),
                 Err(error) => {
                     let again = Callback::new(move |()| self.reveal_row(row));
@@ -216,18 +234,18 @@ fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
 type NumberedRank = (u32, Result<Arc<RankDetail>, FetchError>);
 
 fn rank_resource(
-    slug: StoredValue<String>,
+    of: ProfileSource,
     number: Memo<Option<u32>>,
     attempt: RwSignal<u32>,
 ) -> Signal<Answer<RankDetail>> {
     let resource = LocalResource::new(move || {
         attempt.track();
-        let (slug, number) = (slug.get_value(), number.get());
+        let number = number.get();
         async move {
             match number {
                 Some(number) => Some((
                     number,
-                    Client.rank(&slug, number).await.map(|mut rank| {
+                    of.rank(number).detail().await.map(|mut rank| {
                         close_large_groups(&mut rank.tracks);
                         Arc::new(rank)
                     }),
@@ -255,7 +273,7 @@ fn apart<T: Clone + PartialEq + Send + Sync + 'static>(
 }
 
 fn slice_resource(
-    slug: StoredValue<String>,
+    of: ProfileSource,
     rank: Memo<Option<u32>>,
     view: Memo<View>,
     attempt: RwSignal<u32>,
@@ -263,10 +281,10 @@ fn slice_resource(
     let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selected)));
     let resource = LocalResource::new(move || {
         attempt.track();
-        let (slug, wanted) = (slug.get_value(), wanted.get());
+        let wanted = wanted.get();
         async move {
             match wanted {
-                Some((rank, row)) => Some((wanted, Client.slice(&slug, rank, row).await.map(Arc::new))),
+                Some((rank, row)) => Some((wanted, of.rank(rank).slice(row).await.map(Arc::new))),
                 None => None,
             }
         }

@@ -11,7 +11,6 @@ use nprof_engine::wire::detail::FieldContent;
 use super::field;
 use super::latest::{Latest, last_answer};
 use super::opened::{Answer, Opened};
-use crate::fetch::Client;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
 use crate::view::{Clock, Reading};
@@ -31,11 +30,11 @@ pub fn ReadingDetails(
     let latest = Latest::new(wanted);
     let resource = LocalResource::new(move || {
         attempt.track();
-        let (slug, wanted) = (opened.slug(), wanted.get());
+        let wanted = wanted.get();
         let signal = latest.begin(wanted);
         async move {
             let ((rank, reading, window), signal) = (wanted?, signal?);
-            let answer = Client.counter(&slug, rank, reading, window, &signal).await;
+            let answer = opened.ask(rank).counter(reading, window, &signal).await;
             Some(((rank, reading, window), answer.map(Arc::new)))
         }
     });

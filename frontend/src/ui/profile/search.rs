@@ -11,11 +11,12 @@ use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use nprof_engine::query::{HitPlace, Syntax};
+use nprof_engine::wire::question::{SearchQuery, Toward};
+use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
 
 use super::latest::{Latest, last_answer};
 use super::opened::{Answer, Opened};
-use crate::fetch::{Client, FetchError};
 use crate::ui::format;
 use crate::view::hits::{Here, Next, Walk, next};
 use crate::view::{Command, Tab};
@@ -24,9 +25,6 @@ use crate::view::{Command, Tab};
 const PAGE_HITS: u32 = 200;
 /// Pause in typing after which the search starts.
 const TYPING_PAUSE: Duration = Duration::from_millis(180);
-
-/// What the server answers where the request itself is wrong.
-const BAD_REQUEST: u16 = 400;
 
 /// The text in the box while it is typed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -67,13 +65,18 @@ impl Search {
         let latest = Latest::new(question);
         let resource = LocalResource::new(move || {
             attempt.track();
-            let (slug, question) = (opened.slug(), question.get());
+            let question = question.get();
             let signal = latest.begin(question.clone());
             async move {
                 let (((rank, text, syntax), place), signal) = (question?, signal?);
-                let answer =
-                    Client.search_around(&slug, rank, (&text, syntax), place, PAGE_HITS, &signal).await;
-                let answer = answer.map(Arc::new);
+                let search = SearchQuery {
+                    text: text.clone(),
+                    syntax,
+                    at: place,
+                    toward: Toward::Around,
+                    limit: PAGE_HITS,
+                };
+                let answer = opened.ask(rank).search(search, &signal).await.map(Arc::new);
                 // A cancelled request leaves the walk to the one after it.
                 if let Ok(found) = &answer {
                     walker.go_on(found);
@@ -186,7 +189,7 @@ impl Search {
     /// The mistake in the pattern in the box.
     pub(super) fn mistake(self) -> Option<String> {
         match self.result.get()? {
-            Err(FetchError::Refused { status: BAD_REQUEST, message }) => Some(message),
+            Err(error) if error.is_refusal(RefusalKind::BadPattern) => Some(error.to_string()),
             _ => None,
         }
     }

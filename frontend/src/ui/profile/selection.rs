@@ -8,7 +8,6 @@ use nprof_engine::wire::selection::{NameTotal, SelectionSummary, TrackTotal};
 
 use super::latest::{Latest, last_answer};
 use super::opened::{Answer, Opened};
-use crate::fetch::Client;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::name::Name;
@@ -30,11 +29,11 @@ pub fn Selection(
     let latest = Latest::new(wanted);
     let resource = LocalResource::new(move || {
         attempt.track();
-        let (slug, wanted) = (opened.slug(), wanted.get());
+        let wanted = wanted.get();
         let signal = latest.begin(wanted);
         async move {
             let ((rank, span), signal) = (wanted?, signal?);
-            Some((rank, Client.selection(&slug, rank, span, &signal).await.map(Arc::new)))
+            Some((rank, opened.ask(rank).selection(span, &signal).await.map(Arc::new)))
         }
     });
     let last = last_answer(resource);

@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
 
 use super::opened::Opened;
-use crate::fetch::Client;
 use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
@@ -22,10 +21,10 @@ pub fn SummaryPanel(
     let attempt = RwSignal::new(0_u32);
     let resource = LocalResource::new(move || {
         attempt.track();
-        let (slug, rank) = (opened.slug(), opened.rank_number.get());
+        let rank = opened.rank_number.get();
         async move {
             let rank = rank?;
-            Some(Client.summary(&slug, rank).await.map(Arc::new))
+            Some(opened.ask(rank).summary().await.map(Arc::new))
         }
     });
     let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));

@@ -38,6 +38,7 @@ use super::format;
 use super::theme::{CurrentTheme, Theme};
 use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
+use crate::fetch::Source;
 use crate::view::keys::Press;
 use crate::view::ticks::Ruler;
 use crate::view::window::Reach;
@@ -206,12 +207,14 @@ fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<Stri
 /// Tells the stage whenever anything that it draws has changed.
 fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetail>>>) {
     let theme = expect_context::<CurrentTheme>();
+    let source = Source::of_page();
     Effect::new(move |_| {
-        let (slug, marked, reading) =
+        let (profile, marked, reading) =
             scene.view.with(|view| (view.profile.clone(), view.marked, view.reading));
+        let rank = scene.rank.get();
         stage.show(Shown {
-            slug,
-            rank: scene.rank.get(),
+            source: rank.as_ref().map(|rank| source.rank(profile, rank.entry.rank)),
+            rank,
             whole: scene.whole.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),

@@ -25,6 +25,7 @@ use crate::draw::scene::{Camera, Labels};
 use crate::draw::shape::Shape;
 use crate::draw::surface::Surface;
 use crate::fetch::FetchError;
+use crate::fetch::RankSource;
 use crate::fetch::cache::Piece;
 use crate::ui::format;
 use crate::view::ticks::Ruler;
@@ -36,8 +37,8 @@ const UNPACK_MS: f64 = 1.5;
 /// What the canvases show. Replaced as a whole whenever a part changes.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// The profile's name for URLs.
-    pub slug: String,
+    /// Where answers about the rank come from.
+    pub source: Option<RankSource>,
     /// The rank.
     pub rank: Option<Arc<RankDetail>>,
     /// From the first moment of the profile to the last. Its start counts as zero.
@@ -238,7 +239,7 @@ impl Stage {
             self.has_drawn = false;
             self.names = shown.rank.as_deref().map(|rank| Names::new(&rank.names)).unwrap_or_default();
             self.shape = shown.rank.as_deref().map(Shape::new).unwrap_or_default();
-            self.tiles.open(&shown.slug, shown.rank.clone());
+            self.tiles.open(shown.source.clone(), shown.rank.clone());
             self.batches.clear();
             self.hovered = None;
             if let Some(painter) = self.tools.as_mut().and_then(|tools| tools.painter.as_mut()) {

@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
+use nprof_engine::query::Direction;
 use nprof_engine::wire::catalog::{Track, TrackKind};
 
 use super::pointer::around;
 use super::stage::StageHandle;
-use crate::fetch::{Client, Step};
 use crate::view::keys::{KeyAction, Press, action};
 use crate::view::opening::hidden_by;
 use crate::view::{Command, View};
@@ -36,10 +36,10 @@ impl Keys {
         let Some(action) = action(press) else { return false };
         match action {
             KeyAction::Do(command) => self.on_command.run(command),
-            KeyAction::Next => self.step(Step::Next),
-            KeyAction::Previous => self.step(Step::Previous),
-            KeyAction::Up => self.step(Step::Up),
-            KeyAction::Down => self.step(Step::Down),
+            KeyAction::Next => self.step(Direction::Next),
+            KeyAction::Previous => self.step(Direction::Previous),
+            KeyAction::Up => self.step(Direction::Up),
+            KeyAction::Down => self.step(Direction::Down),
             KeyAction::Focus => {
                 if let Some((start_ps, duration_ps)) = self.selected() {
                     self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
@@ -64,10 +64,10 @@ impl Keys {
         Some((detail.slice.start_ps, detail.slice.duration_ps))
     }
 
-    fn step(self, step: Step) {
-        let Some(Some((slug, rank))) = self.stage.with(|stage| {
+    fn step(self, direction: Direction) {
+        let Some(Some((source, rank))) = self.stage.with(|stage| {
             let shown = stage.shown();
-            Some((shown.slug.clone(), shown.rank.clone()?))
+            Some((shown.source.clone()?, shown.rank.clone()?))
         }) else {
             return;
         };
@@ -85,7 +85,7 @@ impl Keys {
         self.is_stepping.set_value(true);
         spawn_local(async move {
             let closed = closed_groups(&rank.tracks, self.view);
-            let answer = Client.step(&slug, rank.entry.rank, row, (step, &closed)).await;
+            let answer = source.step(row, direction, closed).await;
             self.is_stepping.try_set_value(false);
             match answer {
                 Ok(Some(detail)) => {
@@ -96,7 +96,7 @@ impl Keys {
                     let Some(hidden_by) = self.view.try_with_untracked(hidden_by) else { return };
                     self.on_command.run(Command::Step { row, start_ps, duration_ps, hidden_by });
                 }
-                Ok(None) => self.say(edge(step)),
+                Ok(None) => self.say(edge(direction)),
                 Err(error) => {
                     self.problem.try_set(Some(error.to_string()));
                 }
@@ -126,11 +126,11 @@ fn closed_groups(tracks: &[Track], view: Signal<View>) -> Vec<u32> {
 }
 
 /// What is said where a step leads nowhere.
-fn edge(step: Step) -> &'static str {
-    match step {
-        Step::Next => "This is the last slice of its lane",
-        Step::Previous => "This is the first slice of its lane",
-        Step::Up => "There is no track with slices above",
-        Step::Down => "There is no track with slices below",
+fn edge(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Next => "This is the last slice of its lane",
+        Direction::Previous => "This is the first slice of its lane",
+        Direction::Up => "There is no track with slices above",
+        Direction::Down => "There is no track with slices below",
     }
 }

@@ -14,7 +14,7 @@ use web_sys::{AbortController, AbortSignal};
 use crate::fetch::cache::TileCache;
 use crate::fetch::decode;
 use crate::fetch::wanted::{Wanted, overview};
-use crate::fetch::{Client, FetchError};
+use crate::fetch::{FetchError, RankSource};
 use crate::view::layout::Row;
 use crate::view::{Layout, TimeScale};
 
@@ -28,7 +28,7 @@ pub struct Tiles {
     under_way: HashMap<TileId, AbortController>,
     /// Answers that were not unpacked yet.
     inbox: VecDeque<(TileId, Result<Vec<u8>, FetchError>)>,
-    source: Option<Source>,
+    shown: Option<ShownRank>,
     overview: Vec<TileId>,
     /// Counts ranks: answers for one that is no longer shown are dropped.
     generation: u64,
@@ -36,10 +36,10 @@ pub struct Tiles {
     retry_at_ms: Option<f64>,
 }
 
-/// Where tiles come from.
+/// The rank that is shown, and where its tiles come from.
 #[derive(Debug, Clone)]
-struct Source {
-    slug: Rc<str>,
+struct ShownRank {
+    source: RankSource,
     rank: Arc<RankDetail>,
 }
 
@@ -57,7 +57,7 @@ pub struct Orders {
 pub struct Order {
     id: TileId,
     generation: u64,
-    source: Source,
+    of: ShownRank,
     cancel: AbortSignal,
 }
 
@@ -65,9 +65,8 @@ impl Order {
     /// Sends it; `arrived` takes the answer.
     pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<Vec<u8>, FetchError>) + 'static) {
         spawn_local(async move {
-            let Source { slug, rank } = self.source;
-            let answer =
-                Client.tile(&slug, rank.entry.rank, &rank.entry.content, self.id, &self.cancel).await;
+            let ShownRank { source, rank } = self.of;
+            let answer = source.tile(rank.entry.content.clone(), self.id, &self.cancel).await;
             arrived(self.id, self.generation, answer);
         });
     }
@@ -79,7 +78,7 @@ impl Default for Tiles {
             cache: TileCache::new(CACHE_BYTES),
             under_way: HashMap::new(),
             inbox: VecDeque::new(),
-            source: None,
+            shown: None,
             overview: Vec::new(),
             generation: 0,
             retry_at_ms: None,
@@ -95,13 +94,12 @@ impl Drop for Tiles {
 
 impl Tiles {
     /// Shows another rank: everything of the one before is dropped.
-    pub fn open(&mut self, slug: &str, rank: Option<Arc<RankDetail>>) {
+    pub fn open(&mut self, source: Option<RankSource>, rank: Option<Arc<RankDetail>>) {
         let generation = self.generation + 1;
-        let overview = rank.as_deref().map(overview).unwrap_or_default();
-        let source = rank.map(|rank| Source { slug: slug.into(), rank });
         let mut fresh = Self::default();
-        (fresh.source, fresh.generation) = (source, generation);
-        fresh.overview = overview;
+        fresh.generation = generation;
+        fresh.overview = rank.as_deref().map(overview).unwrap_or_default();
+        fresh.shown = source.zip(rank).map(|(source, rank)| ShownRank { source, rank });
         *self = fresh;
     }
 
@@ -123,8 +121,8 @@ impl Tiles {
 
     /// What a frame needs, and what to send for it.
     pub fn plan(&mut self, layout: &Layout, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
-        let Some(source) = self.source.clone() else { return (Wanted::default(), Orders::default()) };
-        let wanted = Wanted::new(&source.rank, layout, rows, scale, ratio);
+        let Some(shown) = self.shown.clone() else { return (Wanted::default(), Orders::default()) };
+        let wanted = Wanted::new(&shown.rank, layout, rows, scale, ratio);
         // The overview of what is in sight stands in until the rest is here, so it comes first;
         // what lies ahead waits for all of it.
         let is_first = |id: &TileId| wanted.shown.iter().any(|shown| shown.group == id.group);
@@ -145,7 +143,7 @@ impl Tiles {
         for id in plan.start {
             let Ok(request) = AbortController::new() else { continue };
             let cancel = request.signal();
-            orders.start.push(Order { id, generation: self.generation, source: source.clone(), cancel });
+            orders.start.push(Order { id, generation: self.generation, of: shown.clone(), cancel });
             self.under_way.insert(id, request);
         }
         if plan.retry_at_ms != self.retry_at_ms {

@@ -13,7 +13,7 @@ use web_sys::{File, FileList, FormData};
 
 use super::stage::{Speed, Stage};
 use crate::fetch::upload::{Sent, Transfer};
-use crate::fetch::{Client, FetchError};
+use crate::fetch::{FetchError, Source};
 use crate::ui::batch;
 
 /// How often the server is asked how far it is.
@@ -32,6 +32,7 @@ pub struct Upload {
     pub size_bytes: f64,
     /// How far it is.
     pub stage: RwSignal<Stage>,
+    source: Source,
     files: StoredValue<Vec<File>, LocalStorage>,
     under_way: StoredValue<UnderWay, LocalStorage>,
 }
@@ -48,6 +49,7 @@ enum UnderWay {
 /// All uploads of this visit, handed down as a context.
 #[derive(Clone, Copy)]
 pub struct Uploads {
+    source: Source,
     all: RwSignal<Vec<Upload>>,
     queue: StoredValue<VecDeque<Upload>>,
     running: StoredValue<bool>,
@@ -60,6 +62,7 @@ impl Uploads {
     #[must_use]
     pub fn new() -> Self {
         Self {
+            source: Source::of_page(),
             all: RwSignal::new(Vec::new()),
             queue: StoredValue::new(VecDeque::new()),
             running: StoredValue::new(false),
@@ -101,6 +104,7 @@ impl Uploads {
             name,
             size_bytes: files.iter().map(|file| file.size()).sum(),
             stage: RwSignal::new(Stage::Waiting),
+            source: self.source,
             files: StoredValue::new_local(files),
             under_way: StoredValue::new_local(UnderWay::Nothing),
         };
@@ -136,7 +140,7 @@ impl Uploads {
                 upload.stage.set(Stage::Stopping);
                 let stage = upload.stage;
                 spawn_local(async move {
-                    if let Err(error) = Client.cancel_job(id).await {
+                    if let Err(error) = self.source.server().cancel_job(id).await {
                         stage.set(Stage::Failed(error.to_string()));
                     }
                 });
@@ -195,7 +199,7 @@ impl Upload {
                 self.stage.set(Stage::Ingesting(report.clone(), speed));
             }
             pause(LOOK_EVERY_MS).await;
-            match Client.job(report.id).await {
+            match self.source.server().job(report.id).await {
                 Ok(next) => (report, failures) = (next, 0),
                 Err(error) if error.is_temporary() && failures < MOST_FAILURES => failures += 1,
                 Err(error) => return Err(error),
@@ -203,7 +207,7 @@ impl Upload {
         }
         match (report.state, report.profile) {
             (JobState::Cancelled, _) => Ok(Stage::Cancelled),
-            (JobState::Done, Some(slug)) => Ok(Stage::Done(Client.profile(&slug).await?.entry)),
+            (JobState::Done, Some(slug)) => Ok(Stage::Done(self.source.profile(&slug).await?.entry)),
             _ => Ok(Stage::Failed(report.error.unwrap_or_else(|| "The ingest failed".to_owned()))),
         }
     }

@@ -1,0 +1,109 @@
+//! One call that answers every question about a rank. The server makes it for the page and for
+//! scripts; a page that has its segments inside makes it itself.
+
+use serde::Serialize;
+
+use super::answer;
+use super::catalog::RankDetail;
+use super::counter::CounterDetail;
+use super::detail::SliceDetail;
+use super::question::{RankQuestion, limited};
+use super::refusal::{Refusal, RefusalKind};
+use super::search::SearchResult;
+use super::selection::SelectionSummary;
+use super::summary::Summary;
+use super::tile::Tile;
+use super::window::WindowEvents;
+use crate::base::{Error, Result};
+use crate::query::{Hands, Pattern};
+use crate::segment::{Bytes, Segment};
+
+/// A rank that can be asked: its segment, and what is known of it beside the segment.
+pub trait Rank {
+    /// Where the segment's bytes are.
+    type Bytes: Bytes;
+
+    /// The segment.
+    fn segment(&self) -> &Segment<Self::Bytes>;
+
+    /// What the paths of its tiles name.
+    fn tile_content(&self) -> String;
+
+    /// Its tracks, tables and warnings, with those that came up after the segment was written.
+    ///
+    /// # Errors
+    /// Those of the segment.
+    fn detail(&self) -> Result<RankDetail>;
+
+    /// Its metrics, which may have been computed before.
+    ///
+    /// # Errors
+    /// Those of the segment.
+    fn summary(&self) -> Result<Summary>;
+
+    /// The refusal for an error of the segment. Says which part of which rank is damaged.
+    fn refusal(&self, error: Error) -> Refusal;
+}
+
+/// An answer about a rank. Serialised as the message inside, without a tag.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// To [`RankQuestion::Detail`].
+    Detail(RankDetail),
+    /// To [`RankQuestion::Tile`].
+    Tile(Tile),
+    /// To [`RankQuestion::Slice`] and [`RankQuestion::Step`].
+    Slice(SliceDetail),
+    /// To [`RankQuestion::Step`], if no slice stands in that direction.
+    Nothing,
+    /// To [`RankQuestion::Counter`].
+    Counter(CounterDetail),
+    /// To [`RankQuestion::Events`].
+    Events(WindowEvents),
+    /// To [`RankQuestion::Search`].
+    Search(SearchResult),
+    /// To [`RankQuestion::Selection`].
+    Selection(SelectionSummary),
+    /// To [`RankQuestion::Summary`].
+    Summary(Summary),
+}
+
+/// Answers a question. `hands` do the heavy work, and can end it.
+///
+/// # Errors
+/// `Cancelled` if the hands ended the work; else what is wrong with the question or the segment.
+pub fn answer(
+    rank: &impl Rank,
+    question: &RankQuestion,
+    hands: &dyn Hands,
+) -> std::result::Result<Answer, Refusal> {
+    let segment = rank.segment();
+    let answer = match question {
+        RankQuestion::Detail => rank.detail().map(Answer::Detail),
+        RankQuestion::Tile { content, .. } if *content != rank.tile_content() => {
+            let what = "the profile has been replaced: load it again";
+            return Err(Refusal::new(RefusalKind::Replaced, what));
+        }
+        RankQuestion::Tile { id, .. } => answer::tile(segment, *id).map(Answer::Tile),
+        RankQuestion::Slice(row) => answer::slice(segment, *row).map(Answer::Slice),
+        RankQuestion::Step { row, direction, closed } => answer::step(segment, *row, *direction, closed)
+            .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
+        RankQuestion::Counter { track, at_ps, span } => {
+            answer::counter(segment, *track, *at_ps, *span).map(Answer::Counter)
+        }
+        RankQuestion::Events { span, tracks, limit } => {
+            answer::window(segment, *span, tracks.as_deref(), limited(*limit)).map(Answer::Events)
+        }
+        RankQuestion::Search(search) => {
+            let pattern = Pattern::new(&search.text, search.syntax)
+                .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
+            answer::search(segment, &pattern, search.page(), hands).map(Answer::Search)
+        }
+        RankQuestion::Selection { span, tracks } => {
+            answer::selection(segment, *span, tracks.as_deref(), hands).map(Answer::Selection)
+        }
+        RankQuestion::Summary => rank.summary().map(Answer::Summary),
+    };
+    answer.map_err(|error| rank.refusal(error))
+}

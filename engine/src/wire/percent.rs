@@ -1,0 +1,28 @@
+//! Text as a part of a URL, and back.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// All but the unreserved characters of RFC 3986.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// Escapes all that is not safe in every part of a URL.
+#[must_use]
+pub fn percent_encoded(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
+}
+
+/// Reverses [`percent_encoded`]; `None` for a broken escape or broken UTF-8.
+#[must_use]
+pub fn percent_decoded(text: &str) -> Option<String> {
+    let is_escape = |part: &str| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+    if !text.split('%').skip(1).all(is_escape) {
+        return None;
+    }
+    percent_decode_str(text).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+}
+
+/// Reads a parameter behind the question mark, where forms write a space as `+`.
+#[must_use]
+pub fn parameter_decoded(text: &str) -> Option<String> {
+    percent_decoded(&text.replace('+', "%20"))
+}

@@ -1,0 +1,101 @@
+//! The server that the page came from. The only place that knows the browser's `fetch`.
+
+use js_sys::Uint8Array;
+use nprof_engine::wire::job::JobReport;
+use nprof_engine::wire::question::Question;
+use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, Headers, RequestInit, Response};
+
+use super::decode;
+use super::error::FetchError;
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A postcard message.
+    Message,
+    /// A zstd frame with a postcard message inside.
+    Frame,
+}
+
+impl Form {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Message => POSTCARD,
+            Self::Frame => POSTCARD_ZSTD,
+        }
+    }
+}
+
+/// The server that the page came from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Server;
+
+impl Server {
+    /// The body of the answer to a question; empty for an answer without content.
+    pub(super) async fn ask(
+        self,
+        question: &Question,
+        form: Form,
+        cancel: Option<&AbortSignal>,
+    ) -> Result<Vec<u8>, FetchError> {
+        let request = RequestInit::new();
+        request.set_signal(cancel);
+        body(&question.path(), &request, form).await
+    }
+
+    /// Deletes a profile from the store.
+    ///
+    /// # Errors
+    /// [`FetchError`] says what happened in words for people.
+    pub async fn delete(self, profile: &str) -> Result<(), FetchError> {
+        remove(&Question::Profile(profile.to_owned()).path()).await
+    }
+
+    /// The progress of an ingest.
+    ///
+    /// # Errors
+    /// As [`Server::delete`].
+    pub async fn job(self, id: u64) -> Result<JobReport, FetchError> {
+        decode::message(&body(&job_path(id), &RequestInit::new(), Form::Message).await?)
+    }
+
+    /// Asks an ingest to stop.
+    ///
+    /// # Errors
+    /// As [`Server::delete`].
+    pub async fn cancel_job(self, id: u64) -> Result<(), FetchError> {
+        remove(&job_path(id)).await
+    }
+}
+
+fn job_path(id: u64) -> String {
+    format!("/api/jobs/{id}")
+}
+
+async fn remove(path: &str) -> Result<(), FetchError> {
+    let request = RequestInit::new();
+    request.set_method("DELETE");
+    body(path, &request, Form::Message).await.map(|_| ())
+}
+
+async fn body(path: &str, request: &RequestInit, form: Form) -> Result<Vec<u8>, FetchError> {
+    let headers = Headers::new().map_err(|_| FetchError::Unreachable)?;
+    headers.set("Accept", form.media_type()).map_err(|_| FetchError::Unreachable)?;
+    request.set_headers(&headers);
+    let window = web_sys::window().ok_or(FetchError::Unreachable)?;
+    let answer = JsFuture::from(window.fetch_with_str_and_init(path, request)).await.map_err(failure)?;
+    let answer: Response = answer.dyn_into().map_err(|_| FetchError::Unreachable)?;
+    let bytes = JsFuture::from(answer.array_buffer().map_err(failure)?).await.map_err(failure)?;
+    let bytes = Uint8Array::new(&bytes).to_vec();
+    if answer.ok() { Ok(bytes) } else { Err(decode::refusal(answer.status(), &bytes)) }
+}
+
+/// The browser throws an `AbortError` for a request that the page cancelled, and a `TypeError` if there is no answer.
+fn failure(thrown: JsValue) -> FetchError {
+    let cancelled =
+        thrown.dyn_ref::<web_sys::DomException>().is_some_and(|error| error.name() == "AbortError");
+    if cancelled { FetchError::Cancelled } else { FetchError::Unreachable }
+}

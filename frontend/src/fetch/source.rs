@@ -1,0 +1,189 @@
+//! The source of all answers on the page. Components ask a [`Source`] and do not know what is
+//! behind it: today a server.
+
+use leptos::prelude::expect_context;
+use nprof_engine::base::Interval;
+use nprof_engine::query::Direction;
+use nprof_engine::tile::TileId;
+use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
+use nprof_engine::wire::counter::CounterDetail;
+use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::question::{Question, RankId, RankQuestion, SearchQuery};
+use nprof_engine::wire::search::SearchResult;
+use nprof_engine::wire::selection::SelectionSummary;
+use nprof_engine::wire::summary::Summary;
+use serde::de::DeserializeOwned;
+use web_sys::AbortSignal;
+
+use super::decode;
+use super::error::FetchError;
+use super::server::{Form, Server};
+use crate::view::Reading;
+
+/// The source of the answers; a context of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The server that the page came from.
+    Server(Server),
+}
+
+impl Source {
+    /// The page's source.
+    #[must_use]
+    pub fn of_page() -> Self {
+        expect_context()
+    }
+
+    /// The server, for what only a server can do: ingest, delete.
+    #[must_use]
+    pub fn server(self) -> Server {
+        let Self::Server(server) = self;
+        server
+    }
+
+    /// All profiles.
+    ///
+    /// # Errors
+    /// As every question: [`FetchError`] says what happened in words for people.
+    pub async fn profiles(self) -> Result<ProfileList, FetchError> {
+        self.message(&Question::Profiles, None).await
+    }
+
+    /// One profile.
+    ///
+    /// # Errors
+    /// As [`Source::profiles`].
+    pub async fn profile(self, name: &str) -> Result<ProfileInfo, FetchError> {
+        self.message(&Question::Profile(name.to_owned()), None).await
+    }
+
+    /// A rank of a profile, to ask.
+    #[must_use]
+    pub fn rank(self, profile: String, rank: u32) -> RankSource {
+        RankSource { source: self, id: RankId { profile, rank } }
+    }
+
+    async fn bytes(
+        self,
+        question: &Question,
+        form: Form,
+        cancel: Option<&AbortSignal>,
+    ) -> Result<Vec<u8>, FetchError> {
+        match self {
+            Self::Server(server) => server.ask(question, form, cancel).await,
+        }
+    }
+
+    async fn message<T: DeserializeOwned>(
+        self,
+        question: &Question,
+        cancel: Option<&AbortSignal>,
+    ) -> Result<T, FetchError> {
+        decode::message(&self.bytes(question, Form::Message, cancel).await?)
+    }
+}
+
+/// The source of the answers about one rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankSource {
+    source: Source,
+    id: RankId,
+}
+
+impl RankSource {
+    /// Its tracks, tables and warnings.
+    ///
+    /// # Errors
+    /// As [`Source::profiles`].
+    pub async fn detail(self) -> Result<RankDetail, FetchError> {
+        self.ask(RankQuestion::Detail, None).await
+    }
+
+    /// A tile of the segment with this content, packed: [`super::decode::tile`] unpacks it.
+    ///
+    /// # Errors
+    /// As [`Source::profiles`]; [`FetchError::Cancelled`] after the signal.
+    pub async fn tile(
+        self,
+        content: String,
+        id: TileId,
+        cancel: &AbortSignal,
+    ) -> Result<Vec<u8>, FetchError> {
+        let question = Question::OfRank(self.id, RankQuestion::Tile { content, id });
+        self.source.bytes(&question, Form::Frame, Some(cancel)).await
+    }
+
+    /// All about a slice.
+    ///
+    /// # Errors
+    /// As [`Source::profiles`].
+    pub async fn slice(self, row: u32) -> Result<SliceDetail, FetchError> {
+        self.ask(RankQuestion::Slice(row), None).await
+    }
+
+    /// All about the slice beside this one; `None` if there is none. Steps up and down pass over the
+    /// tracks below the groups in `closed`.
+    ///
+    /// # Errors
+    /// As [`Source::profiles`].
+    pub async fn step(
+        self,
+        row: u32,
+        direction: Direction,
+        closed: Vec<u32>,
+    ) -> Result<Option<SliceDetail>, FetchError> {
+        let question = Question::OfRank(self.id, RankQuestion::Step { row, direction, closed });
+        let bytes = self.source.bytes(&question, Form::Message, None).await?;
+        // An answer without content: no message is empty.
+        if bytes.is_empty() { Ok(None) } else { decode::message(&bytes).map(Some) }
+    }
+
+    /// A counter at a moment, and its values over a span.
+    ///
+    /// # Errors
+    /// As [`RankSource::tile`].
+    pub async fn counter(
+        self,
+        Reading { track, time_ps }: Reading,
+        span: Interval,
+        cancel: &AbortSignal,
+    ) -> Result<CounterDetail, FetchError> {
+        self.ask(RankQuestion::Counter { track, at_ps: time_ps, span }, Some(cancel)).await
+    }
+
+    /// The hits of a search.
+    ///
+    /// # Errors
+    /// As [`RankSource::tile`]; a refusal of the kind `BadPattern` says what is wrong with a pattern.
+    pub async fn search(self, search: SearchQuery, cancel: &AbortSignal) -> Result<SearchResult, FetchError> {
+        self.ask(RankQuestion::Search(search), Some(cancel)).await
+    }
+
+    /// Statistics of the slices in a span.
+    ///
+    /// # Errors
+    /// As [`RankSource::tile`].
+    pub async fn selection(
+        self,
+        span: Interval,
+        cancel: &AbortSignal,
+    ) -> Result<SelectionSummary, FetchError> {
+        self.ask(RankQuestion::Selection { span, tracks: None }, Some(cancel)).await
+    }
+
+    /// Its metrics.
+    ///
+    /// # Errors
+    /// As [`Source::profiles`].
+    pub async fn summary(self) -> Result<Summary, FetchError> {
+        self.ask(RankQuestion::Summary, None).await
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        self,
+        question: RankQuestion,
+        cancel: Option<&AbortSignal>,
+    ) -> Result<T, FetchError> {
+        self.source.message(&Question::OfRank(self.id, question), cancel).await
+    }
+}

@@ -1,0 +1,72 @@
+//! Every question to the store comes by here: the path is read by the engine's grammar, the answer
+//! is one synchronous call of the engine, and only the form of the reply is the server's.
+
+use std::time::{Duration, Instant};
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use nprof_engine::native::AllCores;
+use nprof_engine::wire::ask::{Answer, answer};
+use nprof_engine::wire::catalog::ProfileList;
+use nprof_engine::wire::question::{Question, RankQuestion};
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+
+use super::reply::{self, Form};
+use super::waiting::{Waiting, Wanted};
+use super::{blocking, tiles};
+use crate::app::App;
+use crate::error::ApiError;
+
+/// Longest search. Only a regular expression that is made to take long needs more than a second.
+const SEARCH_TIME: Duration = Duration::from_secs(10);
+
+/// `GET` of any path of [`Question::PATHS`].
+pub async fn read(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+    let question = Question::parse(uri.path(), uri.query().unwrap_or_default())?;
+    let (waiting, wanted) = Waiting::new();
+    // In one go: no second thread has to wake up on the way to a tile that is kept.
+    let reply = blocking(move || reply_to(&app, &question, &headers, &wanted)).await;
+    drop(waiting);
+    reply
+}
+
+/// Blocks.
+fn reply_to(
+    app: &App,
+    question: &Question,
+    headers: &HeaderMap,
+    wanted: &Wanted,
+) -> Result<Response, ApiError> {
+    let form = Form::of(headers);
+    let (id, question) = match question {
+        Question::Profiles => {
+            let profiles = app.store().list()?;
+            let profiles = profiles.iter().map(|profile| profile.manifest.entry()).collect();
+            return form.reply(&ProfileList { profiles });
+        }
+        Question::Profile(profile) => {
+            return form.reply(&app.store().find(profile)?.manifest.profile_info());
+        }
+        Question::OfRank(id, question) => (id, question),
+    };
+    let rank = app.rank(id)?;
+    if let RankQuestion::Tile { content, id } = question {
+        return tiles::reply(app, &rank, (content, *id), headers);
+    }
+    let until = matches!(question, RankQuestion::Search(_)).then(|| Instant::now() + SEARCH_TIME);
+    let is_late = || until.is_some_and(|until| Instant::now() >= until);
+    let goes_on = || wanted.is_wanted() && !is_late();
+    match answer(&rank, question, &AllCores(&goes_on)) {
+        Ok(Answer::Nothing) => Ok(reply::nothing()),
+        Ok(answer) => form.reply(&answer),
+        Err(refusal) if refusal.kind == RefusalKind::Cancelled && is_late() => Err(too_slow().into()),
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+fn too_slow() -> Refusal {
+    let seconds = SEARCH_TIME.as_secs();
+    let what = format!("the search took longer than {seconds} s: search for something narrower");
+    Refusal::new(RefusalKind::TooSlow, what)
+}
