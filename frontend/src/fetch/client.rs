@@ -264,7 +264,7 @@ async fn bytes(path: &str, request: &RequestInit, accept: &str) -> Result<Vec<u8
             Ok(text) => JsFuture::from(text).await.ok().and_then(|text| text.as_string()).unwrap_or_default(),
             Err(_) => String::new(),
         };
-        return Err(FetchError::Refused { status: answer.status(), message: decode::refusal(&body) });
+        return Err(FetchError::Refused { status: answer.status(), message: refusal(&body) });
     }
     let body = answer.array_buffer().map_err(failure)?;
     Ok(Uint8Array::new(&JsFuture::from(body).await.map_err(failure)?).to_vec())
@@ -275,4 +275,12 @@ fn failure(thrown: JsValue) -> FetchError {
     let cancelled =
         thrown.dyn_ref::<web_sys::DomException>().is_some_and(|error| error.name() == "AbortError");
     if cancelled { FetchError::Cancelled } else { FetchError::Unreachable }
+}
+
+/// What the server says when it refuses: `{"error": "…"}`. Empty where it says something else. The
+/// browser parses it: a parser of our own would be a fortieth of the page.
+pub(super) fn refusal(body: &str) -> String {
+    let refusal = js_sys::JSON::parse(body).ok();
+    let error = refusal.and_then(|refusal| js_sys::Reflect::get(&refusal, &"error".into()).ok());
+    error.and_then(|error| error.as_string()).unwrap_or_default()
 }

@@ -2,7 +2,6 @@
 
 use nprof_engine::wire;
 use nprof_engine::wire::tile::{Content, Tile};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::error::FetchError;
@@ -56,16 +55,6 @@ fn is_consistent(tile: &Tile) -> bool {
             Content::Cells(cells) => cells.iter().all(|cell| known(cell.name)),
             Content::Samples(_) | Content::Ranges(_) => true,
         })
-}
-
-/// What the server says when it refuses: `{"error": "…"}`. Empty where it says something else.
-#[must_use]
-pub fn refusal(body: &str) -> String {
-    #[derive(Deserialize)]
-    struct Refusal {
-        error: String,
-    }
-    serde_json::from_str(body).map_or_else(|_| String::new(), |refusal: Refusal| refusal.error)
 }
 
 #[cfg(test)]
@@ -126,11 +115,5 @@ mod tests {
     fn contradictions_are_refused() {
         check_refused(|tile| tile.names.clear(), "names are missing");
         check_refused(|tile| tile.version += 1, "another version");
-    }
-
-    #[test]
-    fn refusals_are_read() {
-        assert_eq!(refusal(r#"{"error": "no such rank"}"#), "no such rank");
-        assert_eq!(refusal("<html>"), "");
     }
 }

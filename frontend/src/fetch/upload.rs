@@ -10,8 +10,8 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{FormData, ProgressEvent, XmlHttpRequest, XmlHttpRequestResponseType};
 
-use super::decode;
 use super::error::FetchError;
+use super::{client, decode};
 
 /// How much of an upload has been sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,6 +81,6 @@ fn answer(request: &XmlHttpRequest) -> Result<JobReport, FetchError> {
     match status {
         0 => Err(FetchError::Unreachable),
         200..300 => decode::message(&body),
-        _ => Err(FetchError::Refused { status, message: decode::refusal(&String::from_utf8_lossy(&body)) }),
+        _ => Err(FetchError::Refused { status, message: client::refusal(&String::from_utf8_lossy(&body)) }),
     }
 }
