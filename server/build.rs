@@ -1,6 +1,9 @@
 //! Puts the page into the binary: writes the table that `src/assets.rs` includes, one row per file of `frontend/dist`,
 //! compressed where that makes it smaller.
 //!
+//! A release build compresses with zopfli: seconds once, for 4 % less than gzip's best on every
+//! download. It fails if the page takes more than [`PAGE_BUDGET_BYTES`].
+//!
 //! A release build without a page, or with one that is older than its sources, builds the page first where its tools
 //! are installed, and fails with the command to run where they are not. A debug build never builds the page: it takes the
 //! one that is there, or a short text that says how to build it.
@@ -13,8 +16,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::hash::Hasher as _;
 use std::io::Write as _;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// What the page's wasm, scripts and styles may take together, as they are served.
+const PAGE_BUDGET_BYTES: usize = 600_000;
+/// More passes gain less than a thousandth.
+const ZOPFLI_PASSES: NonZeroU64 = NonZeroU64::new(15).expect("15 is not 0");
 
 /// Served in place of the page by a debug build that has none.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>nprof</title>\
@@ -37,6 +46,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         vec![("index.html".to_owned(), NOT_BUILT.as_bytes().to_vec())]
     };
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    let files = if is_release { packed(files, with_zopfli)? } else { packed(files, with_gzip)? };
+    let page_bytes =
+        files.iter().filter(|file| file.is_of_page()).map(|file| file.stored.len()).sum::<usize>();
+    if is_release && page_bytes > PAGE_BUDGET_BYTES {
+        println!("cargo::error=the page takes {page_bytes} bytes, its budget is {PAGE_BUDGET_BYTES}");
+    }
     fs::write(out.join("assets.rs"), table(&files, &out)?)?;
     Ok(())
 }
@@ -108,14 +123,52 @@ fn files_below(folder: &Path) -> Result<Vec<NamedFile>, Box<dyn Error>> {
     Ok(files)
 }
 
-fn table(files: &[(String, Vec<u8>)], out: &Path) -> Result<String, Box<dyn Error>> {
+/// A file as it is served.
+struct Packed {
+    path: String,
+    bytes: Vec<u8>,
+    /// The variant of `Encoding`.
+    encoding: &'static str,
+    stored: Vec<u8>,
+}
+
+impl Packed {
+    /// Whether every visitor downloads it before the first picture.
+    fn is_of_page(&self) -> bool {
+        [".wasm", ".js", ".css"].iter().any(|extension| self.path.ends_with(extension))
+    }
+}
+
+fn packed(
+    files: Vec<NamedFile>,
+    gzip: impl Fn(&[u8]) -> std::io::Result<Vec<u8>>,
+) -> Result<Vec<Packed>, Box<dyn Error>> {
+    let pack = |(path, bytes): NamedFile| {
+        let smaller = gzip(&bytes)?;
+        let is_smaller = smaller.len() < bytes.len();
+        let encoding = if is_smaller { "Gzip" } else { "Identity" };
+        let stored = if is_smaller { smaller } else { bytes.clone() };
+        Ok(Packed { path, bytes, encoding, stored })
+    };
+    files.into_iter().map(pack).collect()
+}
+
+fn with_gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+fn with_zopfli(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let options = zopfli::Options { iteration_count: ZOPFLI_PASSES, ..zopfli::Options::default() };
+    let mut smaller = Vec::new();
+    zopfli::compress(options, zopfli::Format::Gzip, bytes, &mut smaller)?;
+    Ok(smaller)
+}
+
+fn table(files: &[Packed], out: &Path) -> Result<String, Box<dyn Error>> {
     let mut rows = String::from("pub static ASSETS: &[Asset] = &[\n");
-    for (index, (path, bytes)) in files.iter().enumerate() {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(bytes)?;
-        let packed = encoder.finish()?;
-        let (encoding, stored) =
-            if packed.len() < bytes.len() { ("Gzip", &packed) } else { ("Identity", bytes) };
+    for (index, Packed { path, bytes, encoding, stored }) in files.iter().enumerate() {
         let stored_at = out.join(format!("asset-{index}"));
         fs::write(&stored_at, stored)?;
         // The hasher's keys are fixed: the same bytes give the same tag in every run.

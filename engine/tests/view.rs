@@ -99,3 +99,21 @@ fn a_large_trace_has_no_finer_levels_than_its_rows_pay_for() {
     let rows_of_cell = finest.cell_ps() / STEP_PS;
     assert!(rows_of_cell >= 100, "{rows_of_cell} rows a cell");
 }
+
+#[test]
+fn blocks_that_stay_decoded_change_no_tile() {
+    const ROWS: i64 = 5_000;
+    let bytes = built(ROWS).into_bytes();
+    let kept = Segment::open(bytes.clone()).unwrap();
+    let span = Interval::new(0, start_of(ROWS));
+    for cells in [VIEW_CELLS, VIEW_CELLS * 16.0] {
+        let level = Level::for_cell_ps(span.duration_ps() as f64 / cells);
+        for index in level.tiles_of(span) {
+            let tile = TileId { group: 0, level, index };
+            for track in [0, 1, 0].map(TrackId) {
+                let fresh = Segment::open(bytes.clone()).unwrap();
+                assert_eq!(cut(&kept, track, tile), cut(&fresh, track, tile), "{track:?} {tile:?}");
+            }
+        }
+    }
+}

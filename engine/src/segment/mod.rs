@@ -20,6 +20,7 @@ mod pages;
 mod pieces;
 mod program;
 mod reader;
+mod slice_columns;
 mod source;
 mod totals;
 
@@ -38,6 +39,7 @@ pub use pages::{Page, put_pages};
 pub use pieces::{put_pieces, read_pieces};
 pub use program::{Foretold, MAX_CODES, Program, ProgramColumn};
 pub use reader::{RowPlace, Segment};
+pub use slice_columns::SliceColumns;
 #[cfg(feature = "native")]
 pub(crate) use source::part_of;
 pub use source::{Bytes, Fetched};

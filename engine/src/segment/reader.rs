@@ -1,7 +1,7 @@
 //! Opening a segment and reading its pieces.
 //!
-//! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call, of some columns it is
-//! kept which codes they have.
+//! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call, but for the last few of
+//! packs and at the edges of tiles. Of some columns it is kept which codes they have.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,6 +12,7 @@ use super::directory::Directory;
 use super::footer::{ColumnRole, Footer, TrackMeta};
 use super::layout::{self, Piece, Trailer};
 use super::pieces::read_pieces;
+use super::slice_columns::KeptSlices;
 use super::source::Bytes;
 use crate::base::bytes::Cursor;
 use crate::base::checksum::is_intact;
@@ -49,6 +50,8 @@ pub struct Segment<B> {
     decoders: Mutex<Vec<Decoder>>,
     /// The last columns of packs that were decoded, the latest at the end.
     columns_of_packs: Mutex<VecDeque<KeptColumn>>,
+    /// Blocks of slices at edges of tiles, the latest at the end.
+    pub(super) blocks_of_slices: Mutex<VecDeque<KeptSlices>>,
 }
 
 /// Where a row is.
@@ -136,6 +139,7 @@ impl<B: Bytes> Segment<B> {
             pages: footer.tracks.iter().map(|_| OnceLock::new()).collect(),
             decoders: Mutex::default(),
             columns_of_packs: Mutex::default(),
+            blocks_of_slices: Mutex::default(),
             row_order,
             bytes,
             footer,

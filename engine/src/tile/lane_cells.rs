@@ -11,13 +11,11 @@ use crate::base::Time;
 #[derive(Debug)]
 pub struct LaneCells<'a> {
     tile: TileId,
-    /// Numbers of the names of waits, ascending.
-    waits: &'a [u32],
     /// The tile's cells.
     first: i64,
     last: i64,
     open: Option<OpenCell>,
-    times: NameSums,
+    times: NameSums<'a>,
     closed: Vec<Cell<SliceCell>>,
 }
 
@@ -39,11 +37,12 @@ impl<'a> LaneCells<'a> {
     /// For a tile. `waits` are the numbers of the names of waits, ascending.
     pub fn new(tile: TileId, waits: &'a [u32]) -> Self {
         let first = tile.level.cell_of(tile.interval().start);
-        let (last, times) = (first + CELLS - 1, NameSums::default());
-        Self { tile, waits, first, last, open: None, times, closed: Vec::new() }
+        let (last, times) = (first + CELLS - 1, NameSums::new(waits));
+        Self { tile, first, last, open: None, times, closed: Vec::new() }
     }
 
     /// Adds a slice: to its first cell as a start, to all it reaches into as busy time.
+    #[inline]
     pub fn add(&mut self, slice: &Placed) {
         // Nearly all slices lie within the cell of the one before.
         if let Some(open) = &mut self.open
@@ -93,11 +92,12 @@ impl<'a> LaneCells<'a> {
 
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
+        let sum = self.times.take();
         let content = SliceCell {
             busy_ps: open.busy_ps,
-            wait_ps: self.times.time_of(self.waits),
+            wait_ps: sum.wait_ps,
             count: open.count,
-            name: self.times.take_dominant(self.waits).unwrap_or(open.longest_name),
+            name: sum.dominant.unwrap_or(open.longest_name),
             longest_row: open.longest_row,
             longest_ps: open.longest_ps,
         };

@@ -1,6 +1,8 @@
 //! Time by name in one cell after the other, in a table whose memory is kept from cell to cell and never cleared: each
 //! entry says which cell it is of.
 
+use std::cmp::Reverse;
+
 /// Entries of a new table; a power of two.
 const FIRST_SLOTS: usize = 64;
 /// Spreads names over the table: 2^32 divided by the golden ratio (Knuth, volume 3, section 6.4).
@@ -8,7 +10,9 @@ const SPREAD: u32 = 0x9E37_79B9;
 
 /// Time by name in the open cell.
 #[derive(Debug)]
-pub struct NameSums {
+pub struct NameSums<'a> {
+    /// Numbers of the names of waits, ascending.
+    waits: &'a [u32],
     /// A power of two of them, at least half of them of cells before.
     slots: Vec<Slot>,
     /// The open cell, counted from 1.
@@ -20,36 +24,57 @@ pub struct NameSums {
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     name: u32,
+    /// The cell that the entry is of; 0 where there was none.
     cell: u32,
     time_ps: u64,
+    is_wait: bool,
 }
 
-impl Default for NameSums {
-    fn default() -> Self {
-        Self { slots: vec![Slot::default(); FIRST_SLOTS], cell: 1, used: Vec::new() }
+/// What the names of a cell come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameSum {
+    /// Time of the names of waits, in picoseconds.
+    pub wait_ps: u64,
+    /// Of the other names the one with the most time, of equals the smallest; `None` where none took
+    /// time.
+    pub dominant: Option<u32>,
+}
+
+impl<'a> NameSums<'a> {
+    /// Of no cell yet. `waits` are the numbers of the names of waits, ascending.
+    pub fn new(waits: &'a [u32]) -> Self {
+        Self { waits, slots: vec![Slot::default(); FIRST_SLOTS], cell: 1, used: Vec::new() }
     }
-}
 
-impl NameSums {
     /// Adds time to a name.
+    #[inline]
     pub fn add(&mut self, name: u32, time_ps: u64) {
         let (mask, shift) = (self.slots.len() - 1, u32::BITS - self.slots.len().trailing_zeros());
-        let mut at = (name.wrapping_mul(SPREAD) >> shift) as usize;
+        let mut at = (name.wrapping_mul(SPREAD) >> shift) as usize & mask;
         loop {
-            let slot = &mut self.slots[at & mask];
+            let slot = &mut self.slots[at];
             if slot.cell != self.cell {
-                *slot = Slot { name, cell: self.cell, time_ps };
-                self.used.push((at & mask) as u32);
-                if self.used.len() * 2 > self.slots.len() {
-                    self.grow();
-                }
+                self.enter(at, name, time_ps);
                 return;
             }
             if slot.name == name {
                 slot.time_ps += time_ps;
                 return;
             }
-            at += 1;
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Makes the first entry of a name in the open cell, at this position.
+    fn enter(&mut self, at: usize, name: u32, time_ps: u64) {
+        let slot = &mut self.slots[at];
+        // The same names come in one cell after the other: most are not looked up again.
+        let is_known = slot.name == name && slot.cell > 0;
+        let is_wait = if is_known { slot.is_wait } else { self.waits.binary_search(&name).is_ok() };
+        *slot = Slot { name, cell: self.cell, time_ps, is_wait };
+        self.used.push(at as u32);
+        if self.used.len() * 2 > self.slots.len() {
+            self.grow();
         }
     }
 
@@ -62,25 +87,21 @@ impl NameSums {
         }
     }
 
-    /// The time of the open cell's names that are in an ascending list.
-    pub fn time_of(&self, names: &[u32]) -> u64 {
-        if names.is_empty() {
-            return 0;
+    /// What the open cell comes to. The next cell begins.
+    pub fn take(&mut self) -> NameSum {
+        let (mut wait_ps, mut most) = (0, (0, Reverse(u32::MAX)));
+        for &at in &self.used {
+            let slot = &self.slots[at as usize];
+            if slot.is_wait {
+                wait_ps += slot.time_ps;
+            } else {
+                most = most.max((slot.time_ps, Reverse(slot.name)));
+            }
         }
-        let slots = self.used.iter().map(|&at| &self.slots[at as usize]);
-        slots.filter(|slot| names.binary_search(&slot.name).is_ok()).map(|slot| slot.time_ps).sum()
-    }
-
-    /// The name with the most time, of equals the smallest; `None` where nothing took time but the
-    /// names of an ascending list. The next cell begins.
-    pub fn take_dominant(&mut self, without: &[u32]) -> Option<u32> {
-        let slots = self.used.iter().map(|&at| &self.slots[at as usize]);
-        let slots = slots.filter(|slot| without.is_empty() || without.binary_search(&slot.name).is_err());
-        let most = slots.max_by_key(|slot| (slot.time_ps, std::cmp::Reverse(slot.name)));
-        let dominant = most.filter(|slot| slot.time_ps > 0).map(|slot| slot.name);
         self.used.clear();
         self.cell += 1;
-        dominant
+        let (time_ps, Reverse(name)) = most;
+        NameSum { wait_ps, dominant: (time_ps > 0).then_some(name) }
     }
 }
 
@@ -93,21 +114,32 @@ mod tests {
         for round in 1..4 {
             names.clone().for_each(|name| sums.add(name * 64, u64::from(name / 2) * round));
         }
-        assert_eq!(sums.take_dominant(&[]), expected);
+        assert_eq!(sums.take(), NameSum { wait_ps: 0, dominant: expected });
     }
 
     #[test]
     fn few_and_many_names_add_up_alike_and_cells_begin_anew() {
-        let mut sums = NameSums::default();
+        let mut sums = NameSums::new(&[]);
         check(&mut sums, 0..2, None);
         check(&mut sums, 0..10, Some(8 * 64));
         check(&mut sums, 0..40, Some(38 * 64));
         check(&mut sums, 0..300, Some(298 * 64));
         check(&mut sums, 2..7, Some(6 * 64));
         sums.add(u32::MAX, 1);
-        assert_eq!(sums.take_dominant(&[]), Some(u32::MAX));
-        sums.add(5, 9);
-        sums.add(6, 1);
-        assert_eq!((sums.time_of(&[5, 7]), sums.take_dominant(&[5, 7])), (9, Some(6)));
+        assert_eq!(sums.take().dominant, Some(u32::MAX));
+    }
+
+    #[test]
+    fn waits_add_up_beside_the_other_names_in_every_cell() {
+        let waits = [0, 5, 7];
+        let mut sums = NameSums::new(&waits);
+        for _ in 0..3 {
+            for (name, time_ps) in [(5, 9), (6, 1), (0, 20), (5, 3)] {
+                sums.add(name, time_ps);
+            }
+            assert_eq!(sums.take(), NameSum { wait_ps: 32, dominant: Some(6) });
+        }
+        sums.add(7, 1);
+        assert_eq!(sums.take(), NameSum { wait_ps: 1, dominant: None });
     }
 }

@@ -1,12 +1,13 @@
 //! The lanes of a tile from rows: few slices of a lane stay slices, many become cells as they pass by.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::cut::{LaneContent, LaneSlice, LaneTile};
 use super::grid::{CELLS, TileId};
 use super::lane_cells::LaneCells;
 use super::slice_block::{Placed, SliceBlock};
-use crate::base::Result;
 
 /// A lane brings its slices themselves up to this many, one a cell; beyond, summaries are smaller.
 pub const MAX_SLICES: usize = CELLS.unsigned_abs() as usize;
@@ -40,20 +41,11 @@ impl<'a> RowLanes<'a> {
     }
 
     /// Takes the slices of the next block.
-    ///
-    /// # Errors
-    /// Where the block is damaged.
-    pub fn add(&mut self, block: &SliceBlock) -> Result<()> {
+    pub fn add(&mut self, block: &SliceBlock) {
         let (tile, waits) = (self.tile, self.waits);
-        for placed in block.overlapping() {
-            let placed = placed?;
-            match self.lane(placed.lane) {
-                LaneRows::Many(cells) => cells.add(&placed),
-                LaneRows::Few(slices) if slices.len() < MAX_SLICES => slices.push(block.slice(placed)?),
-                rows @ LaneRows::Few(_) => rows.sum_up(tile, waits, &placed),
-            }
+        for (lane, run) in block.runs() {
+            self.lane(lane).add(block, run, tile, waits);
         }
-        Ok(())
     }
 
     fn lane(&mut self, lane: u32) -> &mut LaneRows<'a> {
@@ -83,17 +75,24 @@ impl<'a> RowLanes<'a> {
 }
 
 impl<'a> LaneRows<'a> {
-    /// Makes cells of the slices that are too many with this one.
-    fn sum_up(&mut self, tile: TileId, waits: &'a [u32], placed: &Placed) {
-        let mut cells = Box::new(LaneCells::new(tile, waits));
+    /// Takes the slices at these positions of a block.
+    fn add(&mut self, block: &SliceBlock, mut run: Range<usize>, tile: TileId, waits: &'a [u32]) {
         if let Self::Few(slices) = self {
-            for slice in slices {
-                let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
-                let &mut LaneSlice { start_ps, row, name, lane, .. } = slice;
-                cells.add(&Placed { at: 0, start_ps, end_ps, row, name, lane });
+            let room = MAX_SLICES - slices.len();
+            let few = run.start..run.end.min(run.start + room);
+            run.start = few.end;
+            slices.extend(few.map(|at| block.slice(at)));
+            if run.is_empty() {
+                return;
             }
+            let mut cells = Box::new(LaneCells::new(tile, waits));
+            for &LaneSlice { start_ps, duration_ps, row, name, .. } in &*slices {
+                cells.add(&Placed { start_ps, end_ps: start_ps.saturating_add(duration_ps), row, name });
+            }
+            *self = Self::Many(cells);
         }
-        cells.add(placed);
-        *self = Self::Many(cells);
+        if let Self::Many(cells) = self {
+            run.for_each(|at| cells.add(&block.placed(at)));
+        }
     }
 }

@@ -1,33 +1,28 @@
 //! The slices of a block, column by column: what summing up many of them needs, and nothing that only one of them needs.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::cut::LaneSlice;
 use crate::base::{Error, Interval, Result};
 use crate::model::{TableId, TrackId};
-use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Segment, SliceColumns};
 
 const DAMAGED: Error = Error::Corrupt { what: "core column", offset: 0 };
 
-/// The slices of a block. All columns have an entry for each.
+/// The slices of a block.
 #[derive(Debug)]
 pub struct SliceBlock {
     /// Row of the first.
     first_row: u32,
     /// Those that overlap the window.
     showing: Vec<Range<usize>>,
-    starts: Vec<i64>,
-    durations: Vec<i64>,
-    names: Vec<i64>,
-    forms: Vec<i64>,
-    lanes: Vec<i64>,
+    columns: Arc<SliceColumns>,
 }
 
 /// What tells a slice's place in a tile.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
-    /// Position in the block.
-    pub at: usize,
     /// Start.
     pub start_ps: i64,
     /// End.
@@ -36,89 +31,74 @@ pub struct Placed {
     pub row: u32,
     /// Number of its name.
     pub name: u32,
-    /// Its lane.
-    pub lane: u32,
 }
 
 impl SliceBlock {
-    /// Decodes a block; `None` where none of its slices overlaps the window.
-    ///
-    /// # Errors
-    /// Where bytes are missing or damaged.
-    fn read<B: Bytes>(
-        reader: &mut BlockReader<'_, B>,
-        first_row: u32,
-        window: Interval,
-    ) -> Result<Option<Self>> {
-        let starts = reader.core_ints(ColumnRole::Start)?;
-        let durations = reader.core_ints(ColumnRole::Duration)?;
-        let showing = window.runs_of(&starts, &durations);
-        if showing.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Self {
-            first_row,
-            showing,
-            starts,
-            durations,
-            names: reader.core_ints(ColumnRole::Name)?,
-            forms: reader.core_ints(ColumnRole::Form)?,
-            lanes: reader.core_ints(ColumnRole::Lane)?,
-        }))
-    }
-
-    /// The slices that overlap the window, in order.
-    pub fn overlapping(&self) -> impl Iterator<Item = Result<Placed>> + '_ {
-        self.showing.iter().cloned().flatten().map(|at| {
-            let start_ps = self.starts[at];
-            Ok(Placed {
-                at,
-                start_ps,
-                end_ps: start_ps.saturating_add(self.durations[at]),
-                // A block has at most 65,535 rows.
-                row: self.first_row + at as u32,
-                name: u32::try_from(self.names[at]).map_err(|_| DAMAGED)?,
-                lane: u32::try_from(self.lanes[at]).map_err(|_| DAMAGED)?,
+    /// The slices that overlap the window, in order: positions of slices of one lane that follow each other, and the lane.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, Range<usize>)> + '_ {
+        self.showing.iter().flat_map(move |showing| {
+            let mut left = showing.clone();
+            std::iter::from_fn(move || {
+                let (&lane, rest) = self.columns.lanes.get(left.clone())?.split_first()?;
+                let run = rest.iter().take_while(|&&of| of == lane).count() + 1;
+                let start = left.start;
+                left.start += run;
+                Some((lane, start..left.start))
             })
         })
     }
 
-    /// All of one slice but its depth, which tiles do not show.
-    ///
-    /// # Errors
-    /// Where its form is none.
-    pub fn slice(&self, placed: Placed) -> Result<LaneSlice> {
-        Ok(LaneSlice {
-            start_ps: placed.start_ps,
-            duration_ps: self.durations[placed.at],
-            row: placed.row,
-            name: placed.name,
-            form: u8::try_from(self.forms[placed.at]).map_err(|_| DAMAGED)?,
-            lane: placed.lane,
+    /// The slice at a position.
+    #[inline]
+    pub fn placed(&self, at: usize) -> Placed {
+        let start_ps = self.columns.starts[at];
+        Placed {
+            start_ps,
+            end_ps: start_ps.saturating_add(self.columns.durations[at]),
+            // A block has at most 65,535 rows.
+            row: self.first_row + at as u32,
+            name: self.columns.names[at],
+        }
+    }
+
+    /// All of the slice at a position but its depth, which tiles do not show.
+    #[must_use]
+    pub fn slice(&self, at: usize) -> LaneSlice {
+        let Placed { start_ps, row, name, .. } = self.placed(at);
+        LaneSlice {
+            start_ps,
+            duration_ps: self.columns.durations[at],
+            row,
+            name,
+            form: self.columns.forms[at],
+            lane: self.columns.lanes[at],
             depth: 0,
-        })
+        }
     }
 }
 
 impl<B: Bytes> Segment<B> {
-    /// Calls `each` with the blocks of a track that have slices in a window, in order of start.
+    /// Calls `each` with the blocks of a track that have slices in a window, in order of start. A block that is not in the
+    /// window as a whole stays decoded for a while.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged; those of `each`.
+    /// Where bytes are missing or damaged.
     pub fn for_each_slice_block_in(
         &self,
         track: TrackId,
         window: Interval,
-        mut each: impl FnMut(&SliceBlock) -> Result<()>,
+        mut each: impl FnMut(&SliceBlock),
     ) -> Result<()> {
         let Some(table) = self.table_of(track) else { return Ok(()) };
         let list = self.blocks(table)?;
         let first_row = self.footer().tables[usize::from(table.0)].first_row;
         for block in list.overlapping(self.blocks_of(track)?, window) {
-            let mut reader = BlockReader::new(self, table, block)?;
-            if let Some(block) = SliceBlock::read(&mut reader, first_row + list.first_row(block), window)? {
-                each(&block)?;
+            let columns = self.slice_columns(table, block)?;
+            if list.starts()[block] < window.start.0 || list.end(block) > window.end.0 {
+                self.keep_slices((table, block), &columns);
             }
+            let showing = window.runs_of(&columns.starts, &columns.durations);
+            each(&SliceBlock { first_row: first_row + list.first_row(block), showing, columns });
         }
         Ok(())
     }

@@ -29,7 +29,8 @@ impl PanelSize {
     /// As it was left. Follows the viewport's height from now on.
     #[must_use]
     pub fn new() -> Self {
-        let kept = kept::read(kept::PANEL_HEIGHT).and_then(|text| text.parse().ok());
+        // The browser's parser: Rust's has tables of 10 kB, which do not compress.
+        let kept = kept::read(kept::PANEL_HEIGHT).map(|text| js_sys::parse_float(&text));
         let size = Self {
             height_px: RwSignal::new(kept.filter(|px: &f64| px.is_finite()).unwrap_or(DEFAULT_PX)),
             closed: RwSignal::new(kept::read(kept::PANEL).as_deref() == Some(CLOSED)),
