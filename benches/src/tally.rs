@@ -2,8 +2,8 @@
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{
-    FieldId, FieldSpec, FlowPoint, NameId, Names, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
-    TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, Names, Part, RankInfo, Sink, SliceKey, SliceRecord,
+    TableId, TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind,
 };
 
 /// Counts what it is given, and forgets it.
@@ -13,6 +13,8 @@ pub struct Tally {
     tables: Vec<String>,
     fields_by_name: Vec<(TableId, String)>,
     tracks: u32,
+    /// Fields of each template.
+    templates: Vec<u64>,
     /// Slices, instants, samples, rows and flow points.
     pub events: u64,
     /// Values of fields.
@@ -56,14 +58,30 @@ impl Sink for Tally {
         Ok(())
     }
 
+    fn template(&mut self, _: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+        self.templates.push(parts.len() as u64);
+        Ok(TemplateId(self.templates.len() as u32 - 1))
+    }
+
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         self.count(slice.fields);
         self.arrivals += 1;
         Ok(SliceKey { track: slice.track, arrival: self.arrivals - 1 })
     }
 
+    fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        self.fields += self.templates[filled.template.0 as usize];
+        self.slice(slice)
+    }
+
     fn sample(&mut self, _: TrackId, _: i64, _: f64, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
         self.count(fields);
+        Ok(())
+    }
+
+    fn sample_by(&mut self, filled: Filled<'_>, _: TrackId, _: i64, _: f64) -> Result<()> {
+        self.fields += self.templates[filled.template.0 as usize];
+        self.count(&[]);
         Ok(())
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::base::{Error, Result};
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, Names, OwnedValue, RankInfo, Sink, SliceKey, SliceRecord,
-    TableId, TableSpec, TrackId, TrackKind, TrackSpec, Value, Warning, WarningKind, Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Names, OwnedValue, Part, RankInfo, Sink, SliceKey,
+    SliceRecord, TableId, TableSpec, TemplateId, Templates, TrackId, TrackKind, TrackSpec, Value, Warning,
+    WarningKind, Warnings,
 };
 
 /// A slice as [`Recorder`] keeps it.
@@ -60,6 +61,7 @@ pub struct Recorder {
     pub flow_points: Vec<FlowPoint>,
     /// What is known of the rank.
     pub rank: RankInfo,
+    templates: Templates,
     warnings: Warnings,
     /// Start and duration of the last row of each track that comes in order.
     promised: BTreeMap<TrackId, Option<(i64, i64)>>,
@@ -179,6 +181,10 @@ impl Sink for Recorder {
         Ok(())
     }
 
+    fn template(&mut self, _: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+        Ok(self.templates.define(parts))
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "fixtures are small")]
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         self.check_order(slice.track, slice.start_ps, slice.duration_ps)?;
@@ -194,6 +200,12 @@ impl Sink for Recorder {
         Ok(SliceKey { track: slice.track, arrival: self.slices.len() as u32 - 1 })
     }
 
+    fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        let fields = self.templates.fields(filled, slice.fields);
+        let fields = fields.ok_or(Error::Invalid { what: "unknown template" })?;
+        self.slice(&SliceRecord { fields: &fields, ..*slice })
+    }
+
     fn sample(
         &mut self,
         track: TrackId,
@@ -205,6 +217,12 @@ impl Sink for Recorder {
         let fields = self.named(fields)?;
         self.samples.push(RecordedSample { track, time_ps, value, fields });
         Ok(())
+    }
+
+    fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
+        let fields = self.templates.fields(filled, &[]);
+        let fields = fields.ok_or(Error::Invalid { what: "unknown template" })?;
+        self.sample(track, time_ps, value, &fields)
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {

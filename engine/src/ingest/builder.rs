@@ -4,20 +4,21 @@ use rustc_hash::FxHashMap;
 
 use super::Alone;
 use super::dictionary::Dictionary;
-use super::flows::Link;
+use super::flows::{Link, Links};
 use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
 use super::packer::{MAX_DICTIONARY_TEXT, Packer, cut_off, start_of};
 use super::row::{Row, RowKey, put_value};
 use super::rows::Rows;
 use super::take::{Given, RowFields};
+use super::template::Template;
 use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Interval, Result};
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
-    TableSpec, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, Sink, SliceKey, SliceRecord, TableId,
+    TableKind, TableSpec, TemplateId, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
-use crate::spill::{Pile, Scratch, Sorter, Space};
+use crate::spill::{Scratch, Sorter, Space};
 
 /// Times beyond this are moved to it: the distance of two times then always fits.
 const MAX_PS: i64 = (1 << 62) - 1;
@@ -77,6 +78,7 @@ pub struct Builder<'a> {
     pub(super) tables: Vec<TableSpec>,
     pub(super) fields: Vec<(TableId, FieldSpec)>,
     fields_by_name: FxHashMap<(TableId, String), FieldId>,
+    pub(super) templates: Vec<Template>,
     pub(super) tracks: Vec<TrackState>,
     pub(super) sorter: Sorter<RowKey, &'a dyn Scratch>,
     pub(super) line: Box<dyn Line<'a> + 'a>,
@@ -86,7 +88,7 @@ pub struct Builder<'a> {
     pool: Vec<Vec<i64>>,
     /// Slices, samples and rows so far.
     rows: u32,
-    pub(super) links: Pile<Link, &'a dyn Scratch>,
+    pub(super) links: Links<'a>,
     pub(super) points: Vec<FlowPoint>,
     pub(super) rank: RankInfo,
     pub(super) warnings: Warnings,
@@ -115,13 +117,14 @@ impl<'a> Builder<'a> {
             tables: Vec::new(),
             fields: Vec::new(),
             fields_by_name: FxHashMap::default(),
+            templates: Vec::new(),
             tracks: Vec::new(),
             sorter: Sorter::new(scratch, options.sort_bytes),
             line: Box::new(line),
             waiting_bytes: 0,
             pool: Vec::new(),
             rows: 0,
-            links: Pile::new(scratch),
+            links: Links::new(scratch),
             points: Vec::new(),
             rank: RankInfo::default(),
             warnings: Warnings::default(),
@@ -203,6 +206,7 @@ impl<'a> Builder<'a> {
         (table, track): (TableId, u32),
         number: u32,
         row: Row,
+        filled: Option<Filled<'_>>,
         mut fields: impl RowFields,
     ) -> Result<()> {
         let (start_ps, duration_ps) = row.span();
@@ -211,6 +215,9 @@ impl<'a> Builder<'a> {
             Some((of, _)) if *of == table => Ok(()),
             _ => Err(Error::Invalid { what: "a field of another table" }),
         };
+        let template =
+            filled.as_ref().map(|filled| Template::of(&self.templates, table, filled)).transpose()?;
+        let by_template = filled.as_ref().zip(template);
         let limit = self.options.dictionary_bytes;
         let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
         let state = self.tracks.get_mut(track as usize);
@@ -219,6 +226,10 @@ impl<'a> Builder<'a> {
             let key = RowKey { place, start_ps, duration_ps, arrival: number };
             return self.sorter.push_with(key, |out| {
                 row.put_head(out);
+                if let Some((filled, template)) = by_template {
+                    let of_template = template.fields(filled.numbers);
+                    of_template.for_each(|(id, kind, packed)| put_value(id.0, kind, packed, out));
+                }
                 while let Some((id, kind, packed)) = fields.next(&mut packer)? {
                     check(id)?;
                     put_value(id.0, kind, packed, out);
@@ -235,8 +246,16 @@ impl<'a> Builder<'a> {
         }
         // What is added here is what handing the rows over takes off again: an estimate of each row would drift.
         let before = rows.bytes();
+        if filled.is_none() {
+            rows.settle(&self.templates);
+        }
         row.begin(rows);
+        if let Some((filled, template)) = by_template {
+            rows.fill(filled, template, &self.templates);
+        }
         while let Some((id, kind, packed)) = fields.next(&mut packer)? {
+            // The fields of a template come first, also in their columns.
+            rows.settle(&self.templates);
             if !rows.takes_as_before(id, kind, packed) {
                 check(id)?;
                 rows.odd_field(id, kind, packed);
@@ -263,6 +282,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         };
         let Some(waiting) = state.waiting.as_mut().filter(|rows| rows.len() > 0) else { return Ok(()) };
+        waiting.settle(&self.templates);
         let track = u32::try_from(track).ok().map(TrackId);
         let empty = waiting.like();
         let rows = std::mem::replace(&mut **waiting, empty);
@@ -355,7 +375,25 @@ impl Sink for Builder<'_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        self.take_slice(slice, Given(slice.fields.iter()))
+        self.take_slice(slice, None, Given(slice.fields.iter()))
+    }
+
+    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+        let of = |(field, _): &(FieldId, Part)| self.fields.get(field.0 as usize).map(|(of, _)| *of);
+        if parts.iter().any(|part| of(part) != Some(table)) {
+            return Err(Error::Invalid { what: "a template with a field of another table" });
+        }
+        let id =
+            u32::try_from(self.templates.len()).map_err(|_| Error::Invalid { what: "too many templates" })?;
+        let limit = self.options.dictionary_bytes;
+        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
+        self.templates.push(Template::new(table, parts, &mut packer)?);
+        self.send_texts()?;
+        Ok(TemplateId(id))
+    }
+
+    fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        self.take_slice(slice, Some(filled), Given(slice.fields.iter()))
     }
 
     fn sample(
@@ -365,7 +403,11 @@ impl Sink for Builder<'_> {
         value: f64,
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
-        self.take_sample(track, (time_ps, value), Given(fields.iter()))
+        self.take_sample(track, (time_ps, value), None, Given(fields.iter()))
+    }
+
+    fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
+        self.take_sample(track, (time_ps, value), Some(filled), Given([].iter()))
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {

@@ -91,11 +91,7 @@ impl Builder<'_> {
         let links = &self.links;
         let for_each_arrow = |take: &mut dyn FnMut(Arrow) -> Result<()>| {
             flows.iter().try_for_each(|&arrow| take(arrow))?;
-            let mut links = links.read();
-            while let Some(link) = links.next()? {
-                take(Arrow { from: row(link.from), to: row(link.to), name: link.name })?;
-            }
-            Ok(())
+            links.for_each(|link| take(Arrow { from: row(link.from), to: row(link.to), name: link.name }))
         };
         let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
         let flows = write_arrows(&for_each_arrow, self.scratch, &mut *workers, &mut writer)?;

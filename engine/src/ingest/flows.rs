@@ -3,16 +3,18 @@
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use rustc_hash::FxHashMap;
+
 use super::workers::{Workers, gather};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::codec::Encoder;
 use crate::model::{NameId, SliceKey, TrackId};
 use crate::segment::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter, PieceWriter};
-use crate::spill::{Key, NoBytes, Scratch, Sorted, Sorter};
+use crate::spill::{Key, NoBytes, Pile, Scratch, Sorted, Sorter};
 
 /// Bytes of arrows that are sorted in memory, for each direction.
-const SORT_BYTES: usize = 16 << 20;
+const SORT_BYTES: usize = 24 << 20;
 
 /// An arrow as it arrives, before rows have numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +40,54 @@ impl Key for Link {
             Ok::<_, crate::base::Error>(SliceKey { track, arrival: cursor.varint_u32()? })
         };
         Ok(Self { from: end()?, to: end()?, name: NameId(cursor.varint_u32()?) })
+    }
+}
+
+/// Pairs of tracks whose arrows are kept apart at most: each pile may hold a megabyte in memory.
+const MAX_PAIRS: usize = 16;
+
+/// All arrows as they arrive, those between the same two tracks one after the other: they come nearly in order of their
+/// rows, where those of different tracks do not.
+pub struct Links<'a> {
+    scratch: &'a dyn Scratch,
+    pile_of: FxHashMap<(TrackId, TrackId), usize>,
+    piles: Vec<Pile<Link, &'a dyn Scratch>>,
+}
+
+impl<'a> Links<'a> {
+    /// None.
+    pub fn new(scratch: &'a dyn Scratch) -> Self {
+        Self { scratch, pile_of: FxHashMap::default(), piles: Vec::new() }
+    }
+
+    /// Adds an arrow.
+    pub fn push(&mut self, link: Link) -> Result<()> {
+        let pair = (link.from.track, link.to.track);
+        let at = match self.pile_of.get(&pair) {
+            Some(&at) => at,
+            None => {
+                let at = self.piles.len().min(MAX_PAIRS);
+                if at == self.piles.len() {
+                    self.piles.push(Pile::new(self.scratch));
+                }
+                if at < MAX_PAIRS {
+                    self.pile_of.insert(pair, at);
+                }
+                at
+            }
+        };
+        self.piles[at].push(link)
+    }
+
+    /// Gives `take` every arrow.
+    pub fn for_each(&self, mut take: impl FnMut(Link) -> Result<()>) -> Result<()> {
+        for pile in &self.piles {
+            let mut links = pile.read();
+            while let Some(link) = links.next()? {
+                take(link)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -24,6 +24,7 @@ mod relay;
 mod row;
 mod rows;
 mod take;
+mod template;
 mod track_writer;
 mod workers;
 

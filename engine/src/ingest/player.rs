@@ -4,12 +4,12 @@
 use super::Builder;
 use super::packer::Packer;
 use super::recent::PLACES;
-use super::relay::{Batch, Call, Held, Texted};
+use super::relay::{Batch, Call, Held, Slice, Texted};
 use super::row::Packed;
 use super::take::RowFields;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::model::{FieldId, FlowPoint, NameId, Sink, SliceRecord, Value};
+use crate::model::{FieldId, Filled, FlowPoint, NameId, Number, Part, Sink, SliceRecord, TemplateId, Value};
 
 /// Plays calls to a builder.
 #[derive(Debug)]
@@ -18,11 +18,13 @@ pub struct Player {
     names: Vec<NameId>,
     /// The builder's number of the text at each place.
     texts: Vec<NameId>,
+    /// How many numbers each template asks for.
+    templates: Vec<usize>,
 }
 
 impl Default for Player {
     fn default() -> Self {
-        Self { names: Vec::new(), texts: vec![NameId(0); PLACES] }
+        Self { names: Vec::new(), texts: vec![NameId(0); PLACES], templates: Vec::new() }
     }
 }
 
@@ -32,8 +34,8 @@ impl Player {
     /// # Errors
     /// Those of the sink.
     pub fn play(&mut self, batch: &mut Batch, sink: &mut Builder<'_>) -> Result<()> {
-        let Batch { calls, fields, texts } = batch;
-        let mut parts = Parts { fields: fields.iter(), texts };
+        let Batch { calls, fields, numbers, texts } = batch;
+        let mut parts = Parts { fields: fields.iter(), numbers, texts };
         for call in calls.drain(..) {
             match call {
                 Call::Name { text_len } => self.names.push(sink.name(parts.text(text_len)?)?),
@@ -42,13 +44,29 @@ impl Player {
                 Call::Track(spec) => drop(sink.track(*spec)?),
                 Call::DescribeTrack(track, spec) => sink.describe_track(track, *spec)?,
                 Call::InOrder(track) => sink.in_order(track)?,
-                Call::Slice { track, start_ps, duration_ps, name, form, fields } => {
-                    let name = self.name(name)?;
-                    let slice = SliceRecord { track, start_ps, duration_ps, name, form, fields: &[] };
-                    sink.take_slice(&slice, self.fields(fields, &mut parts))?;
+                Call::Template(table, mut of_template) => {
+                    for (_, part) in &mut of_template {
+                        if let Part::Fixed(Value::Name(name)) = part {
+                            *name = self.name(*name)?;
+                        }
+                    }
+                    self.templates.push(Part::numbers(&of_template));
+                    sink.template(table, &of_template)?;
+                }
+                Call::Slice(slice) => {
+                    let record = self.record(&slice)?;
+                    sink.take_slice(&record, None, self.fields(slice.fields as usize, &mut parts))?;
+                }
+                Call::SliceBy(template, slice) => {
+                    let record = self.record(&slice)?;
+                    let filled = self.filled(template, &mut parts)?;
+                    sink.take_slice(&record, Some(filled), self.fields(slice.fields as usize, &mut parts))?;
                 }
                 Call::Sample { track, time_ps, value, fields } => {
-                    sink.take_sample(track, (time_ps, value), self.fields(fields, &mut parts))?;
+                    sink.take_sample(track, (time_ps, value), None, self.fields(fields, &mut parts))?;
+                }
+                Call::SampleBy { template, track, time_ps, value } => {
+                    sink.sample_by(self.filled(template, &mut parts)?, track, time_ps, value)?;
                 }
                 Call::Row { table, fields } => sink.take_row(table, self.fields(fields, &mut parts))?,
                 Call::Link { from, to, name } => sink.link(from, to, self.name(name)?)?,
@@ -59,6 +77,7 @@ impl Player {
             }
         }
         fields.clear();
+        numbers.clear();
         texts.clear();
         Ok(())
     }
@@ -66,6 +85,17 @@ impl Player {
     fn name(&self, name: NameId) -> Result<NameId> {
         let known = self.names.get(name.0 as usize).copied();
         known.ok_or(Error::Invalid { what: "a name that is not there" })
+    }
+
+    fn record(&self, slice: &Slice) -> Result<SliceRecord<'static>> {
+        let &Slice { track, start_ps, duration_ps, name, form, .. } = slice;
+        Ok(SliceRecord { track, start_ps, duration_ps, name: self.name(name)?, form, fields: &[] })
+    }
+
+    /// A template with its numbers, which are the next.
+    fn filled<'b>(&self, template: TemplateId, parts: &mut Parts<'b>) -> Result<Filled<'b>> {
+        let numbers = parts.numbers(*self.templates.get(template.0 as usize).ok_or(CUT)?)?;
+        Ok(Filled { template, numbers })
     }
 
     /// The next fields.
@@ -114,6 +144,7 @@ impl RowFields for HeldFields<'_, '_> {
 /// Fields and texts of a batch that no call has taken yet.
 struct Parts<'b> {
     fields: std::slice::Iter<'b, (FieldId, Held)>,
+    numbers: &'b [Number],
     texts: &'b str,
 }
 
@@ -121,6 +152,12 @@ struct Parts<'b> {
 const CUT: Error = Error::Invalid { what: "a batch without its parts" };
 
 impl<'b> Parts<'b> {
+    fn numbers(&mut self, count: usize) -> Result<&'b [Number]> {
+        let (numbers, rest) = self.numbers.split_at_checked(count).ok_or(CUT)?;
+        self.numbers = rest;
+        Ok(numbers)
+    }
+
     fn text(&mut self, len: usize) -> Result<&'b str> {
         let (text, rest) = self.texts.split_at_checked(len).ok_or(CUT)?;
         self.texts = rest;

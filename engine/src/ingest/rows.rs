@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::row::Packed;
+use super::template::{Template, Unsettled};
 use crate::block::{BlockValues, ColumnType};
 use crate::codec::Texts;
-use crate::model::FieldId;
+use crate::model::{FieldId, Filled};
 
 /// Rows of a track in their final order, waiting for their blocks.
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ pub struct Rows {
     expected: usize,
     /// Bytes of texts in place.
     text_bytes: usize,
+    /// The last rows, where they have templates.
+    unsettled: Box<Unsettled>,
 }
 
 /// A field's values of one type.
@@ -155,23 +158,37 @@ impl Rows {
         self.expected = at + 1;
     }
 
+    /// Gives the row the fields of a template, one of `templates`.
+    #[inline]
+    pub fn fill(&mut self, filled: &Filled<'_>, template: &Template, templates: &[Template]) {
+        let Self { unsettled, fields, columns, count, .. } = self;
+        unsettled.push(*count - 1, filled, || {
+            let at = template.columns().map(|(field, kind)| column(fields, columns, field, kind));
+            at.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
+        });
+        if self.unsettled.is_full() {
+            self.settle(templates);
+        }
+    }
+
+    /// Brings the fields of all rows into their columns.
+    #[inline]
+    pub fn settle(&mut self, templates: &[Template]) {
+        if !self.unsettled.is_empty() {
+            self.text_bytes += self.unsettled.settle(templates, &mut self.fields);
+        }
+    }
+
     /// The column of a field that is not the expected one; a new one where it has none.
     fn column(&mut self, field: FieldId, kind: ColumnType) -> usize {
-        let at = field.0 as usize * ColumnType::ALL.len() + kind as usize;
-        if at >= self.columns.len() {
-            self.columns.resize(at + 1, 0);
-        }
-        if self.columns[at] == 0 {
-            self.fields.push(FieldColumn::new(field, kind));
-            self.columns[at] = u32::try_from(self.fields.len()).unwrap_or(u32::MAX);
-        }
-        self.columns[at] as usize - 1
+        column(&mut self.fields, &mut self.columns, field, kind)
     }
 
     /// No rows, of the same fields.
     pub fn like(&self) -> Self {
         let fields = self.fields.iter().map(|column| FieldColumn::new(column.field, column.kind)).collect();
-        Self { fields, columns: self.columns.clone(), ..Self::default() }
+        let unsettled = Box::new(self.unsettled.like());
+        Self { fields, columns: self.columns.clone(), unsettled, ..Self::default() }
     }
 
     /// Adds copies of all rows of another group.
@@ -199,6 +216,19 @@ impl Rows {
         self.fields.iter_mut().for_each(FieldColumn::clear);
         (self.count, self.expected, self.text_bytes) = (0, 0, 0);
     }
+}
+
+/// The column of a field. `columns` says by field and type where it is in `fields`.
+fn column(fields: &mut Vec<FieldColumn>, columns: &mut Vec<u32>, field: FieldId, kind: ColumnType) -> usize {
+    let at = field.0 as usize * ColumnType::ALL.len() + kind as usize;
+    if at >= columns.len() {
+        columns.resize(at + 1, 0);
+    }
+    if columns[at] == 0 {
+        fields.push(FieldColumn::new(field, kind));
+        columns[at] = u32::try_from(fields.len()).unwrap_or(u32::MAX);
+    }
+    columns[at] as usize - 1
 }
 
 impl FieldColumn {
@@ -233,8 +263,32 @@ impl FieldColumn {
         }
     }
 
+    /// Appends numbers, by their bits, of rows in ascending order, not all of which have one.
     #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
-    fn push(&mut self, row: usize, value: Packed<'_>) {
+    pub fn push_numbers(&mut self, of_rows: impl Iterator<Item = (usize, u64)>) {
+        let before = self.len() as u32;
+        let rows = self.rows.get_or_insert_with(|| (0..before).collect());
+        match &mut self.values {
+            BlockValues::Ints(values) => of_rows.for_each(|(row, bits)| {
+                rows.push(row as u32);
+                values.push(bits.cast_signed());
+            }),
+            BlockValues::Floats(values) => of_rows.for_each(|(row, bits)| {
+                rows.push(row as u32);
+                values.push(f64::from_bits(bits));
+            }),
+            // The type of a column decides both sides.
+            BlockValues::Texts(_) => {}
+        }
+    }
+
+    /// The values, where all rows before `first` have one.
+    pub fn values_of_all(&mut self, first: usize) -> Option<&mut BlockValues> {
+        self.is_full(first).then_some(&mut self.values)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
+    pub fn push(&mut self, row: usize, value: Packed<'_>) {
         let before = self.len();
         match (&mut self.values, value) {
             (BlockValues::Ints(values), Packed::Int(value)) => values.push(value),

@@ -5,7 +5,9 @@ use super::packer::Packer;
 use super::row::{Packed, Row};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::model::{FieldId, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value};
+use crate::model::{
+    FieldId, Filled, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value,
+};
 
 /// The fields of a row, in order. Each is packed when it is taken, so that its value stays in
 /// registers.
@@ -31,7 +33,12 @@ impl RowFields for Given<'_, '_> {
 
 impl Builder<'_> {
     /// Takes a slice; its own fields are left out.
-    pub(super) fn take_slice(&mut self, slice: &SliceRecord<'_>, fields: impl RowFields) -> Result<SliceKey> {
+    pub(super) fn take_slice(
+        &mut self,
+        slice: &SliceRecord<'_>,
+        filled: Option<Filled<'_>>,
+        fields: impl RowFields,
+    ) -> Result<SliceKey> {
         let track = slice.track;
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
         let Some(TrackKind::Slices(table, _)) = kind else {
@@ -47,7 +54,7 @@ impl Builder<'_> {
         let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
         let form = u8::try_from(form).unwrap_or_default();
         let row = Row::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
-        self.push((table, track.0), arrival, row, fields)?;
+        self.push((table, track.0), arrival, row, filled, fields)?;
         Ok(SliceKey { track, arrival })
     }
 
@@ -56,6 +63,7 @@ impl Builder<'_> {
         &mut self,
         track: TrackId,
         (time_ps, value): (i64, f64),
+        filled: Option<Filled<'_>>,
         fields: impl RowFields,
     ) -> Result<()> {
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
@@ -65,7 +73,7 @@ impl Builder<'_> {
         let time_ps = self.limited(time_ps);
         self.arrive()?;
         let arrival = self.count(track, time_ps, time_ps);
-        self.push((table, track.0), arrival, Row::Sample { time_ps, value }, fields)
+        self.push((table, track.0), arrival, Row::Sample { time_ps, value }, filled, fields)
     }
 
     /// Takes a row of a side table.
@@ -74,6 +82,6 @@ impl Builder<'_> {
             return Err(Error::Invalid { what: "a row needs a side table" });
         }
         let arrival = self.arrive()?;
-        self.push((table, NO_TRACK), arrival, Row::Side, fields)
+        self.push((table, NO_TRACK), arrival, Row::Side, None, fields)
     }
 }

@@ -1,8 +1,8 @@
 //! The door into the store: readers of trace formats call it, the segment builder and test recorders implement it.
 
 use super::{
-    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, SliceKey, SliceRecord, TableId, TableSpec, TrackId,
-    TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, SliceKey, SliceRecord, TableId, TableSpec,
+    TemplateId, TrackId, TrackSpec, Value, WarningKind,
 };
 use crate::base::Result;
 
@@ -48,11 +48,23 @@ pub trait Sink {
     /// Where the track is unknown or has rows already.
     fn in_order(&mut self, track: TrackId) -> Result<()>;
 
+    /// Defines a template of a table's rows.
+    ///
+    /// # Errors
+    /// Where a field is unknown or of another table.
+    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId>;
+
     /// Takes a slice or an instant.
     ///
     /// # Errors
     /// Where the scratch space is full, the track is none for slices, or a promise of order is broken.
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey>;
+
+    /// Takes a slice whose first fields are those of a template.
+    ///
+    /// # Errors
+    /// As [`Sink::slice`], and where the template is unknown, of another table, or asks for other numbers.
+    fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey>;
 
     /// Takes a sample of a counter: the value from `time_ps` on. Fields are of the counter's table.
     ///
@@ -65,6 +77,12 @@ pub trait Sink {
         value: f64,
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()>;
+
+    /// Takes a sample whose fields are those of a template.
+    ///
+    /// # Errors
+    /// As [`Sink::sample`], and where the template is unknown, of another table, or asks for other numbers.
+    fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()>;
 
     /// Takes a row of a side table.
     ///

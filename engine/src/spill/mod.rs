@@ -4,6 +4,7 @@
 //! back what came as it came. Both take a bounded part of memory, whatever the trace's size.
 
 mod key;
+mod merge;
 mod pile;
 mod scratch;
 mod sorter;

@@ -1,23 +1,17 @@
 //! Sorting in bounded memory: runs that fill the buffer are sorted and spilled, and merged at the end.
 
-use std::ops::Range;
-
+use super::merge::{Entry, Merge, Piece, READ_LEN, Run, RunReader};
 use super::{ByteSpan, Key, NoBytes, Scratch, Span};
 use crate::base::Result;
-use crate::base::bytes::{Cursor, Put};
-
-/// Bytes read from a run at once: large enough for a disk, small enough for a hundred runs.
-const READ_LEN: usize = 256 << 10;
-/// Bytes of a length in a run at most.
-const MAX_LEN_LEN: usize = 10;
+use crate::base::bytes::Put;
 
 /// Keys that are sorted together: while they come, so that little is left to do when they have to be in order.
 const CHUNK_KEYS: usize = 1 << 17;
-
-/// Where a part of a run lies in the scratch space.
-type Piece = Range<u64>;
-/// A key, and where its bytes lie in the arena.
-type Entry<K> = (K, <K as Key>::Span);
+/// One in so many keys of a chunk, the largest, wait for the next chunk. Keys that come nearly in order then make chunks that
+/// follow each other, and need no merging.
+const CARRIED_SHARE: usize = 32;
+/// Places that a key may move on average for a chunk to count as nearly in order.
+const MOVES: usize = 12;
 
 /// Takes keys, each with some bytes, and gives them back in order.
 #[derive(Debug)]
@@ -25,11 +19,13 @@ pub struct Sorter<K: Key, S> {
     scratch: S,
     limit: usize,
     keys: Vec<Entry<K>>,
-    /// Full chunks, each in order.
-    chunks: Vec<Vec<Entry<K>>>,
+    /// Full chunks, by runs: each chunk is in order and begins where the one before it ends, or later.
+    runs: Vec<Vec<Vec<Entry<K>>>>,
+    /// Keys in all chunks.
+    chunked: usize,
     arena: Vec<u8>,
-    /// Spilled runs: the pieces of each.
-    spilled: Vec<Vec<Piece>>,
+    /// Spilled runs: the pieces of each, and its last key.
+    spilled: Vec<(Vec<Piece>, K)>,
 }
 
 impl<K: Key, S: Scratch> Sorter<K, S> {
@@ -40,7 +36,8 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
             // The arena is addressed with 32 bits.
             limit: limit.min(1 << 30),
             keys: Vec::new(),
-            chunks: Vec::new(),
+            runs: Vec::new(),
+            chunked: 0,
             arena: Vec::new(),
             spilled: Vec::new(),
         }
@@ -50,29 +47,53 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     fn take(&mut self, key: K, start: usize) -> Result<()> {
         self.keys.push((key, K::Span::of(start, self.arena.len())));
         if self.keys.len() == CHUNK_KEYS {
-            self.end_chunk();
+            self.end_chunk(CHUNK_KEYS / CARRIED_SHARE);
         }
-        let keys = self.chunks.len() * CHUNK_KEYS + self.keys.len();
+        let keys = self.chunked + self.keys.len();
         if self.arena.len() + keys * size_of::<Entry<K>>() >= self.limit { self.spill() } else { Ok(()) }
     }
 
-    fn end_chunk(&mut self) {
-        self.keys.sort_unstable_by_key(|&(key, _)| key);
-        self.chunks.push(std::mem::take(&mut self.keys));
+    /// Ends a chunk; the last `carried` keys go to the next one.
+    fn end_chunk(&mut self, carried: usize) {
+        sort(&mut self.keys);
+        let end = self.keys.len() - carried;
+        let mut next = if carried > 0 { Vec::with_capacity(CHUNK_KEYS) } else { Vec::new() };
+        next.extend_from_slice(&self.keys[end..]);
+        let mut chunk = std::mem::replace(&mut self.keys, next);
+        chunk.truncate(end);
+        let Some(&(first, _)) = chunk.first() else { return };
+        self.chunked += chunk.len();
+        let goes_on = |run: &&mut Vec<Vec<Entry<K>>>| {
+            run.last().and_then(|chunk| chunk.last()).is_some_and(|&(last, _)| last <= first)
+        };
+        match self.runs.last_mut().filter(goes_on) {
+            Some(run) => run.push(chunk),
+            None => self.runs.push(vec![chunk]),
+        }
     }
 
-    /// The chunks that are in memory, as runs.
-    fn kept(&mut self) -> Vec<Run<K>> {
-        self.end_chunk();
-        self.chunks.drain(..).map(|chunk| Run::Kept { keys: chunk, next: 0 }).collect()
+    /// The chunks that are in memory, as runs. The last `carried` keys stay.
+    fn kept(&mut self, carried: usize) -> Vec<Run<K>> {
+        self.end_chunk(carried);
+        self.chunked = 0;
+        let run = |chunks: Vec<Vec<Entry<K>>>| {
+            let mut chunks = chunks.into_iter();
+            Run::Kept { keys: chunks.next().unwrap_or_default(), next: 0, chunks }
+        };
+        self.runs.drain(..).map(run).collect()
     }
 
-    /// Writes what is in memory as one run.
+    /// Writes what is in memory as one run, which may be the last one going on.
     fn spill(&mut self) -> Result<()> {
-        let mut merge = Merge::new(self.kept(), &self.scratch)?;
+        // Bytes do not outlive the arena.
+        let carried = if K::Span::HAS_BYTES { 0 } else { self.keys.len() / CARRIED_SHARE };
+        let mut merge = Merge::new(self.kept(carried), &self.scratch)?;
+        let (mut first, mut last) = (None, None);
         let mut buffer = Vec::with_capacity(READ_LEN + READ_LEN / 4);
         let mut run = Vec::new();
         while let Some(key) = merge.next(&self.scratch)? {
+            first.get_or_insert(key);
+            last = Some(key);
             key.put(&mut buffer);
             if K::Span::HAS_BYTES {
                 buffer.put_bytes(merge.bytes(&self.arena));
@@ -82,7 +103,15 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
             }
         }
         append(&mut run, &mut buffer, &self.scratch)?;
-        self.spilled.push(run);
+        if let Some((first, last)) = first.zip(last) {
+            match self.spilled.last_mut().filter(|(_, before)| *before <= first) {
+                Some((pieces, end)) => {
+                    pieces.append(&mut run);
+                    *end = last;
+                }
+                None => self.spilled.push((run, last)),
+            }
+        }
         self.arena.clear();
         Ok(())
     }
@@ -92,8 +121,8 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     /// # Errors
     /// Those of the scratch space.
     pub fn finish(mut self) -> Result<Sorted<K, S>> {
-        let mut runs = self.kept();
-        runs.extend(self.spilled.into_iter().map(|pieces| Run::Spilled(RunReader::new(pieces))));
+        let mut runs = self.kept(0);
+        runs.extend(self.spilled.into_iter().map(|(pieces, _)| Run::Spilled(RunReader::new(pieces))));
         let merge = Merge::new(runs, &self.scratch)?;
         Ok(Sorted { scratch: self.scratch, arena: self.arena, merge })
     }
@@ -118,6 +147,26 @@ impl<K: Key<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
         let start = self.arena.len();
         pack(&mut self.arena)?;
         self.take(key, start)
+    }
+}
+
+/// Sorts keys: by moving the few that are out of place, where the keys are nearly in order.
+fn sort<K: Key>(keys: &mut [Entry<K>]) {
+    let mut moves = MOVES * keys.len();
+    for at in 1..keys.len() {
+        let entry = keys[at];
+        let mut place = at;
+        while place > 0 && entry.0 < keys[place - 1].0 {
+            keys[place] = keys[place - 1];
+            place -= 1;
+        }
+        if place < at {
+            keys[place] = entry;
+            let Some(left) = moves.checked_sub(at - place) else {
+                return keys.sort_unstable_by_key(|&(key, _)| key);
+            };
+            moves = left;
+        }
     }
 }
 
@@ -165,176 +214,12 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
     }
 }
 
-/// Merges runs, in a tree of losers: the next key of the run that went on plays against those that lost on its way to the
-/// top, one a level, where a heap looks at two.
-#[derive(Debug)]
-struct Merge<K: Key> {
-    /// Each at its next key.
-    runs: Vec<Run<K>>,
-    /// The next key of each run, `None` where it has ended; of the winner the one that was given last.
-    heads: Vec<Option<K>>,
-    /// The winner, then the loser of each match. The match of leaf `n` is `(n + runs) / 2`, that above match `m` is `m / 2`.
-    tree: Vec<usize>,
-    /// Whether the winner's key was given.
-    is_given: bool,
-}
-
-impl<K: Key> Merge<K> {
-    fn new<S: Scratch>(mut runs: Vec<Run<K>>, scratch: &S) -> Result<Self> {
-        let count = runs.len();
-        let mut heads = vec![None; count];
-        runs.iter_mut().zip(&mut heads).try_for_each(|(run, head)| run.advance(scratch, head))?;
-        let mut merge = Self { runs, heads, tree: vec![0; count], is_given: false };
-        // Who comes out of each match, the leaves behind the matches.
-        let mut winners: Vec<usize> = (0..2 * count).map(|node| node.saturating_sub(count)).collect();
-        for node in (1..count).rev() {
-            let (a, b) = (winners[2 * node], winners[2 * node + 1]);
-            let (winner, loser) = if merge.beats(a, b) { (a, b) } else { (b, a) };
-            (winners[node], merge.tree[node]) = (winner, loser);
-        }
-        if let (Some(top), Some(&winner)) = (merge.tree.first_mut(), winners.get(1)) {
-            *top = winner;
-        }
-        Ok(merge)
-    }
-
-    /// Whether the next key of run `a` comes before that of `b`. Of equal keys that of the earlier run does.
-    fn beats(&self, a: usize, b: usize) -> bool {
-        match (&self.heads[a], &self.heads[b]) {
-            (Some(of_a), Some(of_b)) => (of_a, a) < (of_b, b),
-            (of_a, _) => of_a.is_some(),
-        }
-    }
-
-    fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
-        let Some(&winner) = self.tree.first() else { return Ok(None) };
-        if std::mem::replace(&mut self.is_given, true) {
-            self.runs[winner].advance(scratch, &mut self.heads[winner])?;
-            self.play(winner);
-        }
-        Ok(self.heads[self.tree[0]])
-    }
-
-    /// Finds the winner after the head of a run, which was the winner, has changed.
-    fn play(&mut self, changed: usize) {
-        let mut winner = changed;
-        let mut node = (changed + self.runs.len()) / 2;
-        while node > 0 {
-            let loser = self.tree[node];
-            if self.beats(loser, winner) {
-                self.tree[node] = winner;
-                winner = loser;
-            }
-            node /= 2;
-        }
-        self.tree[0] = winner;
-    }
-
-    /// Those of the key that was given last.
-    fn bytes<'b>(&'b self, arena: &'b [u8]) -> &'b [u8] {
-        match self.tree.first().map(|&winner| &self.runs[winner]) {
-            Some(Run::Kept { keys, next }) => {
-                let of_last = next.checked_sub(1).and_then(|last| keys.get(last));
-                of_last.map_or(&[], |&(_, span)| &arena[span.range()])
-            }
-            Some(Run::Spilled(run)) => run.bytes(),
-            None => &[],
-        }
-    }
-}
-
-/// Keys in order: a chunk in memory, or what was spilled.
-#[derive(Debug)]
-enum Run<K: Key> {
-    Kept { keys: Vec<Entry<K>>, next: usize },
-    Spilled(RunReader),
-}
-
-impl<K: Key> Run<K> {
-    /// Steps to the next key and puts it into `head`, where it is compared: keys that are handed from call to call are copied
-    /// as often.
-    #[inline]
-    fn advance<S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
-        match self {
-            Self::Kept { keys, next } => {
-                *head = keys.get(*next).map(|&(key, _)| key);
-                *next += 1;
-                Ok(())
-            }
-            Self::Spilled(run) => run.advance(scratch, head),
-        }
-    }
-}
-
-/// Reads a spilled run.
-#[derive(Debug)]
-struct RunReader {
-    /// What is left of the piece that is read, and the pieces after it.
-    piece: Piece,
-    pieces: std::vec::IntoIter<Piece>,
-    buffer: Vec<u8>,
-    at: usize,
-    bytes: (usize, usize),
-}
-
-impl RunReader {
-    fn new(pieces: Vec<Piece>) -> Self {
-        let pieces = pieces.into_iter();
-        Self { piece: 0..0, pieces, buffer: Vec::new(), at: 0, bytes: (0, 0) }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[self.bytes.0..self.bytes.1]
-    }
-
-    /// Steps to the next key.
-    fn advance<K: Key, S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
-        self.fill(scratch, K::MAX_LEN + MAX_LEN_LEN)?;
-        if self.at == self.buffer.len() {
-            *head = None;
-            return Ok(());
-        }
-        let mut cursor = Cursor::new(&self.buffer[self.at..], 0, "scratch space");
-        let before = cursor.remaining();
-        *head = Some(K::take(&mut cursor)?);
-        let len = if K::Span::HAS_BYTES { cursor.varint_u32()? as usize } else { 0 };
-        self.at += before - cursor.remaining();
-        self.fill(scratch, len)?;
-        self.bytes = (self.at, self.at + len);
-        self.at += len;
-        Ok(())
-    }
-
-    /// Makes sure that `len` bytes are in the buffer, or all that the run has left.
-    #[inline]
-    fn fill<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<()> {
-        if self.buffer.len() - self.at >= len { Ok(()) } else { self.read(scratch, len) }
-    }
-
-    fn read<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<()> {
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        while self.buffer.len() < len {
-            if self.piece.is_empty() {
-                let Some(next) = self.pieces.next() else { break };
-                self.piece = next;
-            }
-            let left = usize::try_from(self.piece.end - self.piece.start).unwrap_or(usize::MAX);
-            let wanted = READ_LEN.max(len).min(left);
-            let old = self.buffer.len();
-            self.buffer.resize(old + wanted, 0);
-            scratch.read(self.piece.start, &mut self.buffer[old..])?;
-            self.piece.start += wanted as u64;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::base::bytes::Cursor;
     use crate::spill::{MemoryScratch, Pile};
 
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -397,6 +282,24 @@ mod tests {
                 found.push((key, bytes.to_vec()));
             }
             prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn keys_nearly_in_order_are_one_run_spilled_or_not() {
+        for limit in [2 * CHUNK_KEYS * size_of::<Entry<Moment>>(), usize::MAX] {
+            let scratch = MemoryScratch::default();
+            let mut sorter = Sorter::new(&scratch, limit);
+            let count = (CHUNK_KEYS * 11 / 2) as u32;
+            // Four neighbours at a time, backwards.
+            (0..count).for_each(|at| sorter.push(Moment(i64::from(at ^ 3), at)).unwrap());
+            let mut sorted = sorter.finish().unwrap();
+            let spilled = usize::from(limit < usize::MAX);
+            assert_eq!(sorted.merge.runs.len(), 1 + spilled);
+            for at in 0..count {
+                assert_eq!(sorted.next().unwrap().map(|key| key.0), Some(i64::from(at)));
+            }
+            assert_eq!(sorted.next().unwrap(), None);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{
-    FieldId, FieldSpec, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
-    TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, Sink, SliceKey, SliceRecord, TableId,
+    TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind,
 };
 
 use super::meter::Meter;
@@ -64,9 +64,18 @@ impl Sink for Counted<'_> {
         self.inner.in_order(track)
     }
 
+    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+        self.inner.template(table, parts)
+    }
+
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         self.count()?;
         self.inner.slice(slice)
+    }
+
+    fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        self.count()?;
+        self.inner.slice_by(filled, slice)
     }
 
     fn sample(
@@ -78,6 +87,11 @@ impl Sink for Counted<'_> {
     ) -> Result<()> {
         self.count()?;
         self.inner.sample(track, time_ps, value, fields)
+    }
+
+    fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
+        self.count()?;
+        self.inner.sample_by(filled, track, time_ps, value)
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{NameId, Sink};
+use nprof_engine::model::{NameId, Sink, TemplateId};
 
 use super::core::Core;
 use super::disassemble::{Author, SemaphoreNames, operands};
@@ -36,12 +36,22 @@ pub struct Decoded {
     pub raw: Option<NameId>,
     /// What each of its rows has besides.
     pub(crate) fields: Room,
+    /// Of its rows, where it runs often.
+    pub(crate) template: Option<TemplateId>,
+    /// How often it has run, up to the first run that may have a template.
+    runs: u8,
 }
+
+/// The run that may have a template first: a template of a single row would cost more than the row.
+const FIRST_OF_TEMPLATE: u8 = 3;
+/// Instructions that have a template at most: together they take a few megabytes at the other end.
+const MAX_TEMPLATES: usize = 1 << 15;
 
 /// All instructions that have run so far. Its size follows the program's, not the trace's.
 #[derive(Debug)]
 pub struct Decoder {
     names: SemaphoreNames,
+    templates: usize,
     decoded: [Vec<Option<Box<Decoded>>>; Engine::ALL.len()],
 }
 
@@ -51,6 +61,7 @@ impl Decoder {
     pub fn new(core: &Core<'_>, names: SemaphoreNames) -> Self {
         Self {
             names,
+            templates: 0,
             decoded: Engine::ALL.map(|engine| vec![None; core.programs[engine.index()].instruction_count()]),
         }
     }
@@ -75,6 +86,31 @@ impl Decoder {
             *slot = Some(decoded);
         }
         Ok(())
+    }
+
+    /// Counts a run of an instruction that is not ready, and gives it a template once it has run often. `define` defines the
+    /// template.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub(crate) fn ran(
+        &mut self,
+        (engine, pc): (Engine, u32),
+        define: impl FnOnce(&Decoded) -> Result<TemplateId>,
+    ) -> Result<()> {
+        let Some(Some(decoded)) = self.decoded[engine.index()].get_mut(pc as usize) else { return Ok(()) };
+        decoded.runs += 1;
+        if decoded.runs == FIRST_OF_TEMPLATE && self.templates < MAX_TEMPLATES {
+            self.templates += 1;
+            decoded.template = Some(define(decoded)?);
+        }
+        Ok(())
+    }
+
+    /// Whether an instruction is decoded and has run often: nothing more is to be found out of it.
+    #[must_use]
+    pub fn is_ready(&self, engine: Engine, pc: u32) -> bool {
+        self.known(engine, pc).is_some_and(|decoded| decoded.runs == FIRST_OF_TEMPLATE)
     }
 
     /// An instruction that has been decoded before.
@@ -109,6 +145,8 @@ impl Decoded {
                 _ => None,
             },
             fields: Room::new(),
+            template: None,
+            runs: 0,
         })
     }
 }

@@ -51,6 +51,8 @@ pub struct Dependencies {
     links: Vec<(SliceKey, SliceKey)>,
     /// Whom an instruction waited for: room that is made once.
     before: Vec<SliceKey>,
+    /// Room for whom the next LDWEIGHTS waits for.
+    before_load: Vec<SliceKey>,
 }
 
 impl Dependencies {
@@ -69,6 +71,7 @@ impl Dependencies {
             weights: Vec::new(),
             links: Vec::new(),
             before: Vec::new(),
+            before_load: Vec::new(),
         })
     }
 
@@ -109,13 +112,15 @@ impl Dependencies {
                 self.weights.clone_from(&before);
                 before.extend(self.waits[run.engine.index()].drain(..));
                 self.loaded = Some(Loaded { key: run.key, before });
+                self.before = std::mem::take(&mut self.before_load);
                 return;
             }
             Opcode::MatMul => {
                 before.extend_from_slice(&self.weights);
                 before.extend(self.waits[run.engine.index()].drain(..));
-                if let Some(loaded) = self.loaded.take() {
-                    before.extend(loaded.before);
+                if let Some(mut loaded) = self.loaded.take() {
+                    before.append(&mut loaded.before);
+                    self.before_load = loaded.before;
                     with = Some(loaded.key);
                     self.link_all(&mut before, loaded.key);
                 }

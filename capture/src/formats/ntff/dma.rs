@@ -2,8 +2,11 @@
 
 use std::cmp::Reverse;
 
-use nprof_engine::model::{FieldId, Form, NameId, SliceKey, SliceRecord, TrackId, Value};
+use nprof_engine::model::{
+    FieldId, Filled, Form, NameId, Number, Part, SliceKey, SliceRecord, TemplateId, TrackId, Value,
+};
 use nprof_engine::spill::{Scratch, Sorted, Space};
+use rustc_hash::FxHashMap;
 
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
@@ -14,7 +17,6 @@ use super::throughput::Throughput;
 use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
 use crate::formats::Error;
 use crate::formats::neuron::schema::{Dma, Queue, dma_name};
-use crate::formats::room::emptied;
 
 /// Where a ring's rows go.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +32,12 @@ pub struct DmaWriter<'c, 'a> {
     writer: Writer,
     /// Of packets.
     rings: Vec<Option<Ring>>,
+    /// The templates of packets, by ring: of those outside blocks and in one.
+    templates: Vec<[Option<TemplateId>; 2]>,
     /// Of transfers whose first packet came through the ring.
     transfer_rings: Vec<Option<Ring>>,
+    /// The templates of transfers: by track, by engine, and by whether it is known what set them off.
+    transfer_templates: FxHashMap<(TrackId, u8, bool), Option<TemplateId>>,
     /// Rows in table `dma`.
     pub rows: u64,
 }
@@ -50,7 +56,9 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
             queues: Queues::new(core),
             writer: Writer::new(out)?,
             rings: vec![None; DMA_ENGINES * QUEUES],
+            templates: vec![[None; 2]; DMA_ENGINES * QUEUES],
             transfer_rings: vec![None; DMA_ENGINES * QUEUES],
+            transfer_templates: FxHashMap::default(),
             rows: 0,
         })
     }
@@ -113,7 +121,8 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
             block: launch.map(|launch| launch.block),
             part: RowOf::Packet(number),
         };
-        row.write(&self.writer, out)?;
+        let templates = &mut self.templates[usize::from(engine) * QUEUES + usize::from(queue)];
+        row.write(&mut templates[usize::from(launch.is_some())], &self.writer, out)?;
         self.rows += 1;
         Ok(launch)
     }
@@ -175,7 +184,8 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
             ),
         };
         self.rows += 1;
-        row.write(&self.writer, out)
+        let key = (ring.track, transfer.engine, trigger.is_some());
+        row.write(self.transfer_templates.entry(key).or_default(), &self.writer, out)
     }
 }
 
@@ -232,8 +242,8 @@ impl Writer {
         })
     }
 
-    fn decimal(&self, number: u8) -> Value<'static> {
-        Value::Name(self.decimals.get(usize::from(number)).copied().unwrap_or(self.nothing))
+    fn decimal(&self, number: u8) -> NameId {
+        self.decimals.get(usize::from(number)).copied().unwrap_or(self.nothing)
     }
 }
 
@@ -242,6 +252,17 @@ enum RowOf {
     Packet(u64),
     /// A whole transfer, with the start of what set it off, in nanoseconds.
     Transfer(Option<i64>),
+}
+
+/// Places of a row's numbers.
+mod place {
+    pub const SIZE: u8 = 0;
+    pub const RATE: u8 = 1;
+    pub const CRC: u8 = 2;
+    /// A packet's number in its ring, or the start of what set a transfer off.
+    pub const INDEX: u8 = 3;
+    /// Only where the row belongs to a block.
+    pub const BLOCK: u8 = 4;
 }
 
 /// A row of table `dma`.
@@ -259,56 +280,78 @@ struct Row {
 }
 
 impl Row {
-    fn write(&self, writer: &Writer, out: &mut Output<'_>) -> Result<SliceKey, Error> {
-        let handles = &writer.handles;
-        let size = Value::Int(i64::try_from(self.size_bytes).unwrap_or(i64::MAX));
-        let (name, queue_type) = writer.names[self.filling as usize];
+    /// Writes the row. `template` is that of rows which have the same fields and differ in numbers only.
+    fn write(
+        &self,
+        template: &mut Option<TemplateId>,
+        writer: &Writer,
+        out: &mut Output<'_>,
+    ) -> Result<SliceKey, Error> {
+        let template = match *template {
+            Some(template) => template,
+            None => *template.insert(out.sink.template(writer.handles.table, &self.parts(writer))?),
+        };
         let duration_ps = self.end_ps - self.start_ps;
-        let whole = matches!(self.part, RowOf::Transfer(_));
-        let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
-        fields.extend([
-            (handles.transfer_size, size),
-            (handles.read_size, size),
-            (handles.write_size, size),
-            (handles.transfer_rate, Value::Float(f64::from(transfer_rate(self.size_bytes, duration_ps)))),
-            (handles.aggregated, Value::Name(if whole { writer.yes } else { writer.no })),
-            (handles.duplicate, Value::Name(writer.no)),
-            (handles.is_cc_dma, Value::Name(writer.no)),
-            (handles.crc, Value::Int(i64::from(self.crc))),
-            (handles.dma_engine, writer.decimal(self.engine)),
-            (handles.dma_queue, writer.decimal(self.queue)),
-            (handles.queue_type, Value::Name(queue_type)),
-            (handles.subgroup, Value::Name(self.ring.subgroup)),
-        ]);
-        match self.part {
-            RowOf::Packet(number) => {
-                fields.push((handles.packet_idx, Value::Int(i64::try_from(number).unwrap_or(i64::MAX))));
-            }
-            RowOf::Transfer(Some(trigger_ns)) => fields.push((handles.trigger, Value::Int(trigger_ns))),
-            RowOf::Transfer(None) => {}
-        }
-        if let Some(block) = self.block {
-            fields.push((handles.block_id, Value::Int(i64::from(block))));
-        }
-        if self.filling != Filling::Static {
-            // What a transfer moves is in the NEFF for static ones, and nowhere for these.
-            fields.extend([
-                (handles.variable, Value::Name(writer.unknown)),
-                (handles.source, Value::Json(r#"[["unknown"]]"#)),
-                (handles.dest, Value::Json(r#"["unknown"]"#)),
-                (handles.op, Value::Name(writer.nothing)),
-                (handles.semaphore_id, Value::Name(writer.no_semaphore)),
-            ]);
-        }
-        let key = out.sink.slice(&SliceRecord {
+        let index = match self.part {
+            RowOf::Packet(number) => i64::try_from(number).unwrap_or(i64::MAX),
+            RowOf::Transfer(trigger_ns) => trigger_ns.unwrap_or_default(),
+        };
+        let mut numbers = [Number::from(0_i64); 5];
+        numbers[usize::from(place::SIZE)] = i64::try_from(self.size_bytes).unwrap_or(i64::MAX).into();
+        numbers[usize::from(place::RATE)] = f64::from(transfer_rate(self.size_bytes, duration_ps)).into();
+        numbers[usize::from(place::CRC)] = i64::from(self.crc).into();
+        numbers[usize::from(place::INDEX)] = index.into();
+        numbers[usize::from(place::BLOCK)] = self.block.map_or(0, i64::from).into();
+        let slice = SliceRecord {
             track: self.ring.track,
             start_ps: self.start_ps,
             duration_ps,
-            name,
+            name: writer.names[self.filling as usize].0,
             form: Form::Complete,
-            fields: &fields,
-        });
-        out.room = emptied(fields);
-        Ok(key?)
+            fields: &[],
+        };
+        let numbers = &numbers[..if self.block.is_some() { 5 } else { 4 }];
+        Ok(out.sink.slice_by(Filled { template, numbers }, &slice)?)
+    }
+
+    /// Its fields.
+    fn parts(&self, writer: &Writer) -> Vec<(FieldId, Part)> {
+        let handles = &writer.handles;
+        let (_, queue_type) = writer.names[self.filling as usize];
+        let whole = matches!(self.part, RowOf::Transfer(_));
+        let name = |name: NameId| Part::Fixed(Value::Name(name));
+        let mut parts = vec![
+            (handles.transfer_size, Part::Int(place::SIZE)),
+            (handles.read_size, Part::Int(place::SIZE)),
+            (handles.write_size, Part::Int(place::SIZE)),
+            (handles.transfer_rate, Part::Float(place::RATE)),
+            (handles.aggregated, name(if whole { writer.yes } else { writer.no })),
+            (handles.duplicate, name(writer.no)),
+            (handles.is_cc_dma, name(writer.no)),
+            (handles.crc, Part::Int(place::CRC)),
+            (handles.dma_engine, name(writer.decimal(self.engine))),
+            (handles.dma_queue, name(writer.decimal(self.queue))),
+            (handles.queue_type, name(queue_type)),
+            (handles.subgroup, name(self.ring.subgroup)),
+        ];
+        match self.part {
+            RowOf::Packet(_) => parts.push((handles.packet_idx, Part::Int(place::INDEX))),
+            RowOf::Transfer(Some(_)) => parts.push((handles.trigger, Part::Int(place::INDEX))),
+            RowOf::Transfer(None) => {}
+        }
+        if self.block.is_some() {
+            parts.push((handles.block_id, Part::Int(place::BLOCK)));
+        }
+        if self.filling != Filling::Static {
+            // What a transfer moves is in the NEFF for static ones, and nowhere for these.
+            parts.extend([
+                (handles.variable, name(writer.unknown)),
+                (handles.source, Part::Fixed(Value::Json(r#"[["unknown"]]"#))),
+                (handles.dest, Part::Fixed(Value::Json(r#"["unknown"]"#))),
+                (handles.op, name(writer.nothing)),
+                (handles.semaphore_id, name(writer.no_semaphore)),
+            ]);
+        }
+        parts
     }
 }

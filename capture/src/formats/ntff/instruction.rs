@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use nprof_engine::model::{FieldId, FieldSpec, Form, NameId, SliceKey, SliceRecord, TrackId, Unit, Value};
+use nprof_engine::model::{
+    FieldId, FieldSpec, Filled, Form, NameId, Number, Part, SliceKey, SliceRecord, TrackId, Unit, Value,
+};
 use nprof_engine::spill::Space;
 
 use super::core::{Core, Output};
@@ -110,10 +112,13 @@ impl<'c, 'a> Rows<'c, 'a> {
     /// Makes sure that an instruction of the program is decoded.
     fn decode(&mut self, execution: &Execution, out: &mut Output<'_>) -> Result<(), Error> {
         let &Execution { engine, pc, is_inside, .. } = execution;
-        if is_inside {
+        if is_inside && !self.decoder.is_ready(engine, pc) {
             let (handles, names) = (&self.handles, (self.engines[engine.index()], self.product));
             let fixed = |decoded: &Decoded| fixed_fields(handles, names, pc, Some(decoded));
             self.decoder.decode(self.core, (engine, pc), fixed, out.sink)?;
+            let (subgraph, raw) = (self.subgraph, self.raw_field);
+            let parts = |decoded: &Decoded| parts_of(handles, (subgraph, raw), decoded);
+            self.decoder.ran((engine, pc), |decoded| out.sink.template(handles.table, &parts(decoded)))?;
         }
         Ok(())
     }
@@ -147,15 +152,18 @@ impl<'c, 'a> Rows<'c, 'a> {
             }
         };
         let decoded = self.decoded(execution);
+        let template = decoded.and_then(|decoded| decoded.template).zip(execution.crc);
         let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
-        self.run_fields(execution, &mut fields);
         match decoded {
+            Some(_) if template.is_some() => {}
             Some(decoded) => {
+                self.run_fields(execution, &mut fields);
                 fields.push((self.handles.operands, Value::Name(decoded.operands)));
                 fields.extend(decoded.raw.map(|raw| (self.raw_field, Value::Name(raw))));
                 fields.extend_from_slice(&decoded.fields);
             }
             None => {
+                self.run_fields(execution, &mut fields);
                 let names = (self.engines[engine.index()], self.product);
                 fields.extend(fixed_fields(&self.handles, names, pc, None));
             }
@@ -163,14 +171,21 @@ impl<'c, 'a> Rows<'c, 'a> {
         if let Some(transfer) = transfer {
             self.trigger_fields(transfer, &mut fields);
         }
-        let key = out.sink.slice(&SliceRecord {
+        let slice = SliceRecord {
             track,
             start_ps,
             duration_ps: end_ps - start_ps,
             name: decoded.map_or(self.outside, |decoded| decoded.name),
             form: if execution.crc.is_some() { Form::Complete } else { Form::Unfinished },
             fields: &fields,
-        });
+        };
+        let key = match template {
+            Some((template, (crc_in, crc_out))) => {
+                let numbers = [wait_ns(execution), i64::from(crc_in), i64::from(crc_out)].map(Number::from);
+                out.sink.slice_by(Filled { template, numbers: &numbers }, &slice)
+            }
+            None => out.sink.slice(&slice),
+        };
         out.room = emptied(fields);
         self.counts[engine.index()] += 1;
         Ok(key?)
@@ -178,10 +193,8 @@ impl<'c, 'a> Rows<'c, 'a> {
 
     fn run_fields(&self, execution: &Execution, fields: &mut Vec<(FieldId, Value<'_>)>) {
         let handles = &self.handles;
-        let (multiplier, divisor) = WAIT_NS_PER_CYCLE;
-        let wait_ns = i64::from(execution.wait_cycles) * multiplier / divisor;
         fields.extend([
-            (handles.evt_wait_time, Value::Int(wait_ns)),
+            (handles.evt_wait_time, Value::Int(wait_ns(execution))),
             (handles.fully_qualified_subgraph, Value::Name(self.subgraph)),
         ]);
         if let Some((crc_in, crc_out)) = execution.crc {
@@ -205,6 +218,30 @@ impl<'c, 'a> Rows<'c, 'a> {
             (handles.spill_reload_bytes, Value::Int(0)),
         ]);
     }
+}
+
+fn wait_ns(execution: &Execution) -> i64 {
+    let (multiplier, divisor) = WAIT_NS_PER_CYCLE;
+    i64::from(execution.wait_cycles) * multiplier / divisor
+}
+
+/// The fields of a run that ended, in the order of [`Rows::write`]. Its numbers are the wait and both checksums.
+fn parts_of(
+    handles: &Instruction,
+    (subgraph, raw_field): (NameId, FieldId),
+    decoded: &Decoded,
+) -> Vec<(FieldId, Part)> {
+    let fixed = |(field, value)| (field, Part::Fixed(value));
+    let mut parts = vec![
+        (handles.evt_wait_time, Part::Int(0)),
+        fixed((handles.fully_qualified_subgraph, Value::Name(subgraph))),
+        (handles.crc_in, Part::Int(1)),
+        (handles.crc_out, Part::Int(2)),
+        fixed((handles.operands, Value::Name(decoded.operands))),
+    ];
+    parts.extend(decoded.raw.map(|raw| fixed((raw_field, Value::Name(raw)))));
+    parts.extend(decoded.fields.iter().copied().map(fixed));
+    parts
 }
 
 /// What all rows of an instruction have.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use nprof_engine::model::{NameId, TrackId, Value};
+use nprof_engine::model::{Filled, Number, Part, TemplateId, TrackId, Value};
 
 use super::core::{Core, Output};
 use super::packet::{Packet, transfer_rate};
@@ -16,9 +16,8 @@ const MIN_DISTANCE_PS: i64 = 10_000;
 /// Table `dma_throughput`, written while packets pass by in the order of starts. Edges at the same moment make one step.
 #[derive(Debug)]
 pub struct Throughput {
-    handles: DmaThroughput,
+    template: TemplateId,
     track: TrackId,
-    no: NameId,
     /// End, start and size of the packets on their way.
     in_flight: BinaryHeap<Reverse<(i64, i64, u32)>>,
     /// Bytes a second of all of them.
@@ -39,10 +38,15 @@ impl Throughput {
         let track = out.counter(core, CounterTrack::DmaThroughput)?;
         let no = out.sink.name("false")?;
         let in_flight = BinaryHeap::new();
+        let parts = [
+            (handles.total_transfer_bytes, Part::Int(0)),
+            (handles.hbm_transfer_rate, Part::Fixed(Value::Int(0))),
+            (handles.hbm_total_transfer_bytes, Part::Fixed(Value::Int(0))),
+            (handles.uses_hbm, Part::Fixed(Value::Name(no))),
+        ];
         Ok(Self {
-            handles,
+            template: out.sink.template(handles.table, &parts)?,
             track,
-            no,
             in_flight,
             rate: 0.0,
             total_bytes: 0,
@@ -109,14 +113,9 @@ impl Throughput {
         self.last_written_ps = Some(now);
         #[expect(clippy::cast_possible_truncation, reason = "the table has single precision")]
         let shown = f64::from(self.rate as f32);
-        let handles = &self.handles;
-        let fields = [
-            (handles.total_transfer_bytes, Value::Int(i64::try_from(self.total_bytes).unwrap_or(i64::MAX))),
-            (handles.hbm_transfer_rate, Value::Int(0)),
-            (handles.hbm_total_transfer_bytes, Value::Int(0)),
-            (handles.uses_hbm, Value::Name(self.no)),
-        ];
-        Ok(out.sink.sample(self.track, now, shown, &fields)?)
+        let numbers = [Number::from(i64::try_from(self.total_bytes).unwrap_or(i64::MAX))];
+        let filled = Filled { template: self.template, numbers: &numbers };
+        Ok(out.sink.sample_by(filled, self.track, now, shown)?)
     }
 }
 

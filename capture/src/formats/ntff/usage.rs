@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use nprof_engine::model::{FieldId, TrackId, Value};
+use nprof_engine::model::{FieldId, Filled, Number, Part, TrackId, Value};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
@@ -236,13 +236,15 @@ fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut Output<'_>) -
         handles.partition_64_usage,
         handles.partition_96_usage,
     ];
+    let mut parts = vec![(handles.kind, Part::Fixed(Value::Name(kind)))];
+    parts.extend(partitions.map(|field| (field, Part::Float(0))));
+    let template = out.sink.template(handles.table, &parts)?;
     let mut live_bytes = 0_i64;
     while let Some(time_ps) = moments.next(|step| live_bytes += step.by)? {
         #[expect(clippy::cast_precision_loss, reason = "a partition's bytes are far below 2^24")]
         let share = f64::from(live_bytes as f32 / SBUF_PARTITION_BYTES);
-        let mut fields = vec![(handles.kind, Value::Name(kind))];
-        fields.extend(partitions.map(|field| (field, Value::Float(share))));
-        out.sink.sample(track, time_ps, share, &fields)?;
+        let numbers = [Number::from(share)];
+        out.sink.sample_by(Filled { template, numbers: &numbers }, track, time_ps, share)?;
     }
     Ok(())
 }
@@ -261,14 +263,17 @@ fn write_psum(
         let spec = INSTRUCTION_USAGE.field(&format!("bank_{bank}_usage"));
         banks.push(out.sink.field(handles.table, spec)?);
     }
+    let mut parts = vec![(handles.kind, Part::Fixed(Value::Name(kind)))];
+    parts.extend((0..).zip(&banks).map(|(place, &field)| (field, Part::Int(place))));
+    let template = out.sink.template(handles.table, &parts)?;
     let mut full = [0_i64; PSUM_BANKS];
     while let Some(time_ps) = moments.next(|step| full[usize::from(step.what)] += step.by)? {
         let in_use = full.map(|count| count.clamp(0, 1));
         #[expect(clippy::cast_precision_loss, reason = "at most eight banks")]
         let share = in_use.iter().sum::<i64>() as f64 / PSUM_BANKS as f64;
-        let mut fields = vec![(handles.kind, Value::Name(kind))];
-        fields.extend(banks.iter().zip(in_use).map(|(&field, full)| (field, Value::Int(full))));
-        out.sink.sample(track, time_ps, share, &fields)?;
+        let numbers = in_use.map(Number::from);
+        let filled = Filled { template, numbers: &numbers[..banks.len()] };
+        out.sink.sample_by(filled, track, time_ps, share)?;
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use super::numbers::Numbers;
 use super::recent::{PLACES, RecentTexts, Spot};
 use crate::base::{Error, Result};
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
-    TrackId, TrackSpec, Value, WarningKind, Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, Part, RankInfo, Sink, SliceKey, SliceRecord,
+    TableId, TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind, Warnings,
 };
 use crate::spill::Scratch;
 
@@ -26,6 +26,8 @@ pub struct Batch {
     pub(super) calls: Vec<Call>,
     /// The fields of the calls that have some, one after the other.
     pub(super) fields: Vec<(FieldId, Held)>,
+    /// The numbers of the calls that have a template, one after the other.
+    pub(super) numbers: Vec<Number>,
     /// The texts of calls and fields, one after the other.
     pub(super) texts: String,
 }
@@ -39,12 +41,27 @@ pub(super) enum Call {
     Track(Box<TrackSpec>),
     DescribeTrack(TrackId, Box<TrackSpec>),
     InOrder(TrackId),
-    Slice { track: TrackId, start_ps: i64, duration_ps: i64, name: NameId, form: Form, fields: usize },
+    Template(TableId, Box<[(FieldId, Part)]>),
+    Slice(Slice),
+    SliceBy(TemplateId, Slice),
     Sample { track: TrackId, time_ps: i64, value: f64, fields: usize },
+    SampleBy { template: TemplateId, track: TrackId, time_ps: i64, value: f64 },
     Row { table: TableId, fields: usize },
     Link { from: SliceKey, to: SliceKey, name: NameId },
     FlowPoint(FlowPoint),
     Rank(Box<RankInfo>),
+}
+
+/// A slice without its fields.
+#[derive(Debug)]
+pub(super) struct Slice {
+    pub track: TrackId,
+    pub start_ps: i64,
+    pub duration_ps: i64,
+    pub name: NameId,
+    pub form: Form,
+    /// How many there are, beside those of a template.
+    pub fields: u32,
 }
 
 /// A value without its text.
@@ -97,6 +114,8 @@ pub struct Relay<'a> {
     fields: FxHashMap<(TableId, String), FieldId>,
     /// Slices and samples of each track so far.
     tracks: Vec<u32>,
+    /// How many numbers each template asks for.
+    templates: Vec<usize>,
     warnings: Warnings,
     /// Recent names, with their numbers by place.
     recent_names: (RecentTexts, Vec<NameId>),
@@ -117,6 +136,7 @@ impl<'a> Relay<'a> {
             tables: FxHashMap::default(),
             fields: FxHashMap::default(),
             tracks: Vec::new(),
+            templates: Vec::new(),
             warnings: Warnings::default(),
             recent_names: (RecentTexts::new(), vec![NameId(0); PLACES]),
             recent_texts: RecentTexts::new(),
@@ -178,6 +198,24 @@ impl<'a> Relay<'a> {
     fn push_text(&mut self, text: &str) {
         self.batch.texts.push_str(text);
         self.room_bytes = self.room_bytes.saturating_sub(text.len());
+    }
+
+    fn hold_numbers(&mut self, filled: Filled<'_>) -> Result<()> {
+        let Filled { template, numbers } = filled;
+        if self.templates.get(template.0 as usize) != Some(&numbers.len()) {
+            return Err(Error::Invalid { what: "other numbers than the template asks for" });
+        }
+        self.batch.numbers.extend_from_slice(numbers);
+        Ok(())
+    }
+
+    /// Counts a slice and holds its fields.
+    fn hold_slice(&mut self, slice: &SliceRecord<'_>) -> Result<(SliceKey, Slice)> {
+        let &SliceRecord { track, start_ps, duration_ps, name, form, fields } = slice;
+        let key = SliceKey { track, arrival: self.count(track)? };
+        let fields =
+            u32::try_from(self.hold(fields)).map_err(|_| Error::Invalid { what: "too many fields" })?;
+        Ok((key, Slice { track, start_ps, duration_ps, name, form, fields }))
     }
 
     /// Counts an event on a track; returns its number there.
@@ -250,11 +288,35 @@ impl Sink for Relay<'_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        let &SliceRecord { track, start_ps, duration_ps, name, form, fields } = slice;
-        let key = SliceKey { track, arrival: self.count(track)? };
-        let fields = self.hold(fields);
-        self.call(Call::Slice { track, start_ps, duration_ps, name, form, fields })?;
+        let (key, slice) = self.hold_slice(slice)?;
+        self.call(Call::Slice(slice))?;
         Ok(key)
+    }
+
+    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+        let id =
+            u32::try_from(self.templates.len()).map_err(|_| Error::Invalid { what: "too many templates" })?;
+        self.templates.push(Part::numbers(parts));
+        for (_, part) in parts {
+            if let Part::Fixed(Value::Text(text) | Value::Json(text)) = part {
+                self.room_bytes = self.room_bytes.saturating_sub(text.len());
+            }
+        }
+        self.call(Call::Template(table, parts.into()))?;
+        Ok(TemplateId(id))
+    }
+
+    fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        self.hold_numbers(filled)?;
+        let (key, slice) = self.hold_slice(slice)?;
+        self.call(Call::SliceBy(filled.template, slice))?;
+        Ok(key)
+    }
+
+    fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
+        self.count(track)?;
+        self.hold_numbers(filled)?;
+        self.call(Call::SampleBy { template: filled.template, track, time_ps, value })
     }
 
     fn sample(
@@ -293,127 +355,4 @@ impl Sink for Relay<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ingest::{BuildOptions, Builder, Player};
-    use crate::model::{Bind, FlowPhase, Nesting, TableKind, Unit};
-    use crate::spill::MemoryScratch;
-
-    /// Everything a reader can say, a few thousand times over.
-    fn tell(sink: &mut dyn Sink) -> Result<()> {
-        let table = |name: &str, kind| TableSpec {
-            name: name.to_owned(),
-            kind,
-            name_key: String::new(),
-            doc: String::new(),
-        };
-        let slices = sink.table(table("slices", TableKind::Slices))?;
-        let samples = sink.table(table("samples", TableKind::Samples))?;
-        let side = sink.table(table("side", TableKind::Side))?;
-        assert_eq!(sink.table(table("slices", TableKind::Slices))?, slices);
-        let mut field = |table, name: &str| sink.field(table, FieldSpec::new(name, Unit::None, "", ""));
-        let (number, text, named, unit) = (
-            field(slices, "number")?,
-            field(slices, "text")?,
-            field(slices, "named")?,
-            field(samples, "of")?,
-        );
-        let (note, number_again) = (field(side, "note")?, field(slices, "number")?);
-        assert_eq!(number_again, number);
-        let group = sink.track(TrackSpec::group("all", None, 0))?;
-        let sorted = sink.track(TrackSpec::slices("sorted", Some(group), slices, Nesting::Calls, 0))?;
-        let ordered =
-            sink.track(TrackSpec::slices("ordered", Some(group), slices, Nesting::Concurrent, 1))?;
-        let counter = sink.track(TrackSpec::counter("counter", Some(group), samples, Unit::Count, 2))?;
-        sink.in_order(ordered)?;
-        let arrow = sink.name("arrow")?;
-        let mut before = None;
-        for at in 0..6_000_i64 {
-            let name = sink.name(&format!("name {}", at % 70))?;
-            let (words, json) = (format!("text {}", at % 1_000), format!("[{at}]"));
-            let of_number = [Value::Int(-at), Value::Uint(u64::MAX), Value::Float(0.5), Value::Bool(true)]
-                [at as usize % 4];
-            let of_text = if at % 3 == 0 { Value::Json(&json) } else { Value::Text(&words) };
-            let fields = [(number, of_number), (text, of_text), (named, Value::Name(name))];
-            let track = if at % 2 == 0 { sorted } else { ordered };
-            let start_ps = if at % 2 == 0 { at * 7_919 % 6_000 } else { at };
-            let fields = &fields[..at as usize % 4];
-            let form = Form::Complete;
-            let key = sink.slice(&SliceRecord { track, start_ps, duration_ps: 5, name, form, fields })?;
-            if let Some(before) = before.replace(key).filter(|_| at % 5 == 0) {
-                sink.link(before, key, arrow)?;
-            }
-            sink.sample(counter, at, at as f64, &[(unit, Value::Name(arrow))][..at as usize % 2])?;
-            sink.row(side, &[(note, Value::Text(&words))])?;
-            if at % 10 == 0 {
-                let (phase, bind) =
-                    (if at % 20 == 0 { FlowPhase::Start } else { FlowPhase::End }, Bind::Enclosing);
-                let point =
-                    FlowPoint { key: at as u64 / 20, track: sorted, time_ps: at, phase, bind, name: arrow };
-                sink.flow_point(point)?;
-            }
-            sink.warn(WarningKind::MissingData, "nothing", &|| format!("at {at}"));
-        }
-        sink.describe_track(sorted, TrackSpec::slices("renamed", None, slices, Nesting::Calls, 0))?;
-        sink.rank(RankInfo { source: "test".to_owned(), ..RankInfo::default() });
-        Ok(())
-    }
-
-    /// Plays each batch as soon as it comes.
-    struct AtOnce<'b, 'a> {
-        builder: &'b mut Builder<'a>,
-        player: Player,
-        batches: usize,
-    }
-
-    impl Carrier for AtOnce<'_, '_> {
-        fn carry(&mut self, mut batch: Batch) -> Result<Batch> {
-            self.batches += 1;
-            self.player.play(&mut batch, self.builder)?;
-            Ok(batch)
-        }
-    }
-
-    #[test]
-    fn a_relayed_build_is_the_same_to_the_byte() {
-        // All texts fit the dictionary, some do, none does.
-        [BuildOptions::default().dictionary_bytes, 3_000, 0].into_iter().for_each(check_a_relayed_build);
-    }
-
-    #[track_caller]
-    fn check_a_relayed_build(dictionary_bytes: usize) {
-        let scratch = MemoryScratch::default();
-        let options = BuildOptions { dictionary_bytes, ..BuildOptions::default() };
-        let mut direct = Vec::new();
-        let mut builder = Builder::new(&scratch, &mut direct, options).unwrap();
-        tell(&mut builder).unwrap();
-        let built = builder.finish().unwrap();
-        assert_eq!(built.warnings[0].count, 6_000);
-
-        let mut relayed = Vec::new();
-        let mut builder = Builder::new(&scratch, &mut relayed, options).unwrap();
-        let mut carrier = AtOnce { builder: &mut builder, player: Player::default(), batches: 0 };
-        let mut relay = Relay::new(&scratch, &mut carrier, dictionary_bytes);
-        tell(&mut relay).unwrap();
-        let warnings = relay.end().unwrap();
-        assert!(carrier.batches > 3, "{} batches", carrier.batches);
-        builder.warned(&warnings);
-        assert_eq!(builder.finish().unwrap(), built);
-        assert!(relayed == direct, "{} and {} bytes", relayed.len(), direct.len());
-    }
-
-    #[test]
-    fn an_error_of_the_builder_reaches_the_reader() {
-        struct Full;
-        impl Carrier for Full {
-            fn carry(&mut self, _: Batch) -> Result<Batch> {
-                Err(Error::Storage { what: "full" })
-            }
-        }
-        let scratch = MemoryScratch::default();
-        let mut carrier = Full;
-        let mut relay = Relay::new(&scratch, &mut carrier, 0);
-        let told = tell(&mut relay);
-        assert_eq!(told, Err(Error::Storage { what: "full" }));
-    }
-}
+mod tests;

@@ -1,0 +1,138 @@
+//! A relayed build beside a direct one.
+
+use super::*;
+use crate::ingest::{BuildOptions, Builder, Player};
+use crate::model::{Bind, FlowPhase, Nesting, TableKind, Unit};
+use crate::spill::MemoryScratch;
+
+/// Everything a reader can say, a few thousand times over.
+fn tell(sink: &mut dyn Sink) -> Result<()> {
+    let table = |name: &str, kind| TableSpec {
+        name: name.to_owned(),
+        kind,
+        name_key: String::new(),
+        doc: String::new(),
+    };
+    let slices = sink.table(table("slices", TableKind::Slices))?;
+    let samples = sink.table(table("samples", TableKind::Samples))?;
+    let side = sink.table(table("side", TableKind::Side))?;
+    assert_eq!(sink.table(table("slices", TableKind::Slices))?, slices);
+    let mut field = |table, name: &str| sink.field(table, FieldSpec::new(name, Unit::None, "", ""));
+    let (number, text, named, unit) =
+        (field(slices, "number")?, field(slices, "text")?, field(slices, "named")?, field(samples, "of")?);
+    let (note, number_again) = (field(side, "note")?, field(slices, "number")?);
+    assert_eq!(number_again, number);
+    let group = sink.track(TrackSpec::group("all", None, 0))?;
+    let sorted = sink.track(TrackSpec::slices("sorted", Some(group), slices, Nesting::Calls, 0))?;
+    let ordered = sink.track(TrackSpec::slices("ordered", Some(group), slices, Nesting::Concurrent, 1))?;
+    let counter = sink.track(TrackSpec::counter("counter", Some(group), samples, Unit::Count, 2))?;
+    sink.in_order(ordered)?;
+    let arrow = sink.name("arrow")?;
+    let parts = [(number, Part::Int(1)), (text, Part::Fixed(Value::Text("fixed")))];
+    let short = sink.template(slices, &parts)?;
+    let parts = [(named, Part::Fixed(Value::Name(arrow))), (text, Part::Fixed(Value::Json("[]")))];
+    let parts = [&parts[..], &[(number, Part::Float(0))]].concat();
+    let long = sink.template(slices, &parts)?;
+    let of_sample = sink.template(samples, &[(unit, Part::Float(0))])?;
+    let mut before = None;
+    for at in 0..6_000_i64 {
+        let name = sink.name(&format!("name {}", at % 70))?;
+        let (words, json) = (format!("text {}", at % 1_000), format!("[{at}]"));
+        let of_number =
+            [Value::Int(-at), Value::Uint(u64::MAX), Value::Float(0.5), Value::Bool(true)][at as usize % 4];
+        let of_text = if at % 3 == 0 { Value::Json(&json) } else { Value::Text(&words) };
+        let fields = [(number, of_number), (text, of_text), (named, Value::Name(name))];
+        let track = if at % 2 == 0 { sorted } else { ordered };
+        let start_ps = if at % 2 == 0 { at * 7_919 % 6_000 } else { at };
+        let fields = &fields[..at as usize % 4];
+        let form = Form::Complete;
+        let slice = SliceRecord { track, start_ps, duration_ps: 5, name, form, fields };
+        let numbers = [Number::from(0.5), Number::from(at)];
+        let key = match at / 500 % 3 {
+            0 => sink.slice(&slice)?,
+            1 => sink.slice_by(
+                Filled { template: short, numbers: &numbers },
+                &SliceRecord { fields: &fields[..0], ..slice },
+            )?,
+            _ => sink.slice_by(
+                Filled { template: long, numbers: &numbers[..1] },
+                &SliceRecord { fields: &fields[..0], ..slice },
+            )?,
+        };
+        if let Some(before) = before.replace(key).filter(|_| at % 5 == 0) {
+            sink.link(before, key, arrow)?;
+        }
+        sink.sample(counter, at, at as f64, &[(unit, Value::Name(arrow))][..at as usize % 2])?;
+        sink.sample_by(Filled { template: of_sample, numbers: &numbers[..1] }, counter, at, 1.0)?;
+        sink.row(side, &[(note, Value::Text(&words))])?;
+        if at % 10 == 0 {
+            let (phase, bind) =
+                (if at % 20 == 0 { FlowPhase::Start } else { FlowPhase::End }, Bind::Enclosing);
+            let point =
+                FlowPoint { key: at as u64 / 20, track: sorted, time_ps: at, phase, bind, name: arrow };
+            sink.flow_point(point)?;
+        }
+        sink.warn(WarningKind::MissingData, "nothing", &|| format!("at {at}"));
+    }
+    sink.describe_track(sorted, TrackSpec::slices("renamed", None, slices, Nesting::Calls, 0))?;
+    sink.rank(RankInfo { source: "test".to_owned(), ..RankInfo::default() });
+    Ok(())
+}
+
+/// Plays each batch as soon as it comes.
+struct AtOnce<'b, 'a> {
+    builder: &'b mut Builder<'a>,
+    player: Player,
+    batches: usize,
+}
+
+impl Carrier for AtOnce<'_, '_> {
+    fn carry(&mut self, mut batch: Batch) -> Result<Batch> {
+        self.batches += 1;
+        self.player.play(&mut batch, self.builder)?;
+        Ok(batch)
+    }
+}
+
+#[test]
+fn a_relayed_build_is_the_same_to_the_byte() {
+    // All texts fit the dictionary, some do, none does.
+    [BuildOptions::default().dictionary_bytes, 3_000, 0].into_iter().for_each(check_a_relayed_build);
+}
+
+#[track_caller]
+fn check_a_relayed_build(dictionary_bytes: usize) {
+    let scratch = MemoryScratch::default();
+    let options = BuildOptions { dictionary_bytes, ..BuildOptions::default() };
+    let mut direct = Vec::new();
+    let mut builder = Builder::new(&scratch, &mut direct, options).unwrap();
+    tell(&mut builder).unwrap();
+    let built = builder.finish().unwrap();
+    assert_eq!(built.warnings[0].count, 6_000);
+
+    let mut relayed = Vec::new();
+    let mut builder = Builder::new(&scratch, &mut relayed, options).unwrap();
+    let mut carrier = AtOnce { builder: &mut builder, player: Player::default(), batches: 0 };
+    let mut relay = Relay::new(&scratch, &mut carrier, dictionary_bytes);
+    tell(&mut relay).unwrap();
+    let warnings = relay.end().unwrap();
+    assert!(carrier.batches > 3, "{} batches", carrier.batches);
+    builder.warned(&warnings);
+    assert_eq!(builder.finish().unwrap(), built);
+    assert!(relayed == direct, "{} and {} bytes", relayed.len(), direct.len());
+}
+
+#[test]
+fn an_error_of_the_builder_reaches_the_reader() {
+    struct Full;
+    impl Carrier for Full {
+        fn carry(&mut self, _: Batch) -> Result<Batch> {
+            Err(Error::Storage { what: "full" })
+        }
+    }
+    let scratch = MemoryScratch::default();
+    let mut carrier = Full;
+    let mut relay = Relay::new(&scratch, &mut carrier, 0);
+    let told = tell(&mut relay);
+    assert_eq!(told, Err(Error::Storage { what: "full" }));
+}

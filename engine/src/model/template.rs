@@ -1,0 +1,91 @@
+//! Templates: the fields that many rows have in common. The rows of a loop's instruction differ in few of their fields;
+//! a reader hands over the others once.
+
+use super::{FieldId, Value};
+
+/// A template's number in the order of definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TemplateId(pub u32);
+
+/// The value of a template's field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Part {
+    /// The same in all rows.
+    Fixed(Value<'static>),
+    /// The integer at this place of the row's numbers.
+    Int(u8),
+    /// The float at this place of the row's numbers.
+    Float(u8),
+}
+
+impl Part {
+    /// The value of a row with these numbers. Zero where the row has too few of them.
+    #[must_use]
+    pub fn value(self, numbers: &[Number]) -> Value<'static> {
+        let bits = |place: u8| numbers.get(usize::from(place)).map_or(0, |number| number.0);
+        match self {
+            Self::Fixed(value) => value,
+            Self::Int(place) => Value::Int(bits(place).cast_signed()),
+            Self::Float(place) => Value::Float(f64::from_bits(bits(place))),
+        }
+    }
+
+    /// How many numbers a row needs for these parts.
+    #[must_use]
+    pub fn numbers(parts: &[(FieldId, Self)]) -> usize {
+        let needed = parts.iter().map(|(_, part)| match part {
+            Self::Fixed(_) => 0,
+            Self::Int(place) | Self::Float(place) => usize::from(*place) + 1,
+        });
+        needed.max().unwrap_or(0)
+    }
+}
+
+/// The bits of an integer or of a float: the template says which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number(pub u64);
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self(value.cast_unsigned())
+    }
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self(value.to_bits())
+    }
+}
+
+/// What a row gets from a template: its first fields.
+#[derive(Debug, Clone, Copy)]
+pub struct Filled<'n> {
+    /// The template.
+    pub template: TemplateId,
+    /// The numbers that it asks for.
+    pub numbers: &'n [Number],
+}
+
+/// Templates of a sink that spells the fields of each row out.
+#[derive(Debug, Default)]
+pub struct Templates(Vec<Vec<(FieldId, Part)>>);
+
+impl Templates {
+    /// Keeps a template.
+    pub fn define(&mut self, parts: &[(FieldId, Part)]) -> TemplateId {
+        self.0.push(parts.to_vec());
+        TemplateId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// The fields of a row: those of the template, then the others. `None` where the template is unknown.
+    #[must_use]
+    pub fn fields<'v>(
+        &self,
+        filled: Filled<'_>,
+        others: &[(FieldId, Value<'v>)],
+    ) -> Option<Vec<(FieldId, Value<'v>)>> {
+        let parts = self.0.get(filled.template.0 as usize)?;
+        let of_template = parts.iter().map(|(field, part)| (*field, part.value(filled.numbers)));
+        Some(of_template.chain(others.iter().copied()).collect())
+    }
+}
