@@ -15,6 +15,7 @@ use nprof_benches::generate::{Meta, Settings, cache, generate};
 use nprof_benches::ingest;
 use nprof_benches::source::Source;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
 
 /// Values that are encoded together.
@@ -385,7 +386,7 @@ mod search {
         bencher.bench(|| {
             EVENTS
                 .segment
-                .search(&Pattern::text(needle), HitPage::first(0), &AllCores(&|| true))
+                .search(&Pattern::text(needle), HitPage::first(0), Work::on(&AllCores))
                 .map(|found| found.rows)
         });
     }

@@ -20,6 +20,7 @@ use nprof_benches::traces;
 use nprof_benches::usage::{self, Usage};
 use nprof_capture::formats::detect::{Format, HEAD_LEN, detect};
 use nprof_capture::formats::{ntff, trace_event};
+use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{Taking, write_segment_while};
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -129,14 +130,19 @@ fn segment(trace: &Path, path: &Path) -> Result<()> {
     let is_ntff = matches!(detect(&bytes[..bytes.len().min(HEAD_LEN)])?, Format::Ntff);
     let mut built = None;
     let usage = usage::of_work(|| {
-        let written =
-            write_segment_while(path, BuildOptions::default(), Taking::Beside, &|| true, |sink, space| {
+        let written = write_segment_while(
+            path,
+            BuildOptions::default(),
+            Taking::Beside,
+            Cancel::NEVER,
+            |sink, space| {
                 if is_ntff {
                     ntff::read(&bytes, None, space, sink, &mut |_| {})
                 } else {
                     trace_event::read_bytes(&bytes, trace_event::Context::default(), sink, &mut |_| {})
                 }
-            });
+            },
+        );
         built = Some(written);
     });
     let Some(Ok(built)) = built else { anyhow::bail!("{}: {built:?}", trace.display()) };

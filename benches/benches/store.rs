@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nprof_capture::device::simulated::{self, Settings};
 use nprof_engine::base::Interval;
+use nprof_engine::exec::Work;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{AllCores, SegmentFile, WriteError, write_segment};
 use nprof_engine::query::{HitPage, Pattern};
@@ -84,7 +85,7 @@ fn questions(path: &Path) {
     let (_, window) = view(0.1);
     report(
         "selection, 10 %",
-        time(|| drop(black_box(segment.selection(&tracks, window, &AllCores(&|| true))))),
+        time(|| drop(black_box(segment.selection(&tracks, window, Work::on(&AllCores))))),
     );
     report(
         "search, rare text",
@@ -92,7 +93,7 @@ fn questions(path: &Path) {
             drop(black_box(segment.search(
                 &Pattern::text("layers.7"),
                 HitPage::first(100),
-                &AllCores(&|| true),
+                Work::on(&AllCores),
             )))
         }),
     );

@@ -265,8 +265,9 @@ fn counter<T: Fixed + Into<u32>>(
 #[cfg(test)]
 mod tests {
     use nprof_engine::base::Interval;
+    use nprof_engine::exec::Work;
     use nprof_engine::native::SegmentFile;
-    use nprof_engine::query::{HitPage, OneHand, Pattern};
+    use nprof_engine::query::{HitPage, Pattern};
 
     use super::*;
     use crate::generate::files::read_texts;
@@ -287,11 +288,11 @@ mod tests {
         let segment = SegmentFile::open_file(&path).unwrap().unwrap();
         let tracks = segment.slice_tracks(None);
         assert_eq!(tracks.len(), ENGINES.len() + meta.dmas.len());
-        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX), &OneHand).unwrap();
+        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX), Work::IN_PLACE).unwrap();
         assert_eq!(all.count, meta.instructions[0]);
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
         let rows = segment
-            .search(&Pattern::text(texts.lines().next().unwrap()), HitPage::first(1), &OneHand)
+            .search(&Pattern::text(texts.lines().next().unwrap()), HitPage::first(1), Work::IN_PLACE)
             .unwrap()
             .rows;
         assert!(!rows.is_empty());

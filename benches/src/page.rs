@@ -2,7 +2,7 @@
 //! a selection over a segment that it holds in memory.
 
 use nprof_engine::base::{Interval, Result};
-use nprof_engine::query::OneHand;
+use nprof_engine::exec::Work;
 use nprof_engine::segment::Segment;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::tile::Tile;
@@ -46,6 +46,7 @@ impl Page {
     /// # Errors
     /// Where the segment is damaged.
     pub fn select_all(&self) -> Result<u64> {
-        Ok(answer::selection(&self.segment, Interval::new(i64::MIN / 4, i64::MAX / 4), None, &OneHand)?.count)
+        Ok(answer::selection(&self.segment, Interval::new(i64::MIN / 4, i64::MAX / 4), None, Work::IN_PLACE)?
+            .count)
     }
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
+use nprof_engine::exec::Work;
 use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::query::{HitPage, Pattern};
@@ -140,7 +141,7 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             "G1",
             &questions.spans,
             |&(start, end)| {
-                Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)), &AllCores(&|| true))?)
+                Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)), Work::on(&AllCores))?)
             },
             |_, selection| {
                 let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
@@ -151,7 +152,7 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             NAME,
             "S1",
             &questions.needles,
-            |needle| Ok(segment.search(&Pattern::text(needle), HitPage::first(0), &AllCores(&|| true))?.rows),
+            |needle| Ok(segment.search(&Pattern::text(needle), HitPage::first(0), Work::on(&AllCores))?.rows),
             |_, rows| Answer { rows: rows.len(), sum: 0 },
         )?,
         tiles(&segment, questions, whole)?,

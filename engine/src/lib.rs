@@ -13,6 +13,7 @@
 pub mod base;
 pub mod block;
 pub mod codec;
+pub mod exec;
 pub mod index;
 pub mod ingest;
 pub mod metrics;

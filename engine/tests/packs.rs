@@ -7,12 +7,13 @@ use std::ops::ControlFlow;
 
 use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::block::rate;
+use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
     Unit, Value,
 };
-use nprof_engine::query::{Finding, HitPage, OneHand, Part, Pattern};
+use nprof_engine::query::{Finding, HitPage, Part, Pattern};
 use nprof_engine::segment::{Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -191,10 +192,10 @@ proptest! {
             prop_assert_eq!(samples, given);
         }
         let all: Vec<&Given> = tracks.iter().flatten().collect();
-        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), &OneHand).unwrap();
+        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
         let matching = all.iter().filter(|given| given.text.as_deref().is_some_and(|text| text.contains("ab")));
         prop_assert_eq!(hits.rows.len(), matching.count() as u64);
-        let selection = segment.selection(&segment.slice_tracks(None), window, &OneHand).unwrap();
+        let selection = segment.selection(&segment.slice_tracks(None), window, Work::IN_PLACE).unwrap();
         let others = (0..others).filter(|row| window.overlaps(row * 100, row * 100 + 50)).count();
         let inside = all.iter().filter(|given| window.overlaps(given.start_ps, given.start_ps + given.duration_ps));
         prop_assert_eq!(selection.count, (inside.count() + others) as u64);

@@ -5,12 +5,13 @@
 
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::block::{BlockColumn, BlockValues};
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{HitPage, OneHand, Pattern};
+use nprof_engine::query::{HitPage, Pattern};
 use nprof_engine::segment::{BlockReader, ColumnRole, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -227,7 +228,7 @@ fn check_statistics(executed: &[Executed], options: BuildOptions) {
         let at = |percent: i64| first + (last - first) / 100 * percent;
         let span = Interval::new(at(from), at(to));
         let inside = |one: &&Executed| span.overlaps(one.start_ps, one.start_ps + one.duration_ps);
-        let selection = segment.selection(&[TRACK], span, &OneHand).unwrap();
+        let selection = segment.selection(&[TRACK], span, Work::IN_PLACE).unwrap();
         assert_eq!(selection.count, executed.iter().filter(inside).count() as u64);
         let (mut busy_ps, mut covered_to) = (0, span.start.0);
         for one in executed.iter().filter(inside) {
@@ -258,14 +259,21 @@ fn search_finds_texts_with_and_without_postings() {
         let is_match =
             |one: &&Executed| one.operands.contains(needle) || one.opcode.to_lowercase().contains(needle);
         let pattern = Pattern::text(needle);
-        let found = segment.search(&pattern, HitPage::first(3), &OneHand).unwrap();
+        let found = segment.search(&pattern, HitPage::first(3), Work::IN_PLACE).unwrap();
         // Again, with what was seen, and by several at once.
         assert_eq!(
-            segment.search(&pattern, HitPage::first(3), &AllCores(&|| true)).unwrap(),
+            segment.search(&pattern, HitPage::first(3), Work::on(&AllCores)).unwrap(),
             found,
             "{needle}"
         );
-        assert_eq!(segment.search(&pattern, HitPage::first(3), &AllCores(&|| false)), Err(Error::Unwanted));
+        assert_eq!(
+            segment.search(
+                &pattern,
+                HitPage::first(3),
+                Work { exec: &AllCores, cancel: Cancel::when(&|| true) }
+            ),
+            Err(Error::Cancelled)
+        );
         let expected: Vec<u32> =
             (0..).zip(&executed).filter(|(_, one)| is_match(one)).map(|(row, _)| row).collect();
         assert_eq!(found.rows.iter().collect::<Vec<_>>(), expected, "{needle}");

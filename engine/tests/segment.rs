@@ -7,12 +7,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nprof_engine::base::{Error, Interval, Time};
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{HitPage, HitPlace, OneHand, Pattern, Syntax};
+use nprof_engine::query::{HitPage, HitPlace, Pattern, Syntax};
 use nprof_engine::segment::{Fetched, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -185,17 +186,17 @@ proptest! {
             slices.iter().filter(|g| window.overlaps(g.start_ps, g.start_ps + g.duration_ps)).collect();
         let (found, truncated) = segment.window(&ids(&segment), window, 1000).unwrap();
         prop_assert_eq!((found.len(), truncated), (inside.len(), false));
-        let selection = segment.selection(&ids(&segment), window, &OneHand).unwrap();
+        let selection = segment.selection(&ids(&segment), window, Work::IN_PLACE).unwrap();
         prop_assert_eq!(selection.count, inside.len() as u64);
-        prop_assert_eq!(&segment.selection(&ids(&segment), window, &AllCores(&|| true)).unwrap(), &selection);
-        let unwanted = segment.selection(&ids(&segment), window, &AllCores(&|| false));
-        prop_assert_eq!(unwanted, Err(Error::Unwanted));
+        prop_assert_eq!(&segment.selection(&ids(&segment), window, Work::on(&AllCores)).unwrap(), &selection);
+        let unwanted = segment.selection(&ids(&segment), window, Work { exec: &AllCores, cancel: Cancel::when(&|| true) });
+        prop_assert_eq!(unwanted, Err(Error::Cancelled));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
-        for of in answer::selection(&segment, window, None, &OneHand).unwrap().by_name {
+        for of in answer::selection(&segment, window, None, Work::IN_PLACE).unwrap().by_name {
             check_times(&inside, window, of)?;
         }
-        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), &OneHand).unwrap();
+        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
         let matching = slices.iter().filter(|g| g.text.as_deref().is_some_and(|t| t.contains("ab"))).count();
         prop_assert_eq!(hits.rows.len(), matching as u64);
         prop_assert_eq!(hits.hits.len(), matching.min(5));
@@ -224,13 +225,13 @@ proptest! {
             }
         }
         let pattern = Pattern::new(pattern, Syntax::Regex).unwrap();
-        let rows = segment.search(&pattern, HitPage::first(0), &OneHand).unwrap().rows;
+        let rows = segment.search(&pattern, HitPage::first(0), Work::IN_PLACE).unwrap().rows;
         prop_assert_eq!(rows.iter().collect::<Vec<_>>(), expected.iter().map(|hit| hit.1).collect::<Vec<_>>());
         expected.sort_unstable();
         let hit = expected.get(at.1.index(expected.len().max(1))).filter(|_| at.2);
         let (start_ps, row) = hit.map_or((at.0, 0), |&(start_ps, row, _)| (start_ps, row));
         let at = HitPlace { start_ps, row };
-        let found = answer::search(&segment, &pattern, HitPage { at, before, after }, &AllCores(&|| true)).unwrap();
+        let found = answer::search(&segment, &pattern, HitPage { at, before, after }, Work::on(&AllCores)).unwrap();
         let place = expected.partition_point(|&(start_ps, row, _)| (start_ps, row) < (at.start_ps, at.row));
         let (first, end) = (place.saturating_sub(before), expected.len().min(place + after));
         let hits: Vec<_> =
@@ -424,7 +425,7 @@ fn the_ends_of_time_are_within_reach() {
     // Enough for a pyramid over all of time.
     slices.extend((0..9_000).map(|step| at(-far + step * (far / 4_600), 1)));
     let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
-    let all = segment.selection(&ids(&segment), Interval::new(-far, far), &OneHand).unwrap();
+    let all = segment.selection(&ids(&segment), Interval::new(-far, far), Work::IN_PLACE).unwrap();
     assert_eq!(all.count + 1, slices.len() as u64, "all but the one that stands where the span ends");
     for level in (0..=Level::COARSEST.number()).filter_map(Level::new) {
         for time in [-far, -1, 0, far] {

@@ -7,10 +7,11 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::device::simulated::{self, Settings};
+use nprof_engine::exec::Work;
 use nprof_engine::base::Interval;
 use nprof_engine::codec;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::query::{HitPage, HitPlace, OneHand, Pattern, Syntax};
+use nprof_engine::query::{HitPage, HitPlace, Pattern, Syntax};
 use nprof_engine::segment::{Segment, WORDS};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId};
@@ -88,11 +89,11 @@ fn ask(bytes: Vec<u8>) {
     let Ok(segment) = Segment::open(bytes) else { return };
     let _ = segment.anatomy();
     let span = Interval::new(0, 1_000_000_000);
-    let _ = answer::search(&segment, &Pattern::text("matmul"), HitPage::first(10), &OneHand);
+    let _ = answer::search(&segment, &Pattern::text("matmul"), HitPage::first(10), Work::IN_PLACE);
     if let Ok(pattern) = Pattern::new("size > \\d|x", Syntax::Regex) {
-        let _ = answer::search(&segment, &pattern, HitPage::around(HitPlace { start_ps: 1_000_000, row: 3 }, 10), &OneHand);
+        let _ = answer::search(&segment, &pattern, HitPage::around(HitPlace { start_ps: 1_000_000, row: 3 }, 10), Work::IN_PLACE);
     }
-    let _ = answer::selection(&segment, span, None, &OneHand);
+    let _ = answer::selection(&segment, span, None, Work::IN_PLACE);
     let _ = answer::window(&segment, span, None, 100);
     let _ = answer::summary(&segment, 0);
     for row in [0, 1, 100, u32::MAX] {

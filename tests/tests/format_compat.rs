@@ -7,12 +7,13 @@
 use std::path::PathBuf;
 
 use nprof_engine::base::Interval;
+use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, RankInfo, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Unit, Value,
     WarningKind,
 };
-use nprof_engine::query::{HitPage, OneHand, Pattern};
+use nprof_engine::query::{HitPage, Pattern};
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::wire::answer;
@@ -149,7 +150,7 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     assert_eq!(footer.warnings.len(), 1);
     assert_eq!(footer.flows.arrows, given - 1);
     let tracks = segment.slice_tracks(None);
-    let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), &OneHand).unwrap();
+    let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), Work::IN_PLACE).unwrap();
     // One row on the first of the tracks of few rows, two on the second, and so on.
     assert_eq!(all.count, given + 15);
     let (found, _) = segment.window(&tracks, Interval::new(50_000_000, 51_000_000), 100).unwrap();
@@ -157,8 +158,11 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     assert_eq!(names, ["LDWEIGHTS", "ACTIVATE"]);
     let detail = answer::slice(&segment, found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    let matches =
-        segment.search(&Pattern::text("operand 50"), HitPage::first(1_000), &OneHand).unwrap().rows.len();
+    let matches = segment
+        .search(&Pattern::text("operand 50"), HitPage::first(1_000), Work::IN_PLACE)
+        .unwrap()
+        .rows
+        .len();
     let matching = (0..rows).filter(|at| at % 3 == 2 && (at % 500).to_string().starts_with("50")).count();
     assert_eq!(matches, matching as u64);
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();

@@ -5,9 +5,9 @@
 use nprof_tests::source::{Source, project_root, read_all};
 
 /// The engine's layers: each imports only those before it.
-const ENGINE_LAYERS: [&str; 13] = [
-    "base", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query", "metrics",
-    "wire", "native",
+const ENGINE_LAYERS: [&str; 14] = [
+    "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
+    "metrics", "wire", "native",
 ];
 /// The page's layers: each imports only those before it. `draw` draws what `fetch` has brought.
 const PAGE_LAYERS: [&str; 4] = ["view", "fetch", "draw", "ui"];

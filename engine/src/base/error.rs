@@ -45,7 +45,7 @@ pub enum Error {
         what: &'static str,
     },
     /// Nobody waits for the answer any more.
-    Unwanted,
+    Cancelled,
     /// The caller's own mistake, or an answer that does not exist.
     Invalid {
         /// What is wrong.
@@ -78,7 +78,7 @@ impl fmt::Display for Error {
             }
             Self::Missing { offset, len } => write!(f, "bytes {offset}+{len} are not here yet"),
             Self::Storage { what } => write!(f, "storage failed: {what}"),
-            Self::Unwanted => f.write_str("the question was called off"),
+            Self::Cancelled => f.write_str("the work was cancelled"),
             Self::Invalid { what } => f.write_str(what),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::encoders::Encoders;
 use super::track_writer::{ColumnOutput, TrackOutput};
-use super::workers::{Workers, gather};
 use crate::base::Result;
 use crate::block::{ColumnType, ZoneMap};
 use crate::codec::{self, Encoder};
@@ -68,7 +68,7 @@ impl TableAssembler {
     pub fn finish(
         self,
         id: TableId,
-        workers: &mut dyn Workers,
+        encoders: &Encoders<'_>,
         writer: &mut PieceWriter<'_>,
     ) -> Result<WrittenTable> {
         let mut bytes = Vec::new();
@@ -77,7 +77,7 @@ impl TableAssembler {
         let mut whole: Vec<ColumnOutput> = self.columns.into_values().collect();
         whole.iter_mut().for_each(|column| column.pad(self.blocks.packs()));
         let is_small = writer.has_annex();
-        let encoded = gather(workers, whole.len(), |at, encoder| {
+        let encoded = encoders.gather(whole.len(), |at, encoder| {
             if is_small { (whole[at].encode_small(encoder), None) } else { whole[at].encode(encoder) }
         });
         let mut columns = Vec::new();

@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Alone;
 use super::dictionary::Dictionary;
 use super::flows::{Link, Links};
 use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
@@ -13,6 +12,7 @@ use super::take::{Given, RowFields};
 use super::template::Template;
 use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Interval, Result};
+use crate::exec::InPlace;
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, Sink, SliceKey, SliceRecord, TableId,
     TableKind, TableSpec, TemplateId, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
@@ -104,7 +104,7 @@ impl<'a> Builder<'a> {
         output: &'a mut (dyn Output + Send),
         options: BuildOptions,
     ) -> Result<Self> {
-        let back = Back::new(PieceWriter::new(output)?, Alone::default());
+        let back = Back::new(PieceWriter::new(output)?, &InPlace);
         Ok(Self::with_line(scratch, Direct(back), options))
     }
 

@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
+use super::encoders::Encoders;
 use super::flows::write_arrows;
 use super::line::{Backed, Emptied, Line, Place, Size, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
 use super::track_writer::{GROUP_ROWS, TrackOutput};
-use super::workers::Workers;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::model::{
@@ -75,10 +75,10 @@ impl Builder<'_> {
         sorted.send(&mut binder, &mut arrivals)?;
         let texts = self.names.len();
         let back = self.line.end()?;
-        let Backed { mut writer, tracks: outputs, chunks, mut workers } =
+        let Backed { mut writer, tracks: outputs, chunks, encoders } =
             back.finish(span, &self.names.into_rest(), size)?;
         let mut written = Written { metas, outputs };
-        let (tables, columns) = written.assemble(self.tables, &mut *workers, &mut writer)?;
+        let (tables, columns) = written.assemble(self.tables, &encoders, &mut writer)?;
         let tracks = written.metas;
         let mut warnings = self.warnings;
         let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
@@ -94,7 +94,7 @@ impl Builder<'_> {
             links.for_each(|link| take(Arrow { from: row(link.from), to: row(link.to), name: link.name }))
         };
         let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
-        let flows = write_arrows(&for_each_arrow, self.scratch, &mut *workers, &mut writer)?;
+        let flows = write_arrows(&for_each_arrow, self.scratch, &encoders, &mut writer)?;
         let footer = Footer {
             rank: self.rank,
             tables,
@@ -130,7 +130,7 @@ impl Written {
     fn assemble(
         &mut self,
         specs: Vec<TableSpec>,
-        workers: &mut dyn Workers,
+        encoders: &Encoders<'_>,
         writer: &mut PieceWriter<'_>,
     ) -> Result<(Vec<TableMeta>, Vec<ColumnMeta>)> {
         let (mut tables, mut columns) = (Vec::new(), Vec::new());
@@ -159,7 +159,7 @@ impl Written {
                 }
                 table.add(output);
             }
-            let written = table.finish(id, workers, writer)?;
+            let written = table.finish(id, encoders, writer)?;
             tables.push(TableMeta { spec, first_row, rows: written.rows, blocks: written.blocks });
             columns.extend(written.columns);
             first_row += written.rows;

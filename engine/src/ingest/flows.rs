@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::workers::{Workers, gather};
+use super::encoders::Encoders;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::codec::Encoder;
@@ -153,16 +153,16 @@ pub type ForEachArrow<'f> = &'f (dyn Fn(&mut dyn FnMut(Arrow) -> Result<()>) -> 
 pub fn write_arrows(
     for_each: ForEachArrow<'_>,
     scratch: &dyn Scratch,
-    workers: &mut dyn Workers,
+    encoders: &Encoders<'_>,
     writer: &mut PieceWriter<'_>,
 ) -> Result<FlowsMeta> {
     const ENDS: [End; 2] = [End::From, End::To];
-    let sorted = gather(workers, ENDS.len(), |at, _| Direction::sorted(ENDS[at], for_each, scratch));
+    let sorted = encoders.gather(ENDS.len(), |at, _| Direction::sorted(ENDS[at], for_each, scratch));
     let directions = sorted.into_iter().map(|direction| direction.map(Mutex::new));
     let directions = directions.collect::<Result<Vec<_>>>()?;
     let mut writers = ENDS.map(|_| FlowsWriter::default());
     loop {
-        let chunks = gather(workers, ENDS.len(), |at, encoder| {
+        let chunks = encoders.gather(ENDS.len(), |at, encoder| {
             directions[at].lock().unwrap_or_else(PoisonError::into_inner).chunks(encoder)
         });
         let mut is_done = true;

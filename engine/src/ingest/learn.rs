@@ -7,11 +7,12 @@ use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::encoders::Encoders;
 use super::rows::Rows;
 use super::track_writer::GROUP_ROWS;
-use super::workers::{Alone, Workers, gather};
 use crate::block::ColumnType;
 use crate::codec;
+use crate::exec::InPlace;
 use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
 
 /// Rows that a choice is made by: enough to see a loop many times.
@@ -74,7 +75,7 @@ impl Column<'_> {
 
 impl Learner {
     /// Learns how the rows of a track repeat themselves.
-    pub fn new(rows: &Rows, workers: &mut dyn Workers) -> Self {
+    pub fn new(rows: &Rows, encoders: &Encoders<'_>) -> Self {
         let sample = rows.len().min(SAMPLE_ROWS);
         let mut learner = Self { starts: Starts::Plain, program: None };
         if rows.durations.is_empty() || sample < 2 {
@@ -84,7 +85,7 @@ impl Learner {
         let plain = columns.iter().map(|column| plain_bits(column, sample)).collect::<Vec<_>>();
         let keys = if sample >= MIN_ROWS { candidates(&columns, sample) } else { Vec::new() };
         let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
-        let tried = gather(workers, keys.len(), |at, _| {
+        let tried = encoders.gather(keys.len(), |at, _| {
             // Entries become fewer with the rows: all that wait say more than the sample.
             let distinct = distinct_keys(rows, columns[keys[at]].of)?;
             let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
@@ -108,7 +109,7 @@ impl Learner {
 
     /// The codes of these rows, with the program brought up to date; `None` where they have no program: the key is
     /// missing somewhere, or there are too many.
-    pub fn codes(&mut self, rows: &Rows, workers: &mut dyn Workers) -> Option<Vec<u32>> {
+    pub fn codes(&mut self, rows: &Rows, encoders: &Encoders<'_>) -> Option<Vec<u32>> {
         let learned = self.program.as_mut()?;
         let (role, kind) = learned.program.key;
         let keys = key_values(rows, role, kind)?;
@@ -116,7 +117,7 @@ impl Learner {
         let codes = learned.assign(keys)?;
         if learned.program.successors.len() > known {
             let columns = columns_of(rows, rows.len());
-            learned.extend(&columns, &codes, known, workers);
+            learned.extend(&columns, &codes, known, encoders);
         }
         Some(codes)
     }
@@ -253,7 +254,7 @@ impl Learned {
         };
         let mut learned = Self { codes: FxHashMap::default(), program, key_at: key };
         let codes = learned.assign(&columns[key].values[..sample])?;
-        learned.extend(columns, &codes, 0, &mut Alone::default());
+        learned.extend(columns, &codes, 0, &Encoders::new(&InPlace));
         let entries = learned.program.successors.len();
         let mut bits: Vec<usize> = (0..columns.len())
             .map(|at| {
@@ -328,7 +329,7 @@ impl Learned {
     }
 
     /// Says of the codes from `known` on what usually goes with them in these rows.
-    fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize, workers: &mut dyn Workers) {
+    fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize, encoders: &Encoders<'_>) {
         let total = self.program.successors.len();
         // Rows of each new code, together.
         let mut ends = vec![0_usize; total - known];
@@ -355,7 +356,7 @@ impl Learned {
             }
         }
         let (key_at, of) = (self.key_at, &self.program.columns);
-        let told = gather(workers, of.len(), |index, _| {
+        let told = encoders.gather(of.len(), |index, _| {
             let column = columns.iter().find(|column| column.of == of[index].of && index != key_at);
             let mut scratch = Vec::new();
             let mut usual = |at| column.and_then(|column| usual_of(column, rows_of(at), &mut scratch));

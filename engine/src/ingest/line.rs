@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use super::encoders::Encoders;
 use super::held::Held;
 use super::rows::Rows;
 use super::track_writer::{TrackOutput, TrackWriter};
-use super::workers::{Workers, gather};
 use crate::base::{Interval, Result};
 use crate::codec::{Around, Texts};
+use crate::exec::Exec;
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::PieceWriter;
 
@@ -69,7 +70,7 @@ pub trait Line<'a> {
 /// The back of a build.
 pub struct Back<'a> {
     pub(super) writer: PieceWriter<'a>,
-    workers: Box<dyn Workers + 'a>,
+    encoders: Encoders<'a>,
     tracks: BTreeMap<Place, TrackWriter>,
     held: Held,
     /// Chunks of the dictionary, encoded: they are written together at the end, and small.
@@ -83,14 +84,14 @@ pub(super) struct Backed<'a> {
     /// Chunks of the dictionary.
     pub chunks: Vec<Vec<u8>>,
     /// For what is still to be encoded.
-    pub workers: Box<dyn Workers + 'a>,
+    pub encoders: Encoders<'a>,
 }
 
 impl<'a> Back<'a> {
-    /// Writes through `writer`, with the help of `workers`.
-    pub fn new(writer: PieceWriter<'a>, workers: impl Workers + 'a) -> Self {
+    /// Writes through `writer`, and encodes on `exec`.
+    pub fn new(writer: PieceWriter<'a>, exec: &'a dyn Exec) -> Self {
         let (tracks, held) = (BTreeMap::new(), Held::default());
-        Self { writer, workers: Box::new(workers), tracks, held, chunks: Vec::new() }
+        Self { writer, encoders: Encoders::new(exec), tracks, held, chunks: Vec::new() }
     }
 
     /// Encodes and writes a group, or holds it until all rows of its track are known to be few.
@@ -109,7 +110,7 @@ impl<'a> Back<'a> {
 
     fn write(&mut self, mut group: TrackGroup) -> Result<Emptied> {
         let track = self.tracks.entry(group.place).or_insert_with(|| TrackWriter::new(group.kind));
-        track.write(&group.rows, &group.waits, &mut *self.workers, &mut self.writer)?;
+        track.write(&group.rows, &group.waits, &self.encoders, &mut self.writer)?;
         group.rows.clear();
         Ok(Emptied(group.rows))
     }
@@ -120,7 +121,7 @@ impl<'a> Back<'a> {
     }
 
     fn encode_texts(&mut self, chunks: &[Texts], around: Around) {
-        self.chunks.extend(gather(&mut *self.workers, chunks.len(), |at, encoder| {
+        self.chunks.extend(self.encoders.gather(chunks.len(), |at, encoder| {
             let mut bytes = Vec::new();
             encoder.within(around, |encoder| encoder.texts(chunks[at].iter(), &mut bytes));
             bytes
@@ -138,14 +139,13 @@ impl<'a> Back<'a> {
             Size::Large => Around::Nothing,
         };
         self.encode_texts(rest, around);
-        let Self { mut writer, mut workers, tracks, held, chunks } = self;
+        let Self { mut writer, encoders, tracks, held, chunks } = self;
         let packs = held.into_packs(&tracks);
-        let packed = gather(&mut *workers, packs.len(), |at, encoder| {
-            encoder.within(around, |encoder| packs[at].encode(encoder))
-        });
+        let packed = encoders
+            .gather(packs.len(), |at, encoder| encoder.within(around, |encoder| packs[at].encode(encoder)));
         let (places, open): (Vec<_>, Vec<_>) =
             tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
-        let closed = gather(&mut *workers, open.len(), |at, encoder| {
+        let closed = encoders.gather(open.len(), |at, encoder| {
             let track: Option<TrackWriter> = open[at].lock().ok()?.take();
             Some(track?.close(span, encoder))
         });
@@ -158,7 +158,7 @@ impl<'a> Back<'a> {
                 tracks.insert(place, track.write(&mut writer)?);
             }
         }
-        Ok(Backed { writer, tracks, chunks, workers })
+        Ok(Backed { writer, tracks, chunks, encoders })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`Builder`] takes events ([`crate::model::Sink`]). Rows of tracks that come in order are encoded as they come, a group of
 //! blocks at a time; all others are sorted by track and time in bounded memory ([`crate::spill`] holds what does not fit) and
-//! encoded at the end. [`Workers`] share the encoding of a group. What belongs together is then put together: block lists,
+//! encoded at the end. [`crate::exec::Exec`] shares the encoding of a group. What belongs together is then put together: block lists,
 //! directories, postings, arrows.
 
 mod assemble;
@@ -10,6 +10,7 @@ mod binder;
 mod builder;
 mod dictionary;
 mod encode;
+mod encoders;
 mod finish;
 mod flows;
 mod held;
@@ -26,11 +27,9 @@ mod rows;
 mod take;
 mod template;
 mod track_writer;
-mod workers;
 
 pub use builder::{BuildOptions, Builder};
 pub use finish::Built;
 pub use line::{Back, Emptied, Line, Place, TrackGroup};
 pub use player::Player;
 pub use relay::{Batch, Carrier, Relay};
-pub use workers::{Alone, Workers};

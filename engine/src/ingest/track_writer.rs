@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 
 use super::encode::{EncodedBlock, EncodedColumn, Group};
+use super::encoders::Encoders;
 use super::lanes::Lanes;
 use super::learn::Learner;
 use super::rows::Rows;
-use super::workers::{Workers, gather};
 use crate::base::{Interval, Result};
 use crate::block::{ColumnType, ROWS, ValuesRef, ZoneMap};
 use crate::codec::Encoder;
@@ -128,20 +128,20 @@ impl TrackWriter {
         &mut self,
         rows: &Rows,
         waits: &[u32],
-        workers: &mut dyn Workers,
+        encoders: &Encoders<'_>,
         writer: &mut PieceWriter<'_>,
     ) -> Result<()> {
         if rows.len() == 0 {
             return Ok(());
         }
-        let learner = self.learner.get_or_insert_with(|| Learner::new(rows, workers));
-        let codes = learner.codes(rows, workers);
+        let learner = self.learner.get_or_insert_with(|| Learner::new(rows, encoders));
+        let codes = learner.codes(rows, encoders);
         let group = Group { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
         let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
         // Lanes and pyramid need the rows in order: one task of its own, beside those of the blocks.
         let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
-        let blocks = gather(workers, ranges.len() + 1, |task, encoder| match task.checked_sub(1) {
+        let blocks = encoders.gather(ranges.len() + 1, |task, encoder| match task.checked_sub(1) {
             Some(block) => Some(group.block(ranges[block].clone(), reaches[block], encoder)),
             None => {
                 if let Ok(mut in_order) = in_order.lock() {
@@ -152,7 +152,7 @@ impl TrackWriter {
             }
         });
         let Ok((shape, lanes, shifts)) = in_order.into_inner() else { return Ok(()) };
-        let of_lanes = gather(workers, ranges.len(), |at, encoder| {
+        let of_lanes = encoders.gather(ranges.len(), |at, encoder| {
             let mut block = EncodedBlock::default();
             for (role, values) in [(ColumnRole::Lane, &lanes), (ColumnRole::LaneShift, &shifts)] {
                 if !values.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
+use crate::exec::Work;
 use crate::model::{OwnedValue, TrackId, Unit};
-use crate::query::OneHand;
 use crate::segment::{Bytes, Segment};
 
 /// The explanation of a name's self time.
@@ -25,7 +25,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     // Instants at the very end count too.
     let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
     let tracks = segment.slice_tracks(None);
-    let selection = segment.selection(&tracks, whole, &OneHand)?;
+    let selection = segment.selection(&tracks, whole, Work::IN_PLACE)?;
     let footer = segment.footer();
     let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
     let totals = vec![

@@ -1,10 +1,10 @@
 //! A back that runs beside the front, on a thread of its own.
 
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
 use crate::base::{Error, Result};
 use crate::codec::Texts;
+use crate::exec::{Feeder, conveyor};
 use crate::ingest::{Back, Emptied, Line, TrackGroup};
 
 /// Loads on their way: one waits while another is written and a third is filled.
@@ -18,27 +18,24 @@ enum Load {
 
 /// The front's end of the line.
 pub struct Beside<'scope> {
-    loads: SyncSender<Load>,
-    emptied: Receiver<Emptied>,
+    feeder: Feeder<Load, Emptied>,
     back: Option<ScopedJoinHandle<'scope, Result<Back<'scope>>>>,
 }
 
 impl<'scope> Beside<'scope> {
     /// Starts the back.
     pub fn new(scope: &'scope Scope<'scope, '_>, mut back: Back<'scope>) -> Self {
-        let (loads, taken) = sync_channel(WAITING);
-        let (done, emptied) = channel();
+        let (feeder, taker) = conveyor(WAITING);
         let back = scope.spawn(move || {
-            for load in taken {
+            while let Some(load) = taker.take() {
                 match load {
-                    // Who does not want the memory back has gone.
-                    Load::Group(group) => drop(done.send(back.take(group)?)),
+                    Load::Group(group) => taker.give_back(back.take(group)?),
                     Load::Texts(chunks) => back.take_texts(&chunks),
                 }
             }
             Ok(back)
         });
-        Self { loads, emptied, back: Some(back) }
+        Self { feeder, back: Some(back) }
     }
 
     /// Waits for the back, which has stopped or will now that no more groups come.
@@ -48,7 +45,7 @@ impl<'scope> Beside<'scope> {
     }
 
     fn put(&mut self, load: Load) -> Result<()> {
-        if self.loads.send(load).is_err() {
+        if !self.feeder.send(load) {
             // It has stopped with an error, which is the one to tell.
             Self::join(self.back.take())?;
         }
@@ -59,7 +56,7 @@ impl<'scope> Beside<'scope> {
 impl<'scope> Line<'scope> for Beside<'scope> {
     fn send(&mut self, group: TrackGroup) -> Result<Emptied> {
         self.put(Load::Group(group))?;
-        Ok(self.emptied.try_recv().unwrap_or_default())
+        Ok(self.feeder.emptied())
     }
 
     fn send_texts(&mut self, chunks: Vec<Texts>) -> Result<()> {
@@ -67,8 +64,8 @@ impl<'scope> Line<'scope> for Beside<'scope> {
     }
 
     fn end(self: Box<Self>) -> Result<Back<'scope>> {
-        let Self { loads, back, .. } = *self;
-        drop(loads);
+        let Self { feeder, back } = *self;
+        drop(feeder);
         Self::join(back)
     }
 }

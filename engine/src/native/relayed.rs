@@ -1,9 +1,9 @@
 //! A builder on a thread of its own: the reader goes on while its events are taken in.
 
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use crate::base::{Error, Result};
+use crate::exec::{Feeder, Taker, conveyor};
 use crate::ingest::{Batch, Builder, Built, Carrier, Player};
 use crate::model::Warnings;
 
@@ -19,15 +19,13 @@ enum Load {
 
 /// The reader's end.
 pub struct ToBuilder<'a> {
-    loads: SyncSender<Load>,
-    emptied: Receiver<Batch>,
+    feeder: Feeder<Load, Batch>,
     failure: &'a Failure,
 }
 
 /// The builder's end.
 pub struct FromReader<'a> {
-    loads: Receiver<Load>,
-    emptied: Sender<Batch>,
+    taker: Taker<Load, Batch>,
     failure: &'a Failure,
 }
 
@@ -37,17 +35,17 @@ pub struct Failure(Mutex<Option<Error>>);
 
 /// Both ends of a line from a reader to a builder.
 pub fn line(failure: &Failure) -> (ToBuilder<'_>, FromReader<'_>) {
-    let (loads, taken) = sync_channel(WAITING);
-    let (done, emptied) = channel();
-    (ToBuilder { loads, emptied, failure }, FromReader { loads: taken, emptied: done, failure })
+    let (feeder, taker) = conveyor(WAITING);
+    (ToBuilder { feeder, failure }, FromReader { taker, failure })
 }
 
 impl ToBuilder<'_> {
     fn put(&mut self, load: Load) -> Result<()> {
-        self.loads.send(load).map_err(|_| {
-            let why = self.failure.0.lock().ok().and_then(|failure| *failure);
-            why.unwrap_or(Error::Storage { what: "the building thread has stopped" })
-        })
+        if self.feeder.send(load) {
+            return Ok(());
+        }
+        let why = self.failure.0.lock().ok().and_then(|failure| *failure);
+        Err(why.unwrap_or(Error::Storage { what: "the building thread has stopped" }))
     }
 
     /// Says that there is no more.
@@ -62,7 +60,7 @@ impl ToBuilder<'_> {
 impl Carrier for ToBuilder<'_> {
     fn carry(&mut self, batch: Batch) -> Result<Batch> {
         self.put(Load::Batch(batch))?;
-        Ok(self.emptied.try_recv().unwrap_or_default())
+        Ok(self.feeder.emptied())
     }
 }
 
@@ -77,18 +75,17 @@ impl FromReader<'_> {
             *failure = Some(*error);
         }
         // Only now does the line close: a reader that finds it closed finds the reason.
-        drop(self.loads);
+        drop(self.taker);
         built
     }
 
     fn play(&self, mut builder: Builder<'_>) -> Result<Built> {
         let mut player = Player::default();
-        for load in &self.loads {
+        while let Some(load) = self.taker.take() {
             match load {
                 Load::Batch(mut batch) => {
                     player.play(&mut batch, &mut builder)?;
-                    // Who does not want the memory back has gone.
-                    let _ = self.emptied.send(batch);
+                    self.taker.give_back(batch);
                 }
                 Load::End(warnings) => {
                     builder.warned(&warnings);

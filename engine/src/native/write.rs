@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::beside::Beside;
+use super::cores::AllCores;
 use super::relayed::{self, Failure};
-use super::threads::{Threads, TwoThreads};
 use crate::base::{Error, Result};
+use crate::exec::{Cancel, Exec, InPlace};
 use crate::ingest::{Back, BuildOptions, Builder, Built, Relay};
 use crate::model::Sink;
 use crate::segment::{Output, PieceWriter};
-use crate::spill::{InTurn, Scratch, Space, Together};
+use crate::spill::{Scratch, Space};
 
 /// Why a segment was not written. `E` is the reader's error.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub enum WriteError<E> {
 
 /// Unnamed space on the disk that goes when the process does.
 struct ScratchFile<'a> {
-    goes_on: GoesOn<'a>,
+    cancel: Cancel<'a>,
     /// Made only when it is needed: most traces are sorted in memory.
     file: OnceLock<File>,
     directory: &'a Path,
@@ -39,12 +40,8 @@ struct ScratchFile<'a> {
 }
 
 impl<'a> ScratchFile<'a> {
-    fn new(directory: &'a Path, cause: &'a Mutex<Option<io::Error>>, goes_on: GoesOn<'a>) -> Self {
-        Self { goes_on, file: OnceLock::new(), directory, len: AtomicU64::new(0), cause }
-    }
-
-    fn check_wanted(&self) -> Result<()> {
-        if (self.goes_on)() { Ok(()) } else { Err(UNWANTED) }
+    fn new(directory: &'a Path, cause: &'a Mutex<Option<io::Error>>, cancel: Cancel<'a>) -> Self {
+        Self { cancel, file: OnceLock::new(), directory, len: AtomicU64::new(0), cause }
     }
 
     fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> Error + use<'_, 'a> {
@@ -57,7 +54,7 @@ impl<'a> ScratchFile<'a> {
 
 impl Scratch for ScratchFile<'_> {
     fn append(&self, bytes: &[u8]) -> Result<u64> {
-        self.check_wanted()?;
+        self.cancel.check()?;
         if self.file.get().is_none() {
             let file = tempfile::tempfile_in(self.directory).map_err(self.failed("scratch file"))?;
             // Where two threads come here at once, the file of the first is taken.
@@ -71,7 +68,7 @@ impl Scratch for ScratchFile<'_> {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        self.check_wanted()?;
+        self.cancel.check()?;
         let file = self.file.get().ok_or(Error::Storage { what: "empty scratch file" })?;
         file.read_exact_at(out, offset).map_err(self.failed("reading the scratch file"))
     }
@@ -87,21 +84,13 @@ fn keep(cause: &Mutex<Option<io::Error>>, error: io::Error) {
 struct FileOutput<'a> {
     file: BufWriter<File>,
     cause: &'a Mutex<Option<io::Error>>,
-    goes_on: GoesOn<'a>,
+    cancel: Cancel<'a>,
 }
-
-/// Asked often: whether the segment is still wanted.
-pub type GoesOn<'a> = &'a (dyn Fn() -> bool + Sync);
-
-/// What a build ends with that is not wanted any more.
-const UNWANTED: Error = Error::Storage { what: "the segment is not wanted any more" };
 
 impl Output for FileOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         // Every piece comes by here, also while the rows that had to be sorted are written, after the last event.
-        if !(self.goes_on)() {
-            return Err(UNWANTED);
-        }
+        self.cancel.check()?;
         self.file.write_all(bytes).map_err(|error| {
             keep(self.cause, error);
             Error::Storage { what: "writing the segment" }
@@ -128,10 +117,10 @@ pub fn write_segment<E>(
     options: BuildOptions,
     fill: impl FnOnce(&mut dyn Sink, Space<'_>) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
-    write_segment_while(path, options, Taking::Reader, &|| true, fill)
+    write_segment_while(path, options, Taking::Reader, Cancel::NEVER, fill)
 }
 
-/// As [`write_segment`], and ends soon with an error where `goes_on` says no, whether `fill` still hands events over or all
+/// As [`write_segment`], and ends soon with an error once it is cancelled, whether `fill` still hands events over or all
 /// of them are there.
 ///
 /// # Errors
@@ -140,30 +129,30 @@ pub fn write_segment_while<E>(
     path: &Path,
     options: BuildOptions,
     taking: Taking,
-    goes_on: GoesOn<'_>,
+    cancel: Cancel<'_>,
     fill: impl FnOnce(&mut dyn Sink, Space<'_>) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let cause = Mutex::new(None);
     let io_cause = || cause.lock().ok().and_then(|mut cause| cause.take());
     let because = |error: Error| io_cause().map_or(WriteError::Engine(error), WriteError::Io);
-    let scratch = ScratchFile::new(directory, &cause, goes_on);
+    let scratch = ScratchFile::new(directory, &cause, cancel);
     // A relay's names are kept apart from what the reader sorts, and both from what the builder does.
     let (of_names, of_builder) =
-        (ScratchFile::new(directory, &cause, goes_on), ScratchFile::new(directory, &cause, goes_on));
-    let together: &dyn Together = if taking == Taking::Beside { &TwoThreads } else { &InTurn };
-    let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, together };
+        (ScratchFile::new(directory, &cause, cancel), ScratchFile::new(directory, &cause, cancel));
+    let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &InPlace };
+    let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, exec };
     let failure = Failure::default();
     // Readable by whom the user's mask lets read: a store may be shared.
     let shared = Permissions::from_mode(0o666);
     let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
     let temporary = temporary.map_err(WriteError::Io)?;
     let file = temporary.reopen().map_err(WriteError::Io)?;
-    let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause, goes_on };
+    let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause, cancel };
     let output_of_back = &mut output;
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
-        let line = Beside::new(scope, Back::new(writer, Threads::default()));
+        let line = Beside::new(scope, Back::new(writer, &AllCores));
         // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
         let unread = |error: E| io_cause().map_or(WriteError::Read(error), WriteError::Io);
         if taking == Taking::Reader {
@@ -212,7 +201,7 @@ mod tests {
         BuildOptions { sort_bytes: 100_000, dictionary_bytes: 1000, group_bytes: 1000, reader_bytes: 1000 };
 
     #[test]
-    fn a_build_ends_soon_after_its_last_event_where_nobody_wants_it() {
+    fn a_build_that_is_cancelled_after_its_last_event_ends_soon() {
         [Taking::Reader, Taking::Beside].into_iter().for_each(check_it_ends_soon);
     }
 
@@ -221,21 +210,22 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.nseg");
         let (all_there, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let goes_on = || {
+        let is_cancelled = || {
             asked.fetch_add(usize::from(all_there.load(Ordering::Relaxed)), Ordering::Relaxed);
-            !all_there.load(Ordering::Relaxed)
+            all_there.load(Ordering::Relaxed)
         };
-        let built = write_segment_while(&path, TIGHT, taking, &goes_on, |sink, _| {
+        let cancel = Cancel::when(&is_cancelled);
+        let built = write_segment_while(&path, TIGHT, taking, cancel, |sink, _| {
             samples(sink).unwrap();
             all_there.store(true, Ordering::Relaxed);
             Ok::<(), Infallible>(())
         });
-        assert!(matches!(built, Err(WriteError::Engine(UNWANTED))), "{built:?}");
-        assert_eq!(asked.load(Ordering::Relaxed), 1, "it ends at the first no");
+        assert!(matches!(built, Err(WriteError::Engine(Error::Cancelled))), "{built:?}");
+        assert_eq!(asked.load(Ordering::Relaxed), 1, "it ends at the first yes");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
 
         all_there.store(false, Ordering::Relaxed);
-        let built = write_segment_while(&path, TIGHT, taking, &goes_on, |sink, _| samples(sink)).unwrap();
+        let built = write_segment_while(&path, TIGHT, taking, cancel, |sink, _| samples(sink)).unwrap();
         assert_eq!(built.events, SAMPLES as u64);
     }
 }

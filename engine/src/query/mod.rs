@@ -6,7 +6,6 @@
 mod active;
 mod counter;
 mod fields;
-mod hands;
 mod name_slots;
 mod neighbour;
 mod part;
@@ -19,7 +18,6 @@ mod verify;
 pub use active::{active_span, is_small_part};
 pub use counter::{CounterAt, CounterSpan};
 pub use fields::RowFields;
-pub use hands::{Hands, OneHand};
 pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::Direction;
 pub use part::{Part, PartMap, PartName};

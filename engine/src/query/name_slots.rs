@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hands::OneHand;
 use crate::base::{Interval, Result};
+use crate::exec::Work;
 use crate::model::{TrackId, hash_of};
 use crate::segment::{Bytes, Segment};
 
@@ -76,7 +76,7 @@ impl NameUses {
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
         for track in segment.slice_tracks(None) {
             let (own, group) = paths_of(segment, track);
-            for name in segment.selection(&[track], all, &OneHand)?.by_name {
+            for name in segment.selection(&[track], all, Work::IN_PLACE)?.by_name {
                 let kind = kind_of(segment.text(name.name)?);
                 let use_ = match self.kinds.get_mut(kind.as_ref()) {
                     Some(known) => known,

@@ -1,10 +1,10 @@
-//! Statistics of the slices in a span of time. Tracks are shared among all hands.
+//! Statistics of the slices in a span of time. Tracks are shared among all cores.
 
 use rustc_hash::FxHashMap;
 
-use super::hands::{Hands, gather};
 use super::self_time::Sweep;
 use crate::base::{Covered, Error, Interval, Result};
+use crate::exec::Work;
 use crate::model::{NameId, Nesting, TrackId, TrackKind};
 use crate::segment::{BlockReader, Bytes, ColumnRole, NameTotal, Segment};
 
@@ -56,9 +56,9 @@ impl<B: Bytes> Segment<B> {
     /// Statistics of the slices of these tracks in a span.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
-    pub fn selection(&self, tracks: &[TrackId], span: Interval, hands: &dyn Hands) -> Result<Selection> {
-        let totals = gather(hands, tracks.len(), |at| self.track_selection(tracks[at], span, hands))?;
+    /// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
+    pub fn selection(&self, tracks: &[TrackId], span: Interval, work: Work<'_>) -> Result<Selection> {
+        let totals = work.gather(tracks.len(), |at| self.track_selection(tracks[at], span, work))?;
         let mut names = Names::default();
         let mut selection = Selection::default();
         for (total, of_track) in totals {
@@ -75,12 +75,7 @@ impl<B: Bytes> Segment<B> {
         Ok(selection)
     }
 
-    fn track_selection(
-        &self,
-        track: TrackId,
-        span: Interval,
-        hands: &dyn Hands,
-    ) -> Result<(TrackTime, Names)> {
+    fn track_selection(&self, track: TrackId, span: Interval, work: Work<'_>) -> Result<(TrackTime, Names)> {
         let mut tally = Tally::new(track, span);
         let meta = &self.footer().tracks[track.0 as usize];
         let (Some(table), TrackKind::Slices(_, nesting)) = (self.table_of(track), meta.spec.kind) else {
@@ -95,9 +90,7 @@ impl<B: Bytes> Segment<B> {
         let first_row = self.footer().tables[usize::from(table.0)].first_row;
         let first_block = blocks.start;
         for block in list.overlapping(blocks, span) {
-            if !hands.is_wanted() {
-                return Err(Error::Unwanted);
-            }
+            work.cancel.check()?;
             let (start, end) = (list.starts()[block], list.end(block));
             let first_row = first_row + list.first_row(block);
             // The stored sums do for a block that lies inside the span. One that ends with the span can

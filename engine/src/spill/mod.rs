@@ -9,11 +9,9 @@ mod pile;
 mod scratch;
 mod sorter;
 mod space;
-mod together;
 
 pub use key::{ByteSpan, Key, NoBytes, Span};
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};
 pub use sorter::{Sorted, Sorter};
 pub use space::Space;
-pub use together::{InTurn, Together};

@@ -1,6 +1,7 @@
 //! What a reader may take for what it has to sort.
 
-use super::{InTurn, Key, Pile, Scratch, Sorter, Together};
+use super::{Key, Pile, Scratch, Sorter};
+use crate::exec::{Exec, InPlace};
 
 /// Memory and scratch space.
 #[derive(Clone, Copy)]
@@ -10,7 +11,7 @@ pub struct Space<'s> {
     /// Bytes of memory for the largest thing that is sorted; whatever is sorted beside it takes a part of that.
     pub sort_bytes: usize,
     /// Runs tasks that are independent of each other.
-    pub together: &'s dyn Together,
+    pub exec: &'s dyn Exec,
 }
 
 impl<'s> Space<'s> {
@@ -20,7 +21,7 @@ impl<'s> Space<'s> {
     /// The usual memory.
     #[must_use]
     pub fn new(scratch: &'s dyn Scratch) -> Self {
-        Self { scratch, sort_bytes: Self::SORT_BYTES, together: &InTurn }
+        Self { scratch, sort_bytes: Self::SORT_BYTES, exec: &InPlace }
     }
 
     /// Sorts in one `share`th of the memory.

@@ -11,10 +11,11 @@ use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
 use crate::base::{Error, Interval, Result};
+use crate::exec::Work;
 use crate::metrics;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
-use crate::query::{Direction, Hands, HitPage, Pattern, SliceAt};
+use crate::query::{Direction, HitPage, Pattern, SliceAt};
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
 
@@ -330,14 +331,14 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
 /// The slices with a text in their name or fields that matches; those of a page in detail.
 ///
 /// # Errors
-/// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
+/// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
 pub fn search<B: Bytes>(
     segment: &Segment<B>,
     pattern: &Pattern,
     page: HitPage,
-    hands: &dyn Hands,
+    work: Work<'_>,
 ) -> Result<SearchResult> {
-    let found = segment.search(pattern, page, hands)?;
+    let found = segment.search(pattern, page, work)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {
             ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.clone(),
@@ -351,14 +352,14 @@ pub fn search<B: Bytes>(
 /// Statistics of a span: of all tracks, or of those asked for.
 ///
 /// # Errors
-/// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
+/// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
 pub fn selection<B: Bytes>(
     segment: &Segment<B>,
     span: Interval,
     tracks: Option<&[u32]>,
-    hands: &dyn Hands,
+    work: Work<'_>,
 ) -> Result<SelectionSummary> {
-    let selection = segment.selection(&tracks_of(segment, tracks), span, hands)?;
+    let selection = segment.selection(&tracks_of(segment, tracks), span, work)?;
     let by_name = selection.by_name.iter().map(|name| {
         Ok(NameTotal {
             name: segment.text(name.name)?.to_owned(),

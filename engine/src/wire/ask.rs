@@ -15,7 +15,8 @@ use super::summary::Summary;
 use super::tile::Tile;
 use super::window::WindowEvents;
 use crate::base::{Error, Result};
-use crate::query::{Hands, Pattern};
+use crate::exec::Work;
+use crate::query::Pattern;
 use crate::segment::{Bytes, Segment};
 
 /// A rank that can be asked: its segment, and what is known of it beside the segment.
@@ -69,14 +70,14 @@ pub enum Answer {
     Summary(Summary),
 }
 
-/// Answers a question. `hands` do the heavy work, and can end it.
+/// Answers a question. `work` runs the heavy parts, and can be cancelled.
 ///
 /// # Errors
-/// `Cancelled` if the hands ended the work; else what is wrong with the question or the segment.
+/// `Cancelled` if the work was cancelled; else what is wrong with the question or the segment.
 pub fn answer(
     rank: &impl Rank,
     question: &RankQuestion,
-    hands: &dyn Hands,
+    work: Work<'_>,
 ) -> std::result::Result<Answer, Refusal> {
     let segment = rank.segment();
     let answer = match question {
@@ -98,10 +99,10 @@ pub fn answer(
         RankQuestion::Search(search) => {
             let pattern = Pattern::new(&search.text, search.syntax)
                 .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
-            answer::search(segment, &pattern, search.page(), hands).map(Answer::Search)
+            answer::search(segment, &pattern, search.page(), work).map(Answer::Search)
         }
         RankQuestion::Selection { span, tracks } => {
-            answer::selection(segment, *span, tracks.as_deref(), hands).map(Answer::Selection)
+            answer::selection(segment, *span, tracks.as_deref(), work).map(Answer::Selection)
         }
         RankQuestion::Summary => rank.summary().map(Answer::Summary),
     };

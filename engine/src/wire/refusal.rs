@@ -76,7 +76,7 @@ impl From<Error> for Refusal {
         let kind = match error {
             // The caller asked for a row, a track or a tile that does not exist.
             Error::Invalid { .. } => RefusalKind::NotFound,
-            Error::Unwanted => RefusalKind::Cancelled,
+            Error::Cancelled => RefusalKind::Cancelled,
             _ => RefusalKind::Damaged,
         };
         let message = match error {

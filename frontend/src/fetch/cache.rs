@@ -122,7 +122,7 @@ impl TileCache {
         plan
     }
 
-    /// Takes the answer to a request. Answers to requests that were called off are ignored.
+    /// Takes the answer to a request. Answers to requests that were cancelled are ignored.
     pub fn provide(&mut self, id: TileId, answer: Result<Tile, FetchError>, now_ms: f64) {
         let Some(Slot::OnItsWay { attempts }) = self.slots.get(&id) else { return };
         let attempts = *attempts;

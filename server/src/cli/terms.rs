@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::Context;
 use nprof_capture::device::simulated::{Settings as Simulation, capture};
 use nprof_capture::formats::neuron::schema;
+use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{SegmentFile, Taking, write_segment_while};
 use nprof_engine::wire::answer;
@@ -81,7 +82,7 @@ fn metrics() -> anyhow::Result<Vec<Term>> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("rank_0.nseg");
     let simulation = Simulation { ranks: 2, events_per_rank: EVENTS, ..Simulation::default() };
-    write_segment_while(&path, BuildOptions::default(), Taking::Reader, &|| true, |sink, _| {
+    write_segment_while(&path, BuildOptions::default(), Taking::Reader, Cancel::NEVER, |sink, _| {
         capture(&simulation, 0, sink, &mut |_| {})
     })
     .map_err(|error| anyhow::anyhow!("{error:?}"))?;

@@ -2,8 +2,9 @@
 //! apart.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
+
+use nprof_engine::exec::{Feeder, Taker, conveyor};
 
 /// Bytes that are handed over at once.
 const CHUNK_LEN: usize = 1 << 20;
@@ -14,29 +15,28 @@ const WAITING: usize = 4;
 /// comes where it would have come.
 pub fn read_ahead<T>(source: &mut (impl Read + Send), take: impl FnOnce(&mut Ahead) -> T) -> T {
     thread::scope(|scope| {
-        let (filled, chunks) = sync_channel(WAITING);
-        let (emptied, spare) = channel();
-        scope.spawn(move || fill(source, &filled, &spare));
+        let (feeder, chunks) = conveyor(WAITING);
+        scope.spawn(move || fill(source, &feeder));
         // Dropped before the scope ends: the other thread then has nobody to read for.
-        take(&mut Ahead { chunks, emptied, chunk: Vec::new(), at: 0 })
+        take(&mut Ahead { chunks, chunk: Vec::new(), at: 0 })
     })
 }
 
-fn fill(source: &mut impl Read, filled: &SyncSender<io::Result<Vec<u8>>>, spare: &Receiver<Vec<u8>>) {
+fn fill(source: &mut impl Read, feeder: &Feeder<io::Result<Vec<u8>>, Vec<u8>>) {
     loop {
-        let mut chunk = spare.try_recv().unwrap_or_default();
+        let mut chunk = feeder.emptied();
         chunk.clear();
         chunk.reserve_exact(CHUNK_LEN);
         let read = source.take(CHUNK_LEN as u64).read_to_end(&mut chunk);
-        if !chunk.is_empty() && filled.send(Ok(chunk)).is_err() {
+        if !chunk.is_empty() && !feeder.send(Ok(chunk)) {
             return;
         }
         match read {
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => {
-                // Who does not wait for it has gone.
-                let _ = filled.send(Err(error));
+                // If the other end is gone, nobody asks for the error.
+                let _ = feeder.send(Err(error));
                 return;
             }
         }
@@ -45,8 +45,7 @@ fn fill(source: &mut impl Read, filled: &SyncSender<io::Result<Vec<u8>>>, spare:
 
 /// The reading end.
 pub struct Ahead {
-    chunks: Receiver<io::Result<Vec<u8>>>,
-    emptied: Sender<Vec<u8>>,
+    chunks: Taker<io::Result<Vec<u8>>, Vec<u8>>,
     chunk: Vec<u8>,
     at: usize,
 }
@@ -55,11 +54,10 @@ impl Read for Ahead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at == self.chunk.len() {
             // No more chunks come: the source has ended.
-            let Ok(next) = self.chunks.recv() else { return Ok(0) };
+            let Some(next) = self.chunks.take() else { return Ok(0) };
             let read = std::mem::replace(&mut self.chunk, next?);
             self.at = 0;
-            // The other thread may have ended already.
-            let _ = self.emptied.send(read);
+            self.chunks.give_back(read);
         }
         let len = buffer.len().min(self.chunk.len() - self.at);
         buffer[..len].copy_from_slice(&self.chunk[self.at..self.at + len]);

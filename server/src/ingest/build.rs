@@ -8,6 +8,7 @@ use std::thread;
 
 use jiff::Timestamp;
 use nprof_engine::base::ProfileId;
+use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
 use nprof_engine::native::{Taking, WriteError, write_segment_while};
@@ -58,8 +59,8 @@ impl Staged {
     }
 }
 
-/// Writes the segments of all ranks to a staging directory of the store. Who they are is found out meanwhile: `identify`
-/// is given what tells it whether to go on.
+/// Writes the segments of all ranks to a staging directory of the store. `identify` hashes the inputs meanwhile,
+/// until it is cancelled.
 ///
 /// # Errors
 /// That of the first rank that fails; the others are stopped then. Nothing is left behind.
@@ -68,13 +69,13 @@ pub fn build(
     sources: &[RankSource<'_>],
     settings: &Settings,
     meter: &Meter,
-    identify: impl FnOnce(&dyn Fn() -> bool) -> Result<Identity> + Send,
+    identify: impl FnOnce(Cancel<'_>) -> Result<Identity> + Send,
 ) -> Result<Staged> {
     let staging = store.stage()?;
     let failed = AtomicBool::new(false);
     let (built, identity) = thread::scope(|scope| {
-        let goes_on = || !failed.load(Ordering::Relaxed) && !meter.is_cancelled();
-        let identity = scope.spawn(move || identify(&goes_on));
+        let is_cancelled = || failed.load(Ordering::Relaxed) || meter.is_cancelled();
+        let identity = scope.spawn(move || identify(Cancel::when(&is_cancelled)));
         let built = build_all(&staging, sources, meter);
         failed.store(built.is_err(), Ordering::Relaxed);
         (built, identity.join().unwrap_or(Err(IngestError::Died)))
@@ -203,15 +204,21 @@ fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Re
     // The first failure ends the others: a large rank must not delay the report about a small one.
     let failure: Mutex<Option<IngestError>> = Mutex::new(None);
     let failed = AtomicBool::new(false);
-    let goes_on = || !meter.is_cancelled() && !failed.load(Ordering::Relaxed);
+    let is_cancelled = || meter.is_cancelled() || failed.load(Ordering::Relaxed);
     let results: Mutex<Vec<Option<Built>>> = Mutex::new(sources.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while goes_on() {
+                while !is_cancelled() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(at) else { break };
-                    match build_one(staging, at, source, (options, taking), (meter, &goes_on)) {
+                    match build_one(
+                        staging,
+                        at,
+                        source,
+                        (options, taking),
+                        (meter, Cancel::when(&is_cancelled)),
+                    ) {
                         Ok(built) => {
                             results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(built);
                         }
@@ -239,11 +246,11 @@ fn build_one(
     at: usize,
     source: &RankSource<'_>,
     (options, taking): (BuildOptions, Taking),
-    (meter, goes_on): (&Meter, &(dyn Fn() -> bool + Sync)),
+    (meter, cancel): (&Meter, Cancel<'_>),
 ) -> Result<Built> {
     let path = staging.profile_dir().join(part_name(at));
     let fill = |sink: &mut dyn Sink, space: Space<'_>| (source.fill)(&mut Counted::new(sink, meter), space);
-    let built = write_segment_while(&path, options, taking, goes_on, fill);
+    let built = write_segment_while(&path, options, taking, cancel, fill);
     let place = || source.place.clone();
     match built {
         // However it ended: what it complains of is that nobody wanted it to go on.

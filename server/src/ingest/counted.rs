@@ -29,7 +29,7 @@ impl<'a> Counted<'a> {
             return Ok(());
         }
         self.meter.add_events(std::mem::take(&mut self.pending));
-        if self.meter.is_cancelled() { Err(Error::Invalid { what: "cancelled" }) } else { Ok(()) }
+        if self.meter.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
 
@@ -144,6 +144,6 @@ mod tests {
         meter.cancel();
         let mut sink = Counted::new(&mut recorder, &meter);
         let ended = (0..=STRIDE).find_map(|at| sink.sample(track, at.cast_signed(), 1.0, &[]).err());
-        assert!(matches!(ended, Some(Error::Invalid { .. })));
+        assert_eq!(ended, Some(Error::Cancelled));
     }
 }

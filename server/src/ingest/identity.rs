@@ -8,6 +8,7 @@ use std::path::Path;
 
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
+use nprof_engine::exec::Cancel;
 
 use super::inputs::RankInput;
 use super::mapped::Mapped;
@@ -46,14 +47,14 @@ impl Identity {
         })
     }
 
-    /// Reads all inputs while other work goes on: on this core alone, and as long as `goes_on` says so.
+    /// Reads all inputs while other work goes on: on this core alone, until it is cancelled.
     ///
     /// # Errors
     /// Where one cannot be read; `Cancelled` where it was ended.
-    pub fn beside(inputs: &[RankInput], goes_on: &dyn Fn() -> bool) -> Result<Self> {
+    pub fn beside(inputs: &[RankInput], cancel: Cancel<'_>) -> Result<Self> {
         Self::read(inputs, |hasher, chunk| {
             hasher.update(chunk);
-            goes_on()
+            !cancel.is_cancelled()
         })
     }
 

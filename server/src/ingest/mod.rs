@@ -20,6 +20,8 @@ pub use meter::{Meter, Metered, Stage};
 
 use std::path::Path;
 
+use nprof_engine::exec::Cancel;
+
 use crate::store::{Existing, Profile, Slug, Store};
 
 /// What the user wants of the profile.
@@ -132,9 +134,9 @@ pub fn stage(
         place: input.trace.clone(),
         fill: Box::new(move |sink, space| format::read(input, origin, (sink, space), meter)),
     });
-    let identify = |goes_on: &dyn Fn() -> bool| match identity {
+    let identify = |cancel: Cancel<'_>| match identity {
         Some(identity) => Ok(identity),
-        None => Identity::beside(ranks, goes_on),
+        None => Identity::beside(ranks, cancel),
     };
     let mut staged = build(store, &sources.collect::<Vec<_>>(), settings, meter, identify)?;
     staged.manifest.title.clone_from(&inputs.title);

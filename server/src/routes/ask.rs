@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::AllCores;
 use nprof_engine::wire::ask::{Answer, answer};
 use nprof_engine::wire::catalog::ProfileList;
@@ -56,8 +57,9 @@ fn reply_to(
     }
     let until = matches!(question, RankQuestion::Search(_)).then(|| Instant::now() + SEARCH_TIME);
     let is_late = || until.is_some_and(|until| Instant::now() >= until);
-    let goes_on = || wanted.is_wanted() && !is_late();
-    match answer(&rank, question, &AllCores(&goes_on)) {
+    let is_cancelled = || !wanted.is_wanted() || is_late();
+    let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
+    match answer(&rank, question, work) {
         Ok(Answer::Nothing) => Ok(reply::nothing()),
         Ok(answer) => form.reply(&answer),
         Err(refusal) if refusal.kind == RefusalKind::Cancelled && is_late() => Err(too_slow().into()),

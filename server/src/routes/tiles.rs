@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use nprof_engine::query::OneHand;
+use nprof_engine::exec::Work;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::ask::{Answer, answer};
 use nprof_engine::wire::question::RankQuestion;
@@ -48,7 +48,7 @@ pub(super) fn reply(
     let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
     let cut = || {
         let question = RankQuestion::Tile { content: content.to_owned(), id };
-        answer(rank, &question, &OneHand).map_err(ApiError::from)
+        answer(rank, &question, Work::IN_PLACE).map_err(ApiError::from)
     };
     if rank.file.tile_content() != content {
         // The refusal says what has happened.

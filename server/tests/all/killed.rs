@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nprof_engine::base::Interval;
+use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::OneHand;
 
 const SLICES: usize = 30_000;
 const KILLS: u32 = 50;
@@ -44,7 +44,7 @@ fn check_store(store: &Path) -> usize {
     for profile in profiles {
         let segment = SegmentFile::open_file(&profile.unwrap().path().join("rank_0.nseg")).unwrap().unwrap();
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
-        let selection = segment.selection(&segment.slice_tracks(None), all, &OneHand).unwrap();
+        let selection = segment.selection(&segment.slice_tracks(None), all, Work::IN_PLACE).unwrap();
         assert_eq!(selection.count, SLICES as u64, "a profile is whole or it is not there");
         count += 1;
     }

@@ -207,7 +207,7 @@ fn beside<A: Send, B>(
 ) -> (Result<B, Error>, Result<A, Error>) {
     let (mut aside, mut here) = (Some(aside), Some(here));
     let (mut of_aside, mut of_here) = (None, None);
-    space.together.run(&mut || of_aside = aside.take().map(|task| task()), &mut || {
+    space.exec.beside(&mut || of_aside = aside.take().map(|task| task()), &mut || {
         of_here = here.take().map(|task| task());
     });
     (of_here.expect("each task runs once"), of_aside.expect("each task runs once"))

@@ -1,8 +1,9 @@
 //! Small traces, built byte by byte.
 
+use nprof_engine::exec::{Exec, InPlace};
 use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::model::{Form, OwnedValue, WarningKind};
-use nprof_engine::spill::{InTurn, MemoryScratch, Together};
+use nprof_engine::spill::MemoryScratch;
 use prost::Message;
 
 use super::container::HEADER_LEN;
@@ -393,10 +394,18 @@ fn what_does_not_fit_into_memory_is_read_alike() {
 /// Runs the task that may go aside before the other one.
 struct AsideFirst;
 
-impl Together for AsideFirst {
-    fn run(&self, aside: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
+impl Exec for AsideFirst {
+    fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(task);
+    }
+
+    fn beside(&self, aside: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
         aside();
         here();
+    }
+
+    fn is_parallel(&self) -> bool {
+        false
     }
 }
 
@@ -413,13 +422,13 @@ fn which_task_ends_first_changes_nothing() {
         trace.record(EVENT, 0x0105, 7, number, u64::MAX);
     }
     let bytes = trace.bytes();
-    let with = |together: &dyn Together| {
+    let with = |exec: &dyn Exec| {
         let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
-        let space = Space { together, ..Space::new(&scratch) };
+        let space = Space { exec, ..Space::new(&scratch) };
         read(&bytes, None, space, &mut recorder, &mut |_| {}).unwrap();
         recorder
     };
-    let (aside_first, in_turn) = (with(&AsideFirst), with(&InTurn));
+    let (aside_first, in_turn) = (with(&AsideFirst), with(&InPlace));
     assert_eq!(in_turn.rows_of("unknown_record").count(), 9);
     assert!(in_turn.warnings().len() >= 4, "{:?}", in_turn.warnings());
     assert_eq!(format!("{aside_first:?}"), format!("{in_turn:?}"));

@@ -4,9 +4,7 @@
 //! event that is very long. Such things are left to [`super::document`], which knows what to do with
 //! each. So a trace reads the same with batches and without.
 
-use std::sync::mpsc;
-
-use nprof_engine::spill::Together;
+use nprof_engine::exec::{Exec, conveyor};
 
 use super::event::{Event, Parser, Seen};
 use super::tokens::{Tail, Tokens};
@@ -41,14 +39,14 @@ impl Ahead {
     /// That of `take`, which is called no more then.
     pub(super) fn for_each(
         &mut self,
-        together: &dyn Together,
+        exec: &dyn Exec,
         (input, start): (&[u8], usize),
         take: &mut dyn FnMut(&Batch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // One batch on this thread: where there is no more, another would not be worth its start.
         self.first.fill(&mut self.parser, input, start);
         take(&self.first)?;
-        if !together.is_at_once() {
+        if !exec.is_parallel() {
             while self.first.is_full() {
                 let start = self.first.end();
                 self.first.fill(&mut self.parser, input, start);
@@ -56,45 +54,45 @@ impl Ahead {
             }
         } else if self.first.is_full() {
             let start = self.first.end();
-            return self.on_two_threads(together, (input, start), take);
+            return self.on_two_threads(exec, (input, start), take);
         }
         Ok(())
     }
 
     fn on_two_threads(
         &mut self,
-        together: &dyn Together,
+        exec: &dyn Exec,
         (input, mut start): (&[u8], usize),
         take: &mut dyn FnMut(&Batch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let parser = &mut self.parser;
-        let (full, to_take) = mpsc::sync_channel::<Batch>(MAX_WAITING);
-        let (used, to_fill) = mpsc::channel::<Batch>();
-        // Each thread drops its ends when it is done: that ends the other's wait.
-        let (mut of_aside, mut of_here) = (Some((full, to_fill)), Some((to_take, used)));
+        let (feeder, taker) = conveyor::<Batch, Batch>(MAX_WAITING);
+        // Each thread drops its end when it is done: that ends the other's wait.
+        let (mut of_aside, mut of_here) = (Some(feeder), Some(taker));
         let mut result = Ok(());
         let mut aside = || {
-            let Some((full, to_fill)) = of_aside.take() else { return };
+            let Some(feeder) = of_aside.take() else { return };
             loop {
-                let mut batch = to_fill.try_recv().unwrap_or_default();
+                let mut batch = feeder.emptied();
                 batch.fill(parser, input, start);
                 start = batch.end();
                 let is_last = !batch.is_full();
-                if full.send(batch).is_err() || is_last {
+                if !feeder.send(batch) || is_last {
                     return;
                 }
             }
         };
         let mut here = || {
-            let Some((to_take, used)) = of_here.take() else { return };
-            result = to_take.into_iter().try_for_each(|batch| {
-                take(&batch)?;
-                // After the last batch nobody fills them.
-                let _ = used.send(batch);
-                Ok(())
-            });
+            let Some(taker) = of_here.take() else { return };
+            while let Some(batch) = taker.take() {
+                result = take(&batch);
+                if result.is_err() {
+                    return;
+                }
+                taker.give_back(batch);
+            }
         };
-        together.run(&mut aside, &mut here);
+        exec.beside(&mut aside, &mut here);
         result
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! What cannot be read is kept as text and counted, and reading goes on at the next thing that is an event.
 
+use nprof_engine::exec::Exec;
 use nprof_engine::model::WarningKind;
-use nprof_engine::spill::Together;
 
 use super::ahead::{Ahead, Batch};
 use super::event::{Event, Parser, Seen, text_of};
@@ -50,7 +50,7 @@ pub(super) struct Document<'s, 'i> {
     /// Which line the window starts in, from 1; counted while there is a line per event.
     line: u64,
     is_by_line: bool,
-    together: &'s dyn Together,
+    exec: &'s dyn Exec,
     ahead: Ahead,
 }
 
@@ -59,7 +59,7 @@ const MAX_STRAYS: usize = 1000;
 
 impl<'s, 'i> Document<'s, 'i> {
     /// From the start of the input.
-    pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>, together: &'s dyn Together) -> Self {
+    pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>, exec: &'s dyn Exec) -> Self {
         let (parser, event) = (Parser::default(), Event::default());
         Self {
             scan,
@@ -70,7 +70,7 @@ impl<'s, 'i> Document<'s, 'i> {
             strays: 0,
             line: 1,
             is_by_line: true,
-            together,
+            exec,
             ahead: Ahead::default(),
         }
     }
@@ -204,7 +204,7 @@ impl<'s, 'i> Document<'s, 'i> {
         let Some(input) = self.scan.whole() else { return Ok(()) };
         let mut ahead = std::mem::take(&mut self.ahead);
         let start = self.scan.offset() as usize;
-        let result = ahead.for_each(self.together, (input, start), &mut |batch| {
+        let result = ahead.for_each(self.exec, (input, start), &mut |batch| {
             self.take_events(batch, input)?;
             self.scan.go_to(batch.end());
             Ok(())

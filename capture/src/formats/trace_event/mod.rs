@@ -49,8 +49,9 @@ mod track;
 
 use std::io::Read;
 
+use nprof_engine::exec::{Exec, InPlace};
 use nprof_engine::model::Sink;
-use nprof_engine::spill::{InTurn, Space, Together};
+use nprof_engine::spill::Space;
 
 use self::tokens::{Tail, Tokens};
 use super::Error;
@@ -67,8 +68,8 @@ pub struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
-    fn together(&self) -> &'s dyn Together {
-        self.space.map_or(&InTurn, |space| space.together)
+    fn exec(&self) -> &'s dyn Exec {
+        self.space.map_or(&InPlace, |space| space.exec)
     }
 }
 
@@ -84,7 +85,7 @@ pub fn read(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::new(input, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.together()).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
 }
 
 /// As [`read`], of a trace that is at hand as a whole.
@@ -98,7 +99,7 @@ pub fn read_bytes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::over(bytes, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.together()).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
 }
 
 /// The first keys of a JSON document, each with the first byte of its value, as far as these bytes go; none for an

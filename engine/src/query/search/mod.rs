@@ -2,7 +2,7 @@
 //!
 //! The dictionary is searched once, chunk by chunk. Postings tell the blocks that matter, or where a column has too many
 //! texts for them its zone maps and the codes that were seen in its blocks before; those are decoded, and only those.
-//! Chunks and blocks are shared among all hands.
+//! Chunks and blocks are shared among all cores.
 
 mod any_case;
 mod matches;
@@ -16,9 +16,9 @@ use roaring::RoaringBitmap;
 use self::matches::{ChunkBits, Matches, Share};
 pub use self::page::{Hit, HitPage, HitPlace};
 pub use self::pattern::{Pattern, PatternError, Syntax};
-use super::hands::{Hands, gather};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
+use crate::exec::Work;
 use crate::index::Postings;
 use crate::model::TableKind;
 use crate::segment::{BlockReader, Bytes, CHUNK_TEXTS, CodeSpans, ColumnRole, Segment};
@@ -64,28 +64,27 @@ impl<B: Bytes> Segment<B> {
     /// All slices with a text that matches; those of a page in detail.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged; `Unwanted` where nobody waits for the answer any more.
-    pub fn search(&self, pattern: &Pattern, page: HitPage, hands: &dyn Hands) -> Result<Found> {
+    /// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
+    pub fn search(&self, pattern: &Pattern, page: HitPage, work: Work<'_>) -> Result<Found> {
         if pattern.is_nothing() {
             return Ok(Found::default());
         }
-        let chunks = gather(hands, self.chunk_count(), |chunk| self.search_chunk(chunk, pattern, hands))?;
+        let chunks = work.gather(self.chunk_count(), |chunk| self.search_chunk(chunk, pattern, work))?;
         let matches = Matches::new(&chunks);
         let candidates = self.candidates(&matches)?;
-        let found = gather(hands, candidates.len(), |at| {
-            self.search_block(candidates[at], &matches, pattern, hands)
-        })?;
+        let found =
+            work.gather(candidates.len(), |at| self.search_block(candidates[at], &matches, pattern, work))?;
         let found: Vec<BlockMatches> = found.into_iter().flatten().collect();
         let rows = self.rows_of(&found);
-        let (hits, before) = self.hit_page(found, page, hands)?;
+        let (hits, before) = self.hit_page(found, page, work)?;
         Ok(Found { hits, before, rows })
     }
 
-    fn search_chunk(&self, chunk: usize, pattern: &Pattern, hands: &dyn Hands) -> Result<Box<ChunkBits>> {
+    fn search_chunk(&self, chunk: usize, pattern: &Pattern, work: Work<'_>) -> Result<Box<ChunkBits>> {
         let mut bits = Box::new([0; CHUNK_TEXTS / WORD]);
         pattern.for_each_match(
             self.chunk(chunk)?,
-            || hands.is_wanted(),
+            || !work.cancel.is_cancelled(),
             |at| bits[at / WORD] |= 1 << (at % WORD),
         );
         Ok(bits)
@@ -135,7 +134,7 @@ impl<B: Bytes> Segment<B> {
         of: Candidate,
         matches: &Matches,
         pattern: &Pattern,
-        hands: &dyn Hands,
+        work: Work<'_>,
     ) -> Result<Option<BlockMatches>> {
         let meta = &self.footer().columns[of.column];
         let list = self.blocks(meta.table)?;
@@ -157,7 +156,7 @@ impl<B: Bytes> Segment<B> {
                 }
                 BlockValues::Texts(texts) => {
                     let mut found = vec![false; texts.len()];
-                    pattern.for_each_match(texts, || hands.is_wanted(), |at| found[at] = true);
+                    pattern.for_each_match(texts, || !work.cancel.is_cancelled(), |at| found[at] = true);
                     bits_of(rows, |at| column.slot(at).is_some_and(|slot| found[slot]))
                 }
                 BlockValues::Floats(_) => return Ok(None),

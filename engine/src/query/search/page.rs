@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 
 use super::BlockMatches;
 use crate::base::Result;
+use crate::exec::Work;
 use crate::model::TableId;
-use crate::query::hands::{Hands, gather};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// A place in the order of hits, which is that of starts, then rows: a hit that starts there in
@@ -115,7 +115,7 @@ impl<B: Bytes> Segment<B> {
         &self,
         mut found: Vec<BlockMatches>,
         page: HitPage,
-        hands: &dyn Hands,
+        work: Work<'_>,
     ) -> Result<(Vec<Hit>, u64)> {
         let of_block = |of: &BlockMatches| (self.footer().columns[of.of.column].table, of.of.block);
         found.sort_unstable_by_key(|of| (of_block(of), of.of.column));
@@ -130,15 +130,15 @@ impl<B: Bytes> Segment<B> {
             .collect();
         let groups = groups?;
         let mut hits = self.hits_before(&groups, page)?;
-        let before = self.count_before(&groups, page.at, hands)?.saturating_sub(hits.len() as u64);
+        let before = self.count_before(&groups, page.at, work)?.saturating_sub(hits.len() as u64);
         hits.extend(self.hits_after(&groups, page)?);
         Ok((hits, before))
     }
 
     /// How many hits come before a place.
-    fn count_before(&self, groups: &[Group<'_>], at: HitPlace, hands: &dyn Hands) -> Result<u64> {
+    fn count_before(&self, groups: &[Group<'_>], at: HitPlace, work: Work<'_>) -> Result<u64> {
         let straddling: Vec<&Group<'_>> = groups.iter().filter(|group| group.straddles(at)).collect();
-        let of_straddling = gather(hands, straddling.len(), |number| {
+        let of_straddling = work.gather(straddling.len(), |number| {
             let mut count = 0;
             self.each_hit(straddling[number], |hit| count += u64::from(hit.place() < at))?;
             Ok(count)

@@ -1,4 +1,4 @@
-//! One question at a time: where another one is asked, the request for the last is called off, and the server does not
+//! One question at a time: where another one is asked, the request for the last is cancelled, and the server does not
 //! go on with what nobody waits for.
 //!
 //! A resource asks the next question only when the last one is answered, so calling off is nothing it can do itself.
@@ -52,7 +52,7 @@ impl<Q: Clone + PartialEq + Send + Sync + 'static> Latest<Q> {
     }
 }
 
-/// The last answer that was not called off. A memo of its own between the resource and its readers, as in `opened.rs`.
+/// The last answer that was not cancelled. A memo of its own between the resource and its readers, as in `opened.rs`.
 pub fn last_answer<K, T>(resource: LocalResource<Answered<K, T>>) -> Memo<Answered<K, T>>
 where
     K: Clone + PartialEq + Send + Sync + 'static,

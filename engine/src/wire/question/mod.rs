@@ -4,14 +4,18 @@
 //! reads them with [`Question::parse`], and a page that has its segments inside asks without a path.
 //! The law that binds both: `parse(path(question)) = question`.
 
-use std::fmt::{self, Write};
-use std::str::FromStr;
+mod parameters;
 
-use super::percent::{parameter_decoded, percent_decoded, percent_encoded};
+use std::fmt::{self, Write};
+
+use self::parameters::{DIRECTIONS, Parameters, SYNTAXES, TOWARDS, missing, name_of, number};
+use super::percent::{percent_decoded, percent_encoded};
 use super::refusal::{Refusal, RefusalKind};
 use crate::base::Interval;
 use crate::query::{Direction, HitPage, HitPlace, Syntax};
 use crate::tile::{Level, TileId};
+
+pub use self::parameters::syntax_name;
 
 /// A question to a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -266,30 +270,6 @@ impl RankQuestion {
     }
 }
 
-/// Words of the grammar, with what they mean.
-type Words<T, const N: usize> = [(&'static str, T); N];
-
-const DIRECTIONS: Words<Direction, 4> = [
-    ("next", Direction::Next),
-    ("previous", Direction::Previous),
-    ("up", Direction::Up),
-    ("down", Direction::Down),
-];
-const SYNTAXES: Words<Syntax, 2> = [("text", Syntax::Text), ("regex", Syntax::Regex)];
-const TOWARDS: Words<Toward, 3> =
-    [("next", Toward::Next), ("previous", Toward::Previous), ("around", Toward::Around)];
-
-fn name_of<T: PartialEq + Copy, const N: usize>(words: &Words<T, N>, meaning: T) -> &'static str {
-    // Every value is in its table: a test goes through all of them.
-    words.iter().find(|(_, known)| *known == meaning).map_or("", |(name, _)| name)
-}
-
-/// The word for a syntax, in addresses of the page too.
-#[must_use]
-pub fn syntax_name(syntax: Syntax) -> &'static str {
-    name_of(&SYNTAXES, syntax)
-}
-
 struct Span(Interval);
 
 impl fmt::Display for Span {
@@ -314,97 +294,11 @@ fn write_tracks(path: &mut String, tracks: Option<&[u32]>) -> fmt::Result {
     tracks.map_or(Ok(()), |tracks| write!(path, "&tracks={}", Numbers(tracks)))
 }
 
-/// What stands behind the question mark.
-struct Parameters<'a>(Vec<(&'a str, String)>);
-
-impl<'a> Parameters<'a> {
-    fn new(query: &'a str) -> Result<Self, Refusal> {
-        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let value =
-                parameter_decoded(value).ok_or_else(|| wrong(name, "text in UTF-8, escaped with %"))?;
-            Ok((name, value))
-        });
-        pairs.collect::<Result<_, _>>().map(Self)
-    }
-
-    fn text(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
-    }
-
-    fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, Refusal> {
-        self.text(name).map(|text| number(name, text)).transpose()
-    }
-
-    fn wanted<T: FromStr>(&self, name: &str) -> Result<T, Refusal> {
-        self.number(name)?.ok_or_else(|| missing(name))
-    }
-
-    /// The numbers in `tracks=3,5,7`.
-    fn numbers(&self, name: &str) -> Result<Option<Vec<u32>>, Refusal> {
-        let bad = |_| wrong(name, &format!("numbers with commas between: {name}=3,5,7"));
-        let read = |text: &str| {
-            let parts = text.split(',').filter(|part| !part.is_empty());
-            parts.map(|part| part.trim().parse().map_err(bad)).collect()
-        };
-        self.text(name).map(read).transpose()
-    }
-
-    fn word<T: Copy, const N: usize>(&self, name: &str, words: &Words<T, N>) -> Result<Option<T>, Refusal> {
-        let Some(text) = self.text(name) else { return Ok(None) };
-        let known = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning);
-        known.map(Some).ok_or_else(|| {
-            let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            wrong(name, &format!("one of {}", all.join(", ")))
-        })
-    }
-
-    fn span(&self) -> Result<Interval, Refusal> {
-        let (start_ps, end_ps) = (self.wanted("start_ps")?, self.wanted("end_ps")?);
-        if start_ps > end_ps {
-            return Err(Refusal::new(RefusalKind::BadQuestion, "end_ps is before start_ps"));
-        }
-        Ok(Interval::new(start_ps, end_ps))
-    }
-
-    fn search(&self) -> Result<SearchQuery, Refusal> {
-        let toward = self.word("direction", &TOWARDS)?.unwrap_or_default();
-        let at = match (self.number("at_ps")?, self.number("at_row")?) {
-            (Some(start_ps), row) => HitPlace { start_ps, row: row.unwrap_or_default() },
-            (None, None) if toward == Toward::Previous => HitPlace::LAST,
-            (None, None) => HitPlace::FIRST,
-            (None, Some(_)) => {
-                let what = "at_row needs at_ps: give the start of that row";
-                return Err(Refusal::new(RefusalKind::BadQuestion, what));
-            }
-        };
-        Ok(SearchQuery {
-            text: self.text("q").ok_or_else(|| missing("q"))?.to_owned(),
-            syntax: self.word("syntax", &SYNTAXES)?.unwrap_or_default(),
-            at,
-            toward,
-            limit: self.number("limit")?.unwrap_or(DEFAULT_LIMIT),
-        })
-    }
-}
-
 fn level_of(number: u8) -> Result<Level, Refusal> {
     Level::new(number).ok_or_else(|| {
         let coarsest = Level::COARSEST.number();
         Refusal::new(RefusalKind::NotFound, format!("there is no level {number}; the coarsest is {coarsest}"))
     })
-}
-
-fn number<T: FromStr>(name: &str, text: &str) -> Result<T, Refusal> {
-    text.parse().map_err(|_| wrong(name, &format!("a whole number in range, not `{text}`")))
-}
-
-fn missing(name: &str) -> Refusal {
-    Refusal::new(RefusalKind::BadQuestion, format!("the parameter {name} is missing"))
-}
-
-fn wrong(name: &str, expected: &str) -> Refusal {
-    Refusal::new(RefusalKind::BadQuestion, format!("the parameter {name} should be {expected}"))
 }
 
 fn no_path(path: &str) -> Refusal {
@@ -415,141 +309,4 @@ fn no_path(path: &str) -> Refusal {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn spans() -> impl Strategy<Value = Interval> {
-        (any::<i64>(), any::<i64>()).prop_map(|(a, b)| Interval::new(a.min(b), a.max(b)))
-    }
-
-    fn tracks() -> impl Strategy<Value = Option<Vec<u32>>> {
-        prop::option::of(prop::collection::vec(any::<u32>(), 0..4))
-    }
-
-    fn meaning<T: Copy + fmt::Debug + 'static, const N: usize>(
-        words: &Words<T, N>,
-    ) -> impl Strategy<Value = T> + use<T, N> {
-        prop::sample::select(words.iter().map(|(_, meaning)| *meaning).collect::<Vec<_>>())
-    }
-
-    fn searches() -> impl Strategy<Value = SearchQuery> {
-        let at = (any::<i64>(), any::<u32>()).prop_map(|(start_ps, row)| HitPlace { start_ps, row });
-        ("\\PC{0,12}", meaning(&SYNTAXES), at, meaning(&TOWARDS), any::<u32>())
-            .prop_map(|(text, syntax, at, toward, limit)| SearchQuery { text, syntax, at, toward, limit })
-    }
-
-    fn of_rank() -> impl Strategy<Value = RankQuestion> {
-        let level = (0..=Level::COARSEST.number()).prop_map(|number| Level::new(number).unwrap());
-        let tile =
-            ("\\PC{1,12}", any::<u32>(), level, any::<i64>()).prop_map(|(content, group, level, index)| {
-                RankQuestion::Tile { content, id: TileId { group, level, index } }
-            });
-        let step = (any::<u32>(), meaning(&DIRECTIONS), prop::collection::vec(any::<u32>(), 0..4))
-            .prop_map(|(row, direction, closed)| RankQuestion::Step { row, direction, closed });
-        prop_oneof![
-            Just(RankQuestion::Detail),
-            Just(RankQuestion::Summary),
-            tile,
-            any::<u32>().prop_map(RankQuestion::Slice),
-            step,
-            (any::<u32>(), any::<i64>(), spans()).prop_map(|(track, at_ps, span)| RankQuestion::Counter {
-                track,
-                at_ps,
-                span
-            }),
-            (spans(), tracks(), any::<u32>()).prop_map(|(span, tracks, limit)| RankQuestion::Events {
-                span,
-                tracks,
-                limit
-            }),
-            searches().prop_map(RankQuestion::Search),
-            (spans(), tracks()).prop_map(|(span, tracks)| RankQuestion::Selection { span, tracks }),
-        ]
-    }
-
-    fn questions() -> impl Strategy<Value = Question> {
-        let rank = ("\\PC{1,12}", any::<u32>()).prop_map(|(profile, rank)| RankId { profile, rank });
-        prop_oneof![
-            1 => Just(Question::Profiles),
-            1 => "\\PC{1,12}".prop_map(Question::Profile),
-            9 => (rank, of_rank()).prop_map(|(id, question)| Question::OfRank(id, question)),
-        ]
-    }
-
-    fn parse(path: &str) -> Result<Question, Refusal> {
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        Question::parse(path, query)
-    }
-
-    /// The template of a path: what [`Question::PATHS`] lists.
-    fn fits(template: &str, path: &str) -> bool {
-        let path = path.split('?').next().unwrap_or_default();
-        let (template, path): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-        template.len() == path.len()
-            && template.iter().zip(&path).all(|(part, given)| part.starts_with('{') || part == given)
-    }
-
-    proptest! {
-        #[test]
-        fn reading_what_was_written_gives_the_same_question(question in questions()) {
-            prop_assert_eq!(parse(&question.path()), Ok(question));
-        }
-
-        #[test]
-        fn every_path_is_in_the_list(question in questions()) {
-            let path = question.path();
-            prop_assert!(Question::PATHS.iter().any(|template| fits(template, &path)), "{}", path);
-        }
-
-        #[test]
-        fn any_text_is_read_or_refused(path in "(/(api|profiles|ranks|slices|step|1|%4|\\PC{0,4})){0,8}", query in "\\PC{0,40}") {
-            let _ = Question::parse(&path, &query);
-        }
-    }
-
-    #[track_caller]
-    fn check_refused(path: &str, kind: RefusalKind, message: &str) {
-        let refusal = parse(path).unwrap_err();
-        assert_eq!(refusal.kind, kind, "{refusal}");
-        assert!(refusal.message.contains(message), "{refusal}");
-    }
-
-    #[test]
-    fn refusals_name_the_parameter() {
-        use RefusalKind::{BadQuestion, NotFound};
-        check_refused("/api/profiles/a/ranks/x", BadQuestion, "rank should be a whole number");
-        check_refused("/api/profiles/a/ranks/0/nothing", NotFound, "/api/openapi.json");
-        check_refused("/api/profiles//ranks/0", NotFound, "nothing at");
-        check_refused("/api/profiles/a/ranks/0/events?start_ps=1", BadQuestion, "end_ps is missing");
-        check_refused("/api/profiles/a/ranks/0/events?start_ps=2&end_ps=1", BadQuestion, "before start_ps");
-        check_refused("/api/profiles/a/ranks/0/slices/1/step?direction=in", BadQuestion, "next, previous");
-        check_refused("/api/profiles/a/ranks/0/search?at_row=1&q=a", BadQuestion, "at_row needs at_ps");
-        check_refused(
-            "/api/profiles/a/ranks/0/selection?start_ps=0&end_ps=1&tracks=a",
-            BadQuestion,
-            "tracks=3,5,7",
-        );
-        check_refused("/api/profiles/a/ranks/0/tiles/c/0/44/0", NotFound, "the coarsest is 43");
-    }
-
-    #[test]
-    fn a_search_by_hand_needs_only_its_text() {
-        let by_hand = parse("/api/profiles/a/ranks/0/search?q=all+to%20all").unwrap();
-        let search = SearchQuery {
-            text: "all to all".to_owned(),
-            syntax: Syntax::Text,
-            at: HitPlace::FIRST,
-            toward: Toward::Next,
-            limit: DEFAULT_LIMIT,
-        };
-        let id = RankId { profile: "a".to_owned(), rank: 0 };
-        assert_eq!(by_hand, Question::OfRank(id, RankQuestion::Search(search)));
-    }
-
-    #[test]
-    fn limits_are_kept() {
-        assert_eq!((limited(7), limited(u32::MAX)), (7, 100_000));
-    }
-}
+mod tests;

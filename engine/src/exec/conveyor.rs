@@ -1,0 +1,89 @@
+//! A conveyor between two threads: full buffers go one way, emptied ones come back to be filled again.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+/// The end that fills.
+#[derive(Debug)]
+pub struct Feeder<F, E = F> {
+    full: SyncSender<F>,
+    emptied: Receiver<E>,
+}
+
+/// The end that empties.
+#[derive(Debug)]
+pub struct Taker<F, E = F> {
+    full: Receiver<F>,
+    emptied: Sender<E>,
+}
+
+/// Both ends of a conveyor on which at most `waiting` full buffers wait.
+#[must_use]
+pub fn conveyor<F, E>(waiting: usize) -> (Feeder<F, E>, Taker<F, E>) {
+    let (full, taken) = sync_channel(waiting);
+    let (done, emptied) = channel();
+    (Feeder { full, emptied }, Taker { full: taken, emptied: done })
+}
+
+impl<F, E: Default> Feeder<F, E> {
+    /// Sends a full buffer; waits while too many are waiting. `false` if the other end is gone.
+    #[must_use]
+    pub fn send(&self, full: F) -> bool {
+        self.full.send(full).is_ok()
+    }
+
+    /// An emptied buffer, or a new one if none has come back.
+    #[must_use]
+    pub fn emptied(&self) -> E {
+        self.emptied.try_recv().unwrap_or_default()
+    }
+}
+
+impl<F, E> Taker<F, E> {
+    /// The next full buffer; waits for it. `None` if the other end is gone.
+    #[must_use]
+    pub fn take(&self) -> Option<F> {
+        self.full.recv().ok()
+    }
+
+    /// Gives an emptied buffer back. If the other end is gone, it is dropped.
+    pub fn give_back(&self, emptied: E) {
+        let _ = self.emptied.send(emptied);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_go_around() {
+        let (feeder, taker) = conveyor::<Vec<u8>, Vec<u8>>(1);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while let Some(mut full) = taker.take() {
+                    full.clear();
+                    taker.give_back(full);
+                }
+            });
+            for _ in 0..100 {
+                let mut buffer = feeder.emptied();
+                assert!(buffer.is_empty());
+                buffer.push(1);
+                assert!(feeder.send(buffer));
+            }
+            drop(feeder);
+        });
+    }
+
+    #[test]
+    fn each_end_learns_that_the_other_is_gone() {
+        let (feeder, taker) = conveyor::<Vec<u8>, Vec<u8>>(1);
+        drop(taker);
+        assert!(!feeder.send(Vec::new()));
+        let (feeder, taker) = conveyor::<Vec<u8>, Vec<u8>>(1);
+        assert!(feeder.send(vec![1]));
+        drop(feeder);
+        assert_eq!((taker.take(), taker.take()), (Some(vec![1]), None));
+        taker.give_back(Vec::new());
+    }
+}

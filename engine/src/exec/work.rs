@@ -1,0 +1,65 @@
+//! A piece of work: who runs its parts, and who can cancel it.
+
+use std::fmt;
+
+use super::{Cancel, Exec, InPlace, gather};
+use crate::base::Result;
+
+/// Handed down to everything that takes long.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Runs the parts.
+    pub exec: &'a dyn Exec,
+    /// Says whether the work is still wanted.
+    pub cancel: Cancel<'a>,
+}
+
+impl<'a> Work<'a> {
+    /// In place, to the end.
+    pub const IN_PLACE: Work<'static> = Work { exec: &InPlace, cancel: Cancel::NEVER };
+
+    /// To the end.
+    #[must_use]
+    pub fn on(exec: &'a dyn Exec) -> Self {
+        Self { exec, cancel: Cancel::NEVER }
+    }
+
+    /// The results of `count` parts, in the order of their numbers.
+    ///
+    /// # Errors
+    /// That of the first part that failed; `Cancelled` if the work is wanted no more.
+    pub fn gather<T: Send + Sync>(
+        self,
+        count: usize,
+        part: impl Fn(usize) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let results = gather(self.exec, count, |at| self.cancel.check().and_then(|()| part(at)));
+        results.into_iter().collect()
+    }
+}
+
+impl fmt::Debug for Work<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Work")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Error;
+
+    #[test]
+    fn parts_come_in_order_and_the_first_failure_counts() {
+        assert_eq!(Work::IN_PLACE.gather(3, |at| Ok(at * 2)), Ok(vec![0, 2, 4]));
+        let failing = |at| if at > 0 { Err(Error::Missing { offset: at as u64, len: 1 }) } else { Ok(at) };
+        assert_eq!(Work::IN_PLACE.gather(3, failing), Err(Error::Missing { offset: 1, len: 1 }));
+    }
+
+    #[test]
+    fn no_part_begins_after_the_work_is_cancelled() {
+        let work = Work { exec: &InPlace, cancel: Cancel::when(&|| true) };
+        let begun = work.gather(1, |_| -> Result<()> { panic!("it is cancelled") });
+        assert_eq!(begun, Err(Error::Cancelled));
+    }
+}
