@@ -68,7 +68,7 @@ impl Asset {
         if has_hash(self.path) { "public, max-age=31536000, immutable" } else { "no-cache" }
     }
 
-    /// The file's content, for a client that takes no gzip and for pages that carry it inside.
+    /// The file's content, for a client that takes no gzip.
     #[must_use]
     pub fn content(&self) -> Cow<'static, [u8]> {
         match self.encoding {

@@ -1,4 +1,4 @@
-//! The state of the page for one profile: everything that a link to it must bring back.
+//! The state of the page for one profile that a link brings back.
 
 use std::collections::BTreeSet;
 
@@ -92,6 +92,12 @@ impl View {
     /// Whether only the heading of this group is shown.
     #[must_use]
     pub fn is_closed(&self, group: &Track) -> bool {
-        group.initially_closed != self.toggled.contains(&group.id)
+        is_closed(&self.toggled, group)
     }
+}
+
+/// Whether a group is closed, where these groups stand otherwise than at first.
+#[must_use]
+pub fn is_closed(toggled: &BTreeSet<u32>, group: &Track) -> bool {
+    group.initially_closed != toggled.contains(&group.id)
 }

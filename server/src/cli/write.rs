@@ -1,7 +1,8 @@
 //! Writing a profile in another form, for `view --output-format`, `export` and `summary`.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -232,12 +233,7 @@ fn metered<W: Write>(meter: &Meter, out: W) -> BufWriter<Metered<'_, W>> {
 fn readable_by_all<'a>(
     builder: &'a mut tempfile::Builder<'static, 'static>,
 ) -> &'a mut tempfile::Builder<'static, 'static> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder
+    builder.permissions(Permissions::from_mode(0o666))
 }
 
 #[cfg(test)]

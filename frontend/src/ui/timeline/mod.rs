@@ -40,6 +40,7 @@ use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
 use crate::fetch::Source;
 use crate::view::keys::Press;
+use crate::view::state::is_closed;
 use crate::view::ticks::Ruler;
 use crate::view::window::Reach;
 use crate::view::{Clock, Command, Hover, Layout, TimeScale, View};
@@ -172,12 +173,9 @@ impl Scene {
         let toggled = Memo::new(move |_| view.with(|view| view.toggled.clone()));
         let layout = Memo::new(move |_| {
             let toggled = toggled.get();
-            let is_closed = |group: &nprof_engine::wire::catalog::Track| {
-                group.initially_closed != toggled.contains(&group.id)
-            };
-            Arc::new(rank.with(|rank| {
-                rank.as_ref().map_or_else(Layout::default, |rank| Layout::new(&rank.tracks, is_closed))
-            }))
+            let of_rank =
+                |rank: &Arc<RankDetail>| Layout::new(&rank.tracks, |group| is_closed(&toggled, group));
+            Arc::new(rank.with(|rank| rank.as_ref().map_or_else(Layout::default, of_rank)))
         });
         let (size_px, scroll_px) = (times.tracks_px, RwSignal::new(0.0));
         Self { view, rank, whole, window, layout, size_px, scroll_px }

@@ -8,6 +8,7 @@ use nprof_engine::wire::detail::FieldContent;
 
 use crate::ui::format;
 use crate::view::layout::Row;
+use crate::view::state::is_closed;
 use crate::view::{Command, Extent, Layout, View};
 
 /// Indentation for each group around a track.
@@ -61,7 +62,7 @@ pub fn TrackList(
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
         rows.filter_map(|(position, row)| {
             let track = rank.tracks.get(row.track)?.clone();
-            let is_closed = track.initially_closed != toggled.contains(&track.id);
+            let is_closed = is_closed(&toggled, &track);
             Some(Item { content: Arc::clone(&content), row: *row, track, position, is_closed })
         })
         .collect()
