@@ -48,7 +48,7 @@ fn main() -> Result<()> {
     let meta = generate(&events, &settings)?;
     let segment = events.join("page.nseg");
     ingest::write(Source::Files(&events), &segment)?;
-    let opened = SegmentFile::open_file(&segment)?.context("it was just written")?;
+    let opened = SegmentFile::open_file(&segment).context("it was just written")?;
     let whole = Interval::new(meta.start_ns as i64 * PS_PER_NS, meta.end_ns as i64 * PS_PER_NS);
     let tile_file = events.join("page.tile");
     std::fs::write(&tile_file, fullest_tile(&opened, whole)?)?;

@@ -45,7 +45,7 @@ static EVENTS: LazyLock<Events> = LazyLock::new(|| {
     let meta = generate(&directory, &settings).expect("the target folder can be written");
     let path = directory.join("rank_0.nseg");
     ingest::write(Source::Files(&directory), &path).expect("the target folder can be written");
-    let segment = SegmentFile::open_file(&path).expect("it was just written").expect("it was just written");
+    let segment = SegmentFile::open_file(&path).expect("it was just written");
     let operands = read_texts(&directory, "instruction.operands").expect("they were just written");
     let spans = spans(&directory, &meta).expect("they were just written");
     Events { directory, meta, segment, operands, spans }

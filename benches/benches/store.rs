@@ -49,7 +49,7 @@ fn main() {
 }
 
 fn questions(path: &Path) {
-    let open = || SegmentFile::open_file(path).expect("the file is there").expect("it was just written");
+    let open = || SegmentFile::open_file(path).expect("it was just written");
     report("open", time(|| drop(black_box(open()))));
     let segment = open();
     let (groups, _) = groups(segment.footer());

@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(built, from_memory);
         assert_eq!(built.events, meta.rows() + meta.samples, "a microsecond has two samples");
         assert_eq!(built.warnings, []);
-        let segment = SegmentFile::open_file(&path).unwrap().unwrap();
+        let segment = SegmentFile::open_file(&path).unwrap();
         let tracks = segment.slice_tracks(None);
         assert_eq!(tracks.len(), ENGINES.len() + meta.dmas.len());
         let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX), Work::IN_PLACE).unwrap();

@@ -75,8 +75,7 @@ pub fn ingest(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
 }
 
 fn open(path: &Path) -> Result<SegmentFile> {
-    let file = SegmentFile::open_file(path).with_context(|| path.display().to_string())?;
-    file.with_context(|| path.display().to_string())
+    SegmentFile::open_file(path).with_context(|| path.display().to_string())
 }
 
 /// Rows with everything that is known of them, column by column: numbers, and texts where the segment has them.

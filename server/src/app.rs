@@ -118,11 +118,9 @@ impl App {
         let path = profile.dir.join(&file.file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
-            let bad = |error: &dyn std::fmt::Display| {
-                Refusal::new(RefusalKind::Damaged, format!("{}: {error}", key.0.display()))
-            };
-            let segment = SegmentFile::open_file(&key.0).map_err(|error| bad(&error))?;
-            segment.map(Arc::new).map_err(|error| bad(&error))
+            SegmentFile::open_file(&key.0)
+                .map(Arc::new)
+                .map_err(|error| Refusal::new(RefusalKind::Damaged, format!("{}: {error}", key.0.display())))
         })
     }
 

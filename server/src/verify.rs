@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use nprof_engine::base::{ANNEX, Error};
-use nprof_engine::native::SegmentFile;
+use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::query::{Finding, PartName};
 use serde::Serialize;
 
@@ -94,13 +94,13 @@ fn verify_rank(
     }
     let before = meter.bytes().0;
     let segment = match SegmentFile::open_file(&profile.dir.join(&file.file)) {
-        Ok(Ok(segment)) => segment,
-        Ok(Err(error)) => {
-            verified.damages.push(of(Damage::of(format!("{}: {error}", file.file))));
-            return Ok(());
-        }
+        Ok(segment) => segment,
         Err(error) => {
-            verified.damages.push(of(Damage::of(format!("{}: cannot read ({error})", file.file))));
+            let what = match error {
+                OpenError::Segment(error) => format!("{}: {error}", file.file),
+                OpenError::Io(error) => format!("{}: cannot read ({error})", file.file),
+            };
+            verified.damages.push(of(Damage::of(what)));
             return Ok(());
         }
     };

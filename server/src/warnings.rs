@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::model::{Warning, WarningKind};
-use nprof_engine::native::SegmentFile;
+use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::segment::Footer;
 
 use crate::store::{Profile, RankFile};
@@ -24,15 +24,24 @@ pub fn of_rank(rank: &RankFile, footer: &Footer) -> Vec<Warning> {
     all
 }
 
+/// The warning about a rank whose segment cannot be read.
+fn unreadable(rank: &RankFile, error: &OpenError) -> Warning {
+    let what = format!("the segment {} cannot be read ({error}); `nprof verify` tells more", rank.file);
+    Warning { kind: WarningKind::MissingData, what, first_place: String::new(), count: 1 }
+}
+
 /// The kinds of warnings of all ranks: equal ones of several ranks are one, with the sum of their
-/// counts. The most frequent come first. The first place names the file, too. Ranks whose segment
-/// cannot be read are left out.
+/// counts. The most frequent come first. The first place names the file, too. A rank whose segment
+/// cannot be read has a warning that says so.
 #[must_use]
 pub fn of_profile(profile: &Profile) -> Vec<Warning> {
     let mut kinds = BTreeMap::<(WarningKind, String), Warning>::new();
     for rank in &profile.manifest.ranks {
-        let Ok(Ok(segment)) = SegmentFile::open_file(&profile.dir.join(&rank.file)) else { continue };
-        for mut warning in of_rank(rank, segment.footer()) {
+        let of_rank = match SegmentFile::open_file(&profile.dir.join(&rank.file)) {
+            Ok(segment) => of_rank(rank, segment.footer()),
+            Err(error) => vec![unreadable(rank, &error)],
+        };
+        for mut warning in of_rank {
             let input = rank.inputs.join(", ");
             if warning.first_place.is_empty() {
                 warning.first_place = input;

@@ -1,5 +1,6 @@
 //! Segments mapped into memory.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{Advice, Mmap};
 
-use crate::base::Result;
+use crate::base::{Error, Result};
 use crate::segment::{Bytes, Segment, part_of};
 
 /// What is read from a disk at once. The system's own guess for a mapping is megabytes around each place.
@@ -68,20 +69,46 @@ impl Bytes for Mapped {
 pub type SegmentFile = Segment<Mapped>;
 
 impl SegmentFile {
-    /// Maps a file and opens the segment in it. The outer error is the file system's, the inner one the segment's.
+    /// Maps a file and opens the segment in it.
     ///
     /// # Errors
-    /// Where the file cannot be opened or mapped; where it is no readable segment.
-    pub fn open_file(path: &Path) -> io::Result<Result<Self>> {
+    /// If the file cannot be opened or mapped, or holds no readable segment.
+    pub fn open_file(path: &Path) -> std::result::Result<Self, OpenError> {
         let file = File::open(path)?;
         // Mapping nothing is refused by the system; an empty file is reported as truncated like any short one.
         if file.metadata()?.len() == 0 {
-            return Ok(Err(crate::base::Error::Truncated { needed: 1, available: 0 }));
+            return Err(OpenError::Segment(Error::Truncated { needed: 1, available: 0 }));
         }
         #[expect(unsafe_code, reason = "mapping a file has no safe interface")]
         // SAFETY: a segment is immutable. It is written under another name and renamed once it is complete, nprof never
         // opens one for writing again, and deleting it leaves the mapping valid. Every read is checked by checksum.
         let map = unsafe { Mmap::map(&file)? };
-        Ok(Segment::open(Mapped::new(map)))
+        Segment::open(Mapped::new(map)).map_err(OpenError::Segment)
+    }
+}
+
+/// Why a segment was not opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The file system refused.
+    Io(io::Error),
+    /// The file holds no readable segment.
+    Segment(Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Segment(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }

@@ -1,12 +1,14 @@
 //! Files: the only part of the engine with IO. Memory-mapped segments, and segments written atomically.
 #![cfg(feature = "native")]
 
+mod atomic_file;
 mod beside;
 mod cores;
 mod map;
 mod relayed;
 mod write;
 
+pub use atomic_file::AtomicFile;
 pub use cores::AllCores;
-pub use map::{Mapped, SegmentFile};
+pub use map::{Mapped, OpenError, SegmentFile};
 pub use write::{Taking, WriteError, write_segment, write_segment_while};

@@ -1,13 +1,14 @@
 //! Writing a segment to a file: under a temporary name, synced, then renamed, so that a crash at any moment leaves the
 //! old state or the new.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use super::atomic_file::{AtomicFile, directory_of};
 use super::beside::Beside;
 use super::cores::AllCores;
 use super::relayed::{self, Failure};
@@ -132,7 +133,7 @@ pub fn write_segment_while<E>(
     cancel: Cancel<'_>,
     fill: impl FnOnce(&mut dyn Sink, Space<'_>) -> Result<(), E>,
 ) -> Result<Built, WriteError<E>> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = directory_of(path);
     let cause = Mutex::new(None);
     let io_cause = || cause.lock().ok().and_then(|mut cause| cause.take());
     let because = |error: Error| io_cause().map_or(WriteError::Engine(error), WriteError::Io);
@@ -143,12 +144,9 @@ pub fn write_segment_while<E>(
     let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &InPlace };
     let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, exec };
     let failure = Failure::default();
-    // Readable by whom the user's mask lets read: a store may be shared.
-    let shared = Permissions::from_mode(0o666);
-    let temporary = tempfile::Builder::new().prefix(".nseg-").permissions(shared).tempfile_in(directory);
-    let temporary = temporary.map_err(WriteError::Io)?;
-    let file = temporary.reopen().map_err(WriteError::Io)?;
-    let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, file), cause: &cause, cancel };
+    let file = AtomicFile::create(path).map_err(WriteError::Io)?;
+    let writing = file.file().try_clone().map_err(WriteError::Io)?;
+    let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, writing), cause: &cause, cancel };
     let output_of_back = &mut output;
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
@@ -171,10 +169,8 @@ pub fn write_segment_while<E>(
         // The builder's own error says more than that the line is closed.
         built.and_then(|built| ended.map(|()| built)).map_err(because)
     })?;
-    let file = output.file.into_inner().map_err(|error| WriteError::Io(error.into_error()))?;
-    file.sync_all().map_err(WriteError::Io)?;
-    temporary.persist(path).map_err(|error| WriteError::Io(error.error))?;
-    File::open(directory).and_then(|directory| directory.sync_all()).map_err(WriteError::Io)?;
+    output.file.into_inner().map_err(|error| WriteError::Io(error.into_error()))?;
+    file.commit().map_err(WriteError::Io)?;
     Ok(built)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use nprof_engine::native::SegmentFile;
+use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::segment::{Anatomy, ColumnAnatomy, TableAnatomy};
 
 use super::size::{self, Align};
@@ -26,9 +26,10 @@ pub(super) struct InspectArgs {
 impl InspectArgs {
     pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         let name = self.file.display();
-        let segment = SegmentFile::open_file(&self.file)
-            .map_err(|error| anyhow!("{name}: cannot read ({error}); check the path and the rights"))?
-            .map_err(|error| anyhow!("{name}: {error}"))?;
+        let segment = SegmentFile::open_file(&self.file).map_err(|error| match error {
+            OpenError::Io(error) => anyhow!("{name}: cannot read ({error}); check the path and the rights"),
+            OpenError::Segment(error) => anyhow!("{name}: {error}"),
+        })?;
         let anatomy = segment.anatomy().map_err(|error| anyhow!("{name}: {error}"))?;
         Ok(show(&anatomy, segment.content(), out)?)
     }

@@ -1,6 +1,6 @@
 //! `nprof serve`
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -75,21 +75,24 @@ pub(super) async fn serve(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let url = listening.url();
-    announce(&url, slug, out)?;
-    writeln!(out, "ctrl-c to exit")?;
-    out.flush()?;
+    // A server is not there for whoever read its first line: `nprof serve | head -1` may go.
+    match announce(&url, slug, out).and_then(|()| writeln!(out, "ctrl-c to exit")).and_then(|()| out.flush())
+    {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+        _ => {}
+    }
     if args.open {
         open_browser(&slug.map_or_else(|| format!("{url}/"), |slug| profile_url(&url, slug)));
     }
     Ok(listening.serve(store).await?)
 }
 
-pub(super) fn announce(url: &str, slug: Option<&str>, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn announce(url: &str, slug: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
     if let Some(slug) = slug {
         writeln!(out, "View profile at {}", profile_url(url, slug))?;
     }
     writeln!(out, "View a list of profiles at {url}/")?;
-    Ok(out.flush()?)
+    out.flush()
 }
 
 /// The address of a profile, in ASCII: terminals end a link at other letters.

@@ -86,7 +86,7 @@ fn metrics() -> anyhow::Result<Vec<Term>> {
         capture(&simulation, 0, sink, &mut |_| {})
     })
     .map_err(|error| anyhow::anyhow!("{error:?}"))?;
-    let segment = SegmentFile::open_file(&path)??;
+    let segment = SegmentFile::open_file(&path)?;
     let summary = answer::summary(&segment, 0)?;
     let of_group = summary.groups.into_iter().flat_map(|group| {
         let title = group.title;

@@ -1,11 +1,11 @@
 //! Writing a profile in another form, for `view --output-format`, `export` and `summary`.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use nprof_engine::native::AtomicFile;
 
 use super::progress::watched;
 use super::{size, warn};
@@ -202,7 +202,6 @@ fn to(
         out.flush()?;
         return Ok(None);
     };
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let refused = || format!("{}: cannot write this file; check the path and the rights", path.display());
     if is_special(path) {
         let mut file = metered(meter, File::options().write(true).open(path).with_context(refused)?);
@@ -210,30 +209,16 @@ fn to(
         file.flush()?;
         return Ok(None);
     }
-    let temporary = readable_by_all(&mut tempfile::Builder::new())
-        .prefix(".nprof-")
-        .tempfile_in(directory)
-        .with_context(refused)?;
-    let mut file = metered(meter, temporary);
-    write(&mut file)?;
-    let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(refused)?;
-    let temporary = file.into_inner();
-    temporary.as_file().sync_all().with_context(refused)?;
-    let bytes = temporary.as_file().metadata().with_context(refused)?.len();
-    temporary.persist(path).map_err(|error| error.error).with_context(refused)?;
+    let file = AtomicFile::create(path).with_context(refused)?;
+    let mut out = metered(meter, file.file());
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error).with_context(refused)?;
+    let bytes = file.commit().with_context(refused)?;
     Ok(Some(Written { path: path.clone(), bytes }))
 }
 
 fn metered<W: Write>(meter: &Meter, out: W) -> BufWriter<Metered<'_, W>> {
     BufWriter::new(Metered::new(out, meter))
-}
-
-/// Temporary files are for their owner alone. An export is like any file that the user makes: the
-/// umask decides.
-fn readable_by_all<'a>(
-    builder: &'a mut tempfile::Builder<'static, 'static>,
-) -> &'a mut tempfile::Builder<'static, 'static> {
-    builder.permissions(Permissions::from_mode(0o666))
 }
 
 #[cfg(test)]

