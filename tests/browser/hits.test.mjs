@@ -93,6 +93,23 @@ test("hits", async (t) => {
     await page.getByText("Nothing in this rank matches “surely not in it”.").waitFor();
   });
 
+  await t.test("Enter while the hits are in flight goes to the next one as soon as they are here", async (t) => {
+    const { page, box } = await open(t);
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    await page.route(/\/search\?/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    // The pause in typing ends, and the search starts by itself.
+    const asked = page.waitForRequest(/\/search\?/);
+    await box.fill(query);
+    await asked;
+    await box.press("Enter");
+    answer();
+    await isAt(page, middle);
+  });
+
   await t.test("a link brings back the search, the tab and the scroll", async (t) => {
     const { page, box } = await open(t);
     await box.fill(query);

@@ -46,6 +46,8 @@ pub struct Search {
     result: Signal<Answer<SearchResult>>,
     /// The last hits of this rank. They stay while the pattern is wrong.
     found: Memo<Option<Arc<SearchResult>>>,
+    /// Whether a search is in flight whose hits are not here.
+    is_asking: Signal<bool>,
     typing: StoredValue<Option<TimeoutHandle>>,
     walker: Walker,
 }
@@ -97,6 +99,10 @@ impl Search {
             Some(Err(_)) => before.cloned().flatten(),
             None => None,
         });
+        let is_asking = Signal::derive(move || {
+            let asked = asked.get();
+            asked.is_some() && last.get().map(|(of, _)| of) != asked
+        });
         Self {
             opened,
             input: NodeRef::new(),
@@ -104,6 +110,7 @@ impl Search {
             draft: RwSignal::new(Draft::default()),
             result,
             found,
+            is_asking,
             typing: StoredValue::new(None),
             walker,
         }
@@ -216,9 +223,9 @@ impl Search {
 
     /// Goes to the next or previous hit from where one is.
     pub(super) fn walk(self, walk: Walk) {
-        // The first Enter can come before the pause in typing is over.
+        // The first Enter can come before the pause in typing is over, or before the hits are here.
         self.stop_waiting();
-        if self.start() {
+        if self.start() || self.is_asking.get_untracked() {
             self.walker.later(walk);
         } else if let Some(found) = untrack(|| self.found()) {
             self.walker.go(&found, untrack(|| self.walker.here()), walk);
