@@ -165,15 +165,7 @@ impl Rank for OpenRank {
     fn detail(&self) -> nprof_engine::base::Result<RankDetail> {
         let mut detail = answer::rank_detail(&self.segment, self.file.entry())?;
         detail.names.clone_from(&self.profile.manifest.names);
-        let all = warnings::of_rank(&self.file, self.segment.footer()).into_iter();
-        detail.warnings = all
-            .map(|warning| WarningEntry {
-                title: warning.kind.title().to_owned(),
-                what: warning.what,
-                first_place: warning.first_place,
-                count: warning.count,
-            })
-            .collect();
+        detail.warnings.extend(warnings::later(&self.file).iter().map(WarningEntry::from));
         Ok(detail)
     }
 

@@ -38,11 +38,8 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// What the client is told.
-    #[must_use]
-    pub fn into_refusal(self) -> Refusal {
-        let kind = match &self {
-            Self::Refused(_) => RefusalKind::Internal,
+    fn kind(&self) -> RefusalKind {
+        match self {
             Self::NotFound(_) => RefusalKind::NotFound,
             Self::BadRequest(_) => RefusalKind::BadQuestion,
             Self::Forbidden(_) => RefusalKind::Forbidden,
@@ -50,10 +47,7 @@ impl ApiError {
             Self::MethodNotAllowed(_) => RefusalKind::MethodNotAllowed,
             Self::BadTrace(_) => RefusalKind::BadTrace,
             Self::Internal(_) => RefusalKind::Internal,
-        };
-        match self {
-            Self::Refused(refusal) => refusal,
-            other => Refusal::new(kind, other.to_string()),
+            Self::Refused(refusal) => refusal.kind,
         }
     }
 }
@@ -75,7 +69,7 @@ fn status_of(kind: RefusalKind) -> StatusCode {
 /// The body is JSON. [`crate::routes::reply::refusals`] writes it anew for the page.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let refusal = self.into_refusal();
+        let refusal = Refusal::new(self.kind(), self.to_string());
         let status = status_of(refusal.kind);
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!("{refusal}");

@@ -6,10 +6,11 @@
 //! and the file is replaced. Losing the file costs time only.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use nprof_engine::base::Result;
-use nprof_engine::native::SegmentFile;
+use nprof_engine::native::{AtomicFile, SegmentFile};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::summary::Summary;
 
@@ -91,12 +92,9 @@ fn write(path: &Path, content: &str, summary: &Summary) -> std::io::Result<()> {
     let message = postcard::to_allocvec(summary).map_err(std::io::Error::other)?;
     let mut bytes = head(content, &message).into_bytes();
     bytes.extend(message);
-    let beside = path.with_extension("summary-new");
-    let written = fs::write(&beside, &bytes).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    let file = AtomicFile::create(path)?;
+    file.file().write_all(&bytes)?;
+    file.commit_unsynced()
 }
 
 #[cfg(test)]

@@ -12,16 +12,20 @@ use crate::store::{Profile, RankFile};
 /// The warnings of a rank: first those of its segment.
 #[must_use]
 pub fn of_rank(rank: &RankFile, footer: &Footer) -> Vec<Warning> {
-    let later = |kind: WarningKind, notes: &[String]| {
-        let first_place = rank.inputs.join(", ");
+    footer.warnings.iter().cloned().chain(later(rank)).collect()
+}
+
+/// The warnings of a rank that came up after its segment was written.
+#[must_use]
+pub fn later(rank: &RankFile) -> Vec<Warning> {
+    let first_place = rank.inputs.join(", ");
+    let of_kind = |kind, notes: &[String]| {
         let of =
             |what: &String| Warning { kind, what: what.clone(), first_place: first_place.clone(), count: 1 };
         notes.iter().map(of).collect::<Vec<_>>()
     };
-    let mut all = footer.warnings.clone();
-    all.extend(later(WarningKind::AdjustedValue, &rank.notes));
-    all.extend(later(WarningKind::MissingData, &rank.left_out));
-    all
+    let adjusted = of_kind(WarningKind::AdjustedValue, &rank.notes);
+    [adjusted, of_kind(WarningKind::MissingData, &rank.left_out)].concat()
 }
 
 /// The warning about a rank whose segment cannot be read.

@@ -57,7 +57,7 @@ impl From<f64> for Number {
     }
 }
 
-/// What a row gets from a template: its first fields.
+/// The first fields of a row, from a template.
 #[derive(Debug, Clone, Copy)]
 pub struct Filled<'n> {
     /// The template.

@@ -39,14 +39,24 @@ impl AtomicFile {
     /// Returns its length in bytes.
     ///
     /// # Errors
-    /// If the disk or the directory cannot be written. What was at the path before is still there.
+    /// If the disk or the directory cannot be written. The file that was at the path before is still there.
     pub fn commit(self) -> io::Result<u64> {
         let file = self.temporary.as_file();
         file.sync_all()?;
         let len = file.metadata()?.len();
-        self.temporary.persist(&self.path).map_err(|error| error.error)?;
-        File::open(directory_of(&self.path))?.sync_all()?;
+        let path = self.path.clone();
+        self.commit_unsynced()?;
+        File::open(directory_of(&path))?.sync_all()?;
         Ok(len)
+    }
+
+    /// Puts the file in its place without a sync, for content that tells by itself whether it is whole.
+    ///
+    /// # Errors
+    /// As [`AtomicFile::commit`].
+    pub fn commit_unsynced(self) -> io::Result<()> {
+        self.temporary.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
     }
 }
 

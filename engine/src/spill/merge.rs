@@ -40,7 +40,7 @@ impl<K: Key> Merge<K> {
         let mut heads = vec![None; count];
         runs.iter_mut().zip(&mut heads).try_for_each(|(run, head)| run.advance(scratch, head))?;
         let mut merge = Self { runs, heads, tree: vec![0; count], is_given: false };
-        // Who comes out of each match, the leaves behind the matches.
+        // The winner of each match; the leaves stand behind the matches.
         let mut winners: Vec<usize> = (0..2 * count).map(|node| node.saturating_sub(count)).collect();
         for node in (1..count).rev() {
             let (a, b) = (winners[2 * node], winners[2 * node + 1]);
@@ -142,7 +142,7 @@ impl<K: Key> Run<K> {
 /// Reads a spilled run.
 #[derive(Debug)]
 pub struct RunReader {
-    /// What is left of the piece that is read, and the pieces after it.
+    /// The unread rest of the current piece, and the pieces after it.
     piece: Piece,
     pieces: std::vec::IntoIter<Piece>,
     buffer: Vec<u8>,

@@ -30,7 +30,7 @@ struct Slot {
     is_wait: bool,
 }
 
-/// What the names of a cell come to.
+/// The sums of the names of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameSum {
     /// Time of the names of waits, in picoseconds.
@@ -87,7 +87,7 @@ impl<'a> NameSums<'a> {
         }
     }
 
-    /// What the open cell comes to. The next cell begins.
+    /// The sums of the open cell. The next cell begins.
     pub fn take(&mut self) -> NameSum {
         let (mut wait_ps, mut most) = (0, (0, Reverse(u32::MAX)));
         for &at in &self.used {

@@ -49,12 +49,6 @@ pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<R
             initially_closed: track.spec.initially == Initially::Closed,
         }
     });
-    let warnings = footer.warnings.iter().map(|warning| WarningEntry {
-        title: warning.kind.title().to_owned(),
-        what: warning.what.clone(),
-        first_place: warning.first_place.clone(),
-        count: warning.count,
-    });
     Ok(RankDetail {
         entry,
         tracks: tracks.collect(),
@@ -63,7 +57,7 @@ pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<R
             .map(|(id, group)| TileGroup { id, tracks: group.tracks.iter().map(|track| track.0).collect() })
             .collect(),
         tables: tables(segment),
-        warnings: warnings.collect(),
+        warnings: footer.warnings.iter().map(WarningEntry::from).collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
         names: Vec::new(),
     })

@@ -27,8 +27,20 @@ pub trait Rank {
     /// The segment.
     fn segment(&self) -> &Segment<Self::Bytes>;
 
-    /// What the paths of its tiles name.
+    /// The content that the paths of its tiles name.
     fn tile_content(&self) -> String;
+
+    /// Refuses a question about tiles of another content.
+    ///
+    /// # Errors
+    /// `Replaced` then.
+    fn check_content(&self, content: &str) -> std::result::Result<(), Refusal> {
+        if content == self.tile_content() {
+            return Ok(());
+        }
+        let what = "the profile has been replaced: load it again";
+        Err(Refusal::new(RefusalKind::Replaced, what))
+    }
 
     /// Its tracks, tables and warnings, with those that came up after the segment was written.
     ///
@@ -82,11 +94,10 @@ pub fn answer(
     let segment = rank.segment();
     let answer = match question {
         RankQuestion::Detail => rank.detail().map(Answer::Detail),
-        RankQuestion::Tile { content, .. } if *content != rank.tile_content() => {
-            let what = "the profile has been replaced: load it again";
-            return Err(Refusal::new(RefusalKind::Replaced, what));
+        RankQuestion::Tile { content, id } => {
+            rank.check_content(content)?;
+            answer::tile(segment, *id).map(Answer::Tile)
         }
-        RankQuestion::Tile { id, .. } => answer::tile(segment, *id).map(Answer::Tile),
         RankQuestion::Slice(row) => answer::slice(segment, *row).map(Answer::Slice),
         RankQuestion::Step { row, direction, closed } => answer::step(segment, *row, *direction, closed)
             .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),

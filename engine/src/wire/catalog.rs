@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Warning;
+
 /// All profiles of a store, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProfileList {
@@ -184,4 +186,15 @@ pub struct WarningEntry {
     pub first_place: String,
     /// How often.
     pub count: u64,
+}
+
+impl From<&Warning> for WarningEntry {
+    fn from(warning: &Warning) -> Self {
+        Self {
+            title: warning.kind.title().to_owned(),
+            what: warning.what.clone(),
+            first_place: warning.first_place.clone(),
+            count: warning.count,
+        }
+    }
 }

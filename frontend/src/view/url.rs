@@ -13,7 +13,7 @@ use std::str::FromStr;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
-use nprof_engine::wire::question::syntax_name;
+use nprof_engine::wire::question::{syntax_name, syntax_of};
 
 use super::state::{Tab, View};
 
@@ -185,8 +185,7 @@ fn tab(name: &str) -> Result<Tab, UrlError> {
 }
 
 fn syntax(name: &str) -> Result<Syntax, UrlError> {
-    let known = [Syntax::Text, Syntax::Regex].into_iter().find(|&syntax| syntax_name(syntax) == name);
-    known.ok_or(UrlError::Parameter { name: "search", expected: "text or regex" })
+    syntax_of(name).ok_or(UrlError::Parameter { name: "search", expected: "text or regex" })
 }
 
 #[cfg(test)]

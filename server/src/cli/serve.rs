@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use clap::Args;
+use nprof_engine::wire::percent::percent_encoded;
 
 use super::StorePlace;
 use crate::server::{Listening, Place};
@@ -97,17 +98,7 @@ pub(super) fn announce(url: &str, slug: Option<&str>, out: &mut dyn Write) -> io
 
 /// The address of a profile, in ASCII: terminals end a link at other letters.
 pub(super) fn profile_url(url: &str, slug: &str) -> String {
-    let mut address = format!("{url}/profile/");
-    for sign in slug.chars() {
-        if sign.is_ascii() {
-            // Names have no ASCII but what addresses take as it is.
-            address.push(sign);
-        } else {
-            let mut bytes = [0; 4];
-            address.extend(sign.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
-        }
-    }
-    address
+    format!("{url}/profile/{}", percent_encoded(slug))
 }
 
 /// A machine without a browser is no reason to end: the address has been printed.

@@ -53,7 +53,7 @@ fn reply_to(
     };
     let rank = app.rank(id)?;
     if let RankQuestion::Tile { content, id } = question {
-        return tiles::reply(app, &rank, (content, *id), headers);
+        return tiles::reply(app, (&rank, question), (content, *id), headers);
     }
     let until = matches!(question, RankQuestion::Search(_)).then(|| Instant::now() + SEARCH_TIME);
     let is_late = || until.is_some_and(|until| Instant::now() >= until);

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::exec::Work;
 use nprof_engine::tile::TileId;
-use nprof_engine::wire::ask::{Answer, answer};
+use nprof_engine::wire::ask::{Answer, Rank, answer};
 use nprof_engine::wire::question::RankQuestion;
 use nprof_engine::wire::{POSTCARD_ZSTD, VERSION};
 
@@ -38,22 +38,16 @@ fn etag(content: &str, id: TileId, packing: Packing) -> String {
     format!("\"{content}-{VERSION}-{group}-{level}-{index}-{form}\"")
 }
 
-/// The reply with a tile of the rank, if the rank still has this content. Blocks.
+/// The reply to a question for a tile, of this content and id, if the rank still has the content. Blocks.
 pub(super) fn reply(
     app: &App,
-    rank: &OpenRank,
+    (rank, question): (&OpenRank, &RankQuestion),
     (content, id): (&str, TileId),
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
+    rank.check_content(content)?;
     let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
-    let cut = || {
-        let question = RankQuestion::Tile { content: content.to_owned(), id };
-        answer(rank, &question, Work::IN_PLACE).map_err(ApiError::from)
-    };
-    if rank.file.tile_content() != content {
-        // The refusal says what has happened.
-        return Err(cut().err().unwrap_or_else(|| ApiError::Internal("a tile of other content".to_owned())));
-    }
+    let cut = || answer(rank, question, Work::IN_PLACE).map_err(ApiError::from);
     let etag = etag(content, id, packing);
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     if known.flat_map(|value| value.split(',')).any(|tag| matches_tag(tag, &etag)) {

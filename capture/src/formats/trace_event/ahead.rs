@@ -127,7 +127,7 @@ impl Batch {
 
     /// Takes apart one event: where it begins, and its length. `None` where there is none that is plain.
     fn next(&mut self, parser: &mut Parser, input: &[u8]) -> Option<(usize, usize)> {
-        // What is cut by the bound is left to the document, and so is what the end of the input cuts.
+        // The document reads events that the bound or the end of the input cuts.
         let near = |at: usize| &input[at..input.len().min(at + MAX_EVENT_LEN)];
         let mut tokens = Tokens::new(near(self.end), Tail::Open);
         let (first, commas) = tokens.peek_item().ok()?;

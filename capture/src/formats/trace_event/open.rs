@@ -20,7 +20,7 @@ const MAX_WAITING_LEN: usize = 16 << 20;
 /// Most bytes of waiting events whose texts are in the scratch space.
 const MAX_AWAY_LEN: usize = 64 << 20;
 
-/// What a waiting event costs beyond the copy of it.
+/// Bytes of memory of a waiting event beyond the copy of it.
 const OVERHEAD_LEN: usize = 128;
 
 /// Bytes of texts that are written to the scratch space at once.

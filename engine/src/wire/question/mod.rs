@@ -15,7 +15,7 @@ use crate::base::Interval;
 use crate::query::{Direction, HitPage, HitPlace, Syntax};
 use crate::tile::{Level, TileId};
 
-pub use self::parameters::syntax_name;
+pub use self::parameters::{syntax_name, syntax_of};
 
 /// A question to a store.
 #[derive(Debug, Clone, PartialEq, Eq)]

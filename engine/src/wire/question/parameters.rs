@@ -27,6 +27,16 @@ pub(super) fn name_of<T: PartialEq + Copy, const N: usize>(words: &Words<T, N>, 
     words.iter().find(|(_, known)| *known == meaning).map_or("", |(name, _)| name)
 }
 
+/// The syntax that a word stands for.
+#[must_use]
+pub fn syntax_of(word: &str) -> Option<Syntax> {
+    meaning_of(&SYNTAXES, word)
+}
+
+fn meaning_of<T: Copy, const N: usize>(words: &Words<T, N>, word: &str) -> Option<T> {
+    words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning)
+}
+
 /// The word for a syntax, in addresses of the page too.
 #[must_use]
 pub fn syntax_name(syntax: Syntax) -> &'static str {
@@ -75,8 +85,7 @@ impl<'a> Parameters<'a> {
         words: &Words<T, N>,
     ) -> Result<Option<T>, Refusal> {
         let Some(text) = self.text(name) else { return Ok(None) };
-        let known = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning);
-        known.map(Some).ok_or_else(|| {
+        meaning_of(words, text).map(Some).ok_or_else(|| {
             let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             wrong(name, &format!("one of {}", all.join(", ")))
         })
