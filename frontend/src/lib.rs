@@ -8,3 +8,5 @@ pub mod draw;
 pub mod fetch;
 pub mod ui;
 pub mod view;
+#[cfg(feature = "worker")]
+pub mod worker;

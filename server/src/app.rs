@@ -7,8 +7,8 @@ use nprof_engine::base::Error;
 use nprof_engine::native::{Mapped, SegmentFile};
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
-use nprof_engine::wire::ask::Rank;
-use nprof_engine::wire::catalog::{RankDetail, WarningEntry};
+use nprof_engine::wire::ask::{self, Rank};
+use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail, WarningEntry};
 use nprof_engine::wire::question::RankId;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
@@ -90,19 +90,6 @@ impl App {
         &self.0.jobs
     }
 
-    /// A rank of a profile, with its segment open. Blocks.
-    ///
-    /// # Errors
-    /// Where there is none, or its segment cannot be read.
-    pub fn rank(&self, id: &RankId) -> Result<OpenRank, ApiError> {
-        let RankId { profile: slug, rank } = id;
-        let profile = self.store().find(slug)?;
-        let missing = || ApiError::NotFound(format!("profile \"{slug}\" has no rank {rank}"));
-        let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).ok_or_else(missing)?.clone();
-        let segment = self.segment(&profile, &file)?;
-        Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment })
-    }
-
     /// The metrics of a rank: computed once, however many ask at the same time. Blocks.
     ///
     /// # Errors
@@ -134,6 +121,31 @@ impl App {
         cut: impl FnOnce() -> Result<Arc<[u8]>, ApiError>,
     ) -> Result<Arc<[u8]>, ApiError> {
         self.0.tiles.get_or_insert_with(key, cut)
+    }
+}
+
+/// Blocks.
+impl ask::Store for App {
+    type Rank = OpenRank;
+
+    fn profiles(&self) -> Result<ProfileList, Refusal> {
+        let profiles = self.store().list().map_err(ApiError::from)?;
+        Ok(ProfileList { profiles: profiles.iter().map(|profile| profile.manifest.entry()).collect() })
+    }
+
+    fn profile(&self, name: &str) -> Result<ProfileInfo, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        Ok(profile.manifest.profile_info())
+    }
+
+    fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
+        let RankId { profile: slug, rank } = id;
+        let profile = self.store().find(slug).map_err(ApiError::from)?;
+        let missing =
+            || Refusal::new(RefusalKind::NotFound, format!("profile \"{slug}\" has no rank {rank}"));
+        let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).ok_or_else(missing)?.clone();
+        let segment = self.segment(&profile, &file)?;
+        Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment })
     }
 }
 
@@ -169,8 +181,9 @@ impl Rank for OpenRank {
         Ok(detail)
     }
 
-    fn summary(&self) -> nprof_engine::base::Result<Summary> {
-        self.app.summary(self).map(|summary| Summary::clone(&summary))
+    fn summary(&self) -> Result<Summary, Refusal> {
+        let summary = self.app.summary(self).map_err(|error| self.refusal(error))?;
+        Ok(Summary::clone(&summary))
     }
 
     fn refusal(&self, error: Error) -> Refusal {

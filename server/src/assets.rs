@@ -13,6 +13,8 @@ pub enum Encoding {
     Identity,
     /// One gzip stream, fit to be sent with `Content-Encoding: gzip`.
     Gzip,
+    /// One zstd frame with its size. Only pages without a server have such files.
+    Zstd,
 }
 
 /// One file of the page.
@@ -80,6 +82,10 @@ impl Asset {
                     .expect("build.rs wrote a whole gzip stream");
                 Cow::Owned(content)
             }
+            Encoding::Zstd => Cow::Owned(
+                zstd::bulk::decompress(self.bytes, self.size_bytes)
+                    .expect("build.rs wrote a whole zstd frame"),
+            ),
         }
     }
 }

@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
+use crate::export::ExportError;
 use crate::ingest::IngestError;
 use crate::store::StoreError;
 
@@ -69,7 +70,7 @@ fn status_of(kind: RefusalKind) -> StatusCode {
 /// The body is JSON. [`crate::routes::reply::refusals`] writes it anew for the page.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let refusal = Refusal::new(self.kind(), self.to_string());
+        let refusal = Refusal::from(self);
         let status = status_of(refusal.kind);
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!("{refusal}");
@@ -78,6 +79,12 @@ impl IntoResponse for ApiError {
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response.extensions_mut().insert(refusal);
         response
+    }
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        Self::new(error.kind(), error.to_string())
     }
 }
 
@@ -101,6 +108,12 @@ impl From<&StoreError> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         Self::from(&error)
+    }
+}
+
+impl From<ExportError> for ApiError {
+    fn from(error: ExportError) -> Self {
+        Self::Internal(error.to_string())
     }
 }
 

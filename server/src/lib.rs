@@ -15,6 +15,7 @@ pub mod error;
 pub mod export;
 pub mod ingest;
 pub mod jobs;
+pub mod markup;
 pub mod router;
 pub mod routes;
 pub mod server;

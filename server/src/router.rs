@@ -14,7 +14,7 @@ use tower_http::trace::TraceLayer;
 use crate::access::{self, Access};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::routes::{ask, health, jobs, openapi, page, profiles, reply, upload};
+use crate::routes::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
 
 /// One operation of the API.
 pub struct Route {
@@ -37,6 +37,7 @@ pub const ROUTES: &[Route] = routes! {
     "GET" "/api/openapi.json" => get(openapi::read);
     "POST" "/api/profiles" => post(upload::create);
     "DELETE" "/api/profiles/{slug}" => delete(profiles::remove);
+    "GET" "/api/profiles/{slug}/export" => get(export::read);
     "GET" "/api/jobs/{id}" => get(jobs::read);
     "DELETE" "/api/jobs/{id}" => delete(jobs::cancel);
 };

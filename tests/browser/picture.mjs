@@ -40,7 +40,8 @@ export function addressOf(url, slug, [from, to], more = "") {
 
 /** The view's parameters in the address bar, numbers as numbers. */
 export function viewOf(page) {
-  const parameters = new URL(page.url()).searchParams;
+  // The address of an HTML file is behind its path.
+  const parameters = new URL(page.url().replace(/^file:[^#]*#/, "file://")).searchParams;
   const number = (name) => (parameters.has(name) ? Number(parameters.get(name)) : null);
   return { rank: number("rank"), from: number("from"), to: number("to"), selected: number("sel") };
 }

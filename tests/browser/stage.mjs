@@ -2,14 +2,19 @@
 // errors. Both end with the test that started them.
 //
 // NPROF_BIN names the binary, NPROF_CHROMIUM the browser; scripts/test.sh sets both.
+//
+// With NPROF_SOURCE=html the same tests look at HTML files: an address of a profile leads to the same place in a file
+// that is exported from the server's store. The server is asked what must be seen there, as ever.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 
 const START_TIMEOUT_MS = 60_000;
@@ -26,6 +31,52 @@ const CHROMIUM_ARGUMENTS = [
   "--use-angle=swiftshader",
   "--enable-unsafe-swiftshader",
 ];
+
+/** Whether pages are HTML files instead of served ones. */
+export const IS_FILE = process.env.NPROF_SOURCE === "html";
+
+/** For tests of what only a server can do. */
+export const SERVED = { skip: IS_FILE && "an HTML file has no server" };
+
+/** The store of each server by its address. */
+const stores = new Map();
+/** HTML files by store and profile. */
+const files = new Map();
+
+/** The HTML file of a profile in a store. */
+export function exported(store, slug, ...args) {
+  const key = [store, slug, ...args].join(" ");
+  if (!files.has(key)) {
+    const file = join(store, `${files.size}.html`);
+    const all = ["export", slug, "--format", "html", "-o", file, "--store", store, ...args];
+    files.set(key, promisify(execFile)(required("NPROF_BIN"), all).then(() => pathToFileURL(file).href));
+  }
+  return files.get(key);
+}
+
+/** The address of the same view in an HTML file. */
+async function addressInFile(address) {
+  const { origin, pathname, search } = new URL(address);
+  const slug = pathname.match(/^\/profile\/([^/]+)$/)?.[1];
+  assert.ok(slug, `an HTML file has no page ${pathname}`);
+  return `${await exported(stores.get(origin), decodeURIComponent(slug))}#${pathname}${search}`;
+}
+
+/** Counts the questions that a page's workers have not answered. Runs in the page. */
+function watchWorkers() {
+  let waiting = 0;
+  const count = (step) => globalThis.nprofWaits?.((waiting += step));
+  globalThis.Worker = class extends Worker {
+    constructor(...all) {
+      super(...all);
+      this.addEventListener("message", ({ data }) => data.kind === "answer" && count(-1));
+    }
+    postMessage(message, ...more) {
+      if (message.kind === "ask") count(1);
+      super.postMessage(message, ...more);
+    }
+  };
+}
 
 function required(name) {
   const value = process.env[name];
@@ -77,6 +128,7 @@ export async function serve(t, ...args) {
     assert.ok(Date.now() < deadline, `nprof ${args.join(" ")} does not answer: ${printed.join("")}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  stores.set(url, store);
   return { url, store, stop, output: () => printed.join("") };
 }
 
@@ -122,8 +174,14 @@ export async function openPage(t, { width = 1280, height = 800, flags = [], ...m
   t.after(() => context.close());
   const page = await context.newPage();
   waiting.set(page, 0);
+  if (IS_FILE) {
+    const goto = page.goto.bind(page);
+    page.goto = async (address, options) => goto(await addressInFile(address), options);
+    await page.exposeFunction("nprofWaits", (count) => waiting.set(page, count));
+    await page.addInitScript(watchWorkers);
+  }
   const count = (step) => () => waiting.set(page, waiting.get(page) + step);
-  page.on("request", count(1)).on("requestfinished", count(-1)).on("requestfailed", count(-1));
+  if (!IS_FILE) page.on("request", count(1)).on("requestfinished", count(-1)).on("requestfailed", count(-1));
   const problems = [];
   page.on("pageerror", (error) => problems.push(`uncaught: ${error.message}`));
   page.on("console", (message) => {

@@ -7,7 +7,7 @@
 //! the distance from the one before), then one zstd frame of a byte a row: chain + 4 · steps, 255 for a value stored by
 //! itself.
 
-use super::int::Trial;
+use super::int::{Decode, Trial};
 use super::stats::Stats;
 use super::{Decoder, Encoder};
 use crate::base::Result;
@@ -91,7 +91,9 @@ impl Trial for Chains {
         out.extend_from_slice(frame);
         Some(out)
     }
+}
 
+impl Decode for Chains {
     fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()> {
         let count = usize::try_from(cursor.varint()?).ok().filter(|count| *count <= out.len());
         let count = count.ok_or_else(|| cursor.corrupt())?;

@@ -134,7 +134,7 @@ fn check_codec(name: &str, codec: &dyn Codec, values: &[i64]) {
     assert_eq!(bytes.len(), len, "{name}: stated length");
     let decode = |bytes: &[u8]| {
         let mut decoded = vec![-1; values.len()];
-        codec.decode(Cursor::new(bytes, 0, "test"), &mut decoded).map(|()| decoded)
+        codec.decode(Cursor::new(bytes, 0, "test"), &mut decoded, &mut Decoder::default()).map(|()| decoded)
     };
     assert_eq!(decode(&bytes).as_deref(), Ok(values), "{name}");
     if values.len() <= HOSTILE_MAX {

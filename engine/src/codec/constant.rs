@@ -1,6 +1,7 @@
 //! One value for all rows. Layout: the value, a signed varint.
 
-use super::int::{Codec, signed_len};
+use super::Decoder;
+use super::int::{Codec, Decode, signed_len};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
@@ -15,8 +16,10 @@ impl Codec for Constant {
     fn encode(&self, _values: &[i64], stats: &Stats, out: &mut Vec<u8>) {
         out.put_signed(stats.min);
     }
+}
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+impl Decode for Constant {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         out.fill(cursor.signed()?);
         cursor.finish()
     }

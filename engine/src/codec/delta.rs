@@ -3,8 +3,9 @@
 //! Layout: the first value and the smallest difference (signed varints), the width (one byte), the packed distances of
 //! all values but the first. Differences and sums wrap at 64 bits.
 
+use super::Decoder;
 use super::bits::{pack, packed_len};
-use super::int::{Codec, signed_len, take_packed};
+use super::int::{Codec, Decode, signed_len, take_packed};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
@@ -25,8 +26,10 @@ impl Codec for Delta {
         let deltas = values.iter().zip(&values[1..]).map(|(before, value)| value.wrapping_sub(*before));
         pack(deltas.map(|delta| delta.abs_diff(stats.delta_min)), width, out);
     }
+}
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+impl Decode for Delta {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         let mut value = cursor.signed()?;
         let delta_min = cursor.signed()?;
         let width = cursor.u8()?;

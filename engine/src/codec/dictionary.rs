@@ -2,8 +2,9 @@
 //! Layout: the number of distinct values less one (one byte), the smallest (signed varint), the distance of each further
 //! one from the one before (varints, never 0), the packed codes. The width of a code is that of the largest code.
 
+use super::Decoder;
 use super::bits::{pack, packed_len, width_of};
-use super::int::{Codec, signed_len, take_packed, varint_len};
+use super::int::{Codec, Decode, signed_len, take_packed, varint_len};
 use super::stats::{DISTINCT_MAX, Stats};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
@@ -35,8 +36,10 @@ impl Codec for Dictionary {
         let codes = values.iter().map(|value| distinct.partition_point(|one| one < value) as u64);
         pack(codes, code_width(distinct.len()), out);
     }
+}
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+impl Decode for Dictionary {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         let len = usize::from(cursor.u8()?) + 1;
         let mut distinct = [0; DISTINCT_MAX];
         let mut last = cursor.signed()?;

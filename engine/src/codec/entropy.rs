@@ -9,7 +9,7 @@ use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DeltaSpec, PagingSpec};
 
-use super::int::Trial;
+use super::int::{Decode, Trial};
 use super::stats::{Spread, Stats};
 use super::{Decoder, Encoder};
 use crate::base::Result;
@@ -47,7 +47,9 @@ impl Trial for Entropy {
     fn attempt(&self, values: &[i64], stats: &Stats, _encoder: &mut Encoder) -> Option<Vec<u8>> {
         compress(values, stats)
     }
+}
 
+impl Decode for Entropy {
     fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         decompress(cursor, out)
     }

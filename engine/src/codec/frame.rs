@@ -1,8 +1,9 @@
 //! Frame of reference: the distance of each value from the smallest, bit-packed.
 //! Layout: the smallest value (signed varint), the width (one byte), the packed distances.
 
+use super::Decoder;
 use super::bits::{pack, packed_len};
-use super::int::{Codec, signed_len, take_packed};
+use super::int::{Codec, Decode, signed_len, take_packed};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
@@ -20,8 +21,10 @@ impl Codec for Frame {
         out.push(width);
         pack(values.iter().map(|value| value.abs_diff(stats.min)), width, out);
     }
+}
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+impl Decode for Frame {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         let min = cursor.signed()?;
         let width = cursor.u8()?;
         take_packed(&mut cursor, width, out)?;

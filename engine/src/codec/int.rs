@@ -21,18 +21,23 @@ use super::{Decoder, Encoder, INTS, MAX_VALUES, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, zigzag};
 
+/// What reading a column needs of its codec. A trait of its own, so that a program that only reads
+/// holds no encoder.
+pub trait Decode: Sync {
+    /// Fills `out` completely from all the bytes of `cursor`, or fails.
+    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()>;
+}
+
 /// A codec whose size follows from the statistics. None of this counts the id byte.
-pub trait Codec: Sync {
+pub trait Codec: Decode {
     /// Exact encoded size, or `None` where these values do not fit this codec.
     fn encoded_len(&self, stats: &Stats) -> Option<usize>;
     /// Appends the values, whose statistics are `stats` and fit.
     fn encode(&self, values: &[i64], stats: &Stats, out: &mut Vec<u8>);
-    /// Fills `out` completely from all the bytes of `cursor`, or fails.
-    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64]) -> Result<()>;
 }
 
 /// A codec whose size is known only by encoding.
-pub trait Trial: Sync {
+pub trait Trial: Decode {
     /// It is tried only where the best [`Codec`] takes more than this many bits a value.
     fn worth_above_bits(&self) -> usize;
     /// Fewest values for which it is tried: below, its tables outweigh what it saves.
@@ -41,14 +46,26 @@ pub trait Trial: Sync {
     }
     /// The values, whose statistics are `stats`, or `None` where they do not fit.
     fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>>;
-    /// As [`Codec::decode`].
-    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()>;
 }
 
 /// By id, from [`INTS`] on.
 pub const CODECS: [&dyn Codec; 7] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint, &Sparse];
 /// By id, after the codecs and the divisor.
 pub const TRIALS: [&dyn Trial; 3] = [&Shuffle, &Chains, &Entropy];
+/// The decoders of [`CODECS`] and [`TRIALS`], by id; a divisor has none of its own.
+const DECODERS: [Option<&dyn Decode>; NAMES.len()] = [
+    Some(&Constant),
+    Some(&Frame),
+    Some(&Delta),
+    Some(&Run),
+    Some(&Dictionary),
+    Some(&Varint),
+    Some(&Sparse),
+    None,
+    Some(&Shuffle),
+    Some(&Chains),
+    Some(&Entropy),
+];
 /// The id of [`Constant`].
 const CONSTANT: u8 = INTS;
 const DIVISOR: u8 = INTS + CODECS.len() as u8;
@@ -149,13 +166,8 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder, out: &mut Vec<i
 }
 
 fn decode_undivided(id: u8, cursor: Cursor<'_>, decoder: &mut Decoder, out: &mut [i64]) -> Result<()> {
-    if let Some(codec) = id.checked_sub(INTS).and_then(|index| CODECS.get(usize::from(index))) {
-        codec.decode(cursor, out)
-    } else if let Some(trial) = id.checked_sub(FIRST_TRIAL).and_then(|index| TRIALS.get(usize::from(index))) {
-        trial.decode(cursor, out, decoder)
-    } else {
-        Err(cursor.corrupt())
-    }
+    let decoder_of = |id: u8| DECODERS.get(usize::from(id.checked_sub(INTS)?)).copied().flatten();
+    decoder_of(id).ok_or_else(|| cursor.corrupt())?.decode(cursor, out, decoder)
 }
 
 /// The names of the codecs in a column of integers.

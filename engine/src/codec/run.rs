@@ -3,8 +3,9 @@
 //! lengths (one byte each), the packed distances of the runs' values from the smallest, the packed lengths less one.
 //! The lengths add up to the number of values.
 
+use super::Decoder;
 use super::bits::{pack, packed_len, width_of};
-use super::int::{Codec, signed_len, take_packed, varint_len};
+use super::int::{Codec, Decode, signed_len, take_packed, varint_len};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
@@ -36,8 +37,10 @@ impl Codec for Run {
         pack(runs().map(|run| run[0].abs_diff(stats.min)), value_width, out);
         pack(runs().map(|run| run.len() as u64 - 1), length_width, out);
     }
+}
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+impl Decode for Run {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         let runs = cursor.varint()?;
         // Each run is at least one value long.
         let runs =

@@ -5,7 +5,7 @@
 //! frame of planes × rows bytes. 0 planes: before the frame, which is a byte a row, a length (varint) and the numbers of
 //! the rows whose byte is 255 (varints).
 
-use super::int::Trial;
+use super::int::{Decode, Trial};
 use super::stats::{Spread, Stats};
 use super::{Decoder, Encoder};
 use crate::base::Result;
@@ -77,7 +77,9 @@ impl Trial for Shuffle {
         encoder.numbers = numbers;
         attempt
     }
+}
 
+impl Decode for Shuffle {
     fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()> {
         let form = cursor.u8()?;
         let base = cursor.signed()?;

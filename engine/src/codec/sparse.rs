@@ -4,8 +4,9 @@
 //! packed steps (rows between two exceptions; for the first, rows before it), the packed distances of the exceptions from
 //! the smallest.
 
+use super::Decoder;
 use super::bits::{pack, packed_len, width_of};
-use super::int::{Codec, signed_len, take_packed, varint_len};
+use super::int::{Codec, Decode, signed_len, take_packed, varint_len};
 use super::stats::{Exceptions, Stats};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
@@ -48,8 +49,10 @@ impl Codec for Sparse {
         pack(steps, step_width, out);
         pack(rows().map(|(_, value)| value.abs_diff(exceptions.min)), value_width, out);
     }
+}
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+impl Decode for Sparse {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         let common = cursor.signed()?;
         // Each exception is a row.
         let count = usize::try_from(cursor.varint()?).ok().filter(|count| *count <= out.len());

@@ -1,7 +1,8 @@
 //! Each value by itself, for short columns whose few large values would widen all others.
 //! Layout: the values, signed varints.
 
-use super::int::Codec;
+use super::Decoder;
+use super::int::{Codec, Decode};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
@@ -16,8 +17,10 @@ impl Codec for Varint {
     fn encode(&self, values: &[i64], _stats: &Stats, out: &mut Vec<u8>) {
         values.iter().for_each(|value| out.put_signed(*value));
     }
+}
 
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64]) -> Result<()> {
+impl Decode for Varint {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         for value in out {
             *value = cursor.signed()?;
         }

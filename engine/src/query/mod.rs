@@ -4,11 +4,13 @@
 //! All are plain calls that decode the blocks they need and nothing else.
 
 mod active;
+mod copy;
 mod counter;
 mod fields;
 mod name_slots;
 mod neighbour;
 mod part;
+mod rows;
 mod search;
 mod selection;
 mod self_time;
@@ -16,11 +18,13 @@ mod slice;
 mod verify;
 
 pub use active::{active_span, is_small_part};
+pub use copy::{Cut, KeptTracks};
 pub use counter::{CounterAt, CounterSpan};
 pub use fields::RowFields;
 pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::Direction;
 pub use part::{Part, PartMap, PartName};
+pub use rows::{Order, RowContent, TimedRow, for_each_timed};
 pub use search::{Found, Hit, HitPage, HitPlace, Pattern, PatternError, Syntax};
 pub use selection::{NameTime, Selection, TrackTime};
 pub use slice::SliceAt;

@@ -1,13 +1,13 @@
-//! One call that answers every question about a rank. The server makes it for the page and for
-//! scripts; a page that has its segments inside makes it itself.
+//! One call that answers every question. The server makes it for the page and for scripts; a page
+//! that carries its segments makes it in a worker.
 
 use serde::Serialize;
 
 use super::answer;
-use super::catalog::RankDetail;
+use super::catalog::{ProfileInfo, ProfileList, RankDetail};
 use super::counter::CounterDetail;
 use super::detail::SliceDetail;
-use super::question::{RankQuestion, limited};
+use super::question::{Question, RankId, RankQuestion, limited};
 use super::refusal::{Refusal, RefusalKind};
 use super::search::SearchResult;
 use super::selection::SelectionSummary;
@@ -18,6 +18,30 @@ use crate::base::{Error, Result};
 use crate::exec::Work;
 use crate::query::Pattern;
 use crate::segment::{Bytes, Segment};
+
+/// Profiles that can be asked about.
+pub trait Store {
+    /// A rank of a profile.
+    type Rank: Rank;
+
+    /// All profiles, newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    fn profiles(&self) -> std::result::Result<ProfileList, Refusal>;
+
+    /// The profile with this name or id.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    fn profile(&self, name: &str) -> std::result::Result<ProfileInfo, Refusal>;
+
+    /// A rank, open.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; else why its segment cannot be opened.
+    fn rank(&self, id: &RankId) -> std::result::Result<Self::Rank, Refusal>;
+}
 
 /// A rank that can be asked: its segment, and what is known of it beside the segment.
 pub trait Rank {
@@ -51,17 +75,21 @@ pub trait Rank {
     /// Its metrics, which may have been computed before.
     ///
     /// # Errors
-    /// Those of the segment.
-    fn summary(&self) -> Result<Summary>;
+    /// Why they could not be computed.
+    fn summary(&self) -> std::result::Result<Summary, Refusal>;
 
     /// The refusal for an error of the segment. Says which part of which rank is damaged.
     fn refusal(&self, error: Error) -> Refusal;
 }
 
-/// An answer about a rank. Serialised as the message inside, without a tag.
+/// An answer. Serialised as the message inside, without a tag.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
+    /// To [`Question::Profiles`].
+    Profiles(ProfileList),
+    /// To [`Question::Profile`].
+    Profile(ProfileInfo),
     /// To [`RankQuestion::Detail`].
     Detail(RankDetail),
     /// To [`RankQuestion::Tile`].
@@ -85,8 +113,25 @@ pub enum Answer {
 /// Answers a question. `work` runs the heavy parts, and can be cancelled.
 ///
 /// # Errors
-/// `Cancelled` if the work was cancelled; else what is wrong with the question or the segment.
+/// `Cancelled` if the work was cancelled; else what is wrong with the question, the store or the
+/// segment.
 pub fn answer(
+    store: &impl Store,
+    question: &Question,
+    work: Work<'_>,
+) -> std::result::Result<Answer, Refusal> {
+    match question {
+        Question::Profiles => store.profiles().map(Answer::Profiles),
+        Question::Profile(name) => store.profile(name).map(Answer::Profile),
+        Question::OfRank(id, question) => answer_of_rank(&store.rank(id)?, question, work),
+    }
+}
+
+/// Answers a question about a rank.
+///
+/// # Errors
+/// As [`answer`].
+pub fn answer_of_rank(
     rank: &impl Rank,
     question: &RankQuestion,
     work: Work<'_>,
@@ -115,7 +160,7 @@ pub fn answer(
         RankQuestion::Selection { span, tracks } => {
             answer::selection(segment, *span, tracks.as_deref(), work).map(Answer::Selection)
         }
-        RankQuestion::Summary => rank.summary().map(Answer::Summary),
+        RankQuestion::Summary => return rank.summary().map(Answer::Summary),
     };
     answer.map_err(|error| rank.refusal(error))
 }

@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod ask;
+pub mod bundle;
 pub mod catalog;
 pub mod counter;
 pub mod detail;

@@ -21,11 +21,29 @@ pub fn message<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FetchError> {
     postcard::from_bytes(bytes).map_err(|_| FetchError::Unreadable { what: "not a message of this version" })
 }
 
-/// A tile in a zstd frame.
-///
-/// # Errors
-/// Where the bytes are no tile, or one that contradicts itself.
-pub fn tile(frame: &[u8]) -> Result<Tile, FetchError> {
+/// A tile as it arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PackedTile {
+    /// A zstd frame with a postcard message inside.
+    Frame(Vec<u8>),
+    /// A postcard message.
+    Message(Vec<u8>),
+}
+
+impl PackedTile {
+    /// The tile.
+    ///
+    /// # Errors
+    /// If the bytes are no tile, or one that contradicts itself.
+    pub fn unpack(&self) -> Result<Tile, FetchError> {
+        match self {
+            Self::Frame(frame) => tile_of_message(&unpacked(frame)?),
+            Self::Message(bytes) => tile_of_message(bytes),
+        }
+    }
+}
+
+fn unpacked(frame: &[u8]) -> Result<Vec<u8>, FetchError> {
     let claimed = zstd::zstd_safe::get_frame_content_size(frame)
         .ok()
         .flatten()
@@ -35,9 +53,12 @@ pub fn tile(frame: &[u8]) -> Result<Tile, FetchError> {
     }
     let capacity =
         usize::try_from(claimed).map_err(|_| FetchError::Unreadable { what: "a tile too large" })?;
-    let bytes = zstd::bulk::decompress(frame, capacity)
-        .map_err(|_| FetchError::Unreadable { what: "a damaged zstd frame" })?;
-    let tile: Tile = message(&bytes)?;
+    zstd::bulk::decompress(frame, capacity)
+        .map_err(|_| FetchError::Unreadable { what: "a damaged zstd frame" })
+}
+
+fn tile_of_message(bytes: &[u8]) -> Result<Tile, FetchError> {
+    let tile: Tile = message(bytes)?;
     if tile.version != TILE_VERSION {
         return Err(FetchError::Unreadable { what: "a tile of another version" });
     }
@@ -75,6 +96,10 @@ mod tests {
         zstd::bulk::compress(&postcard::to_allocvec(tile).unwrap(), 3).unwrap()
     }
 
+    fn tile(frame: &[u8]) -> Result<Tile, FetchError> {
+        PackedTile::Frame(frame.to_vec()).unpack()
+    }
+
     fn sample() -> Tile {
         let slices = (0..40)
             .map(|at| TileSlice { start_ps: at * 20, duration_ps: 10, row: at as u32, name: 0, form: 0 })
@@ -93,6 +118,8 @@ mod tests {
     #[test]
     fn packed_and_back() {
         assert_eq!(tile(&packed(&sample())), Ok(sample()));
+        let message = postcard::to_allocvec(&sample()).unwrap();
+        assert_eq!(PackedTile::Message(message).unpack(), Ok(sample()));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 pub mod cache;
 pub mod decode;
+#[cfg(feature = "browser")]
+pub mod embedded;
 pub mod error;
 #[cfg(feature = "browser")]
 pub mod server;

@@ -54,6 +54,12 @@ impl Server {
         remove(&Question::Profile(profile.to_owned()).path()).await
     }
 
+    /// The path of a profile as one HTML file.
+    #[must_use]
+    pub fn html_path(profile: &str) -> String {
+        format!("{}/export?format=html", Question::Profile(profile.to_owned()).path())
+    }
+
     /// The progress of an ingest.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! The source of all answers on the page. Components ask a [`Source`] and do not know what is
-//! behind it: today a server.
+//! behind it: a server, or the page's own file.
 
 use leptos::prelude::expect_context;
 use nprof_engine::base::Interval;
@@ -15,7 +15,8 @@ use nprof_engine::wire::summary::Summary;
 use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
-use super::decode;
+use super::decode::{self, PackedTile};
+use super::embedded::Embedded;
 use super::error::FetchError;
 use super::server::{Form, Server};
 use crate::view::Reading;
@@ -25,9 +26,17 @@ use crate::view::Reading;
 pub enum Source {
     /// The server that the page came from.
     Server(Server),
+    /// The page's own file.
+    Embedded(Embedded),
 }
 
 impl Source {
+    /// Finds out where this page has its answers from.
+    #[must_use]
+    pub fn find() -> Self {
+        Embedded::of_page().map_or(Self::Server(Server), Self::Embedded)
+    }
+
     /// The page's source.
     #[must_use]
     pub fn of_page() -> Self {
@@ -35,10 +44,23 @@ impl Source {
     }
 
     /// The server, for what only a server can do: ingest, delete.
+    ///
+    /// # Errors
+    /// `Unreachable` on a page without one.
+    pub fn server(self) -> Result<Server, FetchError> {
+        match self {
+            Self::Server(server) => Ok(server),
+            Self::Embedded(_) => Err(FetchError::Unreachable),
+        }
+    }
+
+    /// The profile that the page's own file holds, on a page without a server.
     #[must_use]
-    pub fn server(self) -> Server {
-        let Self::Server(server) = self;
-        server
+    pub fn embedded(self) -> Option<Embedded> {
+        match self {
+            Self::Server(_) => None,
+            Self::Embedded(embedded) => Some(embedded),
+        }
     }
 
     /// All profiles.
@@ -63,14 +85,19 @@ impl Source {
         RankSource { source: self, id: RankId { profile, rank } }
     }
 
-    async fn bytes(
-        self,
-        question: &Question,
-        form: Form,
-        cancel: Option<&AbortSignal>,
-    ) -> Result<Vec<u8>, FetchError> {
+    async fn bytes(self, question: &Question, cancel: Option<&AbortSignal>) -> Result<Vec<u8>, FetchError> {
         match self {
-            Self::Server(server) => server.ask(question, form, cancel).await,
+            Self::Server(server) => server.ask(question, Form::Message, cancel).await,
+            Self::Embedded(embedded) => embedded.ask(question, cancel).await,
+        }
+    }
+
+    async fn tile(self, question: &Question, cancel: &AbortSignal) -> Result<PackedTile, FetchError> {
+        match self {
+            Self::Server(server) => {
+                server.ask(question, Form::Frame, Some(cancel)).await.map(PackedTile::Frame)
+            }
+            Self::Embedded(embedded) => embedded.ask(question, Some(cancel)).await.map(PackedTile::Message),
         }
     }
 
@@ -79,7 +106,7 @@ impl Source {
         question: &Question,
         cancel: Option<&AbortSignal>,
     ) -> Result<T, FetchError> {
-        decode::message(&self.bytes(question, Form::Message, cancel).await?)
+        decode::message(&self.bytes(question, cancel).await?)
     }
 }
 
@@ -99,7 +126,7 @@ impl RankSource {
         self.ask(RankQuestion::Detail, None).await
     }
 
-    /// A tile of the segment with this content, packed: [`super::decode::tile`] unpacks it.
+    /// A tile of the segment with this content.
     ///
     /// # Errors
     /// As [`Source::profiles`]; [`FetchError::Cancelled`] after the signal.
@@ -108,9 +135,9 @@ impl RankSource {
         content: String,
         id: TileId,
         cancel: &AbortSignal,
-    ) -> Result<Vec<u8>, FetchError> {
+    ) -> Result<PackedTile, FetchError> {
         let question = Question::OfRank(self.id, RankQuestion::Tile { content, id });
-        self.source.bytes(&question, Form::Frame, Some(cancel)).await
+        self.source.tile(&question, cancel).await
     }
 
     /// All about a slice.
@@ -133,7 +160,7 @@ impl RankSource {
         closed: Vec<u32>,
     ) -> Result<Option<SliceDetail>, FetchError> {
         let question = Question::OfRank(self.id, RankQuestion::Step { row, direction, closed });
-        let bytes = self.source.bytes(&question, Form::Message, None).await?;
+        let bytes = self.source.bytes(&question, None).await?;
         // An answer without content: no message is empty.
         if bytes.is_empty() { Ok(None) } else { decode::message(&bytes).map(Some) }
     }

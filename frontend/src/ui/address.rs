@@ -20,6 +20,9 @@ const REWRITE_EVERY: Duration = Duration::from_millis(320);
 #[derive(Debug, Clone, Copy)]
 pub struct Address {
     place: RwSignal<Place>,
+    /// The only profile of a page without a server. The place of such a page stands in the fragment,
+    /// because its path is that of a file.
+    only: StoredValue<Option<String>>,
     /// The rewrite that waits.
     rewrite: StoredValue<Option<TimeoutHandle>>,
     /// The windows of the profile that is open.
@@ -27,17 +30,19 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads the address bar, and listens to "back" and "forward" from now on.
+    /// Reads the address bar, and listens to "back" and "forward" from now on. `only` names the
+    /// profile of a page without a server.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(only: Option<String>) -> Self {
         let address = Self {
-            place: RwSignal::new(Place::from_url(&current_url())),
+            place: RwSignal::new(place_of(only.as_deref())),
+            only: StoredValue::new(only),
             rewrite: StoredValue::new(None),
             trail: StoredValue::new(Trail::default()),
         };
         let listener = window_event_listener(leptos::ev::popstate, move |_| {
             address.drop_rewrite();
-            address.come_to(Place::from_url(&current_url()));
+            address.come_to(address.only.with_value(|only| place_of(only.as_deref())));
         });
         on_cleanup(move || listener.remove());
         address
@@ -49,10 +54,42 @@ impl Address {
         self.place.into()
     }
 
+    /// The link to a place, for this page.
+    #[must_use]
+    pub fn link(self, place: &Place) -> String {
+        self.written(&self.reached(place.clone()).url())
+    }
+
+    /// The link to a place with all that a colleague needs.
+    #[must_use]
+    pub fn full_link(self, place: &Place) -> String {
+        let page = window().location().href().unwrap_or_default();
+        let link = self.link(place);
+        let base = if link.starts_with('#') {
+            page.split('#').next().unwrap_or_default().to_owned()
+        } else {
+            window().location().origin().unwrap_or_default()
+        };
+        base + &link
+    }
+
+    /// A page without a server has its profile where others have the list.
+    fn reached(self, place: Place) -> Place {
+        match (self.only.get_value(), &place) {
+            (Some(only), Place::List(_)) => Place::Profile(View::of_profile(&only)),
+            _ => place,
+        }
+    }
+
+    fn written(self, url: &str) -> String {
+        if self.only.with_value(Option::is_some) { format!("#{url}") } else { url.to_owned() }
+    }
+
     /// Opens another page as a new step in the history.
     pub fn open(self, place: Place) {
+        let place = self.reached(place);
         self.settle();
-        push(&place.url());
+        push(&self.link(&place));
         self.come_to(place);
     }
 
@@ -95,7 +132,7 @@ impl Address {
         match entry {
             Some(Entry::New) => {
                 self.settle();
-                push(&next.to_string());
+                push(&self.written(&next.to_string()));
             }
             Some(Entry::Same) | None => self.rewrite_soon(),
         }
@@ -105,7 +142,7 @@ impl Address {
     /// Writes a view that says the same as the current one into the address bar.
     pub fn correct(self, view: &View) {
         self.drop_rewrite();
-        replace(&view.to_string());
+        replace(&self.written(&view.to_string()));
     }
 
     fn rewrite_soon(self) {
@@ -114,7 +151,7 @@ impl Address {
         }
         let write = move || {
             self.rewrite.set_value(None);
-            self.place.with_untracked(|place| replace(&place.url()));
+            self.place.with_untracked(|place| replace(&self.link(place)));
         };
         self.rewrite.set_value(set_timeout_with_handle(write, REWRITE_EVERY).ok());
     }
@@ -122,7 +159,7 @@ impl Address {
     /// Writes down at once what waits, so that "back" comes back to it.
     fn settle(self) {
         if self.drop_rewrite() {
-            self.place.with_untracked(|place| replace(&place.url()));
+            self.place.with_untracked(|place| replace(&self.link(place)));
         }
     }
 
@@ -133,20 +170,23 @@ impl Address {
     }
 }
 
-impl Default for Address {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 fn now_ms() -> f64 {
     window().performance().map_or(0.0, |clock| clock.now())
 }
 
-fn current_url() -> String {
+/// The place that the address names.
+fn place_of(only: Option<&str>) -> Place {
     let location = window().location();
     // Reading the address fails only in pages that are being taken apart.
-    location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
+    let Some(only) = only else {
+        let url = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
+        return Place::from_url(&url);
+    };
+    let hash = location.hash().unwrap_or_default();
+    match Place::from_url(hash.strip_prefix('#').unwrap_or_default()) {
+        Place::List(_) => Place::Profile(View::of_profile(only)),
+        place => place,
+    }
 }
 
 /// A browser that refuses (too many steps, a page from a file) leaves the address behind; the page itself goes on.
@@ -175,7 +215,7 @@ pub fn Link(
     children: Children,
 ) -> impl IntoView {
     let address = expect_context::<Address>();
-    let url = place.url();
+    let url = address.link(&place);
     let open = move |event: web_sys::MouseEvent| {
         let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
         if event.button() == 0 && !elsewhere {

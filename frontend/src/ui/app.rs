@@ -10,11 +10,11 @@ use super::icon::{Glyph, Icon};
 use super::list::{ListPage, ListScroll};
 use super::message::{MessageList, Messages};
 use super::place::Place;
-use super::profile::ProfilePage;
+use super::profile::{HomeLink, ProfilePage};
 use super::theme::CurrentTheme;
 use super::upload::Uploads;
 use crate::fetch::Source;
-use crate::fetch::server::Server;
+use crate::fetch::embedded::Embedded;
 use crate::view::shortcut::{PageKey, page_key};
 
 /// Whether the dialog with all keys is shown; a context.
@@ -32,8 +32,9 @@ enum Page {
 /// The whole page.
 #[component]
 pub fn App() -> impl IntoView {
-    provide_context(Source::Server(Server));
-    let address = Address::new();
+    let source = Source::find();
+    provide_context(source);
+    let address = Address::new(source.embedded().map(Embedded::slug));
     let help = HelpOpen(RwSignal::new(false));
     provide_context(address);
     provide_context(help);
@@ -122,9 +123,7 @@ fn BrokenPage(error: String) -> impl IntoView {
             <Icon glyph=Glyph::Warning />
             <h1>"This link cannot be read"</h1>
             <p>{error}</p>
-            <Link place=Place::list() class="button button-primary">
-                "All profiles"
-            </Link>
+            <HomeLink class="button button-primary" />
         </main>
     }
 }

@@ -34,7 +34,7 @@ pub fn Failure(
 pub fn Loading(
     /// What.
     #[prop(into)]
-    what: String,
+    what: Signal<String>,
 ) -> impl IntoView {
     view! {
         <div class="loading" role="status">

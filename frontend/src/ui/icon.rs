@@ -22,6 +22,8 @@ pub enum Glyph {
     Trash,
     /// Bring a file in.
     Upload,
+    /// Take a file out.
+    Download,
     /// Find.
     Search,
     /// Something went well.
@@ -62,6 +64,9 @@ impl Glyph {
             }
             Self::Upload => {
                 "M8 10.5v-8M4.75 5.5L8 2.25l3.25 3.25M2.5 10.5v2a1 1 0 0 0 1 1h9a1 1 0 0 0 1-1v-2"
+            }
+            Self::Download => {
+                "M8 2.25v8M4.75 7.25L8 10.5l3.25-3.25M2.5 10.5v2a1 1 0 0 0 1 1h9a1 1 0 0 0 1-1v-2"
             }
             Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 0 0 0-9ZM10.25 10.25l3.25 3.25",
             Self::Check => "M3 8.5l3.25 3.25L13 5",

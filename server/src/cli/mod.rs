@@ -10,6 +10,7 @@ mod export;
 mod ingest;
 mod inspect;
 mod list;
+mod part;
 mod probe;
 mod progress;
 mod rm;

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::StorePlace;
-use super::write::{Destination, Form, stored, write_stored};
+use super::part::rank_of;
+use super::write::{Destination, Form, Wanted, stored, write_stored};
+use crate::export::cut::PartOf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,12 +42,18 @@ enum SummaryFormat {
 
 impl SummaryArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let profile = stored(&place.open()?, &self.profile)?;
+        let store = place.open()?;
+        let profile = stored(&store, &self.profile)?;
         let form = match self.output_format {
             SummaryFormat::Text => Form::SummaryText,
             SummaryFormat::Json => Form::SummaryJson,
         };
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
-        write_stored(&profile, self.rank, form, &destination, out)
+        let ranks = match self.rank {
+            Some(rank) => vec![rank_of(&profile, rank)?.clone()],
+            None => profile.manifest.ranks.clone(),
+        };
+        let wanted = Wanted { store: &store, profile: &profile, ranks, part: PartOf::default() };
+        write_stored(&wanted, form, &destination, out)
     }
 }

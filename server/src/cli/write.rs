@@ -9,6 +9,8 @@ use nprof_engine::native::AtomicFile;
 
 use super::progress::watched;
 use super::{size, warn};
+use crate::export::cut::PartOf;
+use crate::export::html::Html;
 use crate::export::perfetto::{self, Flows};
 use crate::export::{json, summary};
 use crate::ingest::{IngestError, Inputs, Meter, Metered, Named, Settings, Stage, Staged, identify, stage};
@@ -22,6 +24,7 @@ pub(super) enum Form {
     SummaryJson,
     Json,
     Perfetto(Flows),
+    Html { max_bytes: Option<u64> },
 }
 
 /// A place for output.
@@ -92,28 +95,36 @@ pub(super) fn stored(store: &Store, name: &str) -> anyhow::Result<Profile> {
     }
 }
 
-/// Writes a profile of the store: all ranks, or one. Its warnings go to standard error.
+/// What to write of a profile of the store.
+pub(super) struct Wanted<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// The profile.
+    pub profile: &'a Profile,
+    /// Which of its ranks.
+    pub ranks: Vec<RankFile>,
+    /// Which time and which tracks.
+    pub part: PartOf,
+}
+
+/// Writes a profile of the store, or a part of it. Its warnings go to standard error.
 pub(super) fn write_stored(
-    profile: &Profile,
-    rank: Option<u32>,
+    wanted: &Wanted<'_>,
     form: Form,
     destination: &Destination,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let mut ranks = profile.manifest.ranks.clone();
-    if let Some(rank) = rank {
-        ranks.retain(|file| file.rank == rank);
-        if ranks.is_empty() {
-            let known: Vec<String> =
-                profile.manifest.ranks.iter().map(|file| file.rank.to_string()).collect();
-            let name = profile.manifest.slug();
-            bail!("profile \"{name}\" has no rank {rank}; it has {}", known.join(", "));
-        }
-    }
+    let Wanted { store, profile, ranks, part } = wanted;
     let meter = Meter::default();
     let mut said = Vec::new();
     warn::tell(profile, &mut said)?;
-    let written = watched(&meter, || write(profile, &ranks, form, destination, &meter, out));
+    let written = watched(&meter, || {
+        if part.is_all() {
+            return write(profile, ranks, form, destination, &meter, out);
+        }
+        let cut = part.cut(store, profile, ranks, &meter)?;
+        write(&cut.profile, &cut.profile.manifest.ranks, form, destination, &meter, out)
+    });
     finish(written, &meter, &said)
 }
 
@@ -160,6 +171,14 @@ fn write(
         (Form::SummaryJson, _) => one(out, &|out| Ok(summary::write_json(profile, ranks, out)?)),
         (Form::Perfetto(_), Destination::StandardOutput) if io::stdout().is_terminal() => {
             bail!("a Perfetto trace is no text for a terminal; name a file with --output-file")
+        }
+        (Form::Html { .. }, Destination::StandardOutput) if io::stdout().is_terminal() => {
+            bail!("an HTML file of a profile is too long for a terminal; name a file with --output-file")
+        }
+        (Form::Html { max_bytes }, _) => {
+            let html = Html::of(profile, ranks)?;
+            max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
+            one(out, &|out| Ok(html.write(out)?))
         }
         (Form::Perfetto(flows), _) => one(out, &|out| Ok(perfetto::write(profile, ranks, flows, out)?)),
         (Form::Json, Destination::File(path)) if ranks.len() > 1 && !is_special(path) => {

@@ -1,17 +1,21 @@
 //! Exports, one file per format.
 
 mod arrows;
+pub mod cut;
+pub mod html;
 pub mod json;
 mod neuron_summary;
 pub mod perfetto;
-pub mod rows;
 pub mod summary;
 mod tracks;
 
+use indicatif::DecimalBytes;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use nprof_engine::native::{OpenError, SegmentFile};
+
+use crate::store::StoreError;
 
 /// Why an export did not succeed.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +35,32 @@ pub enum ExportError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// The binary was built without the page.
+    #[error("this nprof was built without its page; run scripts/page.sh and build again")]
+    NoPage,
+    /// Bytes of a segment are damaged.
+    #[error("a segment cannot be read: {0}; `nprof verify` tells more")]
+    Damaged(nprof_engine::base::Error),
+    /// The store could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No event is in the part that was asked for.
+    #[error("no event is in this part; tracks are {known}")]
+    NothingLeft {
+        /// Tracks of the profile.
+        known: String,
+    },
+    /// The file would be larger than was allowed.
+    #[error(
+        "the file would have {}, --max-size allows {}; take fewer --ranks, less time (--from, --to) or fewer --tracks",
+        DecimalBytes(*size_bytes), DecimalBytes(*max_bytes)
+    )]
+    TooLarge {
+        /// Its size.
+        size_bytes: u64,
+        /// What is allowed.
+        max_bytes: u64,
     },
     /// The output could not be written.
     #[error("cannot write the export ({0}); check the rights and the free space")]

@@ -8,8 +8,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::AllCores;
-use nprof_engine::wire::ask::{Answer, answer};
-use nprof_engine::wire::catalog::ProfileList;
+use nprof_engine::wire::ask::{Answer, Store as _, answer};
 use nprof_engine::wire::question::{Question, RankQuestion};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
@@ -39,27 +38,16 @@ fn reply_to(
     headers: &HeaderMap,
     wanted: &Wanted,
 ) -> Result<Response, ApiError> {
-    let form = Form::of(headers);
-    let (id, question) = match question {
-        Question::Profiles => {
-            let profiles = app.store().list()?;
-            let profiles = profiles.iter().map(|profile| profile.manifest.entry()).collect();
-            return form.reply(&ProfileList { profiles });
-        }
-        Question::Profile(profile) => {
-            return form.reply(&app.store().find(profile)?.manifest.profile_info());
-        }
-        Question::OfRank(id, question) => (id, question),
-    };
-    let rank = app.rank(id)?;
-    if let RankQuestion::Tile { content, id } = question {
-        return tiles::reply(app, (&rank, question), (content, *id), headers);
+    if let Question::OfRank(rank, question @ RankQuestion::Tile { content, id }) = question {
+        return tiles::reply(app, (&app.rank(rank)?, question), (content, *id), headers);
     }
-    let until = matches!(question, RankQuestion::Search(_)).then(|| Instant::now() + SEARCH_TIME);
+    let form = Form::of(headers);
+    let is_search = matches!(question, Question::OfRank(_, RankQuestion::Search(_)));
+    let until = is_search.then(|| Instant::now() + SEARCH_TIME);
     let is_late = || until.is_some_and(|until| Instant::now() >= until);
     let is_cancelled = || !wanted.is_wanted() || is_late();
     let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
-    match answer(&rank, question, work) {
+    match answer(app, question, work) {
         Ok(Answer::Nothing) => Ok(reply::nothing()),
         Ok(answer) => form.reply(&answer),
         Err(refusal) if refusal.kind == RefusalKind::Cancelled && is_late() => Err(too_slow().into()),

@@ -2,6 +2,7 @@
 //! [`crate::router`].
 
 pub mod ask;
+pub mod export;
 pub mod health;
 pub mod jobs;
 pub mod openapi;

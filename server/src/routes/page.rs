@@ -7,6 +7,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use super::reply::accepts;
 use crate::assets::{self, Asset, Encoding};
 use crate::error::ApiError;
+use crate::markup::escaped;
 
 /// A file of the page; `/` and `/profile/…` are the page itself, whose own router reads the rest of the address.
 /// `/profile_cc/NAME`, as neuron-profile prints it for several ranks, leads to the profile.
@@ -40,7 +41,7 @@ fn unknown(path: &str) -> ApiError {
 
 /// The same for people.
 fn nothing_here(path: &str) -> Response {
-    let path = path.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let path = escaped(path);
     let page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>Not found · nprof</title>\n\

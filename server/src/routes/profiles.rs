@@ -16,6 +16,14 @@ pub struct ProfilePath {
     slug: String,
 }
 
+impl ProfilePath {
+    /// Its name or id.
+    #[must_use]
+    pub fn slug(&self) -> &str {
+        &self.slug
+    }
+}
+
 /// `DELETE /api/profiles/{slug}`
 pub async fn remove(State(app): State<App>, At(at): At<ProfilePath>) -> Result<Response, ApiError> {
     blocking(move || Ok(app.store().remove(&at.slug)?)).await?;

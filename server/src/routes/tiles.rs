@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::exec::Work;
 use nprof_engine::tile::TileId;
-use nprof_engine::wire::ask::{Answer, Rank, answer};
+use nprof_engine::wire::ask::{Answer, Rank, answer_of_rank};
 use nprof_engine::wire::question::RankQuestion;
 use nprof_engine::wire::{POSTCARD_ZSTD, VERSION};
 
@@ -47,7 +47,7 @@ pub(super) fn reply(
 ) -> Result<Response, ApiError> {
     rank.check_content(content)?;
     let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
-    let cut = || answer(rank, question, Work::IN_PLACE).map_err(ApiError::from);
+    let cut = || answer_of_rank(rank, question, Work::IN_PLACE).map_err(ApiError::from);
     let etag = etag(content, id, packing);
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     if known.flat_map(|value| value.split(',')).any(|tag| matches_tag(tag, &etag)) {

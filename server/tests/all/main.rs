@@ -14,6 +14,7 @@ mod damage;
 mod exports;
 mod flags;
 mod full;
+mod html;
 mod killed;
 mod names;
 mod openapi;

@@ -58,7 +58,8 @@ pub fn ConfirmDelete(
 
 fn delete(profile: ProfileEntry, profiles: Profiles, messages: Messages) {
     spawn_local(async move {
-        match profiles.source().server().delete(&profile.slug).await {
+        let deleted = async { profiles.source().server()?.delete(&profile.slug).await };
+        match deleted.await {
             Ok(()) => messages.confirm(format!("{} deleted", profile.display_name)),
             Err(error) => {
                 let text = format!("{} was not deleted: {error}", profile.display_name);

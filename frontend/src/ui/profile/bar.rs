@@ -6,11 +6,15 @@ use super::opened::Opened;
 use super::page::name;
 use super::search::Search;
 use super::search_box::SearchBox;
+use crate::fetch::Source;
+use crate::fetch::server::Server;
 use crate::ui::actions::{Action, BarActions};
+use crate::ui::address::Address;
 use crate::ui::app::{Brand, HelpButton};
 use crate::ui::clipboard;
-use crate::ui::icon::Glyph;
+use crate::ui::icon::{Glyph, Icon};
 use crate::ui::message::Messages;
+use crate::ui::place::Place;
 use crate::ui::theme::ThemeButton;
 
 /// The bar.
@@ -27,6 +31,7 @@ pub fn Bar(
             _ => None,
         })
     };
+    let is_served = Source::of_page().server().is_ok();
     view! {
         <header class="bar">
             <Brand />
@@ -40,6 +45,7 @@ pub fn Bar(
             <SearchBox search />
             <BarActions>
                 <LinkButton opened />
+                {is_served.then(|| view! { <DownloadLink opened /> })}
                 <ThemeButton />
                 <HelpButton />
             </BarActions>
@@ -47,13 +53,32 @@ pub fn Bar(
     }
 }
 
+/// Downloads the profile with its page, as one file.
+#[component]
+fn DownloadLink(opened: Opened) -> impl IntoView {
+    let label = "Download as one HTML file";
+    view! {
+        <a
+            class="button button-icon"
+            href=Server::html_path(&opened.slug())
+            download=""
+            aria-label=label
+            title="Download as one HTML file, which opens without nprof"
+        >
+            <Icon glyph=Glyph::Download />
+            <span class="bar-label">{label}</span>
+        </a>
+    }
+}
+
 /// Copies a link to exactly this view.
 #[component]
 fn LinkButton(opened: Opened) -> impl IntoView {
     let messages = expect_context::<Messages>();
+    let address = expect_context::<Address>();
     let copy = move |()| {
-        let origin = window().location().origin().unwrap_or_default();
-        clipboard::copy(format!("{origin}{}", opened.view.get_untracked()), "Link to this view", messages);
+        let link = address.full_link(&Place::Profile(opened.view.get_untracked()));
+        clipboard::copy(link, "Link to this view", messages);
     };
     view! {
         <Action

@@ -58,9 +58,25 @@ pub fn Failed(
             <Failure title reason on_retry=opened.retry />
             <p class="profile-failure-links">
                 {is_unknown.then(|| view! { <Nearest slug=opened.slug() /> })}
-                <Link place=Place::list()>"All profiles"</Link>
+                <HomeLink />
             </p>
         </main>
+    }
+}
+
+/// A link to where all profiles are: the list, or on a page without a server its only profile.
+#[component]
+pub fn HomeLink(
+    /// CSS class.
+    #[prop(default = "")]
+    class: &'static str,
+) -> impl IntoView {
+    let text =
+        if Source::of_page().embedded().is_some() { "The profile of this file" } else { "All profiles" };
+    view! {
+        <Link place=Place::list() class>
+            {text}
+        </Link>
     }
 }
 

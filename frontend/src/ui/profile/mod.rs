@@ -36,4 +36,6 @@ mod summary;
 mod warnings;
 
 #[cfg(feature = "browser")]
+pub use missing::HomeLink;
+#[cfg(feature = "browser")]
 pub use page::ProfilePage;

@@ -9,8 +9,11 @@ use super::opened::Opened;
 use super::panel::Panel;
 use super::ranks::{RankTabs, open_neighbour};
 use super::search::Search;
+use crate::fetch::Source;
+use crate::fetch::embedded::{Embedded, Unpacked};
 use crate::ui::app::{is_for_page, is_outside_of_fields};
 use crate::ui::failure::Loading;
+use crate::ui::format;
 use crate::ui::splitter::PanelSize;
 use crate::ui::timeline::{Timeline, Times};
 use crate::view::hits::Walk;
@@ -89,6 +92,15 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
         // Times count from the profile's start, so nothing is shown before it is known.
         is_rank_here && opened.profile.with(|answer| matches!(answer, Some(Ok(_))))
     });
+    let unpacked = Source::of_page().embedded().map(Embedded::unpacked);
+    let loading = Signal::derive(move || match unpacked.and_then(|unpacked| unpacked.get()) {
+        Some(Unpacked { rank, done_bytes, total_bytes }) => format!(
+            "Unpacking rank {rank}: {} of {} …",
+            format::bytes(done_bytes),
+            format::bytes(total_bytes)
+        ),
+        None => "Loading the timeline …".to_owned(),
+    });
     let rank = Signal::derive(move || opened.rank_detail());
     let selected = Signal::derive(move || opened.selected.get().and_then(Result::ok));
     let times =
@@ -101,7 +113,7 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
             {move || if here.get() {
                 view! { <Timeline view=opened.view.into() rank times selected on_command on_hover /> }.into_any()
             } else {
-                view! { <Loading what="Loading the timeline …" /> }.into_any()
+                view! { <Loading what=loading /> }.into_any()
             }}
         </main>
         <HoverTip opened hover />

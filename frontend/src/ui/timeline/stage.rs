@@ -27,6 +27,7 @@ use crate::draw::surface::Surface;
 use crate::fetch::FetchError;
 use crate::fetch::RankSource;
 use crate::fetch::cache::Piece;
+use crate::fetch::decode::PackedTile;
 use crate::ui::format;
 use crate::view::ticks::Ruler;
 use crate::view::{Hover, Hovered, Layout, Reading, TimeScale};
@@ -176,7 +177,7 @@ impl StageHandle {
         }
     }
 
-    fn arrived(self, id: TileId, generation: u64, answer: Result<Vec<u8>, FetchError>) {
+    fn arrived(self, id: TileId, generation: u64, answer: Result<PackedTile, FetchError>) {
         if self.with(|stage| stage.tiles.arrived(id, generation, answer)) == Some(true) {
             self.invalidate();
         }

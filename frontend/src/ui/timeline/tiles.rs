@@ -12,7 +12,7 @@ use nprof_engine::wire::tile::Tile;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::cache::TileCache;
-use crate::fetch::decode;
+use crate::fetch::decode::PackedTile;
 use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{FetchError, RankSource};
 use crate::view::layout::Row;
@@ -27,7 +27,7 @@ pub struct Tiles {
     cache: TileCache,
     under_way: HashMap<TileId, AbortController>,
     /// Answers that were not unpacked yet.
-    inbox: VecDeque<(TileId, Result<Vec<u8>, FetchError>)>,
+    inbox: VecDeque<(TileId, Result<PackedTile, FetchError>)>,
     shown: Option<ShownRank>,
     overview: Vec<TileId>,
     /// Counts ranks: answers for one that is no longer shown are dropped.
@@ -63,7 +63,7 @@ pub struct Order {
 
 impl Order {
     /// Sends it; `arrived` takes the answer.
-    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<Vec<u8>, FetchError>) + 'static) {
+    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<PackedTile, FetchError>) + 'static) {
         spawn_local(async move {
             let ShownRank { source, rank } = self.of;
             let answer = source.tile(rank.entry.content.clone(), self.id, &self.cancel).await;
@@ -155,7 +155,7 @@ impl Tiles {
     }
 
     /// Takes an answer, to be unpacked by a frame. Whether it is one for the shown rank.
-    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<Vec<u8>, FetchError>) -> bool {
+    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<PackedTile, FetchError>) -> bool {
         if generation != self.generation || answer == Err(FetchError::Cancelled) {
             return false;
         }
@@ -169,7 +169,7 @@ impl Tiles {
     pub fn unpack(&mut self, at_most_ms: f64) -> bool {
         let start_ms = now_ms();
         while let Some((id, answer)) = self.inbox.pop_front() {
-            self.cache.provide(id, answer.and_then(|frame| decode::tile(&frame)), now_ms());
+            self.cache.provide(id, answer.and_then(|tile| tile.unpack()), now_ms());
             if now_ms() - start_ms >= at_most_ms {
                 break;
             }

@@ -140,7 +140,8 @@ impl Uploads {
                 upload.stage.set(Stage::Stopping);
                 let stage = upload.stage;
                 spawn_local(async move {
-                    if let Err(error) = self.source.server().cancel_job(id).await {
+                    let cancelled = async { self.source.server()?.cancel_job(id).await };
+                    if let Err(error) = cancelled.await {
                         stage.set(Stage::Failed(error.to_string()));
                     }
                 });
@@ -199,7 +200,7 @@ impl Upload {
                 self.stage.set(Stage::Ingesting(report.clone(), speed));
             }
             pause(LOOK_EVERY_MS).await;
-            match self.source.server().job(report.id).await {
+            match self.source.server()?.job(report.id).await {
                 Ok(next) => (report, failures) = (next, 0),
                 Err(error) if error.is_temporary() && failures < MOST_FAILURES => failures += 1,
                 Err(error) => return Err(error),

@@ -6,11 +6,11 @@ use nprof_capture::formats::neuron::schema;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{Form, NameId, TableId, TableKind, TrackId, TrackKind};
+use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
 use nprof_engine::segment::{ColumnRole, End};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
-use super::super::rows::{Order, RowContent, TimedRow, for_each_timed};
 use super::keys::{FieldKeys, PROCESS};
 use super::number::float;
 use super::own::number_or_text;

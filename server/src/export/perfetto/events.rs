@@ -7,10 +7,10 @@ use nprof_engine::model::{
     FieldId, Form, NameId, Nesting, OwnedValue, TableId, TableKind, TrackId, TrackKind, Unit,
 };
 use nprof_engine::native::SegmentFile;
+use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
 use nprof_engine::segment::End;
 
 use super::super::arrows::ArrowsAt;
-use super::super::rows::{Order, RowContent, TimedRow, for_each_timed};
 use super::proto::{
     COUNTER, DebugAnnotation, INSTANT, InternedData, InternedText, SLICE_BEGIN, SLICE_END, TracePacket,
     TrackDescriptor, TrackEvent,

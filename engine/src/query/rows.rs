@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use nprof_engine::base::{Error, Result};
-use nprof_engine::model::{FieldId, Form, NameId, OwnedValue, TableId, TableKind, TrackId};
-use nprof_engine::query::RowFields;
-use nprof_engine::segment::{Bytes, ColumnRole, Segment};
+use super::RowFields;
+use crate::base::{Error, Result};
+use crate::model::{FieldId, Form, NameId, OwnedValue, TableId, TableKind, TrackId};
+use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// A slice, an instant or a sample with its fields.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,292 @@
+//! Copying a part of a segment into a sink: the rows of some tracks and of a span, with their
+//! fields, and the arrows between them.
+//!
+//! Slices are copied whole if any of their time lies in the span. A counter also keeps its last
+//! sample before the span, which says its value at the beginning. Side tables are copied whole.
+
+use roaring::RoaringBitmap;
+use rustc_hash::FxHashMap;
+
+use super::rows::{Order, RowContent, TimedRow, for_each_timed};
+use crate::base::{Error, Interval, Result};
+use crate::exec::Cancel;
+use crate::model::{
+    FieldId, NameId, OwnedValue, Sink, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind,
+    TrackSpec, Value,
+};
+use crate::segment::{Bytes, End, Segment};
+
+/// Rows between two looks at whether the copy is still wanted.
+const CANCEL_EVERY: u32 = 4096;
+
+/// The part of a segment that is copied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// The time; `None` for all of it.
+    pub span: Option<Interval>,
+    /// The tracks.
+    pub tracks: KeptTracks,
+}
+
+/// The tracks that are copied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum KeptTracks {
+    /// All.
+    #[default]
+    All,
+    /// Those for which this is true, by number, and the groups above them.
+    Some(Vec<bool>),
+}
+
+impl KeptTracks {
+    fn has(&self, track: TrackId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(kept) => kept.get(track.0 as usize).copied().unwrap_or_default(),
+        }
+    }
+}
+
+impl<B: Bytes> Segment<B> {
+    /// Copies a part of this segment into a sink. Warnings are not copied: their counts are of the
+    /// whole.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged, the work is cancelled, or the sink fails.
+    pub fn copy_to(&self, cut: &Cut, sink: &mut dyn Sink, cancel: Cancel<'_>) -> Result<()> {
+        let mut copy = Copy {
+            segment: self,
+            cut,
+            sink,
+            cancel,
+            tables: Vec::new(),
+            fields: Vec::new(),
+            tracks: Vec::new(),
+            names: FxHashMap::default(),
+            rows: RoaringBitmap::new(),
+        };
+        copy.define()?;
+        copy.copy_rows()?;
+        copy.copy_side_tables()?;
+        copy.copy_arrows()
+    }
+}
+
+struct Copy<'a, B> {
+    segment: &'a Segment<B>,
+    cut: &'a Cut,
+    sink: &'a mut dyn Sink,
+    cancel: Cancel<'a>,
+    /// By the segment's numbers.
+    tables: Vec<TableId>,
+    fields: Vec<FieldId>,
+    tracks: Vec<Option<TrackId>>,
+    names: FxHashMap<NameId, NameId>,
+    /// Slices that were copied. An arrow needs to know how many of its track came before.
+    rows: RoaringBitmap,
+}
+
+impl<B: Bytes> Copy<'_, B> {
+    fn define(&mut self) -> Result<()> {
+        let footer = self.segment.footer();
+        self.sink.rank(footer.rank.clone());
+        for table in &footer.tables {
+            self.tables.push(self.sink.table(table.spec.clone())?);
+        }
+        for (table, field) in &footer.fields {
+            let table = self.table(*table)?;
+            self.fields.push(self.sink.field(table, field.clone())?);
+        }
+        let kept = self.tracks_with_parents();
+        for (track, is_kept) in footer.tracks.iter().zip(kept) {
+            let copied = if is_kept { Some(self.define_track(&track.spec)?) } else { None };
+            self.tracks.push(copied);
+        }
+        Ok(())
+    }
+
+    /// The kept tracks and the groups above them. Parents come before their children.
+    fn tracks_with_parents(&self) -> Vec<bool> {
+        let tracks = &self.segment.footer().tracks;
+        let is_kept = |(id, track): (u32, &crate::segment::TrackMeta)| {
+            track.spec.kind != TrackKind::Group && self.cut.tracks.has(TrackId(id))
+                || self.cut.tracks == KeptTracks::All
+        };
+        let mut kept: Vec<bool> = (0..).zip(tracks).map(is_kept).collect();
+        for at in (0..tracks.len()).rev() {
+            let parent = tracks[at].spec.parent.filter(|_| kept[at]);
+            if let Some(place) = parent.and_then(|parent| kept.get_mut(parent.0 as usize)) {
+                *place = true;
+            }
+        }
+        kept
+    }
+
+    fn define_track(&mut self, spec: &TrackSpec) -> Result<TrackId> {
+        let parent = spec.parent.and_then(|parent| self.tracks.get(parent.0 as usize).copied().flatten());
+        let kind = match spec.kind {
+            TrackKind::Group => TrackKind::Group,
+            TrackKind::Slices(table, nesting) => TrackKind::Slices(self.table(table)?, nesting),
+            TrackKind::Counter(table) => TrackKind::Counter(self.table(table)?),
+        };
+        let track = self.sink.track(TrackSpec { parent, kind, ..spec.clone() })?;
+        if kind != TrackKind::Group {
+            // A segment's rows are in the order that a sink wishes for.
+            self.sink.in_order(track)?;
+        }
+        Ok(track)
+    }
+
+    fn copy_rows(&mut self) -> Result<()> {
+        let footer = self.segment.footer();
+        let mut last_sample = None;
+        let mut count = 0_u32;
+        for id in self.table_ids().filter(|id| footer.tables[usize::from(id.0)].spec.kind != TableKind::Side)
+        {
+            for_each_timed(self.segment, id, Order::Track, |row| {
+                count = count.wrapping_add(1);
+                if count % CANCEL_EVERY == 0 {
+                    self.cancel.check()?;
+                }
+                self.copy_row(row, &mut last_sample)
+            })?;
+            self.put_sample(last_sample.take())?;
+        }
+        Ok(())
+    }
+
+    /// `last_sample` is the last one before the span, while no later one has come.
+    fn copy_row(&mut self, row: TimedRow, last_sample: &mut Option<TimedRow>) -> Result<()> {
+        if last_sample.as_ref().is_some_and(|sample| sample.track != row.track) {
+            self.put_sample(last_sample.take())?;
+        }
+        let span = self.cut.span;
+        match row.content {
+            RowContent::Slice { duration_ps, .. } => {
+                let end_ps = row.start_ps.saturating_add(duration_ps);
+                // An instant at the first moment of the span is in it.
+                let is_in = span.is_none_or(|span| {
+                    row.start_ps < span.end.0 && (end_ps > span.start.0 || row.start_ps >= span.start.0)
+                });
+                if is_in { self.put_slice(&row) } else { Ok(()) }
+            }
+            RowContent::Sample { .. } => {
+                if span.is_some_and(|span| row.start_ps >= span.end.0) {
+                    return Ok(());
+                }
+                if span.is_some_and(|span| row.start_ps < span.start.0) {
+                    *last_sample = Some(row);
+                    return Ok(());
+                }
+                self.put_sample(last_sample.take())?;
+                self.put_sample(Some(row))
+            }
+        }
+    }
+
+    fn put_slice(&mut self, row: &TimedRow) -> Result<()> {
+        let RowContent::Slice { duration_ps, name, form, .. } = row.content else { return Ok(()) };
+        let Some(track) = self.track(row.track) else { return Ok(()) };
+        let name = self.name(name)?;
+        let fields = self.fields_of(&row.fields)?;
+        let record = SliceRecord { track, start_ps: row.start_ps, duration_ps, name, form, fields: &fields };
+        self.sink.slice(&record)?;
+        self.rows.insert(row.row);
+        Ok(())
+    }
+
+    fn put_sample(&mut self, row: Option<TimedRow>) -> Result<()> {
+        let Some(row) = row else { return Ok(()) };
+        let RowContent::Sample { value } = row.content else { return Ok(()) };
+        let Some(track) = self.track(row.track) else { return Ok(()) };
+        let fields = self.fields_of(&row.fields)?;
+        self.sink.sample(track, row.start_ps, value, &fields)
+    }
+
+    fn copy_side_tables(&mut self) -> Result<()> {
+        let footer = self.segment.footer();
+        for id in self.table_ids().filter(|id| footer.tables[usize::from(id.0)].spec.kind == TableKind::Side)
+        {
+            let table = self.table(id)?;
+            self.segment.for_each_row(id, |_, mut row| {
+                self.cancel.check()?;
+                if self.renumber_track(&mut row) {
+                    let fields = self.fields_of(&row)?;
+                    self.sink.row(table, &fields)?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Side tables name tracks by number in a field `track`. Whether the track of this row is kept.
+    fn renumber_track(&self, row: &mut [(FieldId, OwnedValue)]) -> bool {
+        let fields = &self.segment.footer().fields;
+        let names_track =
+            |id: FieldId| fields.get(id.0 as usize).is_some_and(|(_, spec)| spec.name == "track");
+        row.iter_mut().filter(|(id, _)| names_track(*id)).all(|(_, value)| match value {
+            OwnedValue::Int(number) => {
+                let track = u32::try_from(*number).ok().and_then(|number| self.track(TrackId(number)));
+                track.inspect(|track| *number = i64::from(track.0)).is_some()
+            }
+            _ => true,
+        })
+    }
+
+    fn copy_arrows(&mut self) -> Result<()> {
+        for (_, piece) in self.segment.arrow_chunks(End::From)? {
+            self.cancel.check()?;
+            for arrow in self.segment.arrow_chunk(piece)? {
+                if let (Some(from), Some(to)) = (self.key(arrow.from)?, self.key(arrow.to)?) {
+                    let name = self.name(arrow.name)?;
+                    self.sink.link(from, to, name)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The copy of a slice, if it was copied.
+    fn key(&self, row: u32) -> Result<Option<SliceKey>> {
+        if !self.rows.contains(row) {
+            return Ok(None);
+        }
+        let Some(track) = self.segment.track_of(row) else { return Ok(None) };
+        let first = self.segment.footer().tracks[track.0 as usize].first_row;
+        let before = |row: u32| self.rows.rank(row) - u64::from(self.rows.contains(row));
+        let arrival = u32::try_from(before(row) - before(first))
+            .map_err(|_| Error::Invalid { what: "a track of more than 4 billion slices" })?;
+        Ok(self.track(track).map(|track| SliceKey { track, arrival }))
+    }
+
+    fn table_ids(&self) -> impl Iterator<Item = TableId> + use<B> {
+        (0..self.segment.footer().tables.len()).filter_map(|id| u16::try_from(id).ok()).map(TableId)
+    }
+
+    fn table(&self, id: TableId) -> Result<TableId> {
+        let unknown = Error::Corrupt { what: "number of a table that is not there", offset: 0 };
+        self.tables.get(usize::from(id.0)).copied().ok_or(unknown)
+    }
+
+    fn track(&self, id: TrackId) -> Option<TrackId> {
+        self.tracks.get(id.0 as usize).copied().flatten()
+    }
+
+    fn fields_of<'v>(&self, values: &'v [(FieldId, OwnedValue)]) -> Result<Vec<(FieldId, Value<'v>)>> {
+        let unknown = Error::Corrupt { what: "number of a field that is not there", offset: 0 };
+        let copied = |(id, value): &'v (FieldId, OwnedValue)| {
+            Ok((*self.fields.get(id.0 as usize).ok_or(unknown)?, value.as_value()))
+        };
+        values.iter().map(copied).collect()
+    }
+
+    fn name(&mut self, id: NameId) -> Result<NameId> {
+        if let Some(&known) = self.names.get(&id) {
+            return Ok(known);
+        }
+        let copied = self.sink.name(&self.segment.text(id)?)?;
+        self.names.insert(id, copied);
+        Ok(copied)
+    }
+}

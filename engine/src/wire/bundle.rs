@@ -1,0 +1,170 @@
+//! A profile that is asked without a server: one HTML file, or a folder of a static web host. The
+//! page carries a [`Bundle`] beside the segments and answers all questions itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::answer;
+use super::ask::{Rank, Store};
+use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use super::question::RankId;
+use super::refusal::{Refusal, RefusalKind};
+use super::summary::Summary;
+use crate::base::{Error, Result};
+use crate::segment::{Bytes, Segment};
+
+/// All that is known of a profile beside its segments.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// The profile and its ranks.
+    pub profile: ProfileInfo,
+    /// Numbers of the profile's names: a colour each.
+    pub names: Vec<NameSlot>,
+    /// What is known of each rank, in the order of the profile's ranks.
+    pub ranks: Vec<BundledRank>,
+}
+
+/// What is known of a rank beside its segment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BundledRank {
+    /// Warnings that came up after the segment was written.
+    pub warnings: Vec<WarningEntry>,
+    /// The metrics, or why they could not be computed.
+    pub summary: std::result::Result<Summary, Refusal>,
+}
+
+/// A bundle with the segments that are open.
+#[derive(Debug)]
+pub struct OpenBundle<B> {
+    bundle: Bundle,
+    /// One for each rank of the profile.
+    segments: Vec<Option<Segment<B>>>,
+}
+
+impl<B: Bytes> OpenBundle<B> {
+    /// A bundle without open segments.
+    ///
+    /// # Errors
+    /// `Invalid` if the bundle contradicts itself.
+    pub fn new(bundle: Bundle) -> Result<Self> {
+        if bundle.ranks.len() != bundle.profile.ranks.len() {
+            return Err(Error::Invalid { what: "a bundle that lists other ranks than its profile" });
+        }
+        let segments = bundle.ranks.iter().map(|_| None).collect();
+        Ok(Self { bundle, segments })
+    }
+
+    /// The position of a rank in the bundle.
+    #[must_use]
+    pub fn position(&self, rank: u32) -> Option<usize> {
+        self.bundle.profile.ranks.iter().position(|entry| entry.rank == rank)
+    }
+
+    /// Opens the segment of the rank at this position.
+    ///
+    /// # Errors
+    /// `Damaged` if the bytes are no segment, or not that of the rank.
+    pub fn open(&mut self, at: usize, bytes: B) -> std::result::Result<(), Refusal> {
+        let segment = Segment::open(bytes)?;
+        let (Some(place), Some(entry)) = (self.segments.get_mut(at), self.bundle.profile.ranks.get(at))
+        else {
+            return Err(Error::Invalid { what: "there is no such rank in the bundle" }.into());
+        };
+        // The content that tiles name goes on with the version of messages.
+        if !entry.content.starts_with(segment.content()) {
+            let what = format!("rank {}: this is the segment of another rank or profile", entry.rank);
+            return Err(Refusal::new(RefusalKind::Damaged, what));
+        }
+        *place = Some(segment);
+        Ok(())
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        let entry = &self.bundle.profile.entry;
+        [&entry.slug, &entry.id].into_iter().chain(&entry.aliases).any(|known| known == name)
+    }
+
+    fn check_name(&self, name: &str) -> std::result::Result<(), Refusal> {
+        if self.is_named(name) {
+            return Ok(());
+        }
+        let held = &self.bundle.profile.entry.slug;
+        let what = format!("there is no profile \"{name}\" here: this page holds \"{held}\" alone");
+        Err(Refusal::new(RefusalKind::NotFound, what))
+    }
+}
+
+impl<'a, B: Bytes> Store for &'a OpenBundle<B> {
+    type Rank = OpenRank<'a, B>;
+
+    fn profiles(&self) -> std::result::Result<ProfileList, Refusal> {
+        Ok(ProfileList { profiles: vec![self.bundle.profile.entry.clone()] })
+    }
+
+    fn profile(&self, name: &str) -> std::result::Result<ProfileInfo, Refusal> {
+        self.check_name(name)?;
+        Ok(self.bundle.profile.clone())
+    }
+
+    fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {
+        self.check_name(&id.profile)?;
+        let missing = || {
+            let what = format!("profile \"{}\" has no rank {} here", id.profile, id.rank);
+            Refusal::new(RefusalKind::NotFound, what)
+        };
+        let at = self.position(id.rank).ok_or_else(missing)?;
+        let closed =
+            || Refusal::new(RefusalKind::Internal, format!("the segment of rank {} is not open", id.rank));
+        let segment = self.segments[at].as_ref().ok_or_else(closed)?;
+        Ok(OpenRank { bundle: &self.bundle, at, segment })
+    }
+}
+
+/// A rank of a bundle with its segment.
+#[derive(Debug)]
+pub struct OpenRank<'a, B> {
+    bundle: &'a Bundle,
+    at: usize,
+    segment: &'a Segment<B>,
+}
+
+impl<B> OpenRank<'_, B> {
+    fn entry(&self) -> &RankEntry {
+        &self.bundle.profile.ranks[self.at]
+    }
+}
+
+impl<B: Bytes> Rank for OpenRank<'_, B> {
+    type Bytes = B;
+
+    fn segment(&self) -> &Segment<B> {
+        self.segment
+    }
+
+    fn tile_content(&self) -> String {
+        self.entry().content.clone()
+    }
+
+    fn detail(&self) -> Result<RankDetail> {
+        let mut detail = answer::rank_detail(self.segment, self.entry().clone())?;
+        detail.names.clone_from(&self.bundle.names);
+        detail.warnings.extend_from_slice(&self.bundle.ranks[self.at].warnings);
+        Ok(detail)
+    }
+
+    fn summary(&self) -> std::result::Result<Summary, Refusal> {
+        self.bundle.ranks[self.at].summary.clone()
+    }
+
+    fn refusal(&self, error: Error) -> Refusal {
+        let refusal = Refusal::from(error);
+        if refusal.kind != RefusalKind::Damaged {
+            return refusal;
+        }
+        let rank = self.entry().rank;
+        let message = match self.segment.name_of(error) {
+            Some(part) => format!("rank {rank}: {part} is damaged; the rest can be read"),
+            None => format!("rank {rank}: {error}"),
+        };
+        Refusal { message, ..refusal }
+    }
+}

@@ -1,0 +1,47 @@
+// Runs in a worker of a page without a server, behind the script of the worker's program. Handles
+// the page's messages one after the other.
+(() => {
+  let profile;
+  const sizes = new Map();
+
+  const handlers = {
+    async start({ module, bundle }) {
+      await wasm_bindgen({ module_or_path: module });
+      profile = new wasm_bindgen.Profile(bundle);
+    },
+    begin({ rank, size }) {
+      sizes.set(rank, { done: 0, size });
+      profile.begin(rank, size);
+    },
+    take({ rank, text }) {
+      profile.take(rank, text);
+      const progress = sizes.get(rank);
+      progress.done = Math.min(progress.done + (text.length / 4) * 3, progress.size);
+      postMessage({ kind: "taken", rank, ...progress });
+    },
+    open({ rank }) {
+      profile.open(rank);
+    },
+    ask({ number, url }) {
+      const answer = { kind: "answer", number, ok: true };
+      try {
+        answer.bytes = profile.ask(url);
+      } catch (thrown) {
+        // A refusal; anything else is a fault of the program.
+        if (!(thrown instanceof Uint8Array)) throw thrown;
+        answer.ok = false;
+        answer.bytes = thrown;
+      }
+      postMessage(answer, [answer.bytes.buffer]);
+    },
+  };
+
+  // The first questions come before the program, which the page unpacks meanwhile.
+  let started;
+  let last = new Promise((resolve) => (started = resolve));
+  onmessage = ({ data }) => {
+    if (data.kind === "start") started(handlers.start(data));
+    else last = last.then(() => handlers[data.kind](data));
+    last.catch((thrown) => postMessage({ kind: "failed", reason: String(thrown?.message ?? thrown) }));
+  };
+})();

@@ -1,0 +1,96 @@
+//! A profile that the page's own file holds. Workers answer the questions, so that no answer, long
+//! as it takes, holds up a frame.
+//!
+//! Two workers share the work: one answers what a frame waits for, the other one searches and sums
+//! up. The second starts with its first question, and has a copy of the segments.
+
+mod lane;
+mod parts;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use nprof_engine::wire::question::{Question, RankQuestion};
+use web_sys::AbortSignal;
+
+use self::lane::Lane;
+use self::parts::Parts;
+use super::error::FetchError;
+
+/// How much of a segment has been unpacked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unpacked {
+    /// The rank.
+    pub rank: u32,
+    /// Bytes that are there.
+    pub done_bytes: f64,
+    /// Bytes in all.
+    pub total_bytes: f64,
+}
+
+/// The profile that the page's file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Embedded(StoredValue<Rc<Profile>, LocalStorage>);
+
+#[derive(Debug)]
+struct Profile {
+    parts: Rc<Parts>,
+    quick: RefCell<Option<Lane>>,
+    slow: RefCell<Option<Lane>>,
+    unpacked: RwSignal<Option<Unpacked>>,
+}
+
+impl Embedded {
+    /// The profile of this page, if its file holds one.
+    #[must_use]
+    pub fn of_page() -> Option<Self> {
+        let profile = Profile {
+            parts: Rc::new(Parts::of_page()?),
+            quick: RefCell::new(None),
+            slow: RefCell::new(None),
+            unpacked: RwSignal::new(None),
+        };
+        Some(Self(StoredValue::new_local(Rc::new(profile))))
+    }
+
+    /// The profile's name for addresses.
+    #[must_use]
+    pub fn slug(self) -> String {
+        self.0.with_value(|profile| profile.parts.slug.clone())
+    }
+
+    /// How much of the segment that is unpacked now is there.
+    #[must_use]
+    pub fn unpacked(self) -> Signal<Option<Unpacked>> {
+        self.0.with_value(|profile| profile.unpacked.into())
+    }
+
+    /// The answer to a question as a postcard message; empty for an answer without content.
+    pub(super) async fn ask(
+        self,
+        question: &Question,
+        cancel: Option<&AbortSignal>,
+    ) -> Result<Vec<u8>, FetchError> {
+        self.0.get_value().lane(question)?.ask(question, cancel).await
+    }
+}
+
+impl Profile {
+    /// The worker for a question, started anew if it has failed.
+    fn lane(&self, question: &Question) -> Result<Lane, FetchError> {
+        let place = if is_slow(question) { &self.slow } else { &self.quick };
+        let mut place = place.borrow_mut();
+        if let Some(lane) = place.as_ref().filter(|lane| !lane.has_failed()) {
+            return Ok(lane.clone());
+        }
+        let lane = Lane::start(Rc::clone(&self.parts), self.unpacked)?;
+        *place = Some(lane.clone());
+        Ok(lane)
+    }
+}
+
+/// Whether the answer takes a look at more than what is in sight.
+fn is_slow(question: &Question) -> bool {
+    matches!(question, Question::OfRank(_, RankQuestion::Search(_) | RankQuestion::Selection { .. }))
+}

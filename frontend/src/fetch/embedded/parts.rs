@@ -1,0 +1,78 @@
+//! The elements of the page that hold the profile: `<script type="application/octet-stream">` with
+//! base64, as `nprof export --format html` writes them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use leptos::prelude::document;
+use web_sys::Element;
+
+use crate::fetch::error::FetchError;
+
+/// No program and no list of ranks is larger.
+const LARGEST_BYTES: usize = 64 << 20;
+
+/// What the page holds beside segments.
+#[derive(Debug)]
+pub(super) struct Parts {
+    /// The profile's name for addresses.
+    pub slug: String,
+}
+
+/// The segment of a rank, in base64.
+pub(super) struct SegmentText {
+    /// Length of the segment.
+    pub size_bytes: f64,
+    elements: Vec<Element>,
+}
+
+impl Parts {
+    /// Those of this page, if it has any.
+    pub fn of_page() -> Option<Self> {
+        let slug = document().get_element_by_id("nprof-bundle")?.get_attribute("data-slug")?;
+        Some(Self { slug })
+    }
+
+    /// The list of ranks, in postcard.
+    pub fn bundle(&self) -> Result<Vec<u8>, FetchError> {
+        unpacked("nprof-bundle")
+    }
+
+    /// The workers' script.
+    pub fn script(&self) -> Result<String, FetchError> {
+        String::from_utf8(unpacked("nprof-worker-script")?).map_err(|_| damaged())
+    }
+
+    /// The workers' program, as wasm.
+    pub fn program(&self) -> Result<Vec<u8>, FetchError> {
+        unpacked("nprof-worker-program")
+    }
+
+    /// The segment of a rank, if it is here.
+    pub fn segment(&self, rank: u32) -> Option<SegmentText> {
+        let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
+        let elements: Vec<Element> =
+            (0..list.length()).filter_map(|at| wasm_bindgen::JsCast::dyn_into(list.item(at)?).ok()).collect();
+        let size_bytes = elements.first()?.get_attribute("data-size")?.parse().ok()?;
+        Some(SegmentText { size_bytes, elements })
+    }
+}
+
+impl SegmentText {
+    /// The parts, in order.
+    pub fn parts(&self) -> impl Iterator<Item = String> {
+        self.elements.iter().map(|element| element.text_content().unwrap_or_default())
+    }
+}
+
+/// What an element holds: base64 of a zstd frame.
+fn unpacked(id: &str) -> Result<Vec<u8>, FetchError> {
+    let text = document().get_element_by_id(id).and_then(|element| element.text_content());
+    let frame = STANDARD.decode(text.ok_or_else(damaged)?.trim()).map_err(|_| damaged())?;
+    let claimed = zstd::zstd_safe::get_frame_content_size(&frame).ok().flatten().ok_or_else(damaged)?;
+    let capacity = usize::try_from(claimed).ok().filter(|&bytes| bytes <= LARGEST_BYTES);
+    zstd::bulk::decompress(&frame, capacity.ok_or_else(damaged)?).map_err(|_| damaged())
+}
+
+fn damaged() -> FetchError {
+    FetchError::Unreadable { what: "this file is damaged or was cut: get it again" }
+}

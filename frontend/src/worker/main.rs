@@ -1,0 +1,53 @@
+//! The program of a page's workers: `boot/worker.js` passes messages of the page to it.
+
+use js_sys::Uint8Array;
+use nprof_engine::wire::refusal::Refusal;
+use nprof_frontend::worker::Answers;
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+/// Longest search in milliseconds, as on a server.
+const SEARCH_MS: f64 = 10_000.0;
+
+fn main() {
+    console_error_panic_hook::set_once();
+}
+
+/// A profile that is asked without a server.
+#[wasm_bindgen]
+pub struct Profile(Answers);
+
+#[wasm_bindgen]
+impl Profile {
+    /// From a bundle in postcard.
+    #[wasm_bindgen(constructor)]
+    pub fn new(bundle: &[u8]) -> Result<Self, JsError> {
+        Answers::new(bundle).map(Self).map_err(JsError::from)
+    }
+
+    /// Makes room for the segment of a rank.
+    pub fn begin(&mut self, rank: u32, size_bytes: usize) {
+        self.0.begin(rank, size_bytes);
+    }
+
+    /// Takes the next part of the segment, in base64.
+    pub fn take(&mut self, rank: u32, base64: &str) {
+        self.0.take(rank, base64);
+    }
+
+    /// Opens the segment, all of whose parts are here.
+    pub fn open(&mut self, rank: u32) {
+        self.0.open(rank);
+    }
+
+    /// The answer to a question, in postcard. Throws a refusal in postcard.
+    pub fn ask(&self, url: &str) -> Result<Uint8Array, Uint8Array> {
+        let until = js_sys::Date::now() + SEARCH_MS;
+        let answer = self.0.ask(url, &|| js_sys::Date::now() >= until);
+        answer.map(|bytes| Uint8Array::from(&bytes[..])).map_err(|refusal| thrown(&refusal))
+    }
+}
+
+fn thrown(refusal: &Refusal) -> Uint8Array {
+    // A refusal is a number and a text, which postcard always takes.
+    Uint8Array::from(&postcard::to_allocvec(refusal).unwrap_or_default()[..])
+}

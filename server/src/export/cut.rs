@@ -1,0 +1,149 @@
+//! The part of a profile that is exported: some tracks, some time. The part is written as segments of
+//! its own, so no format needs to know of it.
+
+use std::path::Path;
+
+use glob::{MatchOptions, Pattern};
+use nprof_engine::base::Interval;
+use nprof_engine::exec::Cancel;
+use nprof_engine::ingest::BuildOptions;
+use nprof_engine::model::TrackKind;
+use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
+use nprof_engine::query::{Cut, KeptTracks, active_span};
+
+use crate::export::tracks::Tracks;
+use crate::export::{ExportError, open};
+use crate::ingest::Meter;
+use crate::store::{Manifest, Profile, RankFile, Staging, Store};
+
+/// The part of a profile that is exported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PartOf {
+    /// First moment, in picoseconds since the first of the profile.
+    pub from_ps: Option<i64>,
+    /// Last moment, in picoseconds since the first of the profile.
+    pub to_ps: Option<i64>,
+    /// Patterns of tracks: `*` stands for any text. A pattern also takes the tracks below a group.
+    pub tracks: Vec<Pattern>,
+}
+
+/// A part of a profile, whose files go with it.
+#[derive(Debug)]
+pub struct CutProfile {
+    /// The part, as a profile.
+    pub profile: Profile,
+    _staging: Staging,
+}
+
+impl PartOf {
+    /// Whether this is all of a profile.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Writes the part of these ranks.
+    ///
+    /// # Errors
+    /// `NothingLeft` if no track or no event is in the part; else if a segment cannot be read or
+    /// written, or the work is cancelled.
+    pub fn cut(
+        &self,
+        store: &Store,
+        profile: &Profile,
+        ranks: &[RankFile],
+        meter: &Meter,
+    ) -> Result<CutProfile, ExportError> {
+        let staging = store.stage()?;
+        let dir = staging.profile_dir();
+        let whole = profile.manifest.profile_info();
+        let at = |ps: i64| whole.start_ps.saturating_add(ps);
+        let (start, end) = (self.from_ps.map_or(whole.start_ps, at), self.to_ps.map_or(i64::MAX, at));
+        let span =
+            (self.from_ps.is_some() || self.to_ps.is_some()).then(|| Interval::new(start, end.max(start)));
+        let mut cut = Vec::new();
+        for rank in ranks {
+            cut.push(self.cut_rank((profile, rank), span, &dir, meter)?);
+        }
+        if cut.iter().all(|rank| rank.events == 0) {
+            return Err(ExportError::NothingLeft { known: known_tracks(profile, ranks)? });
+        }
+        let manifest = Manifest { ranks: cut, ..Manifest::clone(&profile.manifest) };
+        Ok(CutProfile { profile: Profile { manifest: manifest.into(), dir }, _staging: staging })
+    }
+
+    fn cut_rank(
+        &self,
+        (profile, rank): (&Profile, &RankFile),
+        span: Option<Interval>,
+        dir: &Path,
+        meter: &Meter,
+    ) -> Result<RankFile, ExportError> {
+        let from = profile.dir.join(&rank.file);
+        let segment = open(&from)?;
+        let cut = Cut { span, tracks: self.kept_tracks(&segment)? };
+        let is_cancelled = || meter.is_cancelled();
+        let cancel = Cancel::when(&is_cancelled);
+        let path = dir.join(&rank.file);
+        let options = BuildOptions::default();
+        let built = write_segment_while(&path, options, Taking::Beside, cancel, |sink, _| {
+            segment.copy_to(&cut, sink, cancel)
+        });
+        let built = built.map_err(|error| match error {
+            WriteError::Read(source) | WriteError::Engine(source) => {
+                ExportError::Segment { path: from, source }
+            }
+            WriteError::Io(source) => ExportError::Write(source),
+        })?;
+        let active = active_span(&open(&path)?).ok().flatten();
+        let note = format!("only a part of this rank is here: {} of {} events", built.events, rank.events);
+        Ok(RankFile {
+            size_bytes: built.bytes,
+            content: built.content,
+            events: built.events,
+            start_ps: built.start_ps,
+            end_ps: built.end_ps,
+            active_ps: active.map(|span| (span.start.0, span.end.0)),
+            left_out: [&rank.left_out[..], &[note]].concat(),
+            ..rank.clone()
+        })
+    }
+
+    fn kept_tracks(&self, segment: &SegmentFile) -> Result<KeptTracks, ExportError> {
+        if self.tracks.is_empty() {
+            return Ok(KeptTracks::All);
+        }
+        let tracks = Tracks::of(segment).map_err(ExportError::Damaged)?;
+        let is_kept = |id| {
+            let path = tracks.path(id);
+            (1..=path.len()).any(|len| self.takes(&path[..len].join("/")))
+        };
+        Ok(KeptTracks::Some(tracks.ids().map(is_kept).collect()))
+    }
+
+    fn takes(&self, path: &str) -> bool {
+        let options = MatchOptions { case_sensitive: false, ..MatchOptions::default() };
+        self.tracks.iter().any(|pattern| pattern.matches_with(path, options))
+    }
+}
+
+/// The tracks of these ranks with their groups, for people.
+fn known_tracks(profile: &Profile, ranks: &[RankFile]) -> Result<String, ExportError> {
+    /// More would not be read.
+    const MOST: usize = 12;
+    let mut known = Vec::new();
+    for rank in ranks {
+        let segment = open(&profile.dir.join(&rank.file))?;
+        let tracks = Tracks::of(&segment).map_err(ExportError::Damaged)?;
+        let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackKind::Group;
+        for (id, _) in tracks.ids().zip(&segment.footer().tracks).filter(|(_, track)| !is_group(track)) {
+            let path = tracks.path(id).join("/");
+            if !known.contains(&path) {
+                known.push(path);
+            }
+        }
+    }
+    let more = known.len().saturating_sub(MOST);
+    known.truncate(MOST);
+    Ok(if more > 0 { format!("{} and {more} more", known.join(", ")) } else { known.join(", ") })
+}

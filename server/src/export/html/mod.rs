@@ -1,0 +1,193 @@
+//! A profile as one HTML file: the page, a worker that answers its questions, and the segments.
+//!
+//! Everything but markup of our own is base64, so no name of a trace is ever read as markup. The
+//! same profile gives the same bytes.
+
+mod page;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use nprof_engine::native::SegmentFile;
+use nprof_engine::query::Finding;
+use nprof_engine::wire::bundle::{Bundle, BundledRank};
+use nprof_engine::wire::catalog::WarningEntry;
+use nprof_engine::wire::refusal::Refusal;
+
+use self::page::Page;
+
+use super::{ExportError, open};
+use crate::markup::escaped;
+use crate::store::{Manifest, Profile, RankFile};
+use crate::summary::summary_of;
+use crate::warnings;
+
+/// Bytes of a segment in one element of the page, a multiple of three. Browsers limit the length of
+/// a text, and the page shows how many elements it has unpacked.
+const PART_BYTES: u64 = 12 << 20;
+/// What stands behind the base64 of a part.
+const PART_END: &str = "</script>\n";
+/// Level of what is packed for each export. It is small.
+const ZSTD_LEVEL: i32 = 19;
+
+/// A profile as an HTML file that has not been written yet.
+#[derive(Debug)]
+pub struct Html {
+    /// All before the segments.
+    before: Vec<u8>,
+    segments: Vec<SegmentText>,
+    /// All behind the segments.
+    after: Vec<u8>,
+}
+
+/// The segment of a rank, as text.
+#[derive(Debug)]
+struct SegmentText {
+    rank: u32,
+    path: PathBuf,
+    size_bytes: u64,
+}
+
+impl Html {
+    /// These ranks of a profile. Reads all segments, to tell of damage and to sum up.
+    ///
+    /// # Errors
+    /// If the page is not in this binary, or a segment cannot be opened.
+    pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
+        let page = Page::of_binary()?;
+        let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
+        let bundle = bundle(profile, &manifest)?;
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        page.write_head(manifest.shown_name(), &mut before)?;
+        write_packed("nprof-bundle", Some(manifest.slug()), &packed(&message(&bundle)?)?, &mut before)?;
+        page.write_worker(&mut before)?;
+        page.write_start(&mut after)?;
+        let segments = ranks.iter().map(|rank| SegmentText::of(profile, rank)).collect::<Result<_, _>>()?;
+        Ok(Self { before, segments, after })
+    }
+
+    /// Bytes of the file.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        let segments: u64 = self.segments.iter().map(SegmentText::text_bytes).sum();
+        (self.before.len() + self.after.len()) as u64 + segments
+    }
+
+    /// Refuses a file of more bytes.
+    ///
+    /// # Errors
+    /// `TooLarge` then.
+    pub fn check_size(&self, max_bytes: u64) -> Result<(), ExportError> {
+        let size_bytes = self.size_bytes();
+        if size_bytes > max_bytes { Err(ExportError::TooLarge { size_bytes, max_bytes }) } else { Ok(()) }
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// If a segment cannot be read or the output cannot be written.
+    pub fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
+        out.write_all(&self.before)?;
+        for segment in &self.segments {
+            segment.write(out)?;
+        }
+        out.write_all(&self.after)?;
+        Ok(())
+    }
+}
+
+impl SegmentText {
+    fn of(profile: &Profile, rank: &RankFile) -> Result<Self, ExportError> {
+        let path = profile.dir.join(&rank.file);
+        let failed = |source| ExportError::Open { path: path.clone(), source };
+        let size_bytes = std::fs::metadata(&path).map_err(failed)?.len();
+        Ok(Self { rank: rank.rank, path, size_bytes })
+    }
+
+    /// What stands before the base64 of each part.
+    fn tag(&self) -> String {
+        let Self { rank, size_bytes, .. } = self;
+        format!(
+            "<script type=\"application/octet-stream\" data-segment=\"{rank}\" data-size=\"{size_bytes}\">"
+        )
+    }
+
+    fn text_bytes(&self) -> u64 {
+        let parts = self.size_bytes.div_ceil(PART_BYTES);
+        parts * (self.tag().len() + PART_END.len()) as u64 + self.size_bytes.div_ceil(3) * 4
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
+        let failed = |source| ExportError::Open { path: self.path.clone(), source };
+        let mut file = File::open(&self.path).map_err(failed)?;
+        let (mut part, mut text) = (Vec::new(), String::new());
+        let mut left = self.size_bytes;
+        while left > 0 {
+            part.clear();
+            (&mut file).take(left.min(PART_BYTES)).read_to_end(&mut part).map_err(failed)?;
+            if part.is_empty() {
+                return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+            }
+            left -= part.len() as u64;
+            text.clear();
+            STANDARD.encode_string(&part, &mut text);
+            write!(out, "{}{text}{PART_END}", self.tag())?;
+        }
+        Ok(())
+    }
+}
+
+/// What the page must know of these ranks beside their segments.
+///
+/// # Errors
+/// If a segment cannot be opened.
+pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportError> {
+    let ranks = manifest.ranks.iter().map(|rank| {
+        let path = profile.dir.join(&rank.file);
+        let segment = open(&path)?;
+        let later = warnings::later(rank);
+        let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment)).collect();
+        // A damaged rank has other ranks beside it, and more than metrics.
+        let summary = summary_of(profile, rank, &segment).map_err(Refusal::from);
+        Ok(BundledRank { warnings, summary })
+    });
+    let ranks = ranks.collect::<Result<_, ExportError>>()?;
+    Ok(Bundle { profile: manifest.profile_info(), names: manifest.names.clone(), ranks })
+}
+
+/// A warning for each part of a segment that cannot be read. The file holds the segment as it is.
+fn damage(segment: &SegmentFile) -> Vec<WarningEntry> {
+    let mut found = Vec::new();
+    let flow = segment.verify(&mut |finding| {
+        if let Finding::Damaged { part, offset, error } = finding {
+            found.push(WarningEntry {
+                title: "Damaged segment".to_owned(),
+                what: format!("{}: {error}", segment.part_name(part)),
+                first_place: format!("byte {offset} of the segment"),
+                count: 1,
+            });
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(flow.is_continue(), "the report never breaks");
+    found
+}
+
+fn message(bundle: &Bundle) -> Result<Vec<u8>, ExportError> {
+    postcard::to_allocvec(bundle).map_err(|error| ExportError::Write(io::Error::other(error)))
+}
+
+fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    zstd::bulk::compress(bytes, ZSTD_LEVEL)
+}
+
+/// An element that holds bytes as base64.
+fn write_packed(id: &str, slug: Option<&str>, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let slug = slug.map(|slug| format!(" data-slug=\"{}\"", escaped(slug))).unwrap_or_default();
+    let text = STANDARD.encode(bytes);
+    writeln!(out, "<script type=\"application/octet-stream\" id=\"{id}\"{slug}>{text}</script>")
+}

@@ -1,0 +1,168 @@
+//! A profile as one HTML file: what it holds, and that its answers are those of a server.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use nprof_engine::exec::Work;
+use nprof_engine::wire::ask::answer;
+use nprof_engine::wire::bundle::{Bundle, OpenBundle};
+use nprof_engine::wire::question::Question;
+use nprof_server::assets;
+use nprof_server::export::html::bundle;
+use serde_json::{Value, json};
+
+use crate::cli::{fail, run, stage, succeed};
+use crate::stage::Stage;
+
+/// Whether this binary has the page; a debug build need not.
+fn has_page() -> bool {
+    let has = assets::find("unpack.js").is_some();
+    if !has {
+        println!("skipped: the page is not in this binary; scripts/page.sh builds it");
+    }
+    has
+}
+
+/// The bundle of the stage's profile with its segment open.
+fn opened(stage: &Stage) -> OpenBundle<Vec<u8>> {
+    let profile = stage.store.find("small").unwrap();
+    let bundle: Bundle =
+        postcard::from_bytes(&postcard::to_allocvec(&bundle(&profile, &profile.manifest).unwrap()).unwrap())
+            .unwrap();
+    let mut opened = OpenBundle::new(bundle).unwrap();
+    opened.open(0, fs::read(profile.dir.join(&profile.manifest.ranks[0].file)).unwrap()).unwrap();
+    opened
+}
+
+#[tokio::test]
+async fn a_bundle_answers_as_a_server() {
+    let stage = Stage::large();
+    let bundle = opened(&stage);
+    let row = stage.row("inner").await;
+    let (rank, span) = ("/api/profiles/small/ranks/0", "start_ps=0&end_ps=100000000");
+    let tracks = stage.json(rank).await["tracks"].as_array().unwrap().clone();
+    let counter = tracks.iter().find(|track| track["kind"] == "counter").unwrap()["id"].clone();
+    let mut paths: Vec<String> = [
+        String::new(),
+        format!("/slices/{row}"),
+        format!("/slices/{row}/step?direction=next"),
+        format!("/counters/{counter}?at_ps=80000000&{span}"),
+        format!("/events?{span}"),
+        "/search?q=e".to_owned(),
+        "/search?q=in%2Ber&syntax=regex".to_owned(),
+        format!("/selection?{span}"),
+        "/summary".to_owned(),
+    ]
+    .iter()
+    .map(|path| format!("{rank}{path}"))
+    .collect();
+    paths.extend(["/api/profiles".to_owned(), "/api/profiles/small".to_owned()]);
+    for path in paths {
+        let (route, query) = path.split_once('?').unwrap_or((&path, ""));
+        let question = Question::parse(route, query).unwrap();
+        let answered = answer(&&bundle, &question, Work::IN_PLACE).unwrap();
+        assert_eq!(serde_json::to_value(answered).unwrap(), stage.json(&path).await, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_bundle_refuses_as_a_server() {
+    let stage = Stage::new();
+    let bundle = opened(&stage);
+    for path in [
+        "/api/profiles/other",
+        "/api/profiles/small/ranks/7",
+        "/api/profiles/small/ranks/0/slices/999",
+        "/api/profiles/small/ranks/0/search?q=(&syntax=regex",
+        "/api/profiles/small/ranks/0/tiles/other/0/10/0",
+    ] {
+        let (route, query) = path.split_once('?').unwrap_or((path, ""));
+        let question = Question::parse(route, query).unwrap();
+        let refusal = answer(&&bundle, &question, Work::IN_PLACE).unwrap_err();
+        let kind = serde_json::to_value(refusal.kind).unwrap();
+        assert_eq!(kind, stage.get(path).await.json()["kind"], "{path}: {refusal}");
+    }
+}
+
+/// Exports the trace of the stage with these arguments.
+fn exported(store: &Path, name: &str, args: &[&str]) -> String {
+    let path = store.parent().unwrap().join(name);
+    let path = path.to_str().unwrap();
+    succeed(store, &[&["export", "run", "--format", "html", "-o", path], args].concat());
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn the_file_holds_the_segment_and_no_name_as_markup() {
+    if !has_page() {
+        return;
+    }
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    let hostile = "</script><img src=x onerror=alert(1)>";
+    succeed(&store, &["ingest", &trace, "--db-bucket", "run", "--display-name", hostile]);
+    let html = exported(&store, "run.html", &[]);
+    assert_eq!(html, exported(&store, "again.html", &[]), "the same profile gives the same bytes");
+    assert!(!html.contains("<img"), "a name became markup");
+    assert!(html.contains("<title>&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; · nprof</title>"));
+    assert!(html.contains("default-src 'none'") && !html.contains("http://") && !html.contains("https://"));
+    let text = html.split("data-segment=\"0\"").nth(1).unwrap();
+    let text = text.split('>').nth(1).unwrap().split('<').next().unwrap();
+    let found = fs::read_dir(store.join("profiles")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(STANDARD.decode(text).unwrap(), fs::read(found.join("rank_0.nseg")).unwrap());
+    let said = fail(&store, &["export", "run", "--format", "html", "-o", "x.html", "--max-size", "1kB"], 1);
+    assert!(said.contains("--max-size allows 1.00 kB") && said.contains("--tracks"), "{said}");
+}
+
+/// The slices and samples of an export as JSON, without what is numbered anew.
+fn rows(store: &Path, args: &[&str]) -> Vec<Value> {
+    let all: Value = serde_json::from_str(&succeed(store, &[&["export", "run"], args].concat())).unwrap();
+    let mut rows = Vec::new();
+    for (table, list) in all.as_object().unwrap() {
+        let list = list.as_array().into_iter().flatten();
+        for row in list.filter(|row| row.get("start_ps").or(row.get("time_ps")).is_some()) {
+            let mut row = row.clone();
+            for numbered in ["row", "track", "id"] {
+                row.as_object_mut().unwrap().remove(numbered);
+            }
+            rows.push(json!([table, row]));
+        }
+    }
+    rows.sort_by_key(Value::to_string);
+    rows
+}
+
+#[test]
+fn a_cut_keeps_what_touches_the_time_and_the_tracks() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["ingest", &trace, "--db-bucket", "run"]);
+    let all = rows(&store, &[]);
+    assert!(all.len() >= 7, "{all:?}");
+    assert_eq!(rows(&store, &["--from", "0ps"]), all, "all of the time is all rows");
+    assert_eq!(rows(&store, &["--tracks", "*"]), all, "all tracks are all rows");
+    let names = |rows: &[Value]| -> Vec<String> {
+        let name = |row: &Value| Some(row[1].get("name")?.as_str()?.to_owned());
+        rows.iter().filter_map(name).collect()
+    };
+    // From 50 to 58 µs: `outer`, the second `inner`, `worker`, and the counter's sample of before.
+    let part = rows(&store, &["--from", "50us", "--to", "58us"]);
+    let mut found = names(&part);
+    found.sort();
+    assert_eq!(found, ["inner", "outer", "worker"], "{part:?}");
+    assert!(part.iter().any(|row| row.to_string().contains("memory") || row[1].get("value").is_some()));
+    let arrows = |args: &[&str]| {
+        let all: Value =
+            serde_json::from_str(&succeed(&store, &[&["export", "run"], args].concat())).unwrap();
+        all["arrow"].as_array().unwrap().len()
+    };
+    assert_eq!(arrows(&["--from", "50us", "--to", "58us"]), 1, "both of its slices are there");
+    assert_eq!(arrows(&["--from", "41us", "--to", "44us"]), 0, "one of its slices is not there");
+    let said = fail(&store, &["export", "run", "--tracks", "none*"], 1);
+    assert!(said.contains("no event is in this part; tracks are "), "{said}");
+    let said =
+        String::from_utf8_lossy(&run(&store, &["export", "run", "--ranks", "0-3"]).stderr).into_owned();
+    assert!(said.contains("has no rank 3; it has 0"), "{said}");
+}

@@ -1,0 +1,139 @@
+// A profile as one HTML file: it opens from a disk without any server and without a network, and shows what a served
+// page shows. The other tests run over HTML files as well (NPROF_SOURCE=html); these are about the file itself.
+
+import assert from "node:assert/strict";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { ask, eventually, rowOf, tracksOf } from "./picture.mjs";
+import { exported, openPage, serve, SERVED } from "./stage.mjs";
+
+/** Opens a file with the network cut. `requests` fills with all that the page asks for. */
+async function openFile(t, file, options) {
+  const { page, problems } = await openPage(t, options);
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.context().setOffline(true);
+  await page.goto(file);
+  return { page, problems, requests };
+}
+
+test("an HTML file", SERVED, async (t) => {
+  const { url, store, stop } = await serve(t, "demo", "--events", "20000", "--ranks", "2");
+  const [{ slug, display_name: name }] = (await ask(url, "profiles")).profiles;
+  const { entry } = await ask(url, `profiles/${slug}/ranks/1`);
+  // Somewhere else, with the server off.
+  const from = fileURLToPath(await exported(store, slug));
+  await mkdir(join(store, "else where"));
+  const file = join(store, "else where", "a profile.html");
+  await rename(from, file);
+  await stop();
+  const address = pathToFileURL(file).href;
+
+  await t.test("asks nobody for anything", async (t) => {
+    const { page, problems, requests } = await openFile(t, address);
+    await rowOf(page, "Tensor").waitFor();
+    assert.equal(await page.title(), `${name} · nprof`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("MATMUL");
+    await page.keyboard.press("Enter");
+    await page.getByRole("tabpanel").getByText("MATMUL").first().waitFor();
+    await page.getByRole("tab", { name: /Summary/ }).click();
+    await page.getByText("Hardware flops").first().waitFor();
+    const foreign = requests.filter((request) => !/^(file|blob|data):/.test(request));
+    assert.deepEqual(foreign, []);
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("has rank tabs, and its address brings a view back", async (t) => {
+    const { page, problems } = await openFile(t, address);
+    await page.getByRole("tab", { name: /1/ }).first().click();
+    await eventually(() => assert.match(page.url(), /#\/profile\/.*rank=1/));
+    await tracksOf(page).click({ position: { x: 400, y: 60 } });
+    const seen = page.url();
+    const other = await openFile(t, seen);
+    await rowOf(other.page, "Tensor").waitFor();
+    assert.equal(other.page.url(), seen);
+    assert.equal(await other.page.getByRole("tab", { selected: true }).first().textContent(), await page.getByRole("tab", { selected: true }).first().textContent());
+    await page.goBack();
+    await rowOf(page, "Tensor").waitFor();
+    assert.deepEqual([...problems, ...other.problems], []);
+    assert.ok(entry.events > 0);
+  });
+
+  await t.test("has nothing that needs a server", async (t) => {
+    const { page } = await openFile(t, `${address}#/`);
+    await rowOf(page, "Tensor").waitFor();
+    assert.equal(await page.getByRole("link", { name: /Download/ }).count(), 0);
+    await page.getByRole("link", { name: "nprof" }).click();
+    await rowOf(page, "Tensor").waitFor();
+    await page.goto(`${address}#/profile/other`);
+    await page.reload();
+    await page.getByText("No profile named “other”").waitFor();
+    await page.getByRole("link", { name: "The profile of this file" }).click();
+    await rowOf(page, "Tensor").waitFor();
+  });
+
+  await t.test("says what is wrong with a damaged file", async (t) => {
+    const whole = await readFile(file, "utf8");
+    const at = whole.indexOf('data-segment="0"');
+    const inside = whole.indexOf(">", at) + 5_000;
+    const cases = {
+      "part of this file is damaged": `${whole.slice(0, inside)}!!!!${whole.slice(inside + 4)}`,
+      "cannot be opened": `${whole.slice(0, inside)}${whole.slice(inside + 4_000)}`,
+    };
+    for (const [expected, text] of Object.entries(cases)) {
+      const damaged = join(store, `${expected}.html`);
+      await writeFile(damaged, text);
+      const { page } = await openFile(t, pathToFileURL(damaged).href);
+      await page.getByText(expected).first().waitFor();
+    }
+    const cut = join(store, "cut.html");
+    await writeFile(cut, whole.slice(0, inside));
+    const { page } = await openFile(t, pathToFileURL(cut).href);
+    await page.getByText("could not start").waitFor();
+  });
+});
+
+test("names that look like markup are text", SERVED, async (t) => {
+  const hostile = "</script><img src=x onerror=globalThis.hacked=1>";
+  const event = (ts) => ({ ph: "X", pid: 1, tid: 1, ts, dur: 8, name: hostile, cat: hostile, args: { [hostile]: hostile } });
+  const meta = ["process_name", "thread_name"].map((name) => ({ ph: "M", pid: 1, tid: 1, name, args: { name: hostile } }));
+  const events = [...meta, ...Array.from({ length: 200 }, (_, at) => event(at * 10))];
+  const { url, store } = await serve(t, "serve");
+  const body = JSON.stringify({ traceEvents: events });
+  const posted = await fetch(`${url}/api/profiles?name=${encodeURIComponent(`${hostile}.json`)}`, { method: "POST", body });
+  assert.ok(posted.ok, await posted.text());
+  const { profiles } = await eventually(async () => {
+    const list = await ask(url, "profiles");
+    assert.equal(list.profiles.length, 1);
+    return list;
+  });
+  const { page, problems } = await openFile(t, await exported(store, profiles[0].slug));
+  await rowOf(page, hostile).first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("onerror");
+  await page.keyboard.press("Enter");
+  await page.getByRole("tabpanel").getByText(hostile).first().waitFor();
+  assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(problems, []);
+});
+
+test("a file can be downloaded from the page", SERVED, async (t) => {
+  const { url, store } = await serve(t, "demo", "--events", "5000", "--ranks", "1");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}`);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download as one HTML file" }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), `${slug}.html`);
+  const file = join(store, download.suggestedFilename());
+  await download.saveAs(file);
+  const opened = await openFile(t, pathToFileURL(file).href);
+  await rowOf(opened.page, "Tensor").waitFor();
+  assert.deepEqual([...problems, ...opened.problems], []);
+});
