@@ -29,7 +29,8 @@ const ZOPFLI_PASSES: NonZeroU64 = NonZeroU64::new(15).expect("15 is not 0");
 /// an HTML file, and the page unpacks them.
 const BUNDLED: [&str; 2] = ["nprof-worker", "unpack"];
 /// The highest: seconds once for a tenth less of every HTML file.
-const ZSTD_LEVEL: i32 = 22;
+const RELEASE_ZSTD_LEVEL: i32 = 22;
+const DEBUG_ZSTD_LEVEL: i32 = 3;
 
 /// Served in place of the page by a debug build that has none.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>nprof</title>\
@@ -52,7 +53,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         vec![("index.html".to_owned(), NOT_BUILT.as_bytes().to_vec())]
     };
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    let files = if is_release { packed(files, with_zopfli)? } else { packed(files, with_gzip)? };
+    let files = if is_release {
+        packed(files, with_zopfli, RELEASE_ZSTD_LEVEL)?
+    } else {
+        packed(files, with_gzip, DEBUG_ZSTD_LEVEL)?
+    };
     let page_bytes =
         files.iter().filter(|file| file.is_of_page()).map(|file| file.stored.len()).sum::<usize>();
     if is_release && page_bytes > PAGE_BUDGET_BYTES {
@@ -153,11 +158,16 @@ fn is_bundled(path: &str) -> bool {
 fn packed(
     files: Vec<NamedFile>,
     gzip: impl Fn(&[u8]) -> std::io::Result<Vec<u8>>,
+    zstd_level: i32,
 ) -> Result<Vec<Packed>, Box<dyn Error>> {
+    // The workers' program has much in common with the page's, which is there when it is unpacked.
+    let is_program = |(path, _): &&NamedFile| !is_bundled(path) && path.ends_with(".wasm");
+    let program = files.iter().find(is_program).map_or_else(Vec::new, |(_, bytes)| bytes.clone());
     let pack = |(path, bytes): NamedFile| {
         if is_bundled(&path) && path.ends_with(".wasm") {
-            let stored = zstd::bulk::compress(&bytes, ZSTD_LEVEL)?;
-            return Ok(Packed { path, bytes, encoding: "Zstd", stored });
+            let mut compressor = zstd::bulk::Compressor::with_dictionary(zstd_level, &program)?;
+            let stored = compressor.compress(&bytes)?;
+            return Ok(Packed { path, bytes, encoding: "ZstdBesideProgram", stored });
         }
         let smaller = gzip(&bytes)?;
         let is_smaller = smaller.len() < bytes.len();

@@ -17,7 +17,11 @@
   const start = async () => {
     const missing = ["WebAssembly", "DecompressionStream", "Worker"].filter((name) => !(name in globalThis));
     if (missing.length > 0) throw new Error(`this browser has no ${missing.join(" and no ")}`);
-    const [script, program] = await Promise.all([unpacked("nprof-script"), unpacked("nprof-program")]);
+    const ids = ["nprof-styles", "nprof-script", "nprof-program"];
+    const [styles, script, program] = await Promise.all(ids.map(unpacked));
+    document.head.append(Object.assign(document.createElement("style"), { textContent: new TextDecoder().decode(styles) }));
+    // The workers' program is packed beside this one.
+    globalThis.nprofProgram = new Uint8Array(program);
     const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
     const page = await import(url);
     await page.default({ module_or_path: program });

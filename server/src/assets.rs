@@ -13,8 +13,9 @@ pub enum Encoding {
     Identity,
     /// One gzip stream, fit to be sent with `Content-Encoding: gzip`.
     Gzip,
-    /// One zstd frame with its size. Only pages without a server have such files.
-    Zstd,
+    /// One zstd frame with its size, whose dictionary is the page's program. Only pages without a
+    /// server have such a file: the program of their workers.
+    ZstdBesideProgram,
 }
 
 /// One file of the page.
@@ -40,6 +41,12 @@ include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 #[must_use]
 pub fn find(path: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.path == path)
+}
+
+/// The page's program. A binary without the page has none.
+#[must_use]
+pub fn program() -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.path.starts_with("nprof-frontend") && asset.path.ends_with(".wasm"))
 }
 
 /// The page itself: also the answer for every address that the page's own router knows.
@@ -82,9 +89,11 @@ impl Asset {
                     .expect("build.rs wrote a whole gzip stream");
                 Cow::Owned(content)
             }
-            Encoding::Zstd => Cow::Owned(
-                zstd::bulk::decompress(self.bytes, self.size_bytes)
-                    .expect("build.rs wrote a whole zstd frame"),
+            Encoding::ZstdBesideProgram => Cow::Owned(
+                program()
+                    .and_then(|program| zstd::bulk::Decompressor::with_dictionary(&program.content()).ok())
+                    .and_then(|mut decoder| decoder.decompress(self.bytes, self.size_bytes).ok())
+                    .expect("build.rs wrote a whole zstd frame beside the page's program"),
             ),
         }
     }

@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addressOf, ask, eventually, rowOf, viewOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { addressOf, ask, eventually, rowOf, viewOf, parametersOf } from "./picture.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
 
 const number = (count) => count.toLocaleString("en-US");
 
@@ -93,7 +93,7 @@ test("hits", async (t) => {
     await page.getByText("Nothing in this rank matches “surely not in it”.").waitFor();
   });
 
-  await t.test("Enter while the hits are in flight goes to the next one as soon as they are here", async (t) => {
+  await t.test("Enter while the hits are in flight goes to the next one as soon as they are here", SERVED, async (t) => {
     const { page, box } = await open(t);
     let answer;
     const held = new Promise((resolve) => (answer = resolve));
@@ -114,20 +114,20 @@ test("hits", async (t) => {
     const { page, box } = await open(t);
     await box.fill(query);
     await page.getByRole("list", { name: "Hits" }).waitFor();
-    await eventually(() => assert.equal(new URL(page.url()).searchParams.get("q"), query));
-    assert.equal(new URL(page.url()).searchParams.get("tab"), "search");
+    await eventually(() => assert.equal(parametersOf(page).get("q"), query));
+    assert.equal(parametersOf(page).get("tab"), "search");
     // A tab that suits nothing that is selected.
     await page.getByRole("tab", { name: /^Warnings/ }).click();
     await page.locator(".timeline-rows").evaluate((rows) => rows.scrollTo(0, 260));
     const top = await eventually(() => {
-      const top = new URL(page.url()).searchParams.get("top");
+      const top = parametersOf(page).get("top");
       assert.ok(top, page.url());
       return top;
     });
     const upper = (row) => row.getBoundingClientRect().top;
     const { tracks } = await ask(url, rank);
     const { name } = tracks.find((track) => track.id === Number(top));
-    await eventually(() => assert.equal(new URL(page.url()).searchParams.get("tab"), "warnings"));
+    await eventually(() => assert.equal(parametersOf(page).get("tab"), "warnings"));
 
     await page.reload();
     await page.getByRole("tab", { name: /^Warnings/, selected: true }).waitFor();
@@ -137,6 +137,6 @@ test("hits", async (t) => {
       const [row, rows] = [await rowOf(page, name).first().evaluate(upper), await page.locator(".timeline-rows").evaluate(upper)];
       assert.ok(Math.abs(row - rows) < 2, `${name} is at ${row}, the tracks begin at ${rows}`);
     });
-    assert.equal(new URL(page.url()).searchParams.get("top"), top);
+    assert.equal(parametersOf(page).get("top"), top);
   });
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addressOf, ask, eventually, picture, rowOf, scaleOf, tracksOf, viewOf } from "./picture.mjs";
+import { addressOf, ask, eventually, picture, rowOf, scaleOf, tracksOf, viewOf, parametersOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 /** More than the rest that ends a step of the history. */
@@ -76,7 +76,7 @@ test("keys and history", async (t) => {
       throw new Error(`${key} never ends: ${seen}`);
     };
     await walk("ArrowUp", "no track with slices above");
-    const first = await page.evaluate(() => new URL(location.href).searchParams.get("sel"));
+    const first = parametersOf(page).get("sel");
     const top = await ask(url, `profiles/${slug}/ranks/0/slices/${first}`);
     const names = [tracks.find(({ id }) => id === top.slice.track).name, ...(await walk("ArrowDown", "no track with slices below"))];
     assert.deepEqual(names.filter((name, at) => name !== names[at - 1]), expected);

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, rowOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
 
 /** WCAG 2.2, 2.5.8. */
 const LEAST_TARGET_PX = 24;
@@ -52,7 +52,7 @@ test("narrow screens", async (t) => {
   const { hits } = await ask(url, `profiles/${slug}/ranks/0/search?q=MATMUL&limit=1`);
 
   for (const [width, height] of [[390, 844], [320, 640], [640, 400]]) {
-    await t.test(`nothing is cut off at ${width} × ${height}`, async (t) => {
+    await t.test(`nothing is cut off at ${width} × ${height}`, SERVED, async (t) => {
       const { page, problems } = await openPage(t, { width, height, hasTouch: true, isMobile: true });
       await page.goto(url);
       await page.getByRole("link", { name: "Demo: 2 simulated ranks" }).waitFor();

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, eventually, rowOf, viewOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
 import { chooseFile } from "./trace.mjs";
 
 const height = async (locator) => (await locator.boundingBox()).height;
@@ -93,7 +93,7 @@ const CALLS = {
   ],
 };
 
-test("a table of calls adds no time twice, names everything and cuts no unit", async (t) => {
+test("a table of calls adds no time twice, names everything and cuts no unit", SERVED, async (t) => {
   const { url } = await serve(t, "serve");
   const { page, problems } = await openPage(t);
   await page.goto(url);

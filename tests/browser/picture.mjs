@@ -38,10 +38,14 @@ export function addressOf(url, slug, [from, to], more = "") {
   return `${url}/profile/${slug}?v=1&from=${from}&to=${to}${more}`;
 }
 
+/** The view's parameters in the address bar. An HTML file has them behind its path. */
+export function parametersOf(page) {
+  return new URL(page.url().replace(/^file:[^#]*#/, "file://")).searchParams;
+}
+
 /** The view's parameters in the address bar, numbers as numbers. */
 export function viewOf(page) {
-  // The address of an HTML file is behind its path.
-  const parameters = new URL(page.url().replace(/^file:[^#]*#/, "file://")).searchParams;
+  const parameters = parametersOf(page);
   const number = (name) => (parameters.has(name) ? Number(parameters.get(name)) : null);
   return { rank: number("rank"), from: number("from"), to: number("to"), selected: number("sel") };
 }

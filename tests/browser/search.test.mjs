@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, eventually, rowOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
 
 test("search", async (t) => {
   const { url } = await serve(t, "demo", "--events", "20000");
@@ -98,14 +98,14 @@ test("search", async (t) => {
     assert.equal((await failed).failure().errorText, "net::ERR_ABORTED");
   };
 
-  await t.test("a search that is replaced is called off", async (t) => {
+  await t.test("a search that is replaced is called off", SERVED, async (t) => {
     const { page, problems, box } = await open(t);
     await isCalledOff(page, "q=slow", { first: () => box.fill("slow"), next: () => box.fill("MATMUL") });
     await hits(page, "q=MATMUL");
     assert.deepEqual(problems, []);
   });
 
-  await t.test("adding up a span that is replaced is called off", async (t) => {
+  await t.test("adding up a span that is replaced is called off", SERVED, async (t) => {
     const { page, problems } = await open(t);
     const ruler = await page.locator(".ruler").boundingBox();
     const mark = async (from, to) => {

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { addressOf, ask, checkLane, contrast, eventually, isBar, laneTop, picture, rowOf, scaleOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
 import { chooseFile, TRACE } from "./trace.mjs";
 
 const ENGINES = ["Tensor", "Vector", "Scalar", "GpSimd", "Sync"];
@@ -175,7 +175,7 @@ test("the demo", async (t) => {
   });
 });
 
-test("a trace of threads, counters and flows", async (t) => {
+test("a trace of threads, counters and flows", SERVED, async (t) => {
   const { url } = await serve(t, "serve");
   const { page, problems } = await openPage(t);
   await page.goto(url);

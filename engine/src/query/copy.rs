@@ -145,7 +145,7 @@ impl<B: Bytes> Copy<'_, B> {
         {
             for_each_timed(self.segment, id, Order::Track, |row| {
                 count = count.wrapping_add(1);
-                if count % CANCEL_EVERY == 0 {
+                if count.is_multiple_of(CANCEL_EVERY) {
                     self.cancel.check()?;
                 }
                 self.copy_row(row, &mut last_sample)
@@ -285,7 +285,7 @@ impl<B: Bytes> Copy<'_, B> {
         if let Some(&known) = self.names.get(&id) {
             return Ok(known);
         }
-        let copied = self.sink.name(&self.segment.text(id)?)?;
+        let copied = self.sink.name(self.segment.text(id)?)?;
         self.names.insert(id, copied);
         Ok(copied)
     }

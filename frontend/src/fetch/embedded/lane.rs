@@ -38,8 +38,14 @@ struct State {
     /// Ranks whose segments the worker has.
     ranks: BTreeSet<u32>,
     failure: Option<FetchError>,
-    /// What the worker calls.
-    _listeners: Option<(Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(ErrorEvent)>)>,
+    _listeners: Option<Listeners>,
+}
+
+/// What the worker calls; kept as long as it does.
+#[derive(Debug)]
+struct Listeners {
+    _message: Closure<dyn FnMut(MessageEvent)>,
+    _error: Closure<dyn FnMut(ErrorEvent)>,
 }
 
 /// A question that waits.
@@ -124,7 +130,7 @@ impl Lane {
         let mut state = self.0.borrow_mut();
         state.worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         state.worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        state._listeners = Some((on_message, on_error));
+        state._listeners = Some(Listeners { _message: on_message, _error: on_error });
     }
 
     /// Compiles the program and sends it to the worker, with the list of ranks.

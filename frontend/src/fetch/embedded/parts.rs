@@ -3,7 +3,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use js_sys::{Reflect, Uint8Array};
 use leptos::prelude::document;
+use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use crate::fetch::error::FetchError;
@@ -42,16 +44,21 @@ impl Parts {
         String::from_utf8(unpacked("nprof-worker-script")?).map_err(|_| damaged())
     }
 
-    /// The workers' program, as wasm.
+    /// The workers' program, as wasm. `boot/unpack.js` leaves the page's own program, which is the
+    /// dictionary.
     pub fn program(&self) -> Result<Vec<u8>, FetchError> {
-        unpacked("nprof-worker-program")
+        let page: Uint8Array = Reflect::get(&js_sys::global(), &"nprofProgram".into())
+            .ok()
+            .and_then(|program| program.dyn_into().ok())
+            .ok_or_else(damaged)?;
+        unpacked_beside("nprof-worker-program", &page.to_vec())
     }
 
     /// The segment of a rank, if it is here.
     pub fn segment(&self, rank: u32) -> Option<SegmentText> {
         let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
         let elements: Vec<Element> =
-            (0..list.length()).filter_map(|at| wasm_bindgen::JsCast::dyn_into(list.item(at)?).ok()).collect();
+            (0..list.length()).filter_map(|at| list.item(at)?.dyn_into().ok()).collect();
         let size_bytes = elements.first()?.get_attribute("data-size")?.parse().ok()?;
         Some(SegmentText { size_bytes, elements })
     }
@@ -66,11 +73,17 @@ impl SegmentText {
 
 /// What an element holds: base64 of a zstd frame.
 fn unpacked(id: &str) -> Result<Vec<u8>, FetchError> {
+    unpacked_beside(id, &[])
+}
+
+/// As [`unpacked`], with a dictionary.
+fn unpacked_beside(id: &str, dictionary: &[u8]) -> Result<Vec<u8>, FetchError> {
     let text = document().get_element_by_id(id).and_then(|element| element.text_content());
     let frame = STANDARD.decode(text.ok_or_else(damaged)?.trim()).map_err(|_| damaged())?;
     let claimed = zstd::zstd_safe::get_frame_content_size(&frame).ok().flatten().ok_or_else(damaged)?;
     let capacity = usize::try_from(claimed).ok().filter(|&bytes| bytes <= LARGEST_BYTES);
-    zstd::bulk::decompress(&frame, capacity.ok_or_else(damaged)?).map_err(|_| damaged())
+    let mut decoder = zstd::bulk::Decompressor::with_dictionary(dictionary).map_err(|_| damaged())?;
+    decoder.decompress(&frame, capacity.ok_or_else(damaged)?).map_err(|_| damaged())
 }
 
 fn damaged() -> FetchError {

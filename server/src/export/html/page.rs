@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use super::{packed, write_packed};
@@ -13,6 +15,9 @@ use crate::markup::escaped;
 
 /// Files of the page.
 pub(super) struct Page {
+    /// Styles of the page's ground, which stand in the head.
+    ground: String,
+    /// All others, which are packed.
     styles: String,
     icon: &'static Asset,
     start: &'static Asset,
@@ -30,8 +35,10 @@ impl Page {
     /// # Errors
     /// `NoPage` for a binary that was built without it.
     pub fn of_binary() -> Result<Self, ExportError> {
+        let (ground, styles) = styles()?;
         Ok(Self {
-            styles: styles()?,
+            ground,
+            styles,
             icon: named("icon-", ".svg")?,
             start: named("start", ".js")?,
             unpack: named("unpack", ".js")?,
@@ -61,7 +68,7 @@ impl Page {
         writeln!(out, "<title>{} · nprof</title>", escaped(title))?;
         let icon = STANDARD.encode(self.icon.content());
         writeln!(out, "<link rel=\"icon\" href=\"data:image/svg+xml;base64,{icon}\">")?;
-        writeln!(out, "<style>{}</style>\n<script>{start}</script>\n</head>\n<body>", self.styles)?;
+        writeln!(out, "<style>{}</style>\n<script>{start}</script>\n</head>\n<body>", self.ground)?;
         writeln!(out, "<div id=\"boot\" class=\"boot\" role=\"status\">Loading nprof …</div>")?;
         writeln!(
             out,
@@ -73,15 +80,14 @@ impl Page {
     pub fn write_worker(&self, out: &mut dyn Write) -> io::Result<()> {
         let script = text(self.worker_script) + &text(self.worker);
         write_packed("nprof-worker-script", None, &packed(script.as_bytes())?, out)?;
-        let program = match self.worker_program.encoding {
-            Encoding::Zstd => self.worker_program.bytes.to_vec(),
-            _ => packed(&self.worker_program.content())?,
-        };
-        write_packed("nprof-worker-program", None, &program, out)
+        // The page unpacks it with its own program as the dictionary.
+        debug_assert_eq!(self.worker_program.encoding, Encoding::ZstdBesideProgram);
+        write_packed("nprof-worker-program", None, self.worker_program.bytes, out)
     }
 
     /// Writes the page's own script and program, and what starts them.
     pub fn write_start(&self, out: &mut dyn Write) -> Result<(), ExportError> {
+        write_packed("nprof-styles", None, &gzip(self.styles.as_bytes())?, out)?;
         for (id, asset) in [("nprof-script", self.script), ("nprof-program", self.program)] {
             // Both are many times smaller with gzip.
             debug_assert_eq!(asset.encoding, Encoding::Gzip, "{}", asset.path);
@@ -92,17 +98,25 @@ impl Page {
     }
 }
 
-/// The style sheets in the order of the page.
-fn styles() -> Result<String, ExportError> {
+/// The style sheets in the order of the page: those of the ground, and all others.
+fn styles() -> Result<(String, String), ExportError> {
     let index = text(assets::index());
-    let mut styles = String::new();
+    let (mut ground, mut styles) = (String::new(), String::new());
     for link in index.split("href=\"/").skip(1) {
         let path = link.split('"').next().unwrap_or_default();
         if path.ends_with(".css") {
-            styles += &text(assets::find(path).ok_or(ExportError::NoPage)?);
+            let is_ground = ["tokens-", "base-"].iter().any(|start| path.starts_with(start));
+            let sheets = if is_ground { &mut ground } else { &mut styles };
+            *sheets += &text(assets::find(path).ok_or(ExportError::NoPage)?);
         }
     }
-    if styles.is_empty() { Err(ExportError::NoPage) } else { Ok(styles) }
+    if styles.is_empty() || ground.is_empty() { Err(ExportError::NoPage) } else { Ok((ground, styles)) }
+}
+
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 /// The file whose name begins and ends so. Between them stands a hash, or nothing.
