@@ -85,7 +85,12 @@ browser_tests() (
     NPROF_BIN="${CARGO_TARGET_DIR:-$ROOT/target}/debug/nprof"
     export NPROF_CHROMIUM NPROF_BIN
     cargo build --locked -p nprof-server
-    node --test --test-reporter=tap ./*.test.mjs
+    local status=0
+    node --test --test-reporter=tap ./*.test.mjs || status=1
+    # The same tests look at HTML files that are exported from the server's store.
+    NPROF_SOURCE=html node --test --test-reporter=tap \
+        ./{hits,keys,narrow,overview,panel,plain,search,state,timeline,times,touch}.test.mjs || status=1
+    return "$status"
 )
 
 suite_browser() {
