@@ -40,6 +40,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `Truncated` where there are fewer.
+    #[inline]
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let rest = &self.bytes[self.at..];
         let taken = rest.get(..len).ok_or(Error::Truncated {
@@ -50,6 +51,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
@@ -60,6 +62,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `Truncated` at the end.
+    #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         Ok(self.array::<1>()?[0])
     }
@@ -68,6 +71,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `Truncated` at the end.
+    #[inline]
     pub fn u16(&mut self) -> Result<u16> {
         Ok(u16::from_le_bytes(self.array()?))
     }
@@ -76,6 +80,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `Truncated` at the end.
+    #[inline]
     pub fn u32(&mut self) -> Result<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
@@ -84,6 +89,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `Truncated` at the end.
+    #[inline]
     pub fn u64(&mut self) -> Result<u64> {
         Ok(u64::from_le_bytes(self.array()?))
     }
@@ -122,6 +128,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// As [`Cursor::varint`].
+    #[inline]
     pub fn varint_u32(&mut self) -> Result<u32> {
         u32::try_from(self.varint()?).map_err(|_| self.corrupt())
     }

@@ -149,7 +149,7 @@ pub fn encode_block(
         Some(present) => {
             out.push(Coding::Masked.code());
             let mut mask = Vec::new();
-            codec::encode_mask(present, &mut mask);
+            encoder.mask(present, &mut mask);
             out.put_bytes(&mask);
         }
     }

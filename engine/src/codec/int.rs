@@ -15,11 +15,11 @@ use super::frame::Frame;
 use super::run::Run;
 use super::shuffle::Shuffle;
 use super::sparse::Sparse;
-use super::stats::Stats;
+use super::stats::{Stats, are_all};
 use super::varint::Varint;
 use super::{Decoder, Encoder, INTS, MAX_VALUES, check_count};
 use crate::base::Result;
-use crate::base::bytes::{Cursor, zigzag};
+use crate::base::bytes::{Cursor, Put, zigzag};
 
 /// What reading a column needs of its codec. A trait of its own, so that a program that only reads
 /// holds no encoder.
@@ -102,6 +102,14 @@ const NAMES_DIVIDED: [&str; NAMES.len()] = [
 /// Appends a column: the id of the smallest codec, then what it wrote.
 pub fn encode(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
+    // Every other codec takes at least as many bytes for it.
+    if let Some(&first) = values.first()
+        && are_all(values, first)
+    {
+        out.push(CONSTANT);
+        out.put_signed(first);
+        return;
+    }
     match Quotients::of(values) {
         Some(quotients) => {
             out.push(DIVISOR);

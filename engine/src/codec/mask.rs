@@ -4,7 +4,7 @@
 //! byte), the number of runs (varint), a column of integers of the runs' lengths, which alternate.
 
 use super::bits::{pack, packed_len};
-use super::{MASKS, MAX_VALUES, check_count};
+use super::{Encoder, MASKS, MAX_VALUES, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -14,7 +14,7 @@ const RUNS: u8 = MASKS + 2;
 /// By id, from [`MASKS`] on.
 pub const NAMES: [&str; 3] = ["all alike", "bits", "runs"];
 
-pub fn encode(present: &[bool], out: &mut Vec<u8>) {
+pub fn encode(present: &[bool], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(present.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
     let first = present.first().copied().unwrap_or(false);
     let lengths: Vec<i64> = present.chunk_by(|a, b| a == b).map(|run| run.len() as i64).collect();
@@ -24,7 +24,7 @@ pub fn encode(present: &[bool], out: &mut Vec<u8>) {
     }
     let mut runs = vec![RUNS, u8::from(first)];
     runs.put_varint(lengths.len() as u64);
-    super::encode_ints(&lengths, &mut runs);
+    encoder.ints(&lengths, &mut runs);
     if runs.len() <= packed_len(present.len(), 1) {
         out.extend_from_slice(&runs);
     } else {

@@ -108,6 +108,14 @@ impl Encoder {
         float::encode(values, self, out);
     }
 
+    /// As [`encode_mask`].
+    ///
+    /// # Panics
+    /// As [`encode_mask`].
+    pub fn mask(&mut self, present: &[bool], out: &mut Vec<u8>) {
+        mask::encode(present, self, out);
+    }
+
     /// As [`encode_texts`].
     ///
     /// # Panics
@@ -216,7 +224,7 @@ pub fn decode_texts(bytes: &[u8], count: usize) -> Result<Texts> {
 /// # Panics
 /// Where there are more than [`MAX_VALUES`].
 pub fn encode_mask(present: &[bool], out: &mut Vec<u8>) {
-    mask::encode(present, out);
+    Encoder::default().mask(present, out);
 }
 
 /// Replaces the content of `out` by the `count` marks that `bytes` hold.

@@ -152,7 +152,8 @@ impl Stats {
 /// Values that are compared at once: without a branch for each.
 const COMPARED: usize = 64;
 
-fn are_all(values: &[i64], common: i64) -> bool {
+/// Whether all values are `common`.
+pub fn are_all(values: &[i64], common: i64) -> bool {
     values.chunks(COMPARED).all(|chunk| chunk.iter().fold(0, |differ, value| differ | (value ^ common)) == 0)
 }
 

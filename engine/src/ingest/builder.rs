@@ -199,8 +199,10 @@ impl<'a> Builder<'a> {
         self.line.send_texts(self.names.take_full())
     }
 
-    /// Keeps a row of a track for sorting, or hands it to the track's writer. `number` is the row's by arrival on its
-    /// track, or in its side table.
+    /// Keeps a row of a track for sorting, or hands it to the track's writer. `number` is the row's
+    /// by arrival on its track, or in its side table. Inline, for its arguments would otherwise be
+    /// written and read back for each row.
+    #[inline(always)]
     pub(super) fn push(
         &mut self,
         (table, track): (TableId, u32),
@@ -209,33 +211,14 @@ impl<'a> Builder<'a> {
         filled: Option<Filled<'_>>,
         mut fields: impl RowFields,
     ) -> Result<()> {
-        let (start_ps, duration_ps) = row.span();
-        let known = &self.fields;
-        let check = |field: FieldId| match known.get(field.0 as usize) {
-            Some((of, _)) if *of == table => Ok(()),
-            _ => Err(Error::Invalid { what: "a field of another table" }),
-        };
-        let template =
-            filled.as_ref().map(|filled| Template::of(&self.templates, table, filled)).transpose()?;
-        let by_template = filled.as_ref().zip(template);
-        let limit = self.options.dictionary_bytes;
-        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
         let state = self.tracks.get_mut(track as usize);
         let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
-            let place = u64::from(table.0) << 32 | u64::from(track);
-            let key = RowKey { place, start_ps, duration_ps, arrival: number };
-            return self.sorter.push_with(key, |out| {
-                row.put_head(out);
-                if let Some((filled, template)) = by_template {
-                    let of_template = template.fields(filled.numbers);
-                    of_template.for_each(|(id, kind, packed)| put_value(id.0, kind, packed, out));
-                }
-                while let Some((id, kind, packed)) = fields.next(&mut packer)? {
-                    check(id)?;
-                    put_value(id.0, kind, packed, out);
-                }
-                Ok(())
-            });
+            return self.push_unsorted((table, track), number, row, filled, fields);
+        };
+        let (start_ps, duration_ps) = row.span();
+        let by_template = match &filled {
+            Some(filled) => Some((filled, Template::of(&self.templates, table, filled)?)),
+            None => None,
         };
         if number > 0 && (start_ps, -duration_ps) < (last.0, -last.1) {
             return Err(Error::Invalid { what: "a row out of the order that was promised for its track" });
@@ -246,18 +229,20 @@ impl<'a> Builder<'a> {
         }
         // What is added here is what handing the rows over takes off again: an estimate of each row would drift.
         let before = rows.bytes();
-        if filled.is_none() {
+        if by_template.is_none() {
             rows.settle(&self.templates);
         }
         row.begin(rows);
         if let Some((filled, template)) = by_template {
             rows.fill(filled, template, &self.templates);
         }
+        let limit = self.options.dictionary_bytes;
+        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
         while let Some((id, kind, packed)) = fields.next(&mut packer)? {
             // The fields of a template come first, also in their columns.
             rows.settle(&self.templates);
             if !rows.takes_as_before(id, kind, packed) {
-                check(id)?;
+                check_field(&self.fields, table, id)?;
                 rows.odd_field(id, kind, packed);
             }
         }
@@ -267,12 +252,48 @@ impl<'a> Builder<'a> {
         if is_group {
             self.hand_over(track as usize)
         } else if self.waiting_bytes > self.options.group_bytes {
-            let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
-            let most = (0..self.tracks.len()).max_by_key(waiting);
-            most.map_or(Ok(()), |track| self.hand_over(track))
+            self.hand_over_most()
         } else {
             Ok(())
         }
+    }
+
+    /// Keeps a row for sorting.
+    fn push_unsorted(
+        &mut self,
+        (table, track): (TableId, u32),
+        number: u32,
+        row: Row,
+        filled: Option<Filled<'_>>,
+        mut fields: impl RowFields,
+    ) -> Result<()> {
+        let (start_ps, duration_ps) = row.span();
+        let template =
+            filled.as_ref().map(|filled| Template::of(&self.templates, table, filled)).transpose()?;
+        let limit = self.options.dictionary_bytes;
+        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
+        let place = u64::from(table.0) << 32 | u64::from(track);
+        let key = RowKey { place, start_ps, duration_ps, arrival: number };
+        self.sorter.push_with(key, |out| {
+            row.put_head(out);
+            if let Some((filled, template)) = filled.as_ref().zip(template) {
+                let of_template = template.fields(filled.numbers);
+                of_template.for_each(|(id, kind, packed)| put_value(id.0, kind, packed, out));
+            }
+            while let Some((id, kind, packed)) = fields.next(&mut packer)? {
+                check_field(&self.fields, table, id)?;
+                put_value(id.0, kind, packed, out);
+            }
+            Ok(())
+        })
+    }
+
+    /// Hands the rows of the track that has the most over.
+    #[cold]
+    fn hand_over_most(&mut self) -> Result<()> {
+        let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
+        let most = (0..self.tracks.len()).max_by_key(waiting);
+        most.map_or(Ok(()), |track| self.hand_over(track))
     }
 
     /// Hands the rows that wait on a track to the back.
@@ -292,6 +313,14 @@ impl<'a> Builder<'a> {
         let Emptied(mut rows) = self.line.send(group)?;
         rows.give(&mut self.pool);
         Ok(())
+    }
+}
+
+/// Makes sure that a field is of this table.
+fn check_field(fields: &[(TableId, FieldSpec)], table: TableId, field: FieldId) -> Result<()> {
+    match fields.get(field.0 as usize) {
+        Some((of, _)) if *of == table => Ok(()),
+        _ => Err(Error::Invalid { what: "a field of another table" }),
     }
 }
 

@@ -214,6 +214,9 @@ impl Group<'_> {
             return;
         }
         let values = match &column.values {
+            // As few as say what all are: how many there are makes no difference to how they are
+            // stored.
+            BlockValues::Ints(values) if column.is_constant() => ValuesRef::Ints(&values[slots][..1]),
             BlockValues::Ints(values) => ValuesRef::Ints(&values[slots]),
             BlockValues::Floats(values) => ValuesRef::Floats(&values[slots]),
             BlockValues::Texts(texts) => ValuesRef::Texts(texts, slots.start, slots.end),

@@ -9,18 +9,16 @@ use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, NO_TRACK, TrackState};
 use super::encoders::Encoders;
-use super::flows::write_arrows;
+use super::flows::{Arrows, write_arrows};
 use super::line::{Backed, Emptied, Line, Place, Size, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
 use super::track_writer::{GROUP_ROWS, TrackOutput};
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
-use crate::model::{
-    FieldId, RankInfo, SliceKey, TableId, TableSpec, TrackId, TrackKind, Warning, WarningKind,
-};
+use crate::model::{FieldId, RankInfo, TableId, TableSpec, TrackId, TrackKind, Warning, WarningKind};
 use crate::segment::{
-    Arrow, ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
+    ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
 };
 use crate::spill::{Scratch, Sorted};
 
@@ -87,14 +85,11 @@ impl Builder<'_> {
                 format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
             });
         });
-        let row = |key: SliceKey| row(key.track, arrivals.row(key));
-        let links = &self.links;
-        let for_each_arrow = |take: &mut dyn FnMut(Arrow) -> Result<()>| {
-            flows.iter().try_for_each(|&arrow| take(arrow))?;
-            links.for_each(|link| take(Arrow { from: row(link.from), to: row(link.to), name: link.name }))
-        };
+        let first_rows: Vec<u32> = tracks.iter().map(|track| track.first_row).collect();
+        let arrows =
+            Arrows { numbered: &flows, links: &self.links, first_rows: &first_rows, arrivals: &arrivals.0 };
         let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
-        let flows = write_arrows(&for_each_arrow, self.scratch, &encoders, &mut writer)?;
+        let flows = write_arrows(&arrows, self.scratch, &encoders, &mut writer)?;
         let footer = Footer {
             rank: self.rank,
             tables,
@@ -170,12 +165,6 @@ impl Written {
 
 /// Rows of slices by their arrival, for tracks whose rows came in another order and are linked.
 struct Arrivals(FxHashMap<u32, Vec<u32>>);
-
-impl Arrivals {
-    fn row(&self, key: SliceKey) -> u32 {
-        self.0.get(&key.track.0).map_or(key.arrival, |rows| rows[key.arrival as usize])
-    }
-}
 
 /// The rows that had to be sorted, on their way to the back.
 struct SortedTracks<'s, 'a> {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::encoders::Encoders;
+use super::window::{Batches, Window};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::codec::Encoder;
@@ -26,20 +27,22 @@ pub struct Link {
 
 impl Key for Link {
     type Span = NoBytes;
-    const MAX_LEN: usize = 25;
+    const MAX_LEN: usize = 8 + 3 * 5;
 
     fn put(&self, out: &mut Vec<u8>) {
-        for part in [self.from.track.0, self.from.arrival, self.to.track.0, self.to.arrival, self.name.0] {
+        let arrivals = u64::from(self.from.arrival) << 32 | u64::from(self.to.arrival);
+        out.extend_from_slice(&arrivals.to_le_bytes());
+        for part in [self.from.track.0, self.to.track.0, self.name.0] {
             out.put_varint(u64::from(part));
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let mut end = || {
-            let track = TrackId(cursor.varint_u32()?);
-            Ok::<_, crate::base::Error>(SliceKey { track, arrival: cursor.varint_u32()? })
-        };
-        Ok(Self { from: end()?, to: end()?, name: NameId(cursor.varint_u32()?) })
+        let arrivals = cursor.u64()?;
+        let mut end = |arrival| Ok(SliceKey { track: TrackId(cursor.varint_u32()?), arrival });
+        let (from, to) = (end((arrivals >> 32) as u32)?, end(arrivals as u32)?);
+        Ok(Self { from, to, name: NameId(cursor.varint_u32()?) })
     }
 }
 
@@ -51,7 +54,15 @@ const MAX_PAIRS: usize = 16;
 pub struct Links<'a> {
     scratch: &'a dyn Scratch,
     pile_of: FxHashMap<(TrackId, TrackId), usize>,
-    piles: Vec<Pile<Link, &'a dyn Scratch>>,
+    piles: Vec<LinkPile<'a>>,
+}
+
+struct LinkPile<'a> {
+    links: Pile<Link, &'a dyn Scratch>,
+    /// The tracks of the first arrow: of all, but in the last pile.
+    tracks: (TrackId, TrackId),
+    /// By [`End`]: from, to.
+    batches: [Batches; 2],
 }
 
 impl<'a> Links<'a> {
@@ -68,7 +79,8 @@ impl<'a> Links<'a> {
             None => {
                 let at = self.piles.len().min(MAX_PAIRS);
                 if at == self.piles.len() {
-                    self.piles.push(Pile::new(self.scratch));
+                    let (links, batches) = (Pile::new(self.scratch), Default::default());
+                    self.piles.push(LinkPile { links, tracks: pair, batches });
                 }
                 if at < MAX_PAIRS {
                     self.pile_of.insert(pair, at);
@@ -76,25 +88,45 @@ impl<'a> Links<'a> {
                 at
             }
         };
-        self.piles[at].push(link)
+        let LinkPile { links, batches: [from, to], .. } = &mut self.piles[at];
+        from.push(link.from.arrival);
+        to.push(link.to.arrival);
+        links.push(link)
+    }
+}
+
+/// All arrows, and how their rows are numbered.
+pub struct Arrows<'f> {
+    /// Those whose rows are numbered.
+    pub numbered: &'f [Arrow],
+    /// The others.
+    pub links: &'f Links<'f>,
+    /// First row of each track.
+    pub first_rows: &'f [u32],
+    /// The rows of tracks by their arrival, where they came in another order.
+    pub arrivals: &'f FxHashMap<u32, Vec<u32>>,
+}
+
+impl<'f> Arrows<'f> {
+    fn row(&self, key: SliceKey) -> u32 {
+        let row = if self.arrivals.is_empty() { None } else { self.arrivals.get(&key.track.0) };
+        let row = row.map_or(key.arrival, |rows| rows[key.arrival as usize]);
+        self.first_rows[key.track.0 as usize] + row
     }
 
-    /// Gives `take` every arrow.
-    pub fn for_each(&self, mut take: impl FnMut(Link) -> Result<()>) -> Result<()> {
-        for pile in &self.piles {
-            let mut links = pile.read();
-            while let Some(link) = links.next()? {
-                take(link)?;
-            }
-        }
-        Ok(())
+    /// The arrows of a pile in the order of one end, if that takes no sorting of all of them.
+    fn window(&self, at: usize, end: End) -> Option<Window<'f>> {
+        let LinkPile { links, tracks, batches } = self.links.piles.get(at).filter(|_| at < MAX_PAIRS)?;
+        let near = if end == End::From { tracks.0 } else { tracks.1 };
+        let batches = &batches[usize::from(end == End::To)];
+        if self.arrivals.contains_key(&near.0) { None } else { Window::new(links, end, batches) }
     }
 }
 
 /// An arrow with the end first that it is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FromEnd {
-    near: u32,
+pub struct FromEnd {
+    pub near: u32,
     far: u32,
     name: u32,
 }
@@ -102,9 +134,7 @@ struct FromEnd {
 /// By the near end, the far one, the name: compared as one number, for which the processor needs no branches.
 impl Ord for FromEnd {
     fn cmp(&self, other: &Self) -> Ordering {
-        let ends = |of: &Self| u64::from(of.near) << 32 | u64::from(of.far);
-        let all = |of: &Self| u128::from(ends(of)) << 32 | u128::from(of.name);
-        all(self).cmp(&all(other))
+        self.number().cmp(&other.number())
     }
 }
 
@@ -115,7 +145,19 @@ impl PartialOrd for FromEnd {
 }
 
 impl FromEnd {
-    fn of(arrow: Arrow, end: End) -> Self {
+    /// Its parts in the order in which they are compared, 32 bits each.
+    fn number(self) -> u128 {
+        let ends = u64::from(self.near) << 32 | u64::from(self.far);
+        u128::from(ends) << 32 | u128::from(self.name)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the parts are taken apart on purpose")]
+    fn from_number(number: u128) -> Self {
+        Self { near: (number >> 64) as u32, far: (number >> 32) as u32, name: number as u32 }
+    }
+
+    /// Of an arrow that is sorted by this end.
+    pub fn of(arrow: Arrow, end: End) -> Self {
         let Arrow { from, to, name } = arrow;
         let (near, far) = if end == End::From { (from, to) } else { (to, from) };
         Self { near, far, name: name.0 }
@@ -130,34 +172,33 @@ impl FromEnd {
 
 impl Key for FromEnd {
     type Span = NoBytes;
-    const MAX_LEN: usize = 15;
+    const MAX_LEN: usize = 8 + 5;
 
     fn put(&self, out: &mut Vec<u8>) {
-        for part in [self.near, self.far, self.name] {
-            out.put_varint(u64::from(part));
-        }
+        let ends = u64::from(self.near) << 32 | u64::from(self.far);
+        out.extend_from_slice(&ends.to_le_bytes());
+        out.put_varint(u64::from(self.name));
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self { near: cursor.varint_u32()?, far: cursor.varint_u32()?, name: cursor.varint_u32()? })
+        let ends = cursor.u64()?;
+        Ok(Self { near: (ends >> 32) as u32, far: ends as u32, name: cursor.varint_u32()? })
     }
 }
 
 /// Chunks that a direction encodes at once.
 const CHUNKS: usize = 64;
 
-/// Calls what it is given with every arrow, whose rows are numbered, in any order.
-pub type ForEachArrow<'f> = &'f (dyn Fn(&mut dyn FnMut(Arrow) -> Result<()>) -> Result<()> + Sync);
-
 /// Writes all arrows, each once a direction; equal ones only once. The two directions go on side by side.
 pub fn write_arrows(
-    for_each: ForEachArrow<'_>,
+    arrows: &Arrows<'_>,
     scratch: &dyn Scratch,
     encoders: &Encoders<'_>,
     writer: &mut PieceWriter<'_>,
 ) -> Result<FlowsMeta> {
     const ENDS: [End; 2] = [End::From, End::To];
-    let sorted = encoders.gather(ENDS.len(), |at, _| Direction::sorted(ENDS[at], for_each, scratch));
+    let sorted = encoders.gather(ENDS.len(), |at, _| Direction::new(ENDS[at], arrows, scratch));
     let directions = sorted.into_iter().map(|direction| direction.map(Mutex::new));
     let directions = directions.collect::<Result<Vec<_>>>()?;
     let mut writers = ENDS.map(|_| FlowsWriter::default());
@@ -182,20 +223,65 @@ pub fn write_arrows(
     Ok(FlowsMeta { arrows: arrows.unwrap_or_default(), by_from, by_to, bytes: from_bytes + to_bytes })
 }
 
-/// The arrows sorted by one of their ends.
-struct Direction<'a> {
+/// Beyond all arrows.
+const NO_HEAD: u128 = u128::MAX;
+
+/// The arrows in the order of one of their ends.
+struct Direction<'f> {
     end: End,
-    sorted: Sorted<FromEnd, &'a dyn Scratch>,
+    arrows: &'f Arrows<'f>,
+    windows: Vec<Window<'f>>,
+    /// The arrows that no window is over.
+    sorted: Sorted<FromEnd, &'f dyn Scratch>,
+    /// The next arrow of each window, then of the others, each with its place here behind it. As
+    /// numbers, for which the processor finds the least without branches.
+    heads: Vec<u128>,
     last: Option<FromEnd>,
     /// Arrows so far.
     count: u64,
 }
 
-impl<'a> Direction<'a> {
-    fn sorted(end: End, for_each: ForEachArrow<'_>, scratch: &'a dyn Scratch) -> Result<Self> {
+impl<'f> Direction<'f> {
+    fn new(end: End, arrows: &'f Arrows<'f>, scratch: &'f dyn Scratch) -> Result<Self> {
         let mut sorter = Sorter::new(scratch, SORT_BYTES);
-        for_each(&mut |arrow| sorter.push(FromEnd::of(arrow, end)))?;
-        Ok(Self { end, sorted: sorter.finish()?, last: None, count: 0 })
+        arrows.numbered.iter().try_for_each(|&arrow| sorter.push(FromEnd::of(arrow, end)))?;
+        let mut windows = Vec::new();
+        for (at, pile) in arrows.links.piles.iter().enumerate() {
+            if let Some(window) = arrows.window(at, end) {
+                windows.push(window);
+                continue;
+            }
+            let mut links = pile.links.read();
+            while let Some(link) = links.next()? {
+                let arrow = Arrow { from: arrows.row(link.from), to: arrows.row(link.to), name: link.name };
+                sorter.push(FromEnd::of(arrow, end))?;
+            }
+        }
+        let heads = vec![NO_HEAD; windows.len() + 1];
+        let sorted = sorter.finish()?;
+        let mut direction = Self { end, arrows, windows, sorted, heads, last: None, count: 0 };
+        (0..direction.heads.len()).try_for_each(|at| direction.advance(at))?;
+        Ok(direction)
+    }
+
+    fn advance(&mut self, at: usize) -> Result<()> {
+        let next = match self.windows.get_mut(at) {
+            Some(window) => window.next(&|key| self.arrows.row(key))?,
+            None => self.sorted.next()?.copied(),
+        };
+        self.heads[at] = next.map_or(NO_HEAD, |next| next.number() << u32::BITS | at as u128);
+        Ok(())
+    }
+
+    /// The next arrow. There are few heads to look at.
+    #[expect(clippy::cast_possible_truncation, reason = "the parts are taken apart on purpose")]
+    fn next(&mut self) -> Result<Option<FromEnd>> {
+        let least = self.heads.iter().copied().fold(NO_HEAD, u128::min);
+        if least == NO_HEAD {
+            return Ok(None);
+        }
+        self.advance(least as u32 as usize)?;
+        Ok(Some(FromEnd::from_number(least >> u32::BITS)))
     }
 
     /// The next chunks; none behind the last.
@@ -203,7 +289,7 @@ impl<'a> Direction<'a> {
         let mut chunks = Vec::new();
         let mut arrows = Vec::with_capacity(CHUNK_ARROWS);
         while chunks.len() < CHUNKS {
-            let next = self.sorted.next()?;
+            let next = self.next()?;
             if let Some(arrow) = next.filter(|_| next != self.last) {
                 arrows.push(arrow.arrow(self.end));
                 self.last = next;

@@ -27,6 +27,7 @@ mod rows;
 mod take;
 mod template;
 mod track_writer;
+mod window;
 
 pub use builder::{BuildOptions, Builder};
 pub use finish::Built;

@@ -46,6 +46,8 @@ pub struct FieldColumn {
     pub values: BlockValues,
     /// Those rows; `None` as long as the first `values` rows have them.
     rows: Option<Vec<u32>>,
+    /// A number, and how many values at the beginning are known to be that number.
+    same: (i64, usize),
 }
 
 impl Rows {
@@ -240,7 +242,7 @@ impl FieldColumn {
                 BlockValues::Ints(Vec::new())
             }
         };
-        Self { field, kind, values, rows: None }
+        Self { field, kind, values, rows: None, same: (0, 0) }
     }
 
     fn clear(&mut self) {
@@ -252,10 +254,24 @@ impl FieldColumn {
                 texts.ends.clear();
             }
         }
-        self.rows = None;
+        (self.rows, self.same) = (None, (0, 0));
     }
 
-    fn len(&self) -> usize {
+    /// Notes that all values behind the first `before` are this number.
+    pub fn note_same(&mut self, before: usize, value: i64) {
+        let (known, count) = self.same;
+        if count == before && (count == 0 || known == value) {
+            self.same = (value, self.len());
+        }
+    }
+
+    /// Whether all values are known to be the same number.
+    pub fn is_constant(&self) -> bool {
+        self.same.1 > 0 && self.same.1 == self.len()
+    }
+
+    /// How many values.
+    pub fn len(&self) -> usize {
         match &self.values {
             BlockValues::Ints(values) => values.len(),
             BlockValues::Floats(values) => values.len(),

@@ -113,6 +113,8 @@ pub struct Unsettled {
     numbers: Vec<Number>,
     uses: Vec<Use>,
     use_of_template: FxHashMap<u32, u32>,
+    /// That of the last row.
+    last: u32,
     rounds: u32,
 }
 
@@ -127,6 +129,8 @@ struct Use {
     /// The round in which a row had it last, and its place among the templates of the round.
     round: u32,
     slot: u32,
+    /// The use that the next row had last time: loops need no look-up then.
+    next: u32,
 }
 
 impl Unsettled {
@@ -150,17 +154,32 @@ impl Unsettled {
     #[inline]
     pub fn push(&mut self, row: usize, filled: &Filled<'_>, columns: impl FnOnce() -> Box<[u32]>) {
         let template = filled.template.0;
-        let next = self.uses.len() as u32;
-        let at = *self.use_of_template.entry(template).or_insert(next);
-        if at == next {
-            let numbers = filled.numbers.len() as u32;
-            self.uses.push(Use { template, columns: columns(), numbers, round: 0, slot: 0 });
-        }
+        let expected = self.uses.get(self.last as usize).map_or(0, |of_last| of_last.next);
+        let at = match self.uses.get(expected as usize) {
+            Some(of_row) if of_row.template == template => expected,
+            _ => self.find(filled, columns),
+        };
+        self.last = at;
         if self.rows.is_empty() {
             self.first = row;
         }
         self.rows.push(at);
         self.numbers.extend_from_slice(filled.numbers);
+    }
+
+    /// The use of a template that does not follow as last time.
+    #[cold]
+    fn find(&mut self, filled: &Filled<'_>, columns: impl FnOnce() -> Box<[u32]>) -> u32 {
+        let (template, new) = (filled.template.0, self.uses.len() as u32);
+        let at = *self.use_of_template.entry(template).or_insert(new);
+        if at == new {
+            let numbers = filled.numbers.len() as u32;
+            self.uses.push(Use { template, columns: columns(), numbers, round: 0, slot: 0, next: 0 });
+        }
+        if let Some(of_last) = self.uses.get_mut(self.last as usize) {
+            of_last.next = at;
+        }
+        at
     }
 
     /// Puts the fields of all rows into their columns. Returns the bytes of texts among them.
@@ -210,9 +229,20 @@ struct Together<'r> {
 impl Together<'_> {
     /// Appends the values of a column, `cells` says whence by slot. Returns the bytes of texts among them.
     fn settle(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
-        if cells.iter().all(|cell| *cell == Cell::Absent) {
-            return 0;
+        let mut present = cells.iter().filter(|cell| **cell != Cell::Absent);
+        let Some(&first) = present.next() else { return 0 };
+        let before = column.len();
+        let text_bytes = self.put(column, cells);
+        if let Cell::Fixed(bits) = first
+            && present.all(|cell| *cell == first)
+        {
+            column.note_same(before, bits.cast_signed());
         }
+        text_bytes
+    }
+
+    /// The same, of which not all are absent.
+    fn put(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
         let is_settled = match column.values_of_all(self.first) {
             Some(BlockValues::Ints(values)) => self.extend(values, cells, u64::cast_signed),
             Some(BlockValues::Floats(values)) => self.extend(values, cells, f64::from_bits),

@@ -8,6 +8,8 @@ use crate::base::bytes::Cursor;
 
 /// Bytes read from a run at once: large enough for a disk, small enough for a hundred runs.
 pub const READ_LEN: usize = 256 << 10;
+/// Keys of a spilled run that are unpacked at once: they stay in the first-level cache.
+const BATCH_KEYS: usize = 512;
 /// Bytes of a length in a run at most.
 const MAX_LEN_LEN: usize = 10;
 
@@ -38,7 +40,10 @@ impl<K: Key> Merge<K> {
     pub fn new<S: Scratch>(mut runs: Vec<Run<K>>, scratch: &S) -> Result<Self> {
         let count = runs.len();
         let mut heads = vec![None; count];
-        runs.iter_mut().zip(&mut heads).try_for_each(|(run, head)| run.advance(scratch, head))?;
+        // A single run is stepped through as it is.
+        if count > 1 {
+            runs.iter_mut().zip(&mut heads).try_for_each(|(run, head)| run.advance(scratch, head))?;
+        }
         let mut merge = Self { runs, heads, tree: vec![0; count], is_given: false };
         // The winner of each match; the leaves stand behind the matches.
         let mut winners: Vec<usize> = (0..2 * count).map(|node| node.saturating_sub(count)).collect();
@@ -65,15 +70,18 @@ impl<K: Key> Merge<K> {
     ///
     /// # Errors
     /// Those of the scratch space.
-    pub fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<K>> {
+    #[inline]
+    pub fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<&K>> {
+        if self.runs.len() == 1 { self.runs[0].next(scratch) } else { self.next_of_many(scratch) }
+    }
+
+    fn next_of_many<S: Scratch>(&mut self, scratch: &S) -> Result<Option<&K>> {
         let Some(&winner) = self.tree.first() else { return Ok(None) };
         if std::mem::replace(&mut self.is_given, true) {
             self.runs[winner].advance(scratch, &mut self.heads[winner])?;
-            if self.runs.len() > 1 {
-                self.play(winner);
-            }
+            self.play(winner);
         }
-        Ok(self.heads[self.tree[0]])
+        Ok(self.heads[self.tree[0]].as_ref())
     }
 
     /// Finds the winner after the head of a run, which was the winner, has changed.
@@ -93,104 +101,125 @@ impl<K: Key> Merge<K> {
 
     /// Those of the key that was given last.
     pub fn bytes<'b>(&'b self, arena: &'b [u8]) -> &'b [u8] {
-        match self.tree.first().map(|&winner| &self.runs[winner]) {
-            Some(Run::Kept { keys, next, .. }) => {
-                let of_last = next.checked_sub(1).and_then(|last| keys.get(last));
-                of_last.map_or(&[], |&(_, span)| &arena[span.range()])
-            }
-            Some(Run::Spilled(run)) => run.bytes(),
-            None => &[],
-        }
+        self.tree.first().map_or(&[], |&winner| self.runs[winner].bytes(arena))
     }
 }
 
-/// Keys in order: chunks in memory, or what was spilled.
+/// Keys in order.
 #[derive(Debug)]
-pub enum Run<K: Key> {
-    Kept { keys: Vec<Entry<K>>, next: usize, chunks: std::vec::IntoIter<Vec<Entry<K>>> },
-    Spilled(RunReader),
+pub struct Run<K: Key> {
+    /// Some of them; those from `next` on were not given.
+    keys: Vec<Entry<K>>,
+    next: usize,
+    /// What comes after them: first what was spilled, then chunks in memory.
+    spilled: Option<RunReader>,
+    chunks: std::vec::IntoIter<Vec<Entry<K>>>,
 }
 
 impl<K: Key> Run<K> {
+    /// Of spilled pieces, and of the chunks in memory that come after them.
+    pub fn new(pieces: Vec<Piece>, chunks: Vec<Vec<Entry<K>>>) -> Self {
+        let pieces = (!pieces.is_empty()).then(|| pieces.into_iter());
+        let spilled = pieces.map(|pieces| RunReader { piece: 0..0, pieces, buffer: Vec::new(), at: 0 });
+        Self { keys: Vec::new(), next: 0, spilled, chunks: chunks.into_iter() }
+    }
+
+    /// Steps to the next key.
+    #[inline]
+    fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<&K>> {
+        if self.next == self.keys.len() {
+            self.refill(scratch)?;
+        }
+        let key = self.keys.get(self.next).map(|(key, _)| key);
+        self.next += usize::from(key.is_some());
+        Ok(key)
+    }
+
     /// Steps to the next key and puts it into `head`, where it is compared: keys that are handed from call to call are copied
     /// as often.
     #[inline]
     fn advance<S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
-        match self {
-            Self::Kept { keys, next, .. } => {
-                *head = keys.get(*next).map(|&(key, _)| key);
-                *next += 1;
-                if head.is_none() {
-                    self.next_chunk(head);
-                }
-                Ok(())
-            }
-            Self::Spilled(run) => run.advance(scratch, head),
+        if self.next == self.keys.len() {
+            self.refill(scratch)?;
         }
+        *head = self.keys.get(self.next).map(|&(key, _)| key);
+        self.next += usize::from(head.is_some());
+        Ok(())
     }
 
     #[cold]
-    fn next_chunk(&mut self, head: &mut Option<K>) {
-        if let Self::Kept { keys, next, chunks } = self {
-            *keys = chunks.next().unwrap_or_default();
-            *head = keys.first().map(|&(key, _)| key);
-            *next = 1;
+    fn refill<S: Scratch>(&mut self, scratch: &S) -> Result<()> {
+        self.next = 0;
+        if let Some(spilled) = &mut self.spilled {
+            spilled.read_keys(scratch, &mut self.keys)?;
+            if !self.keys.is_empty() {
+                return Ok(());
+            }
+            self.spilled = None;
         }
+        self.keys = self.chunks.next().unwrap_or_default();
+        Ok(())
+    }
+
+    /// Those of the key that was given last.
+    fn bytes<'b>(&'b self, arena: &'b [u8]) -> &'b [u8] {
+        let bytes = self.spilled.as_ref().map_or(arena, |spilled| &spilled.buffer);
+        let of_last = self.next.checked_sub(1).and_then(|last| self.keys.get(last));
+        of_last.map_or(&[], |&(_, span)| &bytes[span.range()])
     }
 }
 
 /// Reads a spilled run.
 #[derive(Debug)]
-pub struct RunReader {
+struct RunReader {
     /// The unread rest of the current piece, and the pieces after it.
     piece: Piece,
     pieces: std::vec::IntoIter<Piece>,
     buffer: Vec<u8>,
+    /// Bytes of the buffer whose keys were unpacked.
     at: usize,
-    bytes: (usize, usize),
 }
 
 impl RunReader {
-    /// Of the pieces, in order.
-    pub fn new(pieces: Vec<Piece>) -> Self {
-        let pieces = pieces.into_iter();
-        Self { piece: 0..0, pieces, buffer: Vec::new(), at: 0, bytes: (0, 0) }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[self.bytes.0..self.bytes.1]
-    }
-
-    /// Steps to the next key.
-    fn advance<K: Key, S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
-        self.fill(scratch, K::MAX_LEN + MAX_LEN_LEN)?;
-        if self.at == self.buffer.len() {
-            *head = None;
-            return Ok(());
+    /// Unpacks the next keys; none behind the last. Their bytes stay in the buffer until the next
+    /// call.
+    fn read_keys<K: Key, S: Scratch>(&mut self, scratch: &S, keys: &mut Vec<Entry<K>>) -> Result<()> {
+        keys.clear();
+        let mut wanted = K::MAX_LEN + MAX_LEN_LEN;
+        loop {
+            let is_all = !self.fill(scratch, wanted)?;
+            let mut cursor = Cursor::new(&self.buffer[self.at..], 0, "scratch space");
+            while keys.len() < BATCH_KEYS
+                && (cursor.remaining() >= K::MAX_LEN + MAX_LEN_LEN || is_all && cursor.remaining() > 0)
+            {
+                let key = K::take(&mut cursor)?;
+                let len = if K::Span::HAS_BYTES { cursor.varint_u32()? as usize } else { 0 };
+                let start = self.buffer.len() - cursor.remaining();
+                if len > cursor.remaining() && !is_all {
+                    wanted = start - self.at + len;
+                    break;
+                }
+                cursor.take(len)?;
+                keys.push((key, K::Span::of(start, start + len)));
+                self.at = start + len;
+            }
+            if is_all || !keys.is_empty() {
+                return Ok(());
+            }
         }
-        let mut cursor = Cursor::new(&self.buffer[self.at..], 0, "scratch space");
-        let before = cursor.remaining();
-        *head = Some(K::take(&mut cursor)?);
-        let len = if K::Span::HAS_BYTES { cursor.varint_u32()? as usize } else { 0 };
-        self.at += before - cursor.remaining();
-        self.fill(scratch, len)?;
-        self.bytes = (self.at, self.at + len);
-        self.at += len;
-        Ok(())
     }
 
-    /// Makes sure that `len` bytes are in the buffer, or all that the run has left.
-    #[inline]
-    fn fill<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<()> {
-        if self.buffer.len() - self.at >= len { Ok(()) } else { self.read(scratch, len) }
-    }
-
-    fn read<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<()> {
+    /// Makes sure that `len` bytes are in the buffer. `false` where the run has no more than are
+    /// there.
+    fn fill<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<bool> {
+        if self.buffer.len() - self.at >= len {
+            return Ok(true);
+        }
         self.buffer.drain(..self.at);
         self.at = 0;
         while self.buffer.len() < len {
             if self.piece.is_empty() {
-                let Some(next) = self.pieces.next() else { break };
+                let Some(next) = self.pieces.next() else { return Ok(false) };
                 self.piece = next;
             }
             let left = usize::try_from(self.piece.end - self.piece.start).unwrap_or(usize::MAX);
@@ -200,6 +229,6 @@ impl RunReader {
             scratch.read(self.piece.start, &mut self.buffer[old..])?;
             self.piece.start += wanted as u64;
         }
-        Ok(())
+        Ok(true)
     }
 }

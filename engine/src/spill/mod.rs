@@ -13,5 +13,5 @@ mod space;
 pub use key::{ByteSpan, Key, NoBytes, Span};
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};
-pub use sorter::{Sorted, Sorter};
+pub use sorter::{Sorted, Sorter, sort_nearly};
 pub use space::Space;

@@ -53,7 +53,7 @@ impl<T: Key, S: Scratch> Pile<T, S> {
 
     /// Reads from the first item on.
     pub fn read(&self) -> PileReader<'_, T, S> {
-        PileReader { pile: self, next_piece: 0, piece: Vec::new(), at: 0 }
+        PileReader { pile: self, next_piece: 0, piece: Vec::new(), at: 0, items: Vec::new(), next: 0 }
     }
 }
 
@@ -64,8 +64,15 @@ pub struct PileReader<'p, T, S> {
     next_piece: usize,
     /// The piece that is read: a copy, as the pile may not be written while it is.
     piece: Vec<u8>,
+    /// Bytes of the piece whose items were unpacked.
     at: usize,
+    /// Items of the piece; those from `next` on were not given.
+    items: Vec<T>,
+    next: usize,
 }
+
+/// Items that are unpacked at once: they stay in the first-level cache.
+const BATCH_ITEMS: usize = 512;
 
 impl<T: Key, S: Scratch> PileReader<'_, T, S> {
     /// The next item; `None` behind the last.
@@ -73,7 +80,20 @@ impl<T: Key, S: Scratch> PileReader<'_, T, S> {
     /// # Errors
     /// Those of the scratch space.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
-    pub fn next(&mut self) -> Result<Option<T>> {
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<&T>> {
+        if self.next == self.items.len() {
+            self.refill()?;
+        }
+        let item = self.items.get(self.next);
+        self.next += usize::from(item.is_some());
+        Ok(item)
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Result<()> {
+        self.items.clear();
+        self.next = 0;
         let pieces = &self.pile.pieces;
         if self.at == self.piece.len() && self.next_piece <= pieces.len() {
             self.at = 0;
@@ -85,12 +105,11 @@ impl<T: Key, S: Scratch> PileReader<'_, T, S> {
             }
             self.next_piece += 1;
         }
-        if self.at == self.piece.len() {
-            return Ok(None);
-        }
         let mut cursor = Cursor::new(&self.piece[self.at..], 0, "scratch space");
-        let item = T::take(&mut cursor)?;
+        while cursor.remaining() > 0 && self.items.len() < BATCH_ITEMS {
+            self.items.push(T::take(&mut cursor)?);
+        }
         self.at = self.piece.len() - cursor.remaining();
-        Ok(Some(item))
+        Ok(())
     }
 }

@@ -1,16 +1,20 @@
 //! Sorting in bounded memory: runs that fill the buffer are sorted and spilled, and merged at the end.
 
-use super::merge::{Entry, Merge, Piece, READ_LEN, Run, RunReader};
+use super::merge::{Entry, Merge, Piece, READ_LEN, Run};
 use super::{ByteSpan, Key, NoBytes, Scratch, Span};
 use crate::base::Result;
 use crate::base::bytes::Put;
 
-/// Keys that are sorted together: while they come, so that little is left to do when they have to be in order.
-const CHUNK_KEYS: usize = 1 << 17;
+/// Keys that are sorted together: while they come, so that little is left to do when they have to
+/// be in order. So many stay in the second-level cache.
+const CHUNK_KEYS: usize = 1 << 15;
+/// The same of keys that come with bytes: rows of many tracks, whose chunks do not follow each
+/// other. The fewer there are to merge, the less is left to do.
+const CHUNK_KEYS_OF_BYTES: usize = 1 << 17;
 /// One in so many keys of a chunk, the largest, wait for the next chunk. Keys that come nearly in order then make chunks that
 /// follow each other, and need no merging.
-const CARRIED_SHARE: usize = 32;
-/// Places that a key may move on average for a chunk to count as nearly in order.
+const CARRIED_SHARE: usize = 8;
+/// Places that a value may move on average for values to count as nearly in order.
 const MOVES: usize = 12;
 
 /// Takes keys, each with some bytes, and gives them back in order.
@@ -18,46 +22,79 @@ const MOVES: usize = 12;
 pub struct Sorter<K: Key, S> {
     scratch: S,
     limit: usize,
+    /// Keys at which the chunk ends, or the memory is full.
+    full_at: usize,
     keys: Vec<Entry<K>>,
     /// Full chunks, by runs: each chunk is in order and begins where the one before it ends, or later.
     runs: Vec<Vec<Vec<Entry<K>>>>,
     /// Keys in all chunks.
     chunked: usize,
+    /// Memory of chunks that were spilled: the system takes as long to clear new pages as a chunk
+    /// takes to be sorted.
+    free: Vec<Vec<Entry<K>>>,
     arena: Vec<u8>,
     /// Spilled runs: the pieces of each, and its last key.
     spilled: Vec<(Vec<Piece>, K)>,
 }
 
 impl<K: Key, S: Scratch> Sorter<K, S> {
+    const CHUNK: usize = if K::Span::HAS_BYTES { CHUNK_KEYS_OF_BYTES } else { CHUNK_KEYS };
+
     /// Keeps at most about `limit` bytes in memory.
     pub fn new(scratch: S, limit: usize) -> Self {
         Self {
             scratch,
             // The arena is addressed with 32 bits.
             limit: limit.min(1 << 30),
+            full_at: 0,
             keys: Vec::new(),
             runs: Vec::new(),
             chunked: 0,
+            free: Vec::new(),
             arena: Vec::new(),
             spilled: Vec::new(),
         }
     }
 
-    /// Takes a key whose bytes begin at `start` of the arena, which is spilled long before it has 4 GiB.
+    /// Takes a key whose bytes begin at `start` of the arena, which is spilled long before it has 4
+    /// GiB. Inline, so that the key is made where it stays: a copy waits until all parts of the key
+    /// are written.
+    #[inline(always)]
     fn take(&mut self, key: K, start: usize) -> Result<()> {
         self.keys.push((key, K::Span::of(start, self.arena.len())));
-        if self.keys.len() == CHUNK_KEYS {
-            self.end_chunk(CHUNK_KEYS / CARRIED_SHARE);
+        if self.keys.len() >= self.full_at || K::Span::HAS_BYTES && self.is_full() {
+            return self.make_room();
         }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
         let keys = self.chunked + self.keys.len();
-        if self.arena.len() + keys * size_of::<Entry<K>>() >= self.limit { self.spill() } else { Ok(()) }
+        self.arena.len() + keys * size_of::<Entry<K>>() >= self.limit
+    }
+
+    #[cold]
+    fn make_room(&mut self) -> Result<()> {
+        if self.keys.len() == Self::CHUNK {
+            self.end_chunk(Self::CHUNK / CARRIED_SHARE);
+        }
+        if self.is_full() {
+            self.spill()?;
+        }
+        let most = self.limit.div_ceil(size_of::<Entry<K>>());
+        self.full_at = most.saturating_sub(self.chunked).min(Self::CHUNK);
+        Ok(())
     }
 
     /// Ends a chunk; the last `carried` keys go to the next one.
     fn end_chunk(&mut self, carried: usize) {
-        sort(&mut self.keys);
+        sort_nearly(&mut self.keys, |&(key, _)| key);
         let end = self.keys.len() - carried;
-        let mut next = if carried > 0 { Vec::with_capacity(CHUNK_KEYS) } else { Vec::new() };
+        let mut next = if carried > 0 {
+            self.free.pop().unwrap_or_else(|| Vec::with_capacity(Self::CHUNK))
+        } else {
+            Vec::new()
+        };
         next.extend_from_slice(&self.keys[end..]);
         let mut chunk = std::mem::replace(&mut self.keys, next);
         chunk.truncate(end);
@@ -72,44 +109,42 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         }
     }
 
-    /// The chunks that are in memory, as runs. The last `carried` keys stay.
-    fn kept(&mut self, carried: usize) -> Vec<Run<K>> {
+    /// The runs that are in memory. The last `carried` keys stay.
+    fn take_runs(&mut self, carried: usize) -> Vec<Vec<Vec<Entry<K>>>> {
         self.end_chunk(carried);
         self.chunked = 0;
-        let run = |chunks: Vec<Vec<Entry<K>>>| {
-            let mut chunks = chunks.into_iter();
-            Run::Kept { keys: chunks.next().unwrap_or_default(), next: 0, chunks }
-        };
-        self.runs.drain(..).map(run).collect()
+        std::mem::take(&mut self.runs)
     }
 
     /// Writes what is in memory as one run, which may be the last one going on.
     fn spill(&mut self) -> Result<()> {
         // Bytes do not outlive the arena.
         let carried = if K::Span::HAS_BYTES { 0 } else { self.keys.len() / CARRIED_SHARE };
-        let mut merge = Merge::new(self.kept(carried), &self.scratch)?;
-        let (mut first, mut last) = (None, None);
-        let mut buffer = Vec::with_capacity(READ_LEN + READ_LEN / 4);
-        let mut run = Vec::new();
-        while let Some(key) = merge.next(&self.scratch)? {
-            first.get_or_insert(key);
-            last = Some(key);
-            key.put(&mut buffer);
-            if K::Span::HAS_BYTES {
-                buffer.put_bytes(merge.bytes(&self.arena));
+        let mut runs = self.take_runs(carried);
+        let mut spilling = Spilling { pieces: Vec::new(), buffer: Vec::new(), ends: None };
+        if let [run] = &mut runs[..] {
+            for mut chunk in run.drain(..) {
+                for &(key, span) in &chunk {
+                    spilling.put(key, &self.arena[span.range()], &self.scratch)?;
+                }
+                chunk.clear();
+                self.free.push(chunk);
             }
-            if buffer.len() >= READ_LEN {
-                append(&mut run, &mut buffer, &self.scratch)?;
+        } else {
+            let runs = runs.into_iter().map(|chunks| Run::new(Vec::new(), chunks)).collect();
+            let mut merge = Merge::new(runs, &self.scratch)?;
+            while let Some(&key) = merge.next(&self.scratch)? {
+                spilling.put(key, merge.bytes(&self.arena), &self.scratch)?;
             }
         }
-        append(&mut run, &mut buffer, &self.scratch)?;
-        if let Some((first, last)) = first.zip(last) {
+        spilling.append(&self.scratch)?;
+        if let Some((first, last)) = spilling.ends {
             match self.spilled.last_mut().filter(|(_, before)| *before <= first) {
                 Some((pieces, end)) => {
-                    pieces.append(&mut run);
+                    pieces.append(&mut spilling.pieces);
                     *end = last;
                 }
-                None => self.spilled.push((run, last)),
+                None => self.spilled.push((spilling.pieces, last)),
             }
         }
         self.arena.clear();
@@ -121,8 +156,15 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     /// # Errors
     /// Those of the scratch space.
     pub fn finish(mut self) -> Result<Sorted<K, S>> {
-        let mut runs = self.kept(0);
-        runs.extend(self.spilled.into_iter().map(|(pieces, _)| Run::Spilled(RunReader::new(pieces))));
+        let mut kept = self.take_runs(0);
+        // The last spilled run may go on in memory.
+        let first = kept.first().and_then(|run| run.first()?.first()).map(|&(key, _)| key);
+        let goes_on = self.spilled.last().zip(first).is_some_and(|((_, last), first)| *last <= first);
+        let rest = if goes_on { kept.remove(0) } else { Vec::new() };
+        let mut runs: Vec<Run<K>> = kept.into_iter().map(|chunks| Run::new(Vec::new(), chunks)).collect();
+        let last = self.spilled.pop().map(|(pieces, _)| Run::new(pieces, rest));
+        runs.extend(self.spilled.into_iter().map(|(pieces, _)| Run::new(pieces, Vec::new())));
+        runs.extend(last);
         let merge = Merge::new(runs, &self.scratch)?;
         Ok(Sorted { scratch: self.scratch, arena: self.arena, merge })
     }
@@ -133,6 +175,7 @@ impl<K: Key<Span = NoBytes>, S: Scratch> Sorter<K, S> {
     ///
     /// # Errors
     /// Those of the scratch space.
+    #[inline(always)]
     pub fn push(&mut self, key: K) -> Result<()> {
         self.take(key, 0)
     }
@@ -150,40 +193,61 @@ impl<K: Key<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
     }
 }
 
-/// Sorts keys: by moving the few that are out of place, where the keys are nearly in order.
-fn sort<K: Key>(keys: &mut [Entry<K>]) {
-    let mut moves = MOVES * keys.len();
-    for at in 1..keys.len() {
-        let entry = keys[at];
+/// Sorts values: by moving the few that are out of place, where the values are nearly in order.
+pub fn sort_nearly<T: Copy, K: Ord>(values: &mut [T], key: impl Fn(&T) -> K) {
+    let mut moves = MOVES * values.len();
+    for at in 1..values.len() {
+        let value = values[at];
         let mut place = at;
-        while place > 0 && entry.0 < keys[place - 1].0 {
-            keys[place] = keys[place - 1];
+        while place > 0 && key(&value) < key(&values[place - 1]) {
+            values[place] = values[place - 1];
             place -= 1;
         }
         if place < at {
-            keys[place] = entry;
+            values[place] = value;
             let Some(left) = moves.checked_sub(at - place) else {
-                return keys.sort_unstable_by_key(|&(key, _)| key);
+                return values.sort_unstable_by_key(key);
             };
             moves = left;
         }
     }
 }
 
-/// Appends the buffer, which is empty then, to a run.
-fn append<S: Scratch>(run: &mut Vec<Piece>, buffer: &mut Vec<u8>, scratch: &S) -> Result<()> {
-    if buffer.is_empty() {
-        return Ok(());
+/// A run on its way to the scratch space.
+struct Spilling<K> {
+    pieces: Vec<Piece>,
+    buffer: Vec<u8>,
+    /// The first key and the last.
+    ends: Option<(K, K)>,
+}
+
+impl<K: Key> Spilling<K> {
+    #[inline]
+    fn put<S: Scratch>(&mut self, key: K, bytes: &[u8], scratch: &S) -> Result<()> {
+        let (first, _) = self.ends.unwrap_or((key, key));
+        self.ends = Some((first, key));
+        key.put(&mut self.buffer);
+        if K::Span::HAS_BYTES {
+            self.buffer.put_bytes(bytes);
+        }
+        if self.buffer.len() >= READ_LEN { self.append(scratch) } else { Ok(()) }
     }
-    let offset = scratch.append(buffer)?;
-    let end = offset + buffer.len() as u64;
-    match run.last_mut() {
-        Some(last) if last.end == offset => last.end = end,
-        // The first, or somebody else appended meanwhile.
-        _ => run.push(offset..end),
+
+    /// Appends the buffer, which is empty then.
+    fn append<S: Scratch>(&mut self, scratch: &S) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let offset = scratch.append(&self.buffer)?;
+        let end = offset + self.buffer.len() as u64;
+        match self.pieces.last_mut() {
+            Some(last) if last.end == offset => last.end = end,
+            // The first, or somebody else appended meanwhile.
+            _ => self.pieces.push(offset..end),
+        }
+        self.buffer.clear();
+        Ok(())
     }
-    buffer.clear();
-    Ok(())
 }
 
 /// Keys in order.
@@ -200,7 +264,8 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
     /// # Errors
     /// Those of the scratch space.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
-    pub fn next(&mut self) -> Result<Option<K>> {
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<&K>> {
         self.merge.next(&self.scratch)
     }
 
@@ -209,7 +274,7 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
     /// # Errors
     /// Those of the scratch space.
     pub fn next_with(&mut self) -> Result<Option<(K, &[u8])>> {
-        let key = self.merge.next(&self.scratch)?;
+        let key = self.merge.next(&self.scratch)?.copied();
         Ok(key.map(|key| (key, self.merge.bytes(&self.arena))))
     }
 }
@@ -294,8 +359,7 @@ mod tests {
             // Four neighbours at a time, backwards.
             (0..count).for_each(|at| sorter.push(Moment(i64::from(at ^ 3), at)).unwrap());
             let mut sorted = sorter.finish().unwrap();
-            let spilled = usize::from(limit < usize::MAX);
-            assert_eq!(sorted.merge.runs.len(), 1 + spilled);
+            assert_eq!(sorted.merge.runs.len(), 1);
             for at in 0..count {
                 assert_eq!(sorted.next().unwrap().map(|key| key.0), Some(i64::from(at)));
             }
@@ -316,7 +380,7 @@ mod tests {
         expected.sort_unstable();
         let mut sorted = sorter.finish().unwrap();
         for key in expected {
-            assert_eq!(sorted.next().unwrap(), Some(key));
+            assert_eq!(sorted.next().unwrap(), Some(&key));
         }
         assert_eq!(sorted.next().unwrap(), None);
     }
@@ -332,7 +396,7 @@ mod tests {
             let mut sorter = Sorter::new(&scratch, limit);
             (0..count).for_each(|at| sorter.push(moment(at * step)).unwrap());
             let mut sorted = sorter.finish().unwrap();
-            let found: Vec<Moment> = std::iter::from_fn(|| sorted.next().unwrap()).collect();
+            let found: Vec<Moment> = std::iter::from_fn(|| sorted.next().unwrap().copied()).collect();
             let mut expected: Vec<Moment> = (0..count).map(|at| moment(at * step)).collect();
             expected.sort_unstable();
             assert!(found == expected, "all come back in order");
@@ -352,12 +416,13 @@ mod tests {
         assert_eq!(pile.len(), items.len() as u64);
         let (mut first, mut second) = (pile.read(), pile.read());
         for &item in &items {
-            assert_eq!(first.next().unwrap(), Some(item));
+            assert_eq!(first.next().unwrap(), Some(&item));
             if item.1 % 2 == 0 {
-                assert_eq!(second.next().unwrap(), Some(items[item.1 as usize / 2]));
+                assert_eq!(second.next().unwrap(), Some(&items[item.1 as usize / 2]));
             }
         }
-        assert_eq!((first.next().unwrap(), first.next().unwrap()), (None, None));
-        assert_eq!(second.next().unwrap(), Some(items[200_000]));
+        assert_eq!(first.next().unwrap(), None);
+        assert_eq!(first.next().unwrap(), None);
+        assert_eq!(second.next().unwrap(), Some(&items[200_000]));
     }
 }

@@ -76,14 +76,14 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
         let mut adder = Adder::new(space);
         let mut throughput = None;
         while let Some(packet) = packets.next()? {
-            if let Some(launch) = self.packet(&packet, out)? {
-                adder.add(launch, &packet)?;
+            if let Some(launch) = self.packet(packet, out)? {
+                adder.add(launch, packet)?;
             }
             let throughput = match &mut throughput {
                 Some(throughput) => throughput,
                 None => throughput.insert(Throughput::new(self.core, out)?),
             };
-            throughput.packet(&packet, out)?;
+            throughput.packet(packet, out)?;
             out.row_written(PACKET_RECORDS);
         }
         throughput.map_or(Ok(()), |throughput| throughput.finish(out))?;
@@ -140,14 +140,14 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     ) -> Result<Transfers<'s>, Error> {
         let origin_ps = self.core.origin_ps;
         let mut written = space.pile();
-        let (mut before, mut next) = (None, triggers.next()?);
+        let (mut before, mut next) = (None, triggers.next()?.copied());
         while let Some(transfer) = transfers.next()? {
             while let Some(trigger) = next.take_if(|next| next.start_ps - origin_ps <= transfer.start_ps) {
                 before = Some(trigger);
-                next = triggers.next()?;
+                next = triggers.next()?.copied();
             }
-            let key = self.transfer(&transfer, before, out)?;
-            let Whole { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = transfer;
+            let key = self.transfer(transfer, before, out)?;
+            let Whole { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = *transfer;
             written.push(Transfer { start_ps, end_ps, size_bytes, trigger: before, key })?;
         }
         Ok(written)

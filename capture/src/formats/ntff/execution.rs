@@ -42,26 +42,22 @@ pub struct Execution {
 
 impl Key for Execution {
     type Span = NoBytes;
-    const MAX_LEN: usize = 10 + 10 + 1 + 5 + 3 + 6;
+    const MAX_LEN: usize = 8 + 10 + 1 + 5 + 3 + 4;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_signed(self.start_ps);
+        out.extend_from_slice(&self.start_ps.to_le_bytes());
         out.put_varint(self.end_ps.0.abs_diff(self.start_ps));
         let engine = u8::try_from(self.engine.index()).unwrap_or(u8::MAX);
         out.push(engine << 2 | u8::from(self.is_inside) << 1 | u8::from(self.crc.is_some()));
         out.put_varint(u64::from(self.pc));
         out.put_varint(u64::from(self.wait_cycles));
         if let Some((crc_in, crc_out)) = self.crc {
-            out.put_varint(u64::from(crc_in));
-            out.put_varint(u64::from(crc_out));
+            out.extend_from_slice(&(u32::from(crc_out) << 16 | u32::from(crc_in)).to_le_bytes());
         }
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
-        fn narrow(cursor: &mut Cursor<'_>) -> base::Result<u16> {
-            u16::try_from(cursor.varint_u32()?).map_err(|_| cursor.corrupt())
-        }
-        let start_ps = cursor.signed()?;
+        let start_ps = cursor.u64()?.cast_signed();
         let end_ps = Reverse(start_ps.saturating_add_unsigned(cursor.varint()?));
         let bits = cursor.u8()?;
         Ok(Self {
@@ -70,8 +66,8 @@ impl Key for Execution {
             engine: Engine::from_number(u32::from(bits >> 2)).ok_or_else(|| cursor.corrupt())?,
             is_inside: bits & 2 != 0,
             pc: cursor.varint_u32()?,
-            wait_cycles: narrow(cursor)?,
-            crc: if bits & 1 == 0 { None } else { Some((narrow(cursor)?, narrow(cursor)?)) },
+            wait_cycles: u16::try_from(cursor.varint_u32()?).map_err(|_| cursor.corrupt())?,
+            crc: if bits & 1 == 0 { None } else { Some((cursor.u16()?, cursor.u16()?)) },
         })
     }
 }

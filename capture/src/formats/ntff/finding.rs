@@ -79,7 +79,7 @@ impl<'s> Findings<'s> {
     /// The sink's own, and those of the scratch space.
     pub fn tell(self, unknown: &mut UnknownRecords, out: &mut Output<'_>) -> Result<(), Error> {
         let mut records = self.unknown.read();
-        while let Some(Unknown { number, record }) = records.next()? {
+        while let Some(&Unknown { number, record }) = records.next()? {
             unknown.keep(out.sink, self.kind.title(), number, &Record::from_bytes(&record))?;
         }
         for warning in self.warnings.iter() {

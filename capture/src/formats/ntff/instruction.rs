@@ -50,14 +50,14 @@ pub fn write(
     let trigger_name = out.sink.name(DMA_TRIGGER)?;
     let mut sorted = executions.sorted;
     while let Some(execution) = sorted.next()? {
-        rows.decode(&execution, out)?;
-        let transfer = rows.trigger(&execution).map_or(Ok(None), |trigger| set_off.by(&trigger))?;
-        let key = rows.write(&execution, transfer.as_ref(), out)?;
+        rows.decode(execution, out)?;
+        let transfer = rows.trigger(execution).map_or(Ok(None), |trigger| set_off.by(&trigger))?;
+        let key = rows.write(execution, transfer.as_ref(), out)?;
         if let Some(transfer) = transfer {
             out.sink.link(key, transfer.key, trigger_name)?;
         }
-        if let Some(decoded) = rows.decoded(&execution).filter(|decoded| has_consequences(decoded)) {
-            let Execution { start_ps, end_ps: Reverse(end_ps), engine, .. } = execution;
+        if let Some(decoded) = rows.decoded(execution).filter(|decoded| has_consequences(decoded)) {
+            let Execution { start_ps, end_ps: Reverse(end_ps), engine, .. } = *execution;
             let run = Executed { start_ps, end_ps, key, engine };
             dependencies.step(&run, decoded, out)?;
             usage.step(&run, decoded)?;

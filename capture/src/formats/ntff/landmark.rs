@@ -48,16 +48,16 @@ pub struct TriggerStart {
 
 impl Key for TriggerStart {
     type Span = NoBytes;
-    const MAX_LEN: usize = 16;
+    const MAX_LEN: usize = 8 + 1 + 5;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_signed(self.start_ps);
+        out.extend_from_slice(&self.start_ps.to_le_bytes());
         out.put_varint(self.engine.index() as u64);
         out.put_varint(u64::from(self.pc));
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
-        let start_ps = cursor.signed()?;
+        let start_ps = cursor.u64()?.cast_signed();
         let engine = Engine::from_number(cursor.varint_u32()?).ok_or_else(|| cursor.corrupt())?;
         Ok(Self { start_ps, engine, pc: cursor.varint_u32()? })
     }

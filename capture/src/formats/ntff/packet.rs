@@ -47,20 +47,20 @@ pub struct Packet {
 
 impl Key for Packet {
     type Span = NoBytes;
-    const MAX_LEN: usize = 10 + 10 + 2 + 10 + 5 + 3;
+    const MAX_LEN: usize = 8 + 10 + 2 + 10 + 5 + 2;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_signed(self.start_ps);
+        out.extend_from_slice(&self.start_ps.to_le_bytes());
         out.put_varint(self.end_ps.0.abs_diff(self.start_ps));
         out.push(self.engine);
         out.push(self.queue);
         out.put_varint(self.number);
         out.put_varint(u64::from(self.size_bytes));
-        out.put_varint(u64::from(self.crc));
+        out.extend_from_slice(&self.crc.to_le_bytes());
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
-        let start_ps = cursor.signed()?;
+        let start_ps = cursor.u64()?.cast_signed();
         Ok(Self {
             start_ps,
             end_ps: Reverse(start_ps.saturating_add_unsigned(cursor.varint()?)),
@@ -68,7 +68,7 @@ impl Key for Packet {
             queue: cursor.u8()?,
             number: cursor.varint()?,
             size_bytes: cursor.varint_u32()?,
-            crc: u16::try_from(cursor.varint_u32()?).map_err(|_| cursor.corrupt())?,
+            crc: cursor.u16()?,
         })
     }
 }

@@ -3,8 +3,8 @@
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId,
-    TrackSpec, Unit, Value, WarningKind,
+    FieldId, FieldSpec, Filled, Form, NameId, Nesting, Number, Part, Sink, SliceRecord, TableId, TableKind,
+    TableSpec, TemplateId, TrackId, TrackSpec, Unit, Value, WarningKind,
 };
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
@@ -34,11 +34,11 @@ struct Change {
 
 impl Key for Change {
     type Span = NoBytes;
-    const MAX_LEN: usize = 10 + 10 + 1 + 1 + 5;
+    const MAX_LEN: usize = 8 + 8 + 1 + 1 + 5;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_signed(self.time_ps);
-        out.put_varint(self.number);
+        out.extend_from_slice(&self.time_ps.to_le_bytes());
+        out.extend_from_slice(&self.number.to_le_bytes());
         let author = self.author.map_or(0, |engine| engine.index() + 1);
         out.push(u8::from(self.is_semaphore) | u8::try_from(author << 1).unwrap_or(0));
         out.push(self.id);
@@ -46,7 +46,7 @@ impl Key for Change {
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
-        let (time_ps, number, bits) = (cursor.signed()?, cursor.varint()?, cursor.u8()?);
+        let (time_ps, number, bits) = (cursor.u64()?.cast_signed(), cursor.u64()?, cursor.u8()?);
         let author = u32::from(bits >> 1).checked_sub(1).and_then(Engine::from_number);
         let is_semaphore = bits & 1 == 1;
         Ok(Self { time_ps, number, is_semaphore, id: cursor.u8()?, value: cursor.varint_u32()?, author })
@@ -109,9 +109,9 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
         let mut changes = self.changes.finish()?;
         while let Some(change) = changes.next()? {
             if change.is_semaphore {
-                writer.semaphore(&change, out)?;
+                writer.semaphore(change, out)?;
             } else {
-                writer.event(&change, out)?;
+                writer.event(change, out)?;
             }
             out.row_written(1);
         }
@@ -127,8 +127,14 @@ struct EventWriter<'c, 'a> {
     /// By number; defined when the semaphore first changes.
     tracks: Vec<Option<(TrackId, NameId)>>,
     engines: [NameId; Engine::ALL.len()],
+    /// By author, without one first: changes so far, up to the first that has a template, and the
+    /// template.
+    templates: [(u8, Option<TemplateId>); Engine::ALL.len() + 1],
     events: Option<Events>,
 }
+
+/// The change that may have a template first: one of few changes would cost more than they do.
+const FIRST_OF_TEMPLATE: u8 = 3;
 
 /// Events are no semaphores: they are set and cleared, and neuron-profile does not list them.
 #[derive(Debug, Clone, Copy)]
@@ -151,6 +157,7 @@ impl<'c, 'a> EventWriter<'c, 'a> {
             names: (0..=u8::MAX).map(shown).collect(),
             tracks: vec![None; SEMAPHORES],
             engines,
+            templates: Default::default(),
             events: None,
         })
     }
@@ -165,12 +172,29 @@ impl<'c, 'a> EventWriter<'c, 'a> {
                 *self.tracks[id].insert((out.in_order(track)?, out.sink.name(shown)?))
             }
         };
-        let value = (self.handles.value, Value::Int(i64::from(change.value)));
-        match change.author {
-            Some(engine) => {
-                let source = (self.handles.update_source, Value::Name(self.engines[engine.index()]));
-                instant(out.sink, track, change.time_ps, name, &[value, source])
+        let source = change.author.map(|engine| Value::Name(self.engines[engine.index()]));
+        let source = source.map(|source| (self.handles.update_source, source));
+        let value = i64::from(change.value);
+        let (changes, template) = &mut self.templates[change.author.map_or(0, |engine| engine.index() + 1)];
+        if *changes < FIRST_OF_TEMPLATE {
+            *changes += 1;
+            if *changes == FIRST_OF_TEMPLATE {
+                let mut parts = vec![(self.handles.value, Part::Int(0))];
+                parts.extend(source.map(|(field, source)| (field, Part::Fixed(source))));
+                *template = Some(out.sink.template(self.handles.table, &parts)?);
             }
+        }
+        if let Some(template) = *template {
+            let filled = Filled { template, numbers: &[Number::from(value)] };
+            let form = Form::Instant;
+            let record =
+                SliceRecord { track, start_ps: change.time_ps, duration_ps: 0, name, form, fields: &[] };
+            out.sink.slice_by(filled, &record)?;
+            return Ok(());
+        }
+        let value = (self.handles.value, Value::Int(value));
+        match source {
+            Some(source) => instant(out.sink, track, change.time_ps, name, &[value, source]),
             None => instant(out.sink, track, change.time_ps, name, &[value]),
         }
     }

@@ -19,16 +19,16 @@ pub struct Step {
 
 impl Key for Step {
     type Span = NoBytes;
-    const MAX_LEN: usize = 10 + 1 + 10;
+    const MAX_LEN: usize = 8 + 1 + 10;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_signed(self.time_ps);
+        out.extend_from_slice(&self.time_ps.to_le_bytes());
         out.push(self.what);
         out.put_signed(self.by);
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
-        Ok(Self { time_ps: cursor.signed()?, what: cursor.u8()?, by: cursor.signed()? })
+        Ok(Self { time_ps: cursor.u64()?.cast_signed(), what: cursor.u8()?, by: cursor.signed()? })
     }
 }
 
@@ -44,7 +44,7 @@ impl<'s> Moments<'s> {
     /// # Errors
     /// Those of the scratch space.
     pub fn new(mut steps: Sorted<Step, &'s dyn Scratch>) -> Result<Self, Error> {
-        Ok(Self { next: steps.next()?, steps })
+        Ok(Self { next: steps.next()?.copied(), steps })
     }
 
     /// Whether none is left.
@@ -61,7 +61,7 @@ impl<'s> Moments<'s> {
         let Some(time_ps) = self.next.map(|step| step.time_ps) else { return Ok(None) };
         while let Some(step) = self.next.take_if(|step| step.time_ps == time_ps) {
             take(&step);
-            self.next = self.steps.next()?;
+            self.next = self.steps.next()?.copied();
         }
         Ok(Some(time_ps))
     }

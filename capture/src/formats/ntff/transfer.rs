@@ -14,8 +14,9 @@ use crate::formats::Error;
 
 /// Larger packets carry data; smaller ones write a semaphore.
 const SEMAPHORE_WRITE_BYTES: u32 = 4;
-/// Transfers that are added up in memory; beyond that, what has been added up is put aside and joined at the end.
-const MAX_OPEN: usize = 1 << 18;
+/// Transfers that are added up in memory; beyond that, what has been added up is put aside and
+/// joined at the end. So many stay in the cache, and packets of a transfer come close together.
+const MAX_OPEN: usize = 1 << 12;
 
 /// Which launch of which block of which queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +65,7 @@ struct Aside {
 
 impl Key for Aside {
     type Span = NoBytes;
-    const MAX_LEN: usize = 1 + 5 + 10 + 10 + 10 + 10 + 10 + 2 + 3;
+    const MAX_LEN: usize = 1 + 5 + 10 + 10 + 8 + 8 + 10 + 2 + 2;
 
     fn put(&self, out: &mut Vec<u8>) {
         let Self { launch, number, part } = self;
@@ -72,24 +73,24 @@ impl Key for Aside {
         out.put_varint(u64::from(launch.block));
         out.put_varint(launch.launch);
         out.put_varint(*number);
-        out.put_signed(part.start_ps);
-        out.put_signed(part.end_ps);
+        out.extend_from_slice(&part.start_ps.to_le_bytes());
+        out.extend_from_slice(&part.end_ps.to_le_bytes());
         out.put_varint(part.size_bytes);
         out.push(part.first_engine);
         out.push(part.engine);
-        out.put_varint(u64::from(part.crc));
+        out.extend_from_slice(&part.crc.to_le_bytes());
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
         let launch = Launch { queue: cursor.u8()?, block: cursor.varint_u32()?, launch: cursor.varint()? };
         let number = cursor.varint()?;
         let part = Part {
-            start_ps: cursor.signed()?,
-            end_ps: cursor.signed()?,
+            start_ps: cursor.u64()?.cast_signed(),
+            end_ps: cursor.u64()?.cast_signed(),
             size_bytes: cursor.varint()?,
             first_engine: cursor.u8()?,
             engine: cursor.u8()?,
-            crc: u16::try_from(cursor.varint_u32()?).map_err(|_| cursor.corrupt())?,
+            crc: cursor.u16()?,
         };
         Ok(Self { launch, number, part })
     }
@@ -205,7 +206,7 @@ impl<'s> Adder<'s> {
         let mut parts = self.aside.finish()?;
         let mut transfers = self.space.sorter(4);
         let mut sum: Option<Aside> = None;
-        while let Some(next) = parts.next()? {
+        while let Some(&next) = parts.next()? {
             match &mut sum {
                 Some(sum) if sum.launch == next.launch => sum.part.add(&next.part),
                 _ => sum.replace(next).map_or(Ok(()), |done| transfers.push(done.into()))?,
@@ -233,27 +234,27 @@ pub struct Transfer {
 
 impl Key for Transfer {
     type Span = NoBytes;
-    const MAX_LEN: usize = 10 + 10 + 10 + 1 + TriggerStart::MAX_LEN + 5 + 5;
+    const MAX_LEN: usize = 8 + 8 + 10 + 1 + TriggerStart::MAX_LEN + 5 + 4;
 
     fn put(&self, out: &mut Vec<u8>) {
-        out.put_signed(self.start_ps);
-        out.put_signed(self.end_ps);
+        out.extend_from_slice(&self.start_ps.to_le_bytes());
+        out.extend_from_slice(&self.end_ps.to_le_bytes());
         out.put_varint(self.size_bytes);
         out.push(u8::from(self.trigger.is_some()));
         if let Some(trigger) = &self.trigger {
             trigger.put(out);
         }
         out.put_varint(u64::from(self.key.track.0));
-        out.put_varint(u64::from(self.key.arrival));
+        out.extend_from_slice(&self.key.arrival.to_le_bytes());
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
         Ok(Self {
-            start_ps: cursor.signed()?,
-            end_ps: cursor.signed()?,
+            start_ps: cursor.u64()?.cast_signed(),
+            end_ps: cursor.u64()?.cast_signed(),
             size_bytes: cursor.varint()?,
             trigger: if cursor.u8()? == 0 { None } else { Some(TriggerStart::take(cursor)?) },
-            key: SliceKey { track: TrackId(cursor.varint_u32()?), arrival: cursor.varint_u32()? },
+            key: SliceKey { track: TrackId(cursor.varint_u32()?), arrival: cursor.u32()? },
         })
     }
 }
@@ -274,7 +275,7 @@ impl<'p, 's> TransferCursor<'p, 's> {
     /// Those of the scratch space.
     pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
         let mut reader = transfers.read();
-        Ok(Self { next: reader.next()?, reader })
+        Ok(Self { next: reader.next()?.copied(), reader })
     }
 
     /// The next transfer, if it is wanted.
@@ -283,7 +284,7 @@ impl<'p, 's> TransferCursor<'p, 's> {
     /// Those of the scratch space.
     pub fn next_if(&mut self, wanted: impl FnOnce(&Transfer) -> bool) -> Result<Option<Transfer>, Error> {
         let Some(next) = self.next.take_if(|next| wanted(next)) else { return Ok(None) };
-        self.next = self.reader.next()?;
+        self.next = self.reader.next()?.copied();
         Ok(Some(next))
     }
 }

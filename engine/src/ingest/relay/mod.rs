@@ -153,11 +153,14 @@ impl<'a> Relay<'a> {
         Ok(self.warnings)
     }
 
+    #[cold]
     fn carry(&mut self) -> Result<()> {
         self.batch = self.carrier.carry(std::mem::take(&mut self.batch))?;
         Ok(())
     }
 
+    /// Inline, so that a call is made where it stays: a copy waits until all its parts are written.
+    #[inline(always)]
     fn call(&mut self, call: Call) -> Result<()> {
         self.batch.calls.push(call);
         let is_full = self.batch.calls.len() == BATCH_CALLS || self.batch.texts.len() >= BATCH_TEXT_BYTES;
@@ -209,16 +212,16 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Counts a slice and holds its fields.
-    fn hold_slice(&mut self, slice: &SliceRecord<'_>) -> Result<(SliceKey, Slice)> {
-        let &SliceRecord { track, start_ps, duration_ps, name, form, fields } = slice;
-        let key = SliceKey { track, arrival: self.count(track)? };
-        let fields =
-            u32::try_from(self.hold(fields)).map_err(|_| Error::Invalid { what: "too many fields" })?;
-        Ok((key, Slice { track, start_ps, duration_ps, name, form, fields }))
+    /// Counts a slice and holds its fields; returns how many there are.
+    #[inline(always)]
+    fn hold_slice(&mut self, slice: &SliceRecord<'_>) -> Result<(SliceKey, u32)> {
+        let key = SliceKey { track: slice.track, arrival: self.count(slice.track)? };
+        let fields = self.hold(slice.fields);
+        Ok((key, u32::try_from(fields).map_err(|_| Error::Invalid { what: "too many fields" })?))
     }
 
     /// Counts an event on a track; returns its number there.
+    #[inline(always)]
     fn count(&mut self, track: TrackId) -> Result<u32> {
         let rows =
             self.tracks.get_mut(track.0 as usize).ok_or(Error::Invalid { what: "an unknown track" })?;
@@ -288,8 +291,9 @@ impl Sink for Relay<'_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        let (key, slice) = self.hold_slice(slice)?;
-        self.call(Call::Slice(slice))?;
+        let (key, fields) = self.hold_slice(slice)?;
+        let &SliceRecord { track, start_ps, duration_ps, name, form, .. } = slice;
+        self.call(Call::Slice(Slice { track, start_ps, duration_ps, name, form, fields }))?;
         Ok(key)
     }
 
@@ -308,7 +312,9 @@ impl Sink for Relay<'_> {
 
     fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         self.hold_numbers(filled)?;
-        let (key, slice) = self.hold_slice(slice)?;
+        let (key, fields) = self.hold_slice(slice)?;
+        let &SliceRecord { track, start_ps, duration_ps, name, form, .. } = slice;
+        let slice = Slice { track, start_ps, duration_ps, name, form, fields };
         self.call(Call::SliceBy(filled.template, slice))?;
         Ok(key)
     }
