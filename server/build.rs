@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn watch(root: &Path, dist: &Path, is_release: bool) {
     println!("cargo::rerun-if-changed=build.rs");
     if is_release {
-        for source in ["frontend", "engine/src", "Trunk.toml", "Cargo.lock"] {
+        for source in ["frontend", "engine/src", "capture/src", "Trunk.toml", "Cargo.lock"] {
             println!("cargo::rerun-if-changed={}", root.join(source).display());
         }
     } else if dist.is_dir() {

@@ -18,8 +18,9 @@ use nprof_benches::repeated::{self, Repeated};
 use nprof_benches::tally::Tally;
 use nprof_benches::traces;
 use nprof_benches::usage::{self, Usage};
-use nprof_capture::formats::detect::{Format, HEAD_LEN, detect};
 use nprof_capture::formats::{ntff, trace_event};
+use nprof_capture::importer::claims;
+use nprof_capture::probe::HEAD_LEN;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{Taking, write_segment_while};
@@ -127,7 +128,8 @@ fn ingest(nprof: &Path, name: &str, size_bytes: u64) -> Result<()> {
 /// Reads a file into a segment, with the builder on a thread of its own.
 fn segment(trace: &Path, path: &Path) -> Result<()> {
     let bytes = std::fs::read(trace)?;
-    let is_ntff = matches!(detect(&bytes[..bytes.len().min(HEAD_LEN)])?, Format::Ntff);
+    let claims = claims(&bytes[..bytes.len().min(HEAD_LEN)]);
+    let is_ntff = claims.first().context("this is no trace")?.importer.name == "ntff";
     let mut built = None;
     let usage = usage::of_work(|| {
         let written = write_segment_while(

@@ -3,13 +3,13 @@
 //! Keys, white space, arguments and unbound flows stay as they are. Metadata events come once.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use nprof_capture::formats::input::Input;
+use nprof_capture::archive::{FileBytes, InMemory, open};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -110,7 +110,9 @@ impl Repeated {
     /// If the file cannot be read or is no JSON with events.
     pub fn open(path: &Path) -> Result<Self> {
         let mut text = String::new();
-        Input::new(File::open(path)?)?.read_to_string(&mut text)?;
+        let file = FileBytes::new(Arc::new(std::fs::read(path)?));
+        let opened = open("trace", file, &InMemory);
+        opened.leaves.first().context("no file")?.reader().read_to_string(&mut text)?;
         let raw: Vec<Range<usize>> = {
             let array = || serde_json::from_str::<Vec<&RawValue>>(&text);
             let events = serde_json::from_str::<Document<'_>>(&text).map(|document| document.events);

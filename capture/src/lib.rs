@@ -1,7 +1,21 @@
-//! How a profile comes in: readers of trace formats, clocks, devices.
+//! How a profile comes in: recognising inputs, readers of trace formats, clocks, devices.
+//!
+//! Without the feature `read` only the recognition is here. The page takes that: it sees the first
+//! bytes of files and decides which of them make one profile.
 
 #![warn(missing_docs)]
 
+#[cfg(feature = "read")]
+pub mod archive;
+#[cfg(feature = "read")]
 pub mod clock;
+#[cfg(feature = "read")]
 pub mod device;
+#[cfg(feature = "read")]
+pub mod files;
+#[cfg(feature = "read")]
 pub mod formats;
+pub mod importer;
+pub mod inputs;
+mod json;
+pub mod probe;

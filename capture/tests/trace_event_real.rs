@@ -4,12 +4,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test and its helpers")]
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
-use nprof_capture::formats::input::Input;
+use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::formats::trace_event;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, OwnedValue, TrackId, TrackKind, WarningKind};
@@ -127,7 +127,8 @@ fn content(segment: &Segment<Vec<u8>>, id: TrackId, track: &TrackMeta) -> Track 
 
 fn check(path: &Path, expected: Option<Counts>) {
     let mut bytes = Vec::new();
-    Input::new(File::open(path).unwrap()).unwrap().read_to_end(&mut bytes).unwrap();
+    let file = FileBytes::new(Arc::new(std::fs::read(path).unwrap()));
+    open("trace", file, &InMemory).leaves[0].reader().read_to_end(&mut bytes).unwrap();
     let Some(segment) = stored(&bytes) else {
         assert!(expected.is_none(), "{}: refused, although Python reads it", path.display());
         return;

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nprof_capture::formats::neuron::json;
+use nprof_capture::formats::neuron_json;
 use nprof_engine::fixture::Recorder;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;
-    let _ = json::read(&mut input, &mut Recorder::default(), &mut |_| {});
+    let _ = neuron_json::read(&mut input, &mut Recorder::default(), &mut |_| {});
 });

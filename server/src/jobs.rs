@@ -7,8 +7,9 @@ use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
 use crate::error::ApiError;
-use crate::ingest::{self, IngestError, Meter, Named, Settings, Stage};
+use crate::ingest::{self, IngestError, Named, Settings};
 use crate::store::{Profile, Staging, Store};
+use crate::work::{Meter, Stage};
 
 /// Ended jobs that can still be asked for.
 const MAX_ENDED: usize = 100;

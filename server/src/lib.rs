@@ -24,3 +24,4 @@ pub mod summary;
 pub mod terminal;
 pub mod verify;
 pub mod warnings;
+pub mod work;

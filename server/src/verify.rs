@@ -7,9 +7,10 @@ use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::query::{Finding, PartName};
 use serde::Serialize;
 
-use crate::ingest::{IngestError, Meter, Stage};
+use crate::ingest::IngestError;
 use crate::store::{Profile, RankFile, Store};
 use crate::summary::{Kept, kept};
+use crate::work::{Meter, Stage};
 
 /// The part of a damage that costs no data: the metrics are computed anew.
 pub const KEPT_SUMMARY: &str = "summary";

@@ -7,6 +7,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nprof_capture::archive::fixture::{gzip, tar, zip, zstd};
 use nprof_capture::device::simulated::{self, Settings};
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::engine::Engine;
@@ -57,6 +58,7 @@ fn main() -> Result<()> {
     }
     write(&directory, "ntff", &traces)?;
     write(&directory, "neff", &programs)?;
+    write(&directory, "inputs", &inputs(&traces[0]))?;
     let segments = [simulated_segment(60)?, event_segment()?, simulated_segment(LARGE_EVENTS)?];
     write(&directory, "segment", &segment_inputs(&segments))?;
     write(&directory, "tile", &messages(&segments)?)
@@ -93,6 +95,17 @@ fn programs() -> Vec<Vec<u8>> {
     let (header, members) = (neff::header(), neff::members());
     let packed = neff::gzip(&members);
     vec![[&header[..], &packed].concat(), [&header[..], &members].concat(), packed, members]
+}
+
+/// Traces in packings and archives.
+fn inputs(trace: &[u8]) -> Vec<Vec<u8>> {
+    let entries: [(&str, &[u8]); 3] = [
+        ("rank_0.json", EVENTS.as_bytes()),
+        ("x/rank_1.json.gz", &gzip(EVENTS.as_bytes())),
+        ("a.ntff", trace),
+    ];
+    let (zip, tar) = (zip(&entries), tar(&entries));
+    vec![gzip(EVENTS.as_bytes()), zstd(trace), gzip(&tar), zstd(&zip), zip, tar]
 }
 
 fn simulated_segment(events_per_rank: u64) -> Result<Vec<u8>> {

@@ -1,6 +1,5 @@
 //! The components, and the pure functions beside them that need no browser.
 
-pub mod batch;
 pub mod format;
 pub mod json;
 pub mod label;

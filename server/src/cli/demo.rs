@@ -13,10 +13,9 @@ use super::StorePlace;
 use super::ingest::{NamingArgs, ready, report};
 use super::progress::watched;
 use super::serve::{PlaceArgs, runtime, serve};
-use crate::ingest::{
-    Identity, IngestError, Ingested, Meter, RankSource, Settings, Stage, already_there, build, publish,
-};
+use crate::ingest::{Identity, IngestError, Ingested, Settings, TraceSource, already_there, build, publish};
 use crate::store::Store;
+use crate::work::{Meter, Stage};
 
 /// Keeps the ids of simulated captures apart from those of files.
 const DOMAIN: &str = "nprof simulated 1";
@@ -87,13 +86,14 @@ fn simulate(
         return Ok(ingested);
     }
     meter.begin(Stage::Reading, 0);
-    let sources: Vec<RankSource<'_>> = (0..simulation.ranks)
+    let sources: Vec<TraceSource<'_>> = (0..simulation.ranks)
         .map(|rank| {
             let place = PathBuf::from(format!("simulated rank {rank}"));
-            RankSource {
+            TraceSource {
                 rank: Some(rank),
                 inputs: vec![place.display().to_string()],
-                fill: Box::new(move |sink, _| {
+                fill: Box::new(move |sinks, _| {
+                    let Some(sink) = sinks.rank(0) else { return Ok(()) };
                     capture(simulation, rank, sink, &mut |_| {}).map_err(|source| IngestError::Segment {
                         path: PathBuf::from(format!("simulated rank {rank}")),
                         source,
@@ -122,5 +122,5 @@ fn identity(simulation: &Simulation) -> Identity {
         [only] => only,
         _ => ProfileId::new(RankCount::Several, hash(&text)),
     };
-    Identity { profile, ranks: each, input_bytes: 0 }
+    Identity { profile, traces: each, input_bytes: 0 }
 }

@@ -7,13 +7,15 @@ use clap::Args;
 
 use super::progress::watched;
 use super::{StorePlace, size, warn};
-use crate::ingest::{Ingested, Meter, Named, Novelty, Settings, run};
+use crate::ingest::{Ingested, Named, Novelty, Settings, run};
 use crate::store::{Existing, Slug, Store};
+use crate::work::Meter;
 
 const EXAMPLES: &str = "\
 Examples:
   nprof ingest trace.json.gz
   nprof ingest file.neff profile.ntff
+  nprof ingest job.tar.zst                 one rank a trace inside; zip and tar, packed or not
   nprof ingest rank0.json rank1.json --display-name \"two ranks\"
   nprof ingest session_dir/ --db-bucket run-7 --force";
 
@@ -21,7 +23,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct IngestArgs {
-    /// Trace files, a NEFF beside them, or directories with one trace a rank
+    /// Trace files, a NEFF beside them, or directories and archives with one trace a rank
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use crate::ending::EndSignals;
-use crate::ingest::{Meter, Stage};
+use crate::work::{Meter, Stage};
 
 /// The bar takes what the terminal leaves: 16 characters of 80.
 const OF_BYTES: &str = "{msg:<11} [{wide_bar}] {prefix} {eta:>4} left";

@@ -7,9 +7,9 @@ use clap::Args;
 
 use super::progress::watched;
 use super::{StorePlace, size};
-use crate::ingest::Meter;
 use crate::terminal::visible;
 use crate::verify::{KEPT_SUMMARY, Verified, verify};
+use crate::work::Meter;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -23,6 +23,7 @@ Examples:
   nprof view -n file.neff -s profile.ntff             ingest, serve, print the address
   nprof view -d session_dir/                          one rank per profile_rank_<i>.ntff
   nprof view trace.json.gz --open                     any supported file; opens the browser
+  nprof view job.zip                                  one rank per trace inside; tar, gzip, zstd too
   nprof view -s profile.ntff --ingest-only            only put it into the store
   nprof view -s profile.ntff --output-format json --output-file out.json
   nprof view -s profile.ntff --output-format summary-text
@@ -42,7 +43,7 @@ pub(super) struct ViewArgs {
     /// A directory with one trace a rank: profile_rank_<i>.ntff, else other NTFF, else JSON traces
     #[arg(short = 'd', long, value_name = "DIR", conflicts_with = "session_file")]
     session_dir: Option<PathBuf>,
-    /// Traces of any supported format; several become the ranks of one profile
+    /// Traces of any supported format, and archives of them; several become the ranks of one profile
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

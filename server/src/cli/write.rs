@@ -13,9 +13,10 @@ use crate::export::cut::PartOf;
 use crate::export::html::Html;
 use crate::export::perfetto::{self, Flows};
 use crate::export::{json, summary};
-use crate::ingest::{IngestError, Inputs, Meter, Metered, Named, Settings, Stage, Staged, identify, stage};
+use crate::ingest::{DiskSpool, IngestError, Inputs, Named, Settings, Staged, identify, stage};
 use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
+use crate::work::{Meter, Metered, Stage};
 
 /// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +51,6 @@ pub(super) fn write_trace(
     destination: &Destination,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let inputs = named.inputs()?;
     let meter = Meter::default();
     let mut said = Vec::new();
     let mut put = |profile: &Profile| {
@@ -68,7 +68,8 @@ pub(super) fn write_trace(
             }
             Ok(Source::Staged(Box::new(stage(store, inputs, identity, &settings, &meter)?)))
         };
-        match inputs.reading(read)? {
+        let tmp = store.tmp();
+        match named.inputs(&DiskSpool::new(&tmp, &meter))?.reading(read)? {
             Source::Stored(profile) => put(&profile),
             Source::Staged(staged) => put(&staged.profile()),
         }

@@ -13,8 +13,8 @@ use nprof_engine::query::{Cut, KeptTracks, active_span};
 
 use crate::export::tracks::Tracks;
 use crate::export::{ExportError, open};
-use crate::ingest::Meter;
 use crate::store::{Manifest, Profile, RankFile, Staging, Store};
+use crate::work::Meter;
 
 /// The part of a profile that is exported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

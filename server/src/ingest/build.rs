@@ -1,34 +1,28 @@
-//! Building the segments of a profile, two ranks at a time.
+//! Building a profile: its segments, then what follows from all of them.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use jiff::Timestamp;
-use nprof_engine::base::ProfileId;
+use nprof_capture::importer::Sinks;
+use nprof_capture::inputs::{Numbers, numbered};
 use nprof_engine::exec::Cancel;
-use nprof_engine::ingest::{BuildOptions, Built};
-use nprof_engine::model::Sink;
-use nprof_engine::native::{OpenError, SegmentFile, Taking, WriteError, write_segment_while};
+use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::spill::Space;
 use nprof_engine::wire::catalog::NameSlot;
 
-use super::counted::Counted;
 use super::identity::Identity;
-use super::inputs::numbered;
-use super::meter::Meter;
+use super::passes::{self, RankBuilt};
 use super::{IngestError, Result, Settings};
 use crate::store::{FORMAT, Manifest, Profile, RankFile, Staging, Store};
+use crate::work::Meter;
 
-/// Ranks that are built at the same time. Two of them share the memory that one would take.
-const MAX_THREADS: usize = 2;
-
-/// Where the events of a rank come from.
-pub struct RankSource<'a> {
-    /// Its number, where it is known before it is read.
+/// Where the events of one rank come from, or of several that lie in one trace.
+pub struct TraceSource<'a> {
+    /// The rank's number, if it is known before the trace is read.
     pub rank: Option<u32>,
     /// The names of its files, for people.
     pub inputs: Vec<String>,
@@ -38,8 +32,9 @@ pub struct RankSource<'a> {
     pub fill: Fill<'a>,
 }
 
-/// Hands the events of a rank to a sink. The space is for what must be sorted before.
-pub type Fill<'a> = Box<dyn Fn(&mut dyn Sink, Space<'_>) -> Result<()> + Send + Sync + 'a>;
+/// Hands the events of a trace to the sinks of its ranks. The space is for what must be sorted
+/// before. A trace of several ranks is read once for each.
+pub type Fill<'a> = Box<dyn Fn(&mut dyn Sinks, Space<'_>) -> Result<()> + Send + Sync + 'a>;
 
 /// A profile that is complete but not yet in the store.
 #[derive(Debug)]
@@ -65,7 +60,7 @@ impl Staged {
 /// That of the first rank that fails; the others are stopped then. Nothing is left behind.
 pub fn build(
     store: &Store,
-    sources: &[RankSource<'_>],
+    sources: &[TraceSource<'_>],
     settings: &Settings,
     meter: &Meter,
     identify: impl FnOnce(Cancel<'_>) -> Result<Identity> + Send,
@@ -75,22 +70,23 @@ pub fn build(
     let (built, identity) = thread::scope(|scope| {
         let is_cancelled = || failed.load(Ordering::Relaxed) || meter.is_cancelled();
         let identity = scope.spawn(move || identify(Cancel::when(&is_cancelled)));
-        let built = build_all(&staging, sources, meter);
+        let built = passes::build_all(&staging, sources, meter);
         failed.store(built.is_err(), Ordering::Relaxed);
         (built, identity.join().unwrap_or(Err(IngestError::Died)))
     });
     let (built, identity) = (built?, identity?);
-    let wanted: Vec<Option<u32>> =
-        sources.iter().zip(&built).map(|(source, built)| source.rank.or(built.rank.rank)).collect();
-    let (numbers, moved) = numbered(&wanted);
+    let wishes: Vec<Option<u32>> = built
+        .iter()
+        .map(|of| sources[of.trace].rank.filter(|_| of.nth == 0).or(of.built.rank.rank))
+        .collect();
+    let numbers = numbered(&wishes);
     let mut ranks = Vec::new();
-    for (at, ((source, built), rank)) in sources.iter().zip(&built).zip(numbers).enumerate() {
-        let taken = moved.iter().find(|(of, _)| *of == at).map(|(_, wish)| *wish);
-        let file = rank_file((rank, taken), identity.ranks[at], source, built);
+    for (at, of) in built.iter().enumerate() {
+        let file = rank_file(at, &numbers, &identity, &sources[of.trace], of);
         // Ranks are built under their position: their numbers are known only now.
         let dir = staging.profile_dir();
-        std::fs::rename(dir.join(part_name(at)), dir.join(&file.file))
-            .map_err(|error| IngestError::Write { path: source.place.clone(), source: error })?;
+        std::fs::rename(dir.join(of.part_name()), dir.join(&file.file))
+            .map_err(|source| IngestError::Write { path: sources[of.trace].place.clone(), source })?;
         ranks.push(file);
     }
     // By number from here on: nothing of a profile follows from the order of its files.
@@ -106,7 +102,7 @@ pub fn build(
         title: None,
         created: Timestamp::now(),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
-        source: built.first().map(|built| built.rank.source.clone()).unwrap_or_default(),
+        source: built.first().map(|of| of.built.rank.source.clone()).unwrap_or_default(),
         input_bytes: Some(identity.input_bytes),
         warnings: kinds_of_warnings(&built, &ranks),
         ranks,
@@ -148,27 +144,25 @@ fn note_clocks(ranks: &mut [RankFile]) {
 }
 
 /// How many different things went wrong: a kind that comes a thousand times, or in each rank, is one.
-fn kinds_of_warnings(built: &[Built], ranks: &[RankFile]) -> u64 {
-    let of_segments = built.iter().flat_map(|built| &built.warnings).map(|w| (Some(w.kind), w.what.as_str()));
+fn kinds_of_warnings(built: &[RankBuilt], ranks: &[RankFile]) -> u64 {
+    let of_segments = built.iter().flat_map(|of| &of.built.warnings).map(|w| (Some(w.kind), w.what.as_str()));
     let of_ranks = ranks.iter().flat_map(|rank| &rank.notes).map(|note| (None, note.as_str()));
     of_segments.chain(of_ranks).collect::<HashSet<_>>().len() as u64
 }
 
-fn part_name(at: usize) -> String {
-    format!("part_{at}.nseg")
-}
-
 fn rank_file(
-    (rank, taken): (u32, Option<u32>),
-    id: ProfileId,
-    source: &RankSource<'_>,
-    built: &Built,
+    at: usize,
+    numbers: &Numbers,
+    identity: &Identity,
+    source: &TraceSource<'_>,
+    RankBuilt { trace, nth, built }: &RankBuilt,
 ) -> RankFile {
+    let rank = numbers.ranks[at];
+    let moved = numbers.moved.iter().filter(|moved| moved.at == at);
     let note = |wish| format!("rank {wish} is taken by another file; this one became rank {rank}");
-    let notes: Vec<String> = taken.map(note).into_iter().collect();
     RankFile {
         rank,
-        id: id.to_string(),
+        id: identity.of_rank(*trace, *nth).to_string(),
         file: format!("rank_{rank}.nseg"),
         size_bytes: built.bytes,
         content: built.content.clone(),
@@ -180,81 +174,7 @@ fn rank_file(
         end_ps: built.end_ps,
         origin_unix_ns: built.rank.origin_unix_ns,
         active_ps: None,
-        notes,
+        notes: moved.map(|moved| note(moved.wish)).collect(),
         left_out: Vec::new(),
-    }
-}
-
-/// Builds every rank; the results are in the order of the sources.
-fn build_all(staging: &Staging, sources: &[RankSource<'_>], meter: &Meter) -> Result<Vec<Built>> {
-    let threads = sources.len().clamp(1, MAX_THREADS);
-    let whole = BuildOptions::default();
-    let options = BuildOptions {
-        sort_bytes: whole.sort_bytes / threads,
-        dictionary_bytes: whole.dictionary_bytes / threads,
-        group_bytes: whole.group_bytes / threads,
-        reader_bytes: whole.reader_bytes / threads,
-    };
-    // Several ranks keep the cores busy as they are.
-    let taking = if threads == 1 { Taking::Beside } else { Taking::Reader };
-    let next = AtomicUsize::new(0);
-    // The first failure ends the others: a large rank must not delay the report about a small one.
-    let failure: Mutex<Option<IngestError>> = Mutex::new(None);
-    let failed = AtomicBool::new(false);
-    let is_cancelled = || meter.is_cancelled() || failed.load(Ordering::Relaxed);
-    let results: Mutex<Vec<Option<Built>>> = Mutex::new(sources.iter().map(|_| None).collect());
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while !is_cancelled() {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(source) = sources.get(at) else { break };
-                    match build_one(
-                        staging,
-                        at,
-                        source,
-                        (options, taking),
-                        (meter, Cancel::when(&is_cancelled)),
-                    ) {
-                        Ok(built) => {
-                            results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(built);
-                        }
-                        Err(error) => {
-                            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                            failed.store(true, Ordering::Relaxed);
-                        }
-                    }
-                }
-            });
-        }
-    });
-    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
-    }
-    if meter.is_cancelled() {
-        return Err(IngestError::Cancelled);
-    }
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().map(|built| built.ok_or(IngestError::Died)).collect()
-}
-
-fn build_one(
-    staging: &Staging,
-    at: usize,
-    source: &RankSource<'_>,
-    (options, taking): (BuildOptions, Taking),
-    (meter, cancel): (&Meter, Cancel<'_>),
-) -> Result<Built> {
-    let path = staging.profile_dir().join(part_name(at));
-    let fill = |sink: &mut dyn Sink, space: Space<'_>| (source.fill)(&mut Counted::new(sink, meter), space);
-    let built = write_segment_while(&path, options, taking, cancel, fill);
-    let place = || source.place.clone();
-    match built {
-        // However it ended: what it complains of is that nobody wanted it to go on.
-        _ if meter.is_cancelled() => Err(IngestError::Cancelled),
-        Ok(built) => Ok(built),
-        Err(WriteError::Read(error)) => Err(error),
-        Err(WriteError::Io(source)) => Err(IngestError::Write { path: place(), source }),
-        Err(WriteError::Engine(source)) => Err(IngestError::Segment { path: place(), source }),
     }
 }

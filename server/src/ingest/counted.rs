@@ -6,7 +6,7 @@ use nprof_engine::model::{
     TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind,
 };
 
-use super::meter::Meter;
+use crate::work::Meter;
 
 /// Events between two looks at the meter: threads then do not fight for its cache line.
 const STRIDE: u64 = 1024;

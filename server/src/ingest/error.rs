@@ -16,11 +16,20 @@ pub enum IngestError {
     NoInput,
     /// A directory has nothing for us.
     #[error(
-        "{}: no trace in this directory; expected profile_rank_<i>.ntff, other .ntff, .json or .json.gz files",
+        "{}: no trace in this directory; expected NTFF, neuron-profile JSON or Trace Event JSON, packed or not",
         path.display()
     )]
     EmptyDirectory {
         /// The directory.
+        path: PathBuf,
+    },
+    /// An archive has nothing for us.
+    #[error(
+        "{}: no trace in this archive; expected NTFF, neuron-profile JSON or Trace Event JSON, packed or not",
+        path.display()
+    )]
+    EmptyArchive {
+        /// The archive.
         path: PathBuf,
     },
     /// A NEFF is a program, not a trace.
@@ -109,6 +118,7 @@ impl IngestError {
                 shorten(second);
             }
             Self::EmptyDirectory { path }
+            | Self::EmptyArchive { path }
             | Self::NeffAlone { path }
             | Self::Open { path, .. }
             | Self::NotAFile { path }

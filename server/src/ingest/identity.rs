@@ -1,19 +1,20 @@
 //! The identity of a profile: a hash of its inputs, so that the same inputs give the same id.
 //!
-//! A rank's hash is BLAKE3 over a domain text, then for each of its files its length in eight bytes, little endian,
-//! and its bytes. A profile of one rank has that hash; a profile of several has the hash of their hashes, in order of
-//! ranks. Ids show the first 20 bytes.
-
-use std::path::Path;
+//! A trace's hash is BLAKE3 over a domain text, then for each of its files its length in eight bytes,
+//! little endian, and its bytes as they lie there: a packed file's packed bytes, an archive entry's
+//! bytes within the archive. A profile of one trace has that hash; a profile of several has the hash of
+//! their hashes, in order of ranks. A rank of a trace that holds several has the hash of the trace's hash
+//! and the rank's place in it. Ids show the first 20 bytes.
 
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
 use nprof_engine::exec::Cancel;
 
-use super::inputs::RankInput;
-use super::mapped::Mapped;
-use super::meter::{Meter, Stage};
+use nprof_capture::inputs::Plan;
+
+use super::inputs::Inputs;
 use super::{IngestError, Result};
+use crate::work::{Meter, Stage};
 
 /// Bytes that are hashed at once: enough for all cores.
 const CHUNK_LEN: usize = 4 << 20;
@@ -21,14 +22,15 @@ const CHUNK_LEN: usize = 4 << 20;
 /// Keeps these hashes apart from those of the same bytes for another purpose.
 const RANK_DOMAIN: &[u8] = b"nprof rank 1\n";
 const PROFILE_DOMAIN: &[u8] = b"nprof profile 1\n";
+const PART_DOMAIN: &[u8] = b"nprof part 1\n";
 
 /// Who the inputs are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The profile's id.
     pub profile: ProfileId,
-    /// The ids that the ranks would have as profiles of their own, in the order of the inputs.
-    pub ranks: Vec<ProfileId>,
+    /// The ids that the traces would have as profiles of their own, in the order of the plans.
+    pub traces: Vec<ProfileId>,
     /// Bytes of all inputs; 0 where they are no files.
     pub input_bytes: u64,
 }
@@ -37,9 +39,9 @@ impl Identity {
     /// Reads all inputs, as a stage of its own.
     ///
     /// # Errors
-    /// Where one cannot be read, or the ingest is cancelled.
-    pub fn of(inputs: &[RankInput], meter: &Meter) -> Result<Self> {
-        meter.begin(Stage::Identifying, total_bytes(inputs)?);
+    /// If the ingest is cancelled.
+    pub fn of(inputs: &Inputs, meter: &Meter) -> Result<Self> {
+        meter.begin(Stage::Identifying, inputs.total_bytes());
         Self::read(inputs, |hasher, chunk| {
             hasher.update_rayon(chunk);
             meter.add_bytes(chunk.len() as u64);
@@ -50,18 +52,20 @@ impl Identity {
     /// Reads all inputs while other work goes on: on this core alone, until it is cancelled.
     ///
     /// # Errors
-    /// Where one cannot be read; `Cancelled` where it was ended.
-    pub fn beside(inputs: &[RankInput], cancel: Cancel<'_>) -> Result<Self> {
+    /// `Cancelled` if it was ended.
+    pub fn beside(inputs: &Inputs, cancel: Cancel<'_>) -> Result<Self> {
         Self::read(inputs, |hasher, chunk| {
             hasher.update(chunk);
             !cancel.is_cancelled()
         })
     }
 
-    fn read(inputs: &[RankInput], hash: impl Fn(&mut blake3::Hasher, &[u8]) -> bool) -> Result<Self> {
-        let hashes = inputs.iter().map(|input| rank_hash(input, &hash)).collect::<Result<Vec<_>>>()?;
-        let ranks: Vec<ProfileId> = hashes.iter().map(|hash| ProfileId::new(RankCount::One, *hash)).collect();
-        let profile = match ranks[..] {
+    fn read(inputs: &Inputs, hash: impl Fn(&mut blake3::Hasher, &[u8]) -> bool) -> Result<Self> {
+        let hashes =
+            inputs.plans.iter().map(|plan| trace_hash(inputs, plan, &hash)).collect::<Result<Vec<_>>>()?;
+        let traces: Vec<ProfileId> =
+            hashes.iter().map(|hash| ProfileId::new(RankCount::One, *hash)).collect();
+        let profile = match traces[..] {
             [only] => only,
             _ => {
                 let mut hasher = blake3::Hasher::new();
@@ -72,29 +76,36 @@ impl Identity {
                 ProfileId::new(RankCount::Several, shortened(&hasher))
             }
         };
-        Ok(Self { profile, ranks, input_bytes: total_bytes(inputs)? })
+        Ok(Self { profile, traces, input_bytes: inputs.total_bytes() })
+    }
+
+    /// The id of a rank: that of its trace, if it is the trace's only one.
+    #[must_use]
+    pub fn of_rank(&self, trace: usize, nth: usize) -> ProfileId {
+        let of_trace = self.traces[trace];
+        if nth == 0 {
+            return of_trace;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(PART_DOMAIN);
+        hasher.update(of_trace.to_string().as_bytes());
+        hasher.update(&(nth as u64).to_le_bytes());
+        ProfileId::new(RankCount::One, shortened(&hasher))
     }
 }
 
-/// Bytes of all files.
-pub(super) fn total_bytes(inputs: &[RankInput]) -> Result<u64> {
-    inputs.iter().flat_map(RankInput::files).map(size_bytes).sum()
-}
-
-/// Bytes of an input file.
-fn size_bytes(path: &Path) -> Result<u64> {
-    let meta = std::fs::metadata(path).map_err(|source| IngestError::open(path, source))?;
-    if meta.is_file() { Ok(meta.len()) } else { Err(IngestError::not_a_file(path)) }
-}
-
 /// `hash` takes a chunk and says whether to go on.
-fn rank_hash(input: &RankInput, hash: impl Fn(&mut blake3::Hasher, &[u8]) -> bool) -> Result<[u8; HASH_LEN]> {
+fn trace_hash(
+    inputs: &Inputs,
+    plan: &Plan,
+    hash: impl Fn(&mut blake3::Hasher, &[u8]) -> bool,
+) -> Result<[u8; HASH_LEN]> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(RANK_DOMAIN);
-    for path in input.files() {
-        hasher.update(&size_bytes(path)?.to_le_bytes());
-        let mapped = Mapped::open(path).map_err(|source| IngestError::open(path, source))?;
-        for chunk in mapped.bytes().chunks(CHUNK_LEN) {
+    for file in inputs.files_of(plan) {
+        let bytes = &file.leaf.packed;
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        for chunk in bytes.chunks(CHUNK_LEN) {
             if !hash(&mut hasher, chunk) {
                 return Err(IngestError::Cancelled);
             }
@@ -113,46 +124,56 @@ fn shortened(hasher: &blake3::Hasher) -> [u8; HASH_LEN] {
 mod tests {
     use std::path::PathBuf;
 
-    use super::*;
+    use nprof_capture::archive::InMemory;
 
-    fn input(trace: PathBuf, neff: Option<PathBuf>) -> RankInput {
-        RankInput { trace, neff, rank: None, chosen: super::super::inputs::Chosen::ByName }
+    use super::*;
+    use crate::ingest::Named;
+
+    fn inputs(traces: &[&PathBuf], neff: Option<&PathBuf>) -> Inputs {
+        let files = traces.iter().map(|path| (*path).clone()).collect();
+        Named { files, neff: neff.cloned(), ..Named::default() }.inputs(&InMemory).unwrap()
+    }
+
+    fn id(inputs: &Inputs) -> String {
+        Identity::of(inputs, &Meter::default()).unwrap().profile.to_string()
     }
 
     #[test]
     fn the_same_bytes_give_the_same_id_whatever_the_names() {
         let dir = tempfile::tempdir().unwrap();
-        let file = |name: &str, text: &str| {
+        let file = |name: &str, length: u8| {
             let path = dir.path().join(name);
-            std::fs::write(&path, text).unwrap();
+            std::fs::write(&path, [5, length, 0, 0, 0, 0, 0, 0, 0]).unwrap();
             path
         };
-        let [one, same, two] = [file("one", "x"), file("same", "x"), file("two", "y")];
-        let id = |inputs: &[RankInput]| Identity::of(inputs, &Meter::default()).unwrap().profile.to_string();
-        let alone = id(&[input(one.clone(), None)]);
+        let [one, same, two] = [file("one", 1), file("same", 1), file("two", 2)];
+        let alone = id(&inputs(&[&one], None));
         assert!(alone.starts_with("n_"));
-        assert_eq!(alone, id(&[input(same.clone(), None)]));
+        assert_eq!(alone, id(&inputs(&[&same], None)));
         let different = [
-            id(&[input(two.clone(), None)]),
-            id(&[input(one.clone(), Some(two.clone()))]),
-            id(&[input(one.clone(), None), input(two.clone(), None)]),
-            id(&[input(two, None), input(one.clone(), None)]),
+            id(&inputs(&[&two], None)),
+            id(&inputs(&[&one], Some(&two))),
+            id(&inputs(&[&one, &two], None)),
+            id(&inputs(&[&two, &one], None)),
             alone,
         ];
         let distinct: std::collections::HashSet<&String> = different.iter().collect();
         assert_eq!(distinct.len(), different.len());
         assert!(different[2].starts_with("p_"));
-        let several =
-            Identity::of(&[input(one.clone(), None), input(same, None)], &Meter::default()).unwrap();
-        assert_eq!(several.ranks[0], several.ranks[1]);
+        let several = Identity::of(&inputs(&[&one, &same], None), &Meter::default()).unwrap();
+        assert_eq!(several.traces[0], several.traces[1]);
+        assert_eq!(several.of_rank(0, 0), several.traces[0]);
+        assert_ne!(several.of_rank(0, 1), several.of_rank(0, 2));
     }
 
     #[test]
     fn what_is_no_file_is_refused_by_name() {
         let dir = tempfile::tempdir().unwrap();
-        for path in [dir.path().to_owned(), dir.path().join("missing")] {
-            let error = Identity::of(&[input(path.clone(), None)], &Meter::default()).unwrap_err();
-            assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
+        for (path, what) in [(dir.path().to_owned(), "no trace"), (dir.path().join("missing"), "cannot read")]
+        {
+            let named = Named { files: vec![path.clone()], ..Named::default() };
+            let error = named.inputs(&InMemory).err().unwrap().to_string();
+            assert!(error.starts_with(&path.display().to_string()) && error.contains(what), "{error}");
         }
     }
 }

@@ -5,24 +5,31 @@ mod ahead;
 mod build;
 mod counted;
 mod error;
-mod format;
+mod files;
 mod identity;
 mod inputs;
 mod mapped;
-mod meter;
 mod origin;
+mod passes;
 
-pub use build::{RankSource, Staged, build};
+pub use build::{Staged, TraceSource, build};
 pub use error::{IngestError, Result};
+pub use files::DiskSpool;
 pub use identity::Identity;
-pub use inputs::{Chosen, Inputs, Named, RankInput, numbered};
-pub use meter::{Meter, Metered, Stage};
+pub use inputs::{Chosen, InputFile, Inputs, Named};
 
-use std::path::Path;
+use std::cell::Cell;
 
+use nprof_capture::files::Job;
+use nprof_capture::formats::trace_event::Origin;
+use nprof_capture::importer::Sinks;
+use nprof_capture::inputs::Plan;
 use nprof_engine::exec::Cancel;
+use nprof_engine::spill::Space;
 
+use self::files::InputFiles;
 use crate::store::{Existing, Profile, Slug, Store};
+use crate::work::{Meter, Stage};
 
 /// What the user wants of the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,7 +76,8 @@ pub enum Novelty {
 /// # Errors
 /// Where an input cannot be read, the store cannot be written, or the ingest is cancelled. The store is unchanged then.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
-    named.inputs()?.reading(|inputs| {
+    let tmp = store.tmp();
+    named.inputs(&DiskSpool::new(&tmp, meter))?.reading(|inputs| {
         let identity = identify(store, inputs, settings, meter)?;
         if let Some(identity) = &identity {
             let id = identity.profile.to_string();
@@ -78,7 +86,7 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
             }
             // A file of a directory may turn out to be no trace, and the profile to be another:
             // publishing checks again.
-            let is_certain = inputs.ranks.iter().all(|input| input.chosen == Chosen::ByName);
+            let is_certain = inputs.files.iter().all(|file| file.chosen == Chosen::ByName);
             if let Some(slug) = settings.slug.as_ref().filter(|_| is_certain) {
                 store.check_name(slug, &id, settings.existing)?;
             }
@@ -98,13 +106,12 @@ pub fn identify(
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Option<Identity>> {
-    let ranks = &inputs.ranks;
-    may_be_there(store, ranks, settings)?.then(|| Identity::of(ranks, meter)).transpose()
+    may_be_there(store, inputs, settings)?.then(|| Identity::of(inputs, meter)).transpose()
 }
 
 /// Whether the store may have these inputs already, or another profile by the name they shall have.
-fn may_be_there(store: &Store, inputs: &[RankInput], settings: &Settings) -> Result<bool> {
-    let bytes = identity::total_bytes(inputs)?;
+fn may_be_there(store: &Store, inputs: &Inputs, settings: &Settings) -> Result<bool> {
+    let bytes = inputs.total_bytes();
     let may_be = |profile: &Profile| {
         let manifest = &profile.manifest;
         let has_name = settings.slug.as_ref().is_some_and(|slug| manifest.has_name(slug.as_str()));
@@ -124,19 +131,20 @@ pub fn stage(
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Staged> {
-    let ranks = &inputs.ranks;
-    meter.begin(Stage::Reading, identity::total_bytes(ranks)?);
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let origins = origin::origins(ranks, meter);
-    let sources = ranks.iter().zip(origins).map(|(input, origin)| RankSource {
-        rank: input.rank,
-        inputs: input.files().map(name).collect(),
-        place: input.trace.clone(),
-        fill: Box::new(move |sink, space| format::read(input, origin, (sink, space), meter)),
+    meter.begin(Stage::Reading, inputs.total_bytes());
+    let tmp = store.tmp();
+    let files = InputFiles { inputs, spool: DiskSpool::new(&tmp, meter), meter };
+    let files = &files;
+    let origins = origin::origins(inputs, meter);
+    let sources = inputs.plans.iter().zip(origins).map(|(plan, origin)| TraceSource {
+        rank: plan.rank,
+        inputs: inputs.files_of(plan).map(|file| file.leaf.candidate.name.clone()).collect(),
+        place: inputs.place(plan).to_owned(),
+        fill: Box::new(move |sinks, space| read(files, plan, origin, space, sinks)),
     });
     let identify = |cancel: Cancel<'_>| match identity {
         Some(identity) => Ok(identity),
-        None => Identity::beside(ranks, cancel),
+        None => Identity::beside(inputs, cancel),
     };
     let mut staged = build(store, &sources.collect::<Vec<_>>(), settings, meter, identify)?;
     staged.manifest.title.clone_from(&inputs.title);
@@ -145,6 +153,33 @@ pub fn stage(
         staged.manifest.warnings += inputs.left_out.len() as u64;
     }
     Ok(staged)
+}
+
+/// Reads the files of a plan.
+fn read(
+    files: &InputFiles<'_>,
+    plan: &Plan,
+    origin: Option<Origin>,
+    space: Space<'_>,
+    sinks: &mut dyn Sinks,
+) -> Result<()> {
+    let (inputs, meter) = (files.inputs, files.meter);
+    let beside = inputs.files_of(plan).skip(1);
+    meter.add_bytes(beside.map(|file| file.leaf.packed.len() as u64).sum());
+    // The reader of a plain trace tells how far it is. Packed bytes are counted where they are unpacked.
+    let is_plain = inputs.files[plan.trace()].leaf.layers.is_empty();
+    let told = Cell::new(0);
+    let progress = |done: u64| {
+        if is_plain {
+            meter.add_bytes(done.saturating_sub(told.get()));
+            told.set(told.get().max(done));
+        }
+    };
+    let job = Job { plan, files, space, origin, progress: &progress };
+    (plan.importer.read)(&job, sinks).map_err(|fault| IngestError::Format {
+        path: inputs.files[fault.file].place.clone(),
+        source: fault.source,
+    })
 }
 
 /// Moves a staged profile into the store.
@@ -188,6 +223,10 @@ fn renamed(store: &Store, profile: Profile, settings: &Settings) -> Result<Profi
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use nprof_capture::archive::InMemory;
+
     use super::*;
 
     fn named(dir: &Path, file: &str, text: &str) -> Named {
@@ -204,15 +243,15 @@ mod tests {
         let first = named(dir.path(), "first.json", TRACE);
         let settings = Settings::default();
         let may_be = |named: &Named, settings: &Settings| {
-            may_be_there(&store, &named.inputs().unwrap().ranks, settings).unwrap()
+            may_be_there(&store, &named.inputs(&InMemory).unwrap(), settings).unwrap()
         };
         assert!(!may_be(&first, &settings), "the store is empty");
         let called = Settings { slug: Some("one".parse().unwrap()), ..Settings::default() };
         let ingested = run(&store, &first, &called, &Meter::default()).unwrap();
         // Found out beside the reading, it is the id that reading the inputs alone gives.
-        let identity = Identity::of(&first.inputs().unwrap().ranks, &Meter::default()).unwrap();
+        let identity = Identity::of(&first.inputs(&InMemory).unwrap(), &Meter::default()).unwrap();
         assert_eq!(ingested.profile.manifest.id, identity.profile.to_string());
-        assert_eq!(ingested.profile.manifest.ranks[0].id, identity.ranks[0].to_string());
+        assert_eq!(ingested.profile.manifest.ranks[0].id, identity.traces[0].to_string());
         assert_eq!(ingested.novelty, Novelty::New);
 
         assert!(may_be(&first, &settings), "it is there");
@@ -228,6 +267,6 @@ mod tests {
         let without: Vec<&str> = text.lines().filter(|line| !line.contains("input_bytes")).collect();
         std::fs::write(&manifest, without.join("\n")).unwrap();
         let store = Store::open(&dir.path().join("store")).unwrap();
-        assert!(may_be_there(&store, &other.inputs().unwrap().ranks, &settings).unwrap());
+        assert!(may_be_there(&store, &other.inputs(&InMemory).unwrap(), &settings).unwrap());
     }
 }

@@ -1,15 +1,13 @@
 //! One time zero for the ranks of a profile, found before any of them is read.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
-use nprof_capture::formats::detect::{Format, HEAD_LEN, detect};
-use nprof_capture::formats::input::Input;
+use nprof_capture::archive::Leaf;
 use nprof_capture::formats::trace_event::{self, Beginning, Origin};
+use nprof_capture::importer::FindBeginning;
 
-use super::inputs::RankInput;
-use super::meter::Meter;
+use super::inputs::Inputs;
+use crate::work::Meter;
 
 /// Unpacked bytes of a trace that are looked at together.
 const CHUNK_LEN: usize = 1 << 20;
@@ -17,33 +15,30 @@ const CHUNK_LEN: usize = 1 << 20;
 /// Bytes of a chunk that are looked at again with the next: more than a key and its number have.
 const OVERLAP_LEN: usize = 256;
 
-/// The origin of each input, in their order; `None` for a trace that is alone, and for those whose
+/// The origin of each plan, in their order; `None` for a trace that is alone, and for those whose
 /// times count from a zero of their format. Files that cannot be read are left to their readers.
-pub(super) fn origins(inputs: &[RankInput], meter: &Meter) -> Vec<Option<Origin>> {
-    if inputs.len() < 2 {
-        return vec![None; inputs.len()];
+pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
+    if inputs.plans.len() < 2 {
+        return vec![None; inputs.plans.len()];
     }
-    let beginning = |input: &RankInput| match beginning(&input.trace, meter) {
-        Ok(beginning) => beginning,
-        Err(error) => {
-            tracing::debug!("{}: no first timestamp ({error})", input.trace.display());
+    let beginnings = inputs.plans.iter().map(|plan| {
+        let leaf = &inputs.files[plan.trace()].leaf;
+        let found = beginning(leaf, plan.importer.beginning?, meter);
+        found.unwrap_or_else(|error| {
+            tracing::debug!("{}: no first timestamp ({error})", leaf.candidate.name);
             None
-        }
-    };
-    let beginnings: Vec<_> = inputs.iter().map(beginning).collect();
-    trace_event::origins(&beginnings)
+        })
+    });
+    trace_event::origins(&beginnings.collect::<Vec<_>>())
 }
 
 /// When a trace begins: reads up to its first timestamps.
-fn beginning(path: &Path, meter: &Meter) -> io::Result<Option<Beginning>> {
-    let mut input = Input::new(File::open(path)?)?;
-    if !matches!(detect(input.head(HEAD_LEN)?), Ok(Format::TraceEvent)) {
-        return Ok(None);
-    }
+fn beginning(leaf: &Leaf, find: FindBeginning, meter: &Meter) -> io::Result<Option<Beginning>> {
+    let mut input = leaf.reader();
     let mut chunk = Vec::new();
     while !meter.is_cancelled() {
         let read = input.by_ref().take(CHUNK_LEN as u64).read_to_end(&mut chunk)?;
-        if let Some(beginning) = Beginning::of(&chunk) {
+        if let Some(beginning) = find(&chunk) {
             return Ok(Some(beginning));
         }
         if read == 0 {

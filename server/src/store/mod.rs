@@ -144,13 +144,19 @@ impl Store {
         Ok(self.list()?.into_iter().find(|profile| profile.manifest.id == id))
     }
 
+    /// The directory for files that go with the process.
+    #[must_use]
+    pub fn tmp(&self) -> PathBuf {
+        self.root.join(TMP)
+    }
+
     /// A fresh directory of our own for building a profile; removed when dropped.
     ///
     /// # Errors
     /// Where the directory cannot be written.
     pub fn stage(&self) -> Result<Staging> {
         let _lock = self.lock()?;
-        Staging::new(&self.root.join(TMP))
+        Staging::new(&self.tmp())
     }
 
     /// Checks that this name is free for the profile with this id.
@@ -239,7 +245,7 @@ impl Store {
 
     /// Takes a profile out in one step, then deletes its files. Needs the lock.
     fn discard(&self, profile: &Profile) -> Result<()> {
-        let grave = Staging::new(&self.root.join(TMP))?;
+        let grave = Staging::new(&self.tmp())?;
         disk::rename(&profile.dir, &grave.discarded_dir())?;
         disk::sync_dir(&self.profiles_dir())?;
         self.catalog.forget(&profile.dir);

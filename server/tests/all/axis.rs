@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use nprof_engine::segment::Segment;
-use nprof_server::ingest::{Meter, Named, Settings, run};
+use nprof_server::ingest::{Named, Settings, run};
 use nprof_server::store::{RankFile, Store};
+use nprof_server::work::Meter;
 
 use crate::stage::shared;
 

@@ -110,7 +110,7 @@ async fn every_flipped_byte_of_a_profile_shows() {
     let stage = Stage::new();
     let path = segment_path(&stage);
     let whole = fs::read(&path).unwrap();
-    let meter = nprof_server::ingest::Meter::default();
+    let meter = nprof_server::work::Meter::default();
     for at in 0..whole.len() {
         flip(&path, at as u64);
         let verified = nprof_server::verify::verify(&stage.store, &[], &meter).unwrap();

@@ -60,19 +60,21 @@ fn capture_says_how_to_capture() {
 }
 
 #[test]
-fn archives_and_other_programs_files_are_named_for_what_they_are() {
+fn archives_without_a_trace_and_other_programs_files_are_named_for_what_they_are() {
     use flate2::write::GzEncoder;
     use std::io::Write;
     let (dir, _) = stage();
+    // The header has no checksum.
     let mut tar = vec![0; 1024];
     tar[..12].copy_from_slice(b"dlrm/a.json\0");
     tar[257..262].copy_from_slice(b"ustar");
     let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&tar).unwrap();
     let packed = gzip.finish().unwrap();
-    let files: [(&str, &[u8], &str); 3] = [
-        ("a.tar", &tar, "this is a tar archive"),
-        ("a.tar.gz", &packed, "this is a tar archive"),
+    let files: [(&str, &[u8], &str); 4] = [
+        ("a.tar", &tar, "a.tar: the tar archive cannot be read"),
+        ("a.tar.gz", &packed, "a.tar.gz: the tar archive cannot be read"),
+        ("a.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "a.zip: no trace in this archive"),
         ("a.xplane.pb", b"\x0a\x10\x12\x0d/device:TPU:0\x1a", "this is an XPlane profile"),
     ];
     for (name, bytes, expected) in files {

@@ -8,6 +8,7 @@
 )]
 
 mod api;
+mod archives;
 mod axis;
 mod cli;
 mod damage;

@@ -8,9 +8,10 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, Response, StatusCode};
 use nprof_server::access::Access;
 use nprof_server::app::App;
-use nprof_server::ingest::{Meter, Named, Settings, run};
+use nprof_server::ingest::{Named, Settings, run};
 use nprof_server::router::router;
 use nprof_server::store::Store;
+use nprof_server::work::Meter;
 use serde_json::Value;
 use tower::ServiceExt;
 

@@ -90,7 +90,7 @@ async fn a_form_with_several_files_becomes_one_profile() {
     assert!(profile["entry"]["id"].as_str().unwrap().starts_with("p_"));
     let bad = stage.ask(form("bad", &[part("t.json", "no")])).await;
     assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let taken = stage.ask(form("pair", &[part("t.json", "no")])).await;
+    let taken = stage.ask(form("pair", &[part("t.json", &TRACE.replace("outer", "third"))])).await;
     assert_eq!(taken.status, StatusCode::CONFLICT, "the name belongs to another profile");
     assert_eq!(stage.ask(form("none", &[])).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(stage.staged(), 0);

@@ -1,4 +1,3 @@
-//! Profiles of AWS Neuron devices: the tables they consist of and the readers of their formats.
+//! Profiles of AWS Neuron devices: the tables that they consist of.
 
-pub mod json;
 pub mod schema;

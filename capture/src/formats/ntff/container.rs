@@ -7,17 +7,12 @@ use prost::Message;
 use super::proto;
 use super::record::{RECORD_LEN, SegmentKind};
 use crate::formats::Error;
+use crate::probe::ntff::{PROTOBUF_LEN_AT, PROTOBUF_MAX_LEN, VERSION};
 
-/// The version this reader knows.
-pub const VERSION: u8 = 5;
-/// Where the protobuf part's length stands.
-const PROTOBUF_LEN_AT: usize = 1;
 /// Bytes before the protobuf part.
 pub const HEADER_LEN: usize = 128;
 /// First byte of an `ntrace.pb`, a protobuf message that shares the extension with nothing and is often mistaken.
 const NTRACE_FIRST_BYTE: u8 = 0x82;
-/// No protobuf part comes near: programs are megabytes, records are not in it.
-const PROTOBUF_MAX_LEN: u64 = 1 << 30;
 
 /// An NTFF whose parts are known to lie inside the file.
 #[derive(Debug)]

@@ -61,6 +61,9 @@ use self::semaphore::EventReader;
 use self::unknown::UnknownRecords;
 use super::Error;
 use super::neff::Neff;
+use crate::archive::unpack::Layer;
+use crate::files::{Fault, Job};
+use crate::importer::{Role, Sinks};
 
 /// Reads a whole trace into the sink. `neff` is the program that ran, where it is at hand; `progress` is told how many
 /// bytes are done. What must be sorted takes `space`.
@@ -106,6 +109,42 @@ pub fn read(
     run::write_capture(&container, &cores, last_end_ps, neff, out.sink)?;
     run::write_program(&container.capture, neff, out.sink)?;
     Ok(())
+}
+
+/// The largest NEFF that is read; larger ones would not leave memory for the trace.
+const MAX_NEFF_BYTES: usize = 4 << 30;
+
+/// Reads a plan's trace, and the program beside it. Both are unpacked as a whole if they are packed:
+/// records are read where they lie.
+///
+/// # Errors
+/// As [`read`], and those of the NEFF.
+pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+    let Some(sink) = sinks.rank(0) else { return Ok(()) };
+    let trace = job.of_trace(job.files.whole(job.plan.trace()))?;
+    let neff = match job.plan.file(Role::Model) {
+        Some(file) => Some(neff(job, file).map_err(|source| Fault { file, source })?),
+        None => None,
+    };
+    job.of_trace(read(&trace, neff.as_ref(), job.space, sink, &mut |done| (job.progress)(done)))
+}
+
+/// Reads a program. One in gzip is read as it is: few of its members are needed.
+fn neff(job: &Job<'_>, file: usize) -> Result<Neff, Error> {
+    let leaf = job.files.leaf(file);
+    match leaf.layers[..] {
+        [] | [Layer::Gzip] => read_neff(&leaf.packed),
+        _ => read_neff(&job.files.whole(file)?),
+    }
+}
+
+fn read_neff(bytes: &[u8]) -> Result<Neff, Error> {
+    if bytes.len() > MAX_NEFF_BYTES {
+        let what =
+            format!("the NEFF has {} bytes, more than the {MAX_NEFF_BYTES} that are read", bytes.len());
+        return Err(Error::format(what, "byte 0", "leave it out: the trace can be read without it"));
+    }
+    Neff::read(bytes)
 }
 
 /// The bytes of all segments of a kind.

@@ -6,7 +6,7 @@ use nprof_engine::model::{
     FieldId, FieldSpec, RankInfo, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
 };
 
-use super::container::{Container, RecordSegment, VERSION, text};
+use super::container::{Container, RecordSegment, text};
 use super::core::Core;
 use super::engine::Engine;
 use super::proto;
@@ -15,6 +15,7 @@ use crate::formats::neff::Neff;
 use crate::formats::neuron::schema::{
     MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SOURCE, SUMMARY, Table,
 };
+use crate::probe::ntff::VERSION;
 
 /// The layout of the tables is that of neuron-profile's export with this version.
 const DATA_VERSION: i64 = 8;

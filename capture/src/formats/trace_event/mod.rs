@@ -4,7 +4,7 @@
 //! nothing is dropped in silence: an event that cannot be read is kept as text in the table `unread_event` and counted as
 //! a warning with its place.
 //!
-//! [`scan`] and [`tokens`] turn bytes into tokens, [`document`] finds the events, [`event`] their parts; [`reader`] knows
+//! [`scan`] and `json::tokens` turn bytes into tokens, [`document`] finds the events, [`event`] their parts; [`reader`] knows
 //! what they mean. Where the whole input is at hand, [`ahead`] takes events apart on another thread. Memory is bounded whatever the input's size: events go to the sink as they end, the window over the
 //! input, the open slices and the unmatched correlations have limits; only names, tracks and fields grow with what the
 //! trace has of them.
@@ -23,7 +23,6 @@ mod ahead;
 mod asynchronous;
 mod clock;
 mod counter;
-mod digits;
 mod document;
 mod duration;
 mod event;
@@ -44,7 +43,6 @@ mod scan;
 mod shape;
 mod text;
 mod thread;
-mod tokens;
 mod track;
 
 use std::io::Read;
@@ -53,8 +51,10 @@ use nprof_engine::exec::{Exec, InPlace};
 use nprof_engine::model::Sink;
 use nprof_engine::spill::Space;
 
-use self::tokens::{Tail, Tokens};
 use super::Error;
+use crate::files::{Fault, Job};
+use crate::importer::Sinks;
+use crate::json::{digits, tokens};
 
 pub use self::origin::{Beginning, Origin, Sharing, origins};
 
@@ -102,27 +102,17 @@ pub fn read_bytes(
     document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
 }
 
-/// The first keys of a JSON document, each with the first byte of its value, as far as these bytes go; none for an
-/// array. `None` where it is neither object nor array.
-pub(super) fn first_keys(head: &[u8]) -> Option<Vec<(String, u8)>> {
-    let mut keys = Vec::new();
-    let mut tokens = Tokens::new(head, Tail::Open);
-    match tokens.peek().ok()? {
-        b'{' => tokens.advance(),
-        b'[' => return Some(keys),
-        _ => return None,
-    }
-    while let Ok((byte, _)) = tokens.peek_item()
-        && byte != b'}'
-        && let Ok(key) = tokens.key()
-        && let Ok(first) = tokens.peek()
-    {
-        keys.push((event::text_of(head, key).into_owned(), first));
-        if tokens.value().is_err() {
-            break;
-        }
-    }
-    Some(keys)
+/// Reads a plan's trace: over its bytes if they lie somewhere unpacked, else while it is unpacked.
+///
+/// # Errors
+/// As [`read`].
+pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+    let context = Context { origin: job.origin, space: Some(job.space) };
+    let Some(bytes) = job.files.leaf(job.plan.trace()).plain() else {
+        return job.stream_trace(sinks, |input, sink| read(input, context, sink, &mut |_| {}));
+    };
+    let Some(sink) = sinks.rank(0) else { return Ok(()) };
+    job.of_trace(read_bytes(&bytes, context, sink, &mut |done| (job.progress)(done)))
 }
 
 #[cfg(test)]

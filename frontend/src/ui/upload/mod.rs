@@ -1,5 +1,6 @@
 //! Files on their way into the store.
 
+pub mod head;
 pub mod stage;
 
 #[cfg(feature = "browser")]

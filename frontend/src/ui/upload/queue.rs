@@ -7,14 +7,15 @@ use std::rc::Rc;
 use js_sys::Promise;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use nprof_capture::inputs::profiles;
 use nprof_engine::wire::job::{JobReport, JobState};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileList, FormData};
 
+use super::head;
 use super::stage::{Speed, Stage};
 use crate::fetch::upload::{Sent, Transfer};
 use crate::fetch::{FetchError, Source};
-use crate::ui::batch;
 
 /// How often the server is asked how far it is.
 const LOOK_EVERY_MS: i32 = 200;
@@ -83,17 +84,22 @@ impl Uploads {
         on_cleanup(move || self.on_done.set_value(None));
     }
 
-    /// Sends these files.
+    /// Sends these files: those that belong together as one profile. What they are is looked at first.
     pub fn add(self, files: Option<FileList>) {
         let files: Vec<File> = files
             .map(|files| (0..files.length()).filter_map(|at| files.item(at)).collect())
             .unwrap_or_default();
-        let names: Vec<String> = files.iter().map(File::name).collect();
-        for positions in batch::profiles(&names) {
-            let files: Vec<File> = positions.iter().map(|&at| files[at].clone()).collect();
-            let name = positions.iter().map(|&at| names[at].as_str()).collect::<Vec<_>>().join(", ");
-            self.enqueue(name, files);
-        }
+        spawn_local(async move {
+            let mut candidates = Vec::new();
+            for file in &files {
+                candidates.push(head::candidate(file).await);
+            }
+            for profile in profiles(&candidates) {
+                let of_profile: Vec<File> = profile.iter().map(|&at| files[at].clone()).collect();
+                let names: Vec<&str> = profile.iter().map(|&at| candidates[at].name.as_str()).collect();
+                self.enqueue(names.join(", "), of_profile);
+            }
+        });
     }
 
     fn enqueue(self, name: String, files: Vec<File>) {

@@ -52,7 +52,7 @@ impl Meter {
         self.events.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Asks the ingest to stop; it ends soon with [`super::IngestError::Cancelled`].
+    /// Asks the ingest to stop; it ends soon with [`crate::ingest::IngestError::Cancelled`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }

@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 128;
 
 /// Why there is no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// The bytes end before the token does.
     Incomplete,
     /// The bytes cannot be read on; why.
@@ -20,7 +20,7 @@ pub(super) enum Stop {
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// There is none.
     #[default]
     Absent,
@@ -63,7 +63,7 @@ impl Kind {
 /// A value: what it is and where it lies. One word (the kind in the lowest bits, then where it begins, then where it ends):
 /// written in parts and read as a whole, each value cost the processor a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Raw(u64);
+pub(crate) struct Raw(u64);
 
 const KIND_BITS: u32 = 4;
 const BOUND_BITS: u32 = 30;
@@ -78,13 +78,13 @@ impl Raw {
     }
 
     /// A value of which only the kind matters.
-    pub(super) fn without_extent(kind: Kind) -> Self {
+    pub(crate) fn without_extent(kind: Kind) -> Self {
         Self::new(kind, 0, 0)
     }
 
     /// What it is.
     #[inline]
-    pub(super) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         let code = self.0 as usize % (1 << KIND_BITS);
         Kind::ALL.get(code).copied().unwrap_or_default()
     }
@@ -99,22 +99,22 @@ impl Raw {
 
     /// The same, of bytes that have `by` more before them.
     #[inline]
-    pub(super) fn moved(self, by: usize) -> Self {
+    pub(crate) fn moved(self, by: usize) -> Self {
         Self::new(self.kind(), self.start() + by, self.end() + by)
     }
 
     /// The same, of bytes that have `by` fewer before them.
-    pub(super) fn moved_back(self, by: usize) -> Self {
+    pub(crate) fn moved_back(self, by: usize) -> Self {
         Self::new(self.kind(), self.start().saturating_sub(by), self.end().saturating_sub(by))
     }
 
     /// Its bytes, of those that the tokenizer was given.
-    pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
+    pub(crate) fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start()..self.end()).unwrap_or_default()
     }
 
     /// Whether there is a value.
-    pub(super) fn is_present(self) -> bool {
+    pub(crate) fn is_present(self) -> bool {
         self.kind() != Kind::Absent
     }
 }
@@ -127,7 +127,7 @@ impl std::fmt::Debug for Raw {
 
 /// Whether more bytes may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(crate) enum Tail {
     /// The input goes on.
     Open,
     /// The input ends here.
@@ -136,7 +136,7 @@ pub(super) enum Tail {
 
 /// The tokenizer.
 #[derive(Debug)]
-pub(super) struct Tokens<'a> {
+pub(crate) struct Tokens<'a> {
     bytes: &'a [u8],
     at: usize,
     tail: Tail,
@@ -144,38 +144,38 @@ pub(super) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     /// Over bytes that begin where a token may begin.
-    pub(super) fn new(bytes: &'a [u8], tail: Tail) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], tail: Tail) -> Self {
         Self { bytes, at: 0, tail }
     }
 
     /// All bytes, read and unread.
-    pub(super) fn bytes(&self) -> &'a [u8] {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// How many bytes have been read.
-    pub(super) fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at
     }
 
     /// What has not been read.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// Reads one byte that has been peeked at.
-    pub(super) fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.at += 1;
     }
 
     /// Reads bytes whose tokens are known.
-    pub(super) fn skip(&mut self, len: usize) {
+    pub(crate) fn skip(&mut self, len: usize) {
         self.at += len;
     }
 
     /// Skips white space and comments; the next byte, which stays unread. `Incomplete` at the end.
     #[inline]
-    pub(super) fn peek(&mut self) -> Result<u8, Stop> {
+    pub(crate) fn peek(&mut self) -> Result<u8, Stop> {
         match self.bytes.get(self.at) {
             Some(&byte) if !BEFORE_TOKEN[usize::from(byte)] => Ok(byte),
             _ => self.peek_behind(),
@@ -208,7 +208,7 @@ impl<'a> Tokens<'a> {
 
     /// Skips commas too, and counts them.
     #[inline]
-    pub(super) fn peek_item(&mut self) -> Result<(u8, u32), Stop> {
+    pub(crate) fn peek_item(&mut self) -> Result<(u8, u32), Stop> {
         let mut commas = 0;
         loop {
             match self.peek()? {
@@ -244,7 +244,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// A key with its colon.
-    pub(super) fn key(&mut self) -> Result<Raw, Stop> {
+    pub(crate) fn key(&mut self) -> Result<Raw, Stop> {
         let key = match self.peek()? {
             quote @ (b'"' | b'\'') => self.text(quote)?,
             _ => self.bare()?,
@@ -258,7 +258,7 @@ impl<'a> Tokens<'a> {
 
     /// Any value; of objects and arrays only the extent.
     #[inline]
-    pub(super) fn value(&mut self) -> Result<Raw, Stop> {
+    pub(crate) fn value(&mut self) -> Result<Raw, Stop> {
         // Mostly nothing stands before it that is not read yet.
         let first = match self.bytes.get(self.at) {
             Some(&first @ (b'"' | b'{' | b'[' | b'0'..=b'9')) => first,

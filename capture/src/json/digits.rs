@@ -5,7 +5,7 @@ const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
 /// How many digits the bytes begin with.
 #[inline]
-pub(super) fn count(bytes: &[u8]) -> usize {
+pub(crate) fn count(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut done = 0;
     for word in words {
@@ -23,7 +23,7 @@ pub(super) fn count(bytes: &[u8]) -> usize {
 
 /// The number that at most 19 digits are.
 #[inline]
-pub(super) fn number(digits: &[u8]) -> u64 {
+pub(crate) fn number(digits: &[u8]) -> u64 {
     let (words, rest) = digits.as_chunks::<8>();
     let whole =
         words.iter().fold(0, |sum: u64, word| sum.wrapping_mul(100_000_000).wrapping_add(eight(*word)));

@@ -22,8 +22,10 @@ use self::link::Links;
 use self::row::{Cell, Row};
 use self::splitter::{Piece, Splitter};
 use self::table::{Place, TableReader};
-use super::schema::{self, Tracks};
+use super::neuron::schema::{self, Tracks};
+use crate::files::{Fault, Job};
 use crate::formats::Error;
+use crate::importer::Sinks;
 
 /// Progress is told about this often, in bytes.
 const PROGRESS_STEP: u64 = 1 << 20;
@@ -71,6 +73,14 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
     }
     progress(splitter.offset());
     import.finish(splitter.offset())
+}
+
+/// Reads a plan's trace while it is unpacked.
+///
+/// # Errors
+/// As [`read`].
+pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+    job.stream_trace(sinks, |input, sink| read(input, sink, &mut |_| {}))
 }
 
 fn not_a_profile(what: &str, offset: u64) -> Error {

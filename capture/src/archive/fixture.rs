@@ -1,0 +1,67 @@
+//! Small archives, for tests and as seeds for the fuzz targets.
+
+use std::io::{Cursor, Write};
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+pub use crate::formats::neff::fixture::tar;
+
+/// In gzip.
+#[must_use]
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    crate::formats::neff::fixture::gzip(bytes)
+}
+
+/// In zstd.
+#[must_use]
+pub fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::bulk::compress(bytes, 3).expect("memory is enough")
+}
+
+/// A zip whose entries are stored as they are.
+#[must_use]
+pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in entries {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        writer.start_file(*name, options).expect("names are short");
+        writer.write_all(bytes).expect("memory is enough");
+    }
+    writer.finish().expect("memory is enough").into_inner()
+}
+
+/// A zip with one entry that is packed by deflate, as nearly all are, and states this checksum.
+#[must_use]
+pub fn deflated(name: &str, bytes: &[u8], crc: u32) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("memory is enough");
+    let packed = encoder.finish().expect("memory is enough");
+    packed_by(8, name, &packed, Stated { len: bytes.len(), crc })
+}
+
+/// What a zip states of an entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Stated {
+    /// Unpacked bytes.
+    pub len: usize,
+    /// CRC-32 of the unpacked bytes.
+    pub crc: u32,
+}
+
+/// A zip with one entry, packed by a method (APPNOTE.TXT, 4.4.5).
+#[must_use]
+pub fn packed_by(method: u16, name: &str, packed: &[u8], stated: Stated) -> Vec<u8> {
+    let number = |number: usize| u32::try_from(number).expect("archives are small").to_le_bytes();
+    let middle = [&method.to_le_bytes()[..], &[0, 0, 0x21, 0x50], &stated.crc.to_le_bytes()].concat();
+    let sizes = [number(packed.len()), number(stated.len)].concat();
+    let name_len = u16::try_from(name.len()).expect("names are short").to_le_bytes();
+    let named = [&middle[..], &sizes, &name_len].concat();
+    let local = [b"PK\x03\x04\x14\0\0\0", &named[..], &[0, 0], name.as_bytes(), packed].concat();
+    let central = [b"PK\x01\x02\x14\0\x14\0\0\0", &named[..], &[0; 16], name.as_bytes()].concat();
+    let counts = [&b"PK\x05\x06\0\0\0\0"[..], &[1, 0, 1, 0]].concat();
+    let end = [&counts[..], &number(central.len()), &number(local.len()), &[0, 0]].concat();
+    [local, central, end].concat()
+}

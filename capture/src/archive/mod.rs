@@ -1,0 +1,295 @@
+//! Files inside of files: gzip, zstd, zip and tar, also inside of each other.
+//!
+//! A file is opened by its content, whatever its name. Names of entries are for people and for
+//! telling ranks; nothing is ever written under them. All lengths come from a hostile file: each is
+//! checked, and what unpacks is limited ([`limit`]). Memory is a head of each entry at a time.
+
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+pub mod limit;
+mod tar_entries;
+pub mod unpack;
+mod zip_entries;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Read};
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use self::unpack::{Layer, Unpacked};
+use crate::inputs::{Candidate, FileHead, Found, Packing, Refusal};
+use crate::probe::HEAD_LEN;
+
+/// Bytes that several hold, e.g. a mapped file.
+pub type Held = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// A file's bytes: all that somebody holds, or a part.
+#[derive(Clone)]
+pub struct FileBytes {
+    held: Held,
+    range: Range<usize>,
+}
+
+impl FileBytes {
+    /// All that is held.
+    #[must_use]
+    pub fn new(held: Held) -> Self {
+        let range = 0..(*held).as_ref().len();
+        Self { held, range }
+    }
+
+    /// A part: `len` bytes from `start`, or as many as there are.
+    #[must_use]
+    pub fn part(&self, start: u64, len: u64) -> Self {
+        let clamped = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.len());
+        let (start, end) = (clamped(start), clamped(start.saturating_add(len)));
+        Self { held: Arc::clone(&self.held), range: self.range.start + start..self.range.start + end }
+    }
+}
+
+impl Deref for FileBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        (*self.held).as_ref().get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+/// Room for files that must be unpacked as a whole.
+pub trait Spool {
+    /// Keeps all that is read, until the last holder has gone.
+    ///
+    /// # Errors
+    /// Those of the reader, and of the room.
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held>;
+}
+
+/// Room in memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InMemory;
+
+impl Spool for InMemory {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+        let mut bytes = Vec::new();
+        unpacked.read_to_end(&mut bytes)?;
+        Ok(Arc::new(bytes))
+    }
+}
+
+/// A file that holds no others, wherever it lies.
+#[derive(Clone)]
+pub struct Leaf {
+    /// Its name, and what it is. Names of archives come before that of the entry.
+    pub candidate: Candidate,
+    /// Its bytes as they lie there.
+    pub packed: FileBytes,
+    /// How they are packed, the outermost first.
+    pub layers: Vec<Layer>,
+}
+
+impl Leaf {
+    /// A reader of the unpacked bytes. `source` gives the packed ones.
+    #[must_use]
+    pub fn unpacked<'a>(&'a self, source: Box<dyn Read + Send + 'a>) -> Unpacked<'a> {
+        Unpacked::new(source, &self.layers, self.packed.len() as u64)
+    }
+
+    /// A reader of the unpacked bytes, from what lies there.
+    #[must_use]
+    pub fn reader(&self) -> Unpacked<'_> {
+        self.unpacked(Box::new(&*self.packed))
+    }
+
+    /// The unpacked bytes, if they lie there as they are.
+    #[must_use]
+    pub fn plain(&self) -> Option<FileBytes> {
+        self.layers.is_empty().then(|| self.packed.clone())
+    }
+}
+
+/// What a file holds.
+pub struct Opened {
+    /// The files. One that cannot be opened is refused, with its place.
+    pub leaves: Vec<Leaf>,
+    /// Whether the file is an archive, and the files have names of their own.
+    pub is_archive: bool,
+}
+
+/// Opens a file: all that it holds, or the file itself. Archives in a packing are unpacked into the
+/// spool as a whole.
+#[must_use]
+pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> Opened {
+    let mut opening = Opening { spool, leaves: Vec::new(), is_archive: false, spooled_len: 0 };
+    opening.look(Item { name: name.to_owned(), packed: bytes, layers: Vec::new(), depth: 0 });
+    Opened { leaves: opening.leaves, is_archive: opening.is_archive }
+}
+
+/// A file that is about to be looked into.
+struct Item {
+    name: String,
+    packed: FileBytes,
+    layers: Vec<Layer>,
+    /// Packings and archives around it.
+    depth: usize,
+}
+
+struct Opening<'s> {
+    spool: &'s dyn Spool,
+    leaves: Vec<Leaf>,
+    is_archive: bool,
+    spooled_len: u64,
+}
+
+impl Opening<'_> {
+    fn look(&mut self, item: Item) {
+        let head = match head(&item) {
+            Ok(head) => head,
+            Err(refusal) => return self.refuse(item, refusal),
+        };
+        let candidate = Candidate::of(FileHead { name: &item.name, head: &head });
+        match candidate.found {
+            Found::Packed(_) if item.depth == limit::MAX_DEPTH => {
+                let what = format!("this is packed more than {} times", limit::MAX_DEPTH);
+                self.refuse(item, Refusal::unread(what, "unpack it and pass the traces inside"));
+            }
+            Found::Packed(Packing::Gzip) => self.look(item.within(Layer::Gzip)),
+            Found::Packed(Packing::Zstd) => self.look(item.within(Layer::Zstd)),
+            Found::Packed(packing) => self.archive(item, packing),
+            Found::Claimed(_) | Found::Refused(_) => {
+                self.leaves.push(Leaf { candidate, packed: item.packed, layers: item.layers });
+            }
+        }
+    }
+
+    /// Looks into all entries.
+    fn archive(&mut self, mut item: Item, packing: Packing) {
+        self.is_archive = true;
+        if !item.layers.is_empty() {
+            match self.spooled(&item) {
+                Ok(bytes) => (item.packed, item.layers) = (bytes, Vec::new()),
+                Err(refusal) => return self.refuse(item, refusal),
+            }
+        }
+        let listing = match packing {
+            Packing::Zip => zip_entries::list(&item.packed),
+            _ => tar_entries::list(&item.packed),
+        };
+        for entry in listing.entries {
+            let name = format!("{}/{}", item.name, entry.name);
+            let layers = entry.content.as_ref().map_or(Vec::new(), |content| content.layers.clone());
+            let packed = match &entry.content {
+                Ok(content) => item.packed.part(content.start, content.len),
+                Err(_) => item.packed.part(0, 0),
+            };
+            let inner = Item { name, packed, layers, depth: item.depth + 1 };
+            match entry.content {
+                Ok(_) => self.look(inner),
+                Err(refusal) => self.refuse(inner, refusal),
+            }
+        }
+        if let Some(refusal) = listing.damage {
+            self.refuse(item, refusal);
+        }
+    }
+
+    /// Unpacks a file as a whole.
+    fn spooled(&mut self, item: &Item) -> Result<FileBytes, Refusal> {
+        let mut unpacked = Unpacked::new(Box::new(&*item.packed), &item.layers, item.packed.len() as u64);
+        unpacked.limit(
+            limit::spooled(item.packed.len() as u64).min(limit::MAX_SPOOLED.saturating_sub(self.spooled_len)),
+        );
+        let held = self.spool.keep(&mut unpacked).map_err(|error| unpacked.refusal(&error))?;
+        let bytes = FileBytes::new(held);
+        self.spooled_len += bytes.len() as u64;
+        if let Some(damage) = unpacked.damage() {
+            // The entries before the damage are good.
+            let refusal = Refusal::damaged(damage.what.clone(), damage.place());
+            let file = Item {
+                name: item.name.clone(),
+                packed: item.packed.part(0, 0),
+                layers: Vec::new(),
+                depth: item.depth,
+            };
+            self.refuse(file, refusal);
+        }
+        Ok(bytes)
+    }
+
+    fn refuse(&mut self, item: Item, refusal: Refusal) {
+        let candidate = Candidate { name: item.name, found: Found::Refused(refusal) };
+        self.leaves.push(Leaf { candidate, packed: item.packed, layers: item.layers });
+    }
+}
+
+impl Item {
+    /// The file in this packing.
+    fn within(mut self, layer: Layer) -> Self {
+        self.layers.push(layer);
+        self.depth += 1;
+        self
+    }
+}
+
+/// The first unpacked bytes.
+fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
+    if item.layers.is_empty() {
+        return Ok(item.packed[..item.packed.len().min(HEAD_LEN)].to_vec());
+    }
+    let mut unpacked = Unpacked::new(Box::new(&*item.packed), &item.layers, item.packed.len() as u64);
+    let mut head = Vec::new();
+    match (&mut unpacked).take(HEAD_LEN as u64).read_to_end(&mut head) {
+        Ok(_) => Ok(head),
+        Err(error) => Err(unpacked.refusal(&error)),
+    }
+}
+
+/// What an archive lists.
+struct Listing {
+    entries: Vec<Entry>,
+    /// Why there are no more entries, if the archive ends early.
+    damage: Option<Refusal>,
+}
+
+/// A file in an archive.
+struct Entry {
+    name: String,
+    content: Result<Content, Refusal>,
+}
+
+/// The bytes of an entry, within the archive.
+struct Content {
+    start: u64,
+    len: u64,
+    layers: Vec<Layer>,
+}
+
+impl Listing {
+    fn damaged(what: String, place: String) -> Self {
+        Self { entries: Vec::new(), damage: Some(Refusal::damaged(what, place)) }
+    }
+
+    /// Takes an entry; false if there are too many.
+    fn push(&mut self, entry: Entry) -> bool {
+        if self.entries.len() == limit::MAX_ENTRIES {
+            let what =
+                format!("the archive has more than {} files; the others are not read", limit::MAX_ENTRIES);
+            self.damage = Some(Refusal::damaged(what, format!("entry {}", limit::MAX_ENTRIES)));
+            return false;
+        }
+        self.entries.push(entry);
+        true
+    }
+}
+
+/// The name of an entry, to be shown; `None` for what systems put beside files.
+fn entry_name(bytes: &[u8]) -> Option<String> {
+    let name = String::from_utf8_lossy(bytes);
+    let parts = name.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
+    let name = parts.collect::<Vec<_>>().join("/");
+    let is_beside = |part: &str| part.starts_with('.') || part == "__MACOSX";
+    let shown = |sign: char| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign };
+    let is_shown = !name.is_empty() && !name.split('/').any(is_beside);
+    is_shown.then(|| name.chars().take(limit::MAX_NAME_CHARS).map(shown).collect())
+}

@@ -1,0 +1,209 @@
+//! Containers of every kind, in each other, cut off, damaged and hostile.
+
+use super::fixture::{Stated, deflated, gzip, packed_by, tar, zip, zstd};
+use super::*;
+use crate::formats::Error;
+use crate::formats::neff::fixture as neff;
+use crate::importer::Role;
+
+const TRACE: &[u8] = br#"{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"a"}]}"#;
+
+fn opened(name: &str, bytes: Vec<u8>) -> Opened {
+    open(name, FileBytes::new(Arc::new(bytes)), &InMemory)
+}
+
+fn unpacked(leaf: &Leaf) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    leaf.reader().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn refusal(leaf: &Leaf) -> String {
+    match &leaf.candidate.found {
+        Found::Refused(refusal) => Error::from(refusal.clone()).to_string(),
+        found => format!("{found:?}"),
+    }
+}
+
+/// Opens to traces of these names and nothing else.
+#[track_caller]
+fn check(name: &str, bytes: Vec<u8>, expected: &[&str]) {
+    let opened = opened(name, bytes);
+    let names: Vec<&str> = opened.leaves.iter().map(|leaf| leaf.candidate.name.as_str()).collect();
+    assert_eq!(names, expected, "{name}");
+    for leaf in &opened.leaves {
+        assert!(leaf.candidate.claim(Role::Trace).is_some(), "{}: {}", leaf.candidate.name, refusal(leaf));
+        assert_eq!(unpacked(leaf), TRACE);
+    }
+    assert_eq!(opened.is_archive, expected != [name]);
+}
+
+/// Opens to one refusal at least, which says this.
+#[track_caller]
+fn check_refused(name: &str, bytes: Vec<u8>, expected: &str) {
+    let opened = opened(name, bytes);
+    let said: Vec<String> =
+        opened.leaves.iter().map(|leaf| format!("{}: {}", leaf.candidate.name, refusal(leaf))).collect();
+    assert!(said.iter().any(|said| said.contains(expected)), "{expected}: {said:?}");
+}
+
+#[test]
+fn one_file_in_a_packing_keeps_its_name() {
+    check("a.json", TRACE.to_vec(), &["a.json"]);
+    check("a.gz", gzip(TRACE), &["a.gz"]);
+    check("a", zstd(TRACE), &["a"]);
+    check("two members", [gzip(&TRACE[..9]), gzip(&TRACE[9..])].concat(), &["two members"]);
+    check("two frames", [zstd(&TRACE[..9]), zstd(&TRACE[9..])].concat(), &["two frames"]);
+    check("a.gz.zst", zstd(&gzip(TRACE)), &["a.gz.zst"]);
+}
+
+#[test]
+fn an_archive_gives_its_files() {
+    let two: [(&str, &[u8]); 2] = [("x/rank_0.json", TRACE), ("rank_1.json", TRACE)];
+    let names = |of: &str| two.map(|(name, _)| format!("{of}/{name}"));
+    for (name, bytes) in
+        [("a.tar", tar(&two)), ("a.zip", zip(&two)), ("a.tgz", gzip(&tar(&two))), ("b", zstd(&tar(&two)))]
+    {
+        check(name, bytes, &names(name).each_ref().map(String::as_str));
+    }
+    check("a.zip", deflated("t.json", TRACE, crc32fast::hash(TRACE)), &["a.zip/t.json"]);
+    check(
+        "a.zip",
+        packed_by(93, "t.json", &zstd(TRACE), Stated { len: TRACE.len(), crc: 0 }),
+        &["a.zip/t.json"],
+    );
+}
+
+#[test]
+fn containers_may_lie_in_each_other() {
+    check("a.zip", zip(&[("t.json.gz", &gzip(TRACE))]), &["a.zip/t.json.gz"]);
+    check("a.tar.gz", gzip(&tar(&[("t.json.gz", &gzip(TRACE))])), &["a.tar.gz/t.json.gz"]);
+    check("a.tar", tar(&[("b.zip", &zip(&[("t.json", TRACE)]))]), &["a.tar/b.zip/t.json"]);
+    let deep = zip(&[("b.tar.gz", &gzip(&tar(&[("t", TRACE)])))]);
+    check("a.zip", deep.clone(), &["a.zip/b.tar.gz/t"]);
+    check_refused("c.gz", gzip(&deep), "packed more than 3 times");
+}
+
+#[test]
+fn a_program_is_no_archive() {
+    for (name, bytes) in [("a.neff", neff::gzip(&neff::members())), ("b", neff::members())] {
+        let opened = opened(name, bytes);
+        assert!(!opened.is_archive);
+        assert!(opened.leaves[0].candidate.claim(Role::Model).is_some());
+    }
+}
+
+#[test]
+fn files_that_systems_put_beside_traces_are_no_entries() {
+    let bytes = zip(&[("__MACOSX/._t.json", b"x"), (".DS_Store", b"y"), ("d/", b""), ("t.json", TRACE)]);
+    check("a.zip", bytes, &["a.zip/t.json"]);
+}
+
+#[test]
+fn names_of_entries_are_shown_and_lead_nowhere() {
+    let bytes =
+        zip(&[("../../etc/rank_1\n.json", TRACE), ("C:\\x\\..\\t.json", TRACE), ("/root.json", TRACE)]);
+    let names = ["a.zip/etc/rank_1\u{fffd}.json", "a.zip/C:/x/t.json", "a.zip/root.json"];
+    check("a.zip", bytes, &names);
+}
+
+#[test]
+fn a_cut_packing_is_read_up_to_the_cut() {
+    let text: Vec<u8> =
+        (0..20_000).flat_map(|n| format!("{{\"ph\":\"X\",\"ts\":{n}}},").into_bytes()).collect();
+    let text = [b"[", &text[..]].concat();
+    for packed in [gzip(&text), zstd(&text), deflated("t.json", &text, crc32fast::hash(&text))] {
+        let whole = opened("t", packed).leaves.remove(0);
+        let leaf = Leaf { packed: whole.packed.part(0, whole.packed.len() as u64 / 2), ..whole };
+        let mut reader = leaf.reader();
+        let mut read = Vec::new();
+        reader.read_to_end(&mut read).unwrap();
+        let damage = reader.damage().unwrap();
+        // The last bytes may wait within the decoder.
+        assert!(read.len() < text.len() && text.starts_with(&read), "{damage:?}");
+        assert_eq!(damage.unpacked_len, read.len() as u64);
+    }
+}
+
+#[test]
+fn a_cut_tar_gives_the_files_before_the_cut() {
+    let bytes = tar(&[("a.json", TRACE), ("b.json", &TRACE.repeat(20))]);
+    let cut = opened("x.tar", bytes[..512 + 512 + 512 + 100].to_vec());
+    let names: Vec<&str> = cut.leaves.iter().map(|leaf| leaf.candidate.name.as_str()).collect();
+    assert_eq!(names, ["x.tar/a.json", "x.tar/b.json", "x.tar"]);
+    assert_eq!(
+        refusal(&cut.leaves[2]),
+        "the tar archive ends within this file (entry 1, byte 1636): the file is damaged or was cut off: copy it again"
+    );
+    check_refused(
+        "x.tar.gz",
+        {
+            let packed = gzip(&bytes);
+            packed[..packed.len() - 30].to_vec()
+        },
+        "of the unpacked file",
+    );
+}
+
+#[test]
+fn damage_is_said_with_its_place() {
+    check_refused("a.gz", vec![0x1f, 0x8b, 8, 0, 1, 2, 3], "begins like gzip but cannot be unpacked");
+    check_refused(
+        "a.zst",
+        b"\x28\xb5\x2f\xfd\xff\xff\xff".to_vec(),
+        "begins like zstd but cannot be unpacked",
+    );
+    check_refused("a.zip", b"PK\x03\x04 and nothing else".to_vec(), "a.zip: the zip archive cannot be read");
+    let zip = zip(&[("t.json", TRACE)]);
+    check_refused("a.zip", zip[..zip.len() - 10].to_vec(), "cannot be read");
+    let method = packed_by(14, "t.json", b"lzma", Stated { len: 4, crc: 0 });
+    check_refused("a.zip", method, "a.zip/t.json: this entry is packed by a method that nprof does not read");
+    let mut encrypted = zip.clone();
+    let at = encrypted.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    encrypted[at + 8] |= 1;
+    check_refused("a.zip", encrypted, "this entry is encrypted (entry 0)");
+    let leaf = opened("a.zip", deflated("t.json", TRACE, 7)).leaves.remove(0);
+    let mut reader = leaf.reader();
+    reader.read_to_end(&mut Vec::new()).unwrap();
+    assert!(reader.damage().unwrap().what.contains("checksum"), "{:?}", reader.damage());
+}
+
+#[test]
+fn a_bomb_ends_at_its_limit() {
+    let packed = gzip(&vec![b' '; 1 << 20]);
+    let leaf = opened("a.gz", packed.clone()).leaves.remove(0);
+    let mut reader = leaf.reader();
+    reader.limit(1 << 16);
+    let error = reader.read_to_end(&mut Vec::new()).unwrap_err();
+    assert!(error.to_string().contains("unpacks to more than 65536 bytes"), "{error}");
+    assert_eq!(limit::spooled(10), 1 << 30);
+    assert_eq!(limit::spooled(u64::MAX), limit::MAX_SPOOLED);
+    assert_eq!(limit::streamed(1 << 30), 10_000 << 30);
+}
+
+#[test]
+fn entries_that_share_their_bytes_are_refused() {
+    let mut bytes = zip(&[("a.json", TRACE), ("b.json", TRACE)]);
+    // The second entry leads to the first one's bytes, and claims as many as the whole archive has.
+    let len = u32::try_from(bytes.len()).unwrap();
+    let second = bytes.windows(4).rposition(|found| found == b"PK\x01\x02").unwrap();
+    bytes[second + 20..second + 24].copy_from_slice(&len.to_le_bytes());
+    check_refused("a.zip", bytes, "claim more bytes than it has");
+}
+
+#[test]
+fn any_cut_or_damaged_byte_ends_without_a_panic() {
+    let two: [(&str, &[u8]); 2] = [("x/rank_0.json", TRACE), ("rank_1.json.gz", &gzip(TRACE))];
+    let samples = [gzip(TRACE), zstd(TRACE), zip(&two), tar(&two), gzip(&tar(&two)), deflated("t", TRACE, 7)];
+    for packed in samples {
+        for at in 0..packed.len() {
+            let mut damaged = packed.clone();
+            damaged[at] ^= 0x41;
+            for bytes in [packed[..at].to_vec(), damaged] {
+                for leaf in opened("x", bytes).leaves {
+                    let _ = leaf.reader().read_to_end(&mut Vec::new());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Unpacking as a stream: any layers of gzip, zstd and deflate.
+//!
+//! A file that is cut off or damaged gives what comes before the damage, and says then where it was.
+
+use std::io::{self, BufReader, ErrorKind, Read};
+
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
+
+use super::limit;
+use crate::inputs::Refusal;
+
+/// Packed bytes read at a time.
+const PACKED_LEN: usize = 64 << 10;
+
+/// How bytes are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// Any number of gzip members.
+    Gzip,
+    /// Any number of zstd frames.
+    Zstd,
+    /// An entry of a zip, with the checksum that its archive states.
+    Deflate {
+        /// CRC-32 of the unpacked bytes.
+        crc: u32,
+    },
+}
+
+impl Layer {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Deflate { .. } => "a zip's entry",
+        }
+    }
+}
+
+/// Where and why unpacking ended before the packing did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// What is wrong.
+    pub what: String,
+    /// Unpacked bytes before it.
+    pub unpacked_len: u64,
+}
+
+impl Damage {
+    /// The place, for messages.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("byte {} of the unpacked file", self.unpacked_len)
+    }
+}
+
+/// The unpacked bytes.
+pub struct Unpacked<'a> {
+    inner: Box<dyn Read + Send + 'a>,
+    /// The outermost layer.
+    outermost: Option<Layer>,
+    unpacked_len: u64,
+    most_len: u64,
+    damage: Option<Damage>,
+}
+
+impl<'a> Unpacked<'a> {
+    /// Unpacks what `source` gives, `packed_len` bytes. Without layers that is what comes out.
+    #[must_use]
+    pub fn new(source: Box<dyn Read + Send + 'a>, layers: &[Layer], packed_len: u64) -> Self {
+        let mut inner = source;
+        for layer in layers {
+            let buffered = BufReader::with_capacity(PACKED_LEN, inner);
+            inner = match *layer {
+                Layer::Gzip => Box::new(MultiGzDecoder::new(buffered)),
+                Layer::Zstd => Box::new(ZstdReader::new(buffered)),
+                Layer::Deflate { crc } => Box::new(Checked::new(DeflateDecoder::new(buffered), crc)),
+            };
+        }
+        let most_len = if layers.is_empty() { u64::MAX } else { limit::streamed(packed_len) };
+        Self { inner, outermost: layers.first().copied(), unpacked_len: 0, most_len, damage: None }
+    }
+
+    /// At most so many bytes come out; more are an error.
+    pub fn limit(&mut self, most_len: u64) {
+        self.most_len = self.most_len.min(most_len);
+    }
+
+    /// Why the bytes ended before their packing did.
+    #[must_use]
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
+    /// An error of reading, as a reason not to read the file.
+    #[must_use]
+    pub fn refusal(&self, error: &io::Error) -> Refusal {
+        let place = format!("byte {} of the unpacked file", self.unpacked_len);
+        match self.outermost {
+            _ if error.kind() == ErrorKind::FileTooLarge => Refusal::damaged(error.to_string(), place),
+            Some(layer) if is_damage(error) => {
+                let what = format!("this begins like {} but cannot be unpacked ({error})", layer.title());
+                Refusal::damaged(what, "byte 0")
+            }
+            _ => Refusal::damaged(format!("reading failed: {error}"), place),
+        }
+    }
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.damage.is_some() {
+            return Ok(0);
+        }
+        match self.inner.read(buffer) {
+            Ok(len) => {
+                self.unpacked_len += len as u64;
+                if self.unpacked_len > self.most_len {
+                    return Err(too_large(self.most_len));
+                }
+                Ok(len)
+            }
+            // What came out so far is good: a cut file is read up to the cut.
+            Err(error) if self.unpacked_len > 0 && self.outermost.is_some() && is_damage(&error) => {
+                self.damage = Some(Damage { what: error.to_string(), unpacked_len: self.unpacked_len });
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn too_large(most_len: u64) -> io::Error {
+    let what = format!("this unpacks to more than {most_len} bytes, as no trace of its size does");
+    io::Error::new(ErrorKind::FileTooLarge, what)
+}
+
+fn is_damage(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput)
+}
+
+/// Zstd frames. A frame is opened with its first read, so that errors come where they belong.
+enum ZstdReader<R: io::BufRead> {
+    Unopened(Option<R>),
+    Open(Box<zstd::stream::read::Decoder<'static, R>>),
+}
+
+impl<R: io::BufRead> ZstdReader<R> {
+    fn new(source: R) -> Self {
+        Self::Unopened(Some(source))
+    }
+}
+
+impl<R: io::BufRead> Read for ZstdReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Self::Unopened(source) = self {
+            let source = source.take().ok_or(ErrorKind::InvalidData)?;
+            *self = Self::Open(Box::new(zstd::stream::read::Decoder::with_buffer(source)?));
+        }
+        let Self::Open(decoder) = self else { return Err(ErrorKind::InvalidData.into()) };
+        // Damage is of no kind in particular there.
+        decoder.read(buffer).map_err(|error| match error.kind() {
+            ErrorKind::Other => io::Error::new(ErrorKind::InvalidData, error),
+            _ => error,
+        })
+    }
+}
+
+/// Compares a checksum at the end.
+struct Checked<R> {
+    inner: R,
+    hasher: crc32fast::Hasher,
+    expected: u32,
+}
+
+impl<R> Checked<R> {
+    fn new(inner: R, expected: u32) -> Self {
+        Self { inner, hasher: crc32fast::Hasher::new(), expected }
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.inner.read(buffer)?;
+        self.hasher.update(&buffer[..len]);
+        if len == 0 && !buffer.is_empty() && self.hasher.clone().finalize() != self.expected {
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                "its checksum is another than the archive states",
+            ));
+        }
+        Ok(len)
+    }
+}

@@ -1,0 +1,137 @@
+//! What a reader is given: the files of a plan, and means to read them.
+
+use std::io::Read;
+
+use nprof_engine::model::{Sink, WarningKind};
+use nprof_engine::spill::Space;
+
+use crate::archive::unpack::Damage;
+use crate::archive::{FileBytes, InMemory, Leaf, Spool};
+use crate::formats::Error;
+use crate::formats::trace_event::Origin;
+use crate::importer::Sinks;
+use crate::inputs::{Plan, Refusal};
+
+/// The files of a profile, by their places in the list that was planned.
+pub trait Files {
+    /// A file as it lies there.
+    fn leaf(&self, file: usize) -> &Leaf;
+
+    /// The bytes of a file, unpacked as a whole if they are packed.
+    ///
+    /// # Errors
+    /// If the file cannot be unpacked, or is cut off.
+    fn whole(&self, file: usize) -> Result<FileBytes, Error>;
+
+    /// Calls `take` once, with a reader of the unpacked file. Damage of the packing ends the file and
+    /// is returned.
+    ///
+    /// # Errors
+    /// Those of `take`, among them those of reading.
+    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error>;
+}
+
+/// Reads a file to its end.
+pub type Take<'t> = &'t mut dyn FnMut(&mut dyn Read) -> Result<(), Error>;
+
+/// What a reader reads, and with what means.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// Which files, and for what.
+    pub plan: &'a Plan,
+    /// The files.
+    pub files: &'a dyn Files,
+    /// Memory and scratch space for sorting.
+    pub space: Space<'a>,
+    /// The time zero that the ranks of the profile share; `None` if the trace is alone.
+    pub origin: Option<Origin>,
+    /// Is told how many bytes of a plain trace are done. Packed files are counted where they are read.
+    pub progress: &'a dyn Fn(u64),
+}
+
+/// Why a plan could not be read, and in which file that shows.
+#[derive(Debug)]
+pub struct Fault {
+    /// The file's place in the list.
+    pub file: usize,
+    /// What is wrong with it.
+    pub source: Error,
+}
+
+impl Job<'_> {
+    /// Says of an error that it is about the trace.
+    pub fn of_trace<T>(&self, result: Result<T, Error>) -> Result<T, Fault> {
+        result.map_err(|source| Fault { file: self.plan.trace(), source })
+    }
+
+    /// Streams the trace into the file's only rank. Damage of its packing becomes a warning.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn stream_trace(
+        &self,
+        sinks: &mut dyn Sinks,
+        mut read: impl FnMut(&mut dyn Read, &mut dyn Sink) -> Result<(), Error>,
+    ) -> Result<(), Fault> {
+        let Some(sink) = sinks.rank(0) else { return Ok(()) };
+        let streamed = self.files.stream(self.plan.trace(), &mut |input| read(input, &mut *sink));
+        if let Some(damage) = self.of_trace(streamed)? {
+            let what = "the file is cut off or damaged; what comes before has been read";
+            let place = || format!("{}: {}", damage.place(), damage.what);
+            sink.warn(WarningKind::TruncatedInput, what, &place);
+        }
+        Ok(())
+    }
+}
+
+/// Unpacks a file as a whole.
+///
+/// # Errors
+/// If that fails, or the file is cut off: readers of whole files rely on their lengths.
+pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
+    if let Some(plain) = leaf.plain() {
+        return Ok(plain);
+    }
+    let mut unpacked = leaf.reader();
+    unpacked.limit(crate::archive::limit::spooled(leaf.packed.len() as u64));
+    let held = spool.keep(&mut unpacked).map_err(|error| match error.kind() {
+        // The room is full, or the user has had enough.
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::Other => Error::Io(error),
+        _ => Error::from(unpacked.refusal(&error)),
+    })?;
+    Ok(FileBytes::new(held))
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::format(refusal.what, refusal.place, refusal.hint)
+    }
+}
+
+/// The only rank of a file.
+pub struct OneRank<'s>(pub &'s mut dyn Sink);
+
+impl Sinks for OneRank<'_> {
+    fn rank(&mut self, nth: usize) -> Option<&mut dyn Sink> {
+        (nth == 0).then_some(&mut *self.0)
+    }
+}
+
+/// Files in memory, for fuzzing and tests.
+pub struct MemoryFiles(pub Vec<Leaf>);
+
+impl Files for MemoryFiles {
+    fn leaf(&self, file: usize) -> &Leaf {
+        &self.0[file]
+    }
+
+    fn whole(&self, file: usize) -> Result<FileBytes, Error> {
+        whole(&self.0[file], &InMemory)
+    }
+
+    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error> {
+        let mut unpacked = self.0[file].reader();
+        take(&mut unpacked)?;
+        Ok(unpacked.damage().cloned())
+    }
+}

@@ -1,0 +1,176 @@
+//! The trace formats that nprof reads, as a table. A format is one row here, one folder in `formats`,
+//! one fuzz target and one page in `docs/formats`; `tests/tests/tidy.rs` checks that all four exist.
+
+use std::fmt;
+
+#[cfg(feature = "read")]
+use crate::files::{Fault, Job};
+#[cfg(feature = "read")]
+use crate::formats::{
+    neuron_json, ntff,
+    trace_event::{self, Beginning},
+};
+use crate::probe::{self, Confidence};
+
+/// A trace format.
+pub struct Importer {
+    /// The name of the folder, the fuzz target and the doc page.
+    pub name: &'static str,
+    /// The name in messages.
+    pub title: &'static str,
+    /// The files that a rank is read from. The first row is the trace.
+    pub takes: &'static [Takes],
+    /// In a directory that has files with such names, other traces of the format are left out.
+    pub session_prefix: Option<&'static str>,
+    /// Which traces that arrive together are ranks of one profile.
+    pub belonging: Belonging,
+    /// When a trace begins on its own clock. `None` if the times of the format count from a zero of
+    /// their own.
+    #[cfg(feature = "read")]
+    pub beginning: Option<FindBeginning>,
+    /// Reads the ranks of a plan.
+    #[cfg(feature = "read")]
+    pub read: fn(&Job<'_>, &mut dyn Sinks) -> Result<(), Fault>,
+}
+
+/// Finds the beginning in a part of a trace that may end anywhere; `None` if it is not there.
+#[cfg(feature = "read")]
+pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
+
+/// A kind of file that a format reads.
+#[derive(Debug)]
+pub struct Takes {
+    /// What the file is for.
+    pub role: Role,
+    /// The name in messages.
+    pub title: &'static str,
+    /// Endings of usual names, in lower case and without the dot. They only hint.
+    pub extensions: &'static [&'static str],
+    /// How sure it is that a file which begins so is one.
+    pub probe: fn(&[u8]) -> Option<Confidence>,
+}
+
+/// What a file of a rank is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The events. Every rank has such a file.
+    Trace,
+    /// The program that was traced. All ranks of a profile share it.
+    Model,
+}
+
+/// Which traces that arrive together are ranks of one profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Belonging {
+    /// All of them.
+    All,
+    /// Those whose names tell a rank.
+    Numbered,
+}
+
+/// Where the ranks of a file go.
+#[cfg(feature = "read")]
+pub trait Sinks {
+    /// The sink of the file's `nth` rank, counted from 0 in the order in which the file names them.
+    /// `None` if that rank is not wanted now: a file of several ranks can be read once for each.
+    fn rank(&mut self, nth: usize) -> Option<&mut dyn nprof_engine::model::Sink>;
+}
+
+/// All formats. Of two that are equally sure of a file, the first gets it; in a directory with
+/// several formats, the first one is read.
+pub static TABLE: [Importer; 3] = [
+    Importer {
+        name: "ntff",
+        title: "NTFF",
+        takes: &[
+            Takes { role: Role::Trace, title: "NTFF", extensions: &["ntff"], probe: probe::ntff::probe },
+            Takes { role: Role::Model, title: "NEFF", extensions: &["neff"], probe: probe::neff::probe },
+        ],
+        session_prefix: Some("profile_rank_"),
+        belonging: Belonging::All,
+        #[cfg(feature = "read")]
+        beginning: None,
+        #[cfg(feature = "read")]
+        read: ntff::import,
+    },
+    Importer {
+        name: "neuron_json",
+        title: "neuron-profile JSON",
+        takes: &[Takes {
+            role: Role::Trace,
+            title: "neuron-profile JSON",
+            extensions: &["json"],
+            probe: probe::json::probe_neuron,
+        }],
+        session_prefix: None,
+        belonging: Belonging::Numbered,
+        #[cfg(feature = "read")]
+        beginning: None,
+        #[cfg(feature = "read")]
+        read: neuron_json::import,
+    },
+    Importer {
+        name: "trace_event",
+        title: "Trace Event JSON",
+        takes: &[Takes {
+            role: Role::Trace,
+            title: "Trace Event JSON",
+            extensions: &["json"],
+            probe: probe::json::probe_trace_event,
+        }],
+        session_prefix: None,
+        belonging: Belonging::Numbered,
+        #[cfg(feature = "read")]
+        beginning: Some(Beginning::of),
+        #[cfg(feature = "read")]
+        read: trace_event::import,
+    },
+];
+
+/// A format's claim to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// The format.
+    pub importer: &'static Importer,
+    /// What the file is for.
+    pub role: Role,
+    /// How sure the format is.
+    pub confidence: Confidence,
+}
+
+/// All formats that claim a file which begins so, the surest first.
+#[must_use]
+pub fn claims(head: &[u8]) -> Vec<Claim> {
+    let of_row = |importer: &'static Importer| {
+        importer.takes.iter().filter_map(move |takes| {
+            let confidence = (takes.probe)(head)?;
+            Some(Claim { importer, role: takes.role, confidence })
+        })
+    };
+    let mut claims: Vec<Claim> = TABLE.iter().flat_map(of_row).collect();
+    claims.sort_by_key(|claim| std::cmp::Reverse(claim.confidence));
+    claims
+}
+
+impl Importer {
+    /// Whether a name ends as names of such files do. The name is in lower case.
+    #[must_use]
+    pub fn is_hinted_by(&self, name: &str) -> bool {
+        let ends_so = |extension: &str| name.strip_suffix(extension).is_some_and(|rest| rest.ends_with('.'));
+        self.takes.iter().flat_map(|takes| takes.extensions).any(|extension| ends_so(extension))
+    }
+}
+
+impl PartialEq for Importer {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Importer {}
+
+impl fmt::Debug for Importer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -1,0 +1,120 @@
+//! Files that come together, and what they make: one list for every door that they come in by.
+
+use super::{Candidate, FileHead, Plans, Unplanned, plan};
+
+/// Files, and what they make.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// Each with its kind before a colon, which [`sample`] makes.
+    pub files: &'static str,
+    /// All of them as one profile: rank, format and files of each plan.
+    pub plans: &'static str,
+    /// Dropped together: the files of each profile.
+    pub profiles: &'static str,
+}
+
+const fn case(files: &'static str, plans: &'static str, profiles: &'static str) -> Case {
+    Case { files, plans, profiles }
+}
+
+/// The list.
+pub static CASES: [Case; 15] = [
+    case("json:a.json", "- trace_event a.json", "a.json"),
+    case("json:a.json json:b.json", "- trace_event a.json, - trace_event b.json", "a.json | b.json"),
+    case(
+        "json:rank_1.json json:rank_0.json",
+        "0 trace_event rank_0.json, 1 trace_event rank_1.json",
+        "rank_1.json rank_0.json",
+    ),
+    case(
+        "json:worker3.pt.trace.json.gz",
+        "3 trace_event worker3.pt.trace.json.gz",
+        "worker3.pt.trace.json.gz",
+    ),
+    // A word that only ends like one of ours tells no rank.
+    case(
+        "json:frank5.json json:rank2.json",
+        "2 trace_event rank2.json, - trace_event frank5.json",
+        "rank2.json | frank5.json",
+    ),
+    case(
+        "json:ranking.json json:worker.json",
+        "- trace_event ranking.json, - trace_event worker.json",
+        "ranking.json | worker.json",
+    ),
+    case(
+        "neuron:rank_0.json json:rank_1.json",
+        "0 neuron_json rank_0.json, 1 trace_event rank_1.json",
+        "rank_0.json rank_1.json",
+    ),
+    case("ntff:profile.NTFF neff:file.neff", "- ntff profile.NTFF+file.neff", "profile.NTFF file.neff"),
+    case("ntff:b.ntff ntff:a.ntff", "- ntff b.ntff, - ntff a.ntff", "b.ntff a.ntff"),
+    case(
+        "ntff:profile_rank_10.ntff neff:f.neff ntff:profile_rank_2.ntff",
+        "2 ntff profile_rank_2.ntff+f.neff, 10 ntff profile_rank_10.ntff+f.neff",
+        "profile_rank_10.ntff f.neff profile_rank_2.ntff",
+    ),
+    case(
+        "json:x.json json:rank_1.json ntff:profile_rank_0.ntff json:rank_0.json neff:f.neff",
+        "0 ntff profile_rank_0.ntff+f.neff, 0 trace_event rank_0.json, 1 trace_event rank_1.json, \
+         - trace_event x.json",
+        "profile_rank_0.ntff f.neff | rank_1.json rank_0.json | x.json",
+    ),
+    // Names hint at nothing here: contents decide.
+    case("neff:one.bin ntff:two.bin", "- ntff two.bin+one.bin", "one.bin two.bin"),
+    case("json:rank_0.ntff", "0 trace_event rank_0.ntff", "rank_0.ntff"),
+    case("neff:file.neff", "alone file.neff", "file.neff"),
+    case("ntff:a.ntff neff:b.neff neff:c.neff", "several b.neff c.neff", "a.ntff b.neff c.neff"),
+];
+
+/// The first bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`.
+#[must_use]
+pub fn sample(kind: &str) -> Vec<u8> {
+    match kind {
+        "ntff" => b"\x05\x10\0\0\0\0\0\0\0".to_vec(),
+        "neff" => b"\x02\0\0\0\0\0\0\0\0\x04\0\0\0\0\0\0".to_vec(),
+        "json" => br#"{"traceEvents":[]}"#.to_vec(),
+        "neuron" => br#"{"summary":[{}]}"#.to_vec(),
+        other => other.as_bytes().to_vec(),
+    }
+}
+
+/// The files of a case: name and bytes.
+#[must_use]
+pub fn files(case: &str) -> Vec<(&str, Vec<u8>)> {
+    case.split(' ').filter_map(|file| file.split_once(':')).map(|(kind, name)| (name, sample(kind))).collect()
+}
+
+/// The files of a case, recognised.
+#[must_use]
+pub fn candidates(case: &str) -> Vec<Candidate> {
+    files(case).iter().map(|(name, head)| Candidate::of(FileHead { name, head })).collect()
+}
+
+/// What these files make as one profile, as a case states it.
+#[must_use]
+pub fn described(candidates: &[Candidate]) -> String {
+    let name = |file: usize| candidates[file].name.as_str();
+    match plan(candidates) {
+        Ok(Plans { plans, .. }) => {
+            let line = |plan: &super::Plan| {
+                let rank = plan.rank.map_or("-".to_owned(), |rank| rank.to_string());
+                let files: Vec<&str> = plan.files.iter().map(|part| name(part.file)).collect();
+                format!("{rank} {} {}", plan.importer.name, files.join("+"))
+            };
+            plans.iter().map(line).collect::<Vec<_>>().join(", ")
+        }
+        Err(Unplanned::Nothing) => "nothing".to_owned(),
+        Err(Unplanned::Alone(file)) => format!("alone {}", name(file)),
+        Err(Unplanned::Several(first, second)) => format!("several {} {}", name(first), name(second)),
+    }
+}
+
+/// Profiles as a case states them.
+#[must_use]
+pub fn listed(profiles: &[Vec<usize>], candidates: &[Candidate]) -> String {
+    let names = |files: &Vec<usize>| {
+        files.iter().map(|&file| candidates[file].name.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    profiles.iter().map(names).collect::<Vec<_>>().join(" | ")
+}

@@ -1,0 +1,82 @@
+//! What a directory or an archive has for a profile.
+
+use super::{Candidate, Found, Gravity, Refusal};
+use crate::importer::{Importer, Role, TABLE};
+use crate::probe::Confidence;
+
+/// The files of a directory that make a profile, by their places in the list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Choice {
+    /// The traces.
+    pub traces: Vec<usize>,
+    /// Files that go with traces.
+    pub beside: Vec<usize>,
+    /// Files that look like traces and are not read.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file that is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The file's place in the list.
+    pub file: usize,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a file of a directory is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// It cannot be read.
+    Refused(Refusal),
+    /// There are files of this kind, which go first.
+    Others(String),
+}
+
+/// Chooses the traces of a directory: those of the first format in the table that is there. All
+/// other files that are traces, or are called like one, are left out with the reason. Files that
+/// are something else count as not there.
+#[must_use]
+pub fn choose(candidates: &[Candidate]) -> Choice {
+    let mut choice = Choice::default();
+    let mut traces = Vec::new();
+    for (file, candidate) in candidates.iter().enumerate() {
+        match &candidate.found {
+            Found::Claimed(claim) if claim.role != Role::Trace => choice.beside.push(file),
+            Found::Claimed(claim) if claim.confidence > Confidence::Possible || candidate.is_hinted() => {
+                traces.push((file, claim.importer));
+            }
+            Found::Claimed(_) | Found::Packed(_) => {}
+            Found::Refused(refusal) => {
+                if refusal.gravity == Gravity::Damaged || candidate.is_hinted() {
+                    choice.left_out.push(LeftOut { file, why: Why::Refused(refusal.clone()) });
+                }
+            }
+        }
+    }
+    let Some(importer) = TABLE.iter().find(|row| traces.iter().any(|(_, importer)| importer == row)) else {
+        return choice;
+    };
+    let in_session = |file: usize| {
+        let name = candidates[file].file_name().to_ascii_lowercase();
+        importer.session_prefix.is_some_and(|prefix| name.starts_with(prefix))
+    };
+    let has_session = traces.iter().any(|&(file, of)| of == importer && in_session(file));
+    let kind = match importer.session_prefix {
+        Some(prefix) if has_session => format!("{prefix}<i>.{}", extension(importer)),
+        _ => importer.title.to_owned(),
+    };
+    for (file, of) in traces {
+        if of == importer && (!has_session || in_session(file)) {
+            choice.traces.push(file);
+        } else {
+            choice.left_out.push(LeftOut { file, why: Why::Others(kind.clone()) });
+        }
+    }
+    choice.left_out.sort_by_key(|left_out| left_out.file);
+    choice
+}
+
+fn extension(importer: &Importer) -> &'static str {
+    importer.takes[0].extensions[0]
+}

@@ -1,0 +1,59 @@
+//! Packings and archives, by their first bytes.
+
+use crate::probe::neff::{TAR_MAGIC, TAR_MAGIC_AT};
+
+/// A kind of packing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// One file (RFC 1952), in one or more members.
+    Gzip,
+    /// One file (RFC 8878), in one or more frames.
+    Zstd,
+    /// An archive, each entry packed by itself.
+    Zip,
+    /// An archive, its entries as they are.
+    Tar,
+}
+
+/// First bytes of the packings that have some. The second zip is empty, the third a part of several.
+const MAGICS: [(&[u8], Packing); 5] = [
+    (b"\x1f\x8b", Packing::Gzip),
+    (b"\x28\xb5\x2f\xfd", Packing::Zstd),
+    (b"PK\x03\x04", Packing::Zip),
+    (b"PK\x05\x06", Packing::Zip),
+    (b"PK\x07\x08", Packing::Zip),
+];
+
+/// Endings of packed single files.
+const ENDINGS: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
+
+impl Packing {
+    /// The packing that begins so.
+    #[must_use]
+    pub fn of(head: &[u8]) -> Option<Self> {
+        let by_magic = MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, of)| *of);
+        by_magic.or_else(|| (head.get(TAR_MAGIC_AT) == Some(TAR_MAGIC)).then_some(Self::Tar))
+    }
+
+    /// The name in messages.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Zip => "zip",
+            Self::Tar => "tar",
+        }
+    }
+
+    /// Whether it holds any number of files, each with a name.
+    #[must_use]
+    pub fn is_archive(self) -> bool {
+        matches!(self, Self::Zip | Self::Tar)
+    }
+}
+
+/// A name without the ending that its packing gave it.
+pub(super) fn without_ending(name: &str) -> &str {
+    ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}

@@ -1,0 +1,6 @@
+//! JSON as traces have it: tokens over bytes at hand.
+
+#[cfg_attr(not(feature = "read"), expect(dead_code, reason = "recognising needs only a part of it"))]
+pub(crate) mod digits;
+#[cfg_attr(not(feature = "read"), expect(dead_code, reason = "recognising needs only a part of it"))]
+pub(crate) mod tokens;

@@ -1,0 +1,113 @@
+//! The formats that are JSON: neuron-profile's tables, and Trace Event.
+
+use super::Confidence;
+use crate::json::tokens::{Tail, Tokens};
+
+/// Tables of neuron-profile's JSON; each is an array of rows.
+const NEURON_TABLES: [&str; 19] = [
+    "instruction",
+    "instruction_usage",
+    "dma",
+    "dma_throughput",
+    "dma_queues_info",
+    "pending_dma",
+    "semaphore_update",
+    "active_time",
+    "ham",
+    "summary",
+    "summary_groups",
+    "summary_group_order",
+    "terminology",
+    "layer_summary",
+    "neff_header",
+    "neff_node",
+    "nc_mem_usage",
+    "profile_info",
+    "model_info",
+];
+
+/// Whether this is what `neuron-profile view --output-format json` writes.
+#[must_use]
+pub fn probe_neuron(head: &[u8]) -> Option<Confidence> {
+    let keys = Outline::of(head)?;
+    keys.has_neuron_table().then_some(Confidence::Certain)
+}
+
+/// Whether this is Trace Event JSON: the object with `traceEvents`, or its events alone.
+#[must_use]
+pub fn probe_trace_event(head: &[u8]) -> Option<Confidence> {
+    let outline = Outline::of(head)?;
+    let has = |key: &str| outline.keys.iter().any(|found| found.name == key.as_bytes());
+    if has("traceEvents") {
+        return Some(Confidence::Certain);
+    }
+    if outline.has_neuron_table() {
+        return None;
+    }
+    let looks_so = has("ph") || outline.kind == Kind::NoRows;
+    Some(if looks_so { Confidence::Likely } else { Confidence::Possible })
+}
+
+/// A key with the first byte of its value.
+struct Key<'h> {
+    name: &'h [u8],
+    first: u8,
+}
+
+/// What a document is at its top.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Object,
+    Array,
+    /// An array that is empty as far as the head goes.
+    NoRows,
+}
+
+/// The keys of a document's object as far as the head goes, or those of an array's first object.
+struct Outline<'h> {
+    kind: Kind,
+    keys: Vec<Key<'h>>,
+}
+
+impl<'h> Outline<'h> {
+    /// `None` if this is neither an object nor an array.
+    fn of(head: &'h [u8]) -> Option<Self> {
+        let mut tokens = Tokens::new(head, Tail::Open);
+        let mut kind = match tokens.peek().ok()? {
+            b'{' => Kind::Object,
+            b'[' => Kind::Array,
+            _ => return None,
+        };
+        tokens.advance();
+        if kind == Kind::Array {
+            match tokens.peek_item() {
+                Ok((b'{', _)) => tokens.advance(),
+                Ok((b']', _)) | Err(_) => kind = Kind::NoRows,
+                Ok(_) => return Some(Self { kind, keys: Vec::new() }),
+            }
+        }
+        let mut outline = Self { kind, keys: Vec::new() };
+        if kind == Kind::NoRows {
+            return Some(outline);
+        }
+        while let Ok((byte, _)) = tokens.peek_item()
+            && byte != b'}'
+            && let Ok(name) = tokens.key()
+            && let Ok(first) = tokens.peek()
+        {
+            outline.keys.push(Key { name: name.of(head), first });
+            if tokens.value().is_err() {
+                break;
+            }
+        }
+        Some(outline)
+    }
+
+    fn has_neuron_table(&self) -> bool {
+        let is_table = |key: &Key<'_>| {
+            key.first == b'[' && NEURON_TABLES.iter().any(|table| table.as_bytes() == key.name)
+        };
+        let has_events = self.keys.iter().any(|key| key.name == b"traceEvents");
+        self.kind == Kind::Object && !has_events && self.keys.iter().any(is_table)
+    }
+}

@@ -1,0 +1,98 @@
+//! Formats that nprof knows and does not read, with what to do instead.
+
+use nprof_engine::segment::MAGIC;
+
+use super::protobuf::is_xplane;
+use crate::inputs::Refusal;
+
+/// First byte of `ntrace.pb`: the tag of its first field.
+const SYSTEM_TRACE_TAG: u8 = 0x82;
+
+/// A format that is known and not read.
+pub struct Known {
+    mark: Mark,
+    /// What the file is; [`FIRST_BYTE`] stands for the value of its first byte.
+    what: &'static str,
+    hint: &'static str,
+}
+
+/// What makes a file one of a format.
+enum Mark {
+    /// It begins with these bytes; letters of either case.
+    Begins(&'static [u8]),
+    Is(fn(&[u8]) -> bool),
+}
+
+/// Stands in [`Known::what`] for the value of the file's first byte.
+const FIRST_BYTE: &str = "{first byte}";
+
+/// The first row that fits counts.
+static KNOWN: [Known; 20] = [
+    known(b"\xfd7zXZ\0", "this is packed with xz", "unpack it first (`xz -d`)"),
+    known(b"BZh", "this is packed with bzip2", "unpack it first (`bzip2 -d`)"),
+    known(b"\x04\x22\x4d\x18", "this is packed with lz4", "unpack it first (`lz4 -d`)"),
+    known(b"7z\xbc\xaf\x27\x1c", "this is a 7z archive", "unpack it first and pass the trace inside"),
+    known(b"Rar!\x1a\x07", "this is a rar archive", "unpack it first and pass the trace inside"),
+    known(
+        b"SQLite format 3\0",
+        "this is an SQLite database",
+        "export the trace as JSON with its own program",
+    ),
+    known(b"PAR1", "this is a Parquet file", "name the trace that it was made of"),
+    known(b"\x89HDF\r\n", "this is an HDF5 file", "name the trace that it was made of"),
+    known(b"\x7fELF", "this is a program (ELF)", "name the trace of a run"),
+    known(b"%PDF-", "this is a PDF", "name a trace"),
+    known(b"<!DOCTYPE", WEB_PAGE, "download the trace again"),
+    known(b"<html", WEB_PAGE, "download the trace again"),
+    known(
+        &MAGIC,
+        "this is a segment of nprof's own store",
+        "look at it with `nprof inspect`, or ingest the trace that it came from",
+    ),
+    known(
+        &[SYSTEM_TRACE_TAG],
+        "this is a system trace of the Neuron runtime (ntrace.pb), not a device trace",
+        "expected an NTFF, which neuron-profile capture writes",
+    ),
+    Known {
+        mark: Mark::Is(is_xplane),
+        what: "this is an XPlane profile (.xplane.pb)",
+        hint: "export its trace as Trace Event JSON first",
+    },
+    known(b"\n", "this seems to be a Perfetto protobuf trace", "export it as JSON first"),
+    Known {
+        mark: Mark::Is(|head| matches!(head, [1..=31, ..])),
+        what: "NTFF version {first byte} is not supported",
+        hint: "nprof reads version 5, which neuron-profile of the Neuron SDK 2.2x writes",
+    },
+    known(b"\xff\xfe", "this is UTF-16", "convert it to UTF-8"),
+    known(b"\xfe\xff", "this is UTF-16", "convert it to UTF-8"),
+    known(
+        b"",
+        "this is no trace that nprof knows",
+        "nprof reads NTFF, NEFF, neuron-profile JSON and Trace Event JSON, packed or not",
+    ),
+];
+
+const WEB_PAGE: &str = "this is a web page, perhaps of a failed download";
+
+const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> Known {
+    Known { mark: Mark::Begins(mark), what, hint }
+}
+
+/// Why a file that begins so is not read. Nobody has claimed it.
+#[must_use]
+pub fn refuse(head: &[u8]) -> Refusal {
+    let Some(&first) = head.first() else {
+        return Refusal::unread(
+            "the file is empty",
+            "capture the profile again; the capture may have failed",
+        );
+    };
+    let fits = |known: &&Known| match known.mark {
+        Mark::Begins(magic) => head.get(..magic.len()).is_some_and(|start| start.eq_ignore_ascii_case(magic)),
+        Mark::Is(is) => is(head),
+    };
+    let row = KNOWN.iter().find(fits).expect("the last row fits every file");
+    Refusal::unread(row.what.replace(FIRST_BYTE, &first.to_string()), row.hint)
+}

@@ -1,0 +1,28 @@
+//! Any bytes as an input: recognised, opened as an archive, planned, and read by the format that
+//! claims them.
+#![no_main]
+
+use std::sync::Arc;
+
+use libfuzzer_sys::fuzz_target;
+use nprof_capture::archive::{FileBytes, InMemory, open};
+use nprof_capture::files::{Job, MemoryFiles, OneRank};
+use nprof_capture::inputs::{choose, plan, profiles};
+use nprof_engine::fixture::Recorder;
+use nprof_engine::spill::{MemoryScratch, Space};
+
+fuzz_target!(|bytes: &[u8]| {
+    let leaves = open("input.json", FileBytes::new(Arc::new(bytes.to_vec())), &InMemory).leaves;
+    let candidates: Vec<_> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
+    let files: usize = profiles(&candidates).iter().map(Vec::len).sum();
+    assert_eq!(files, candidates.len(), "each file is in one profile");
+    let choice = choose(&candidates);
+    assert!(choice.traces.len() + choice.beside.len() + choice.left_out.len() <= candidates.len());
+    let Ok(plans) = plan(&candidates) else { return };
+    let (scratch, files) = (MemoryScratch::default(), MemoryFiles(leaves));
+    let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
+    for plan in plans.plans.iter().take(4) {
+        let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
+        let _ = (plan.importer.read)(&job, &mut OneRank(&mut Recorder::default()));
+    }
+});

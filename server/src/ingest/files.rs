@@ -1,0 +1,80 @@
+//! The files of a profile, as readers want them: unpacked ahead on a thread of its own, or as a
+//! whole on the disk; counted where they are read.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use nprof_capture::archive::unpack::Damage;
+use nprof_capture::archive::{FileBytes, Held, Leaf, Spool};
+use nprof_capture::files::{Files, Take, whole};
+use nprof_capture::formats::Error;
+
+use super::ahead::read_ahead;
+use super::inputs::Inputs;
+use super::mapped;
+use crate::work::{Meter, Metered};
+
+/// Bytes that are unpacked to the disk at once.
+const CHUNK_LEN: u64 = 1 << 20;
+
+/// Unpacks to files without names, which go with their last holder.
+#[derive(Debug, Clone, Copy)]
+pub struct DiskSpool<'a> {
+    directory: &'a Path,
+    meter: &'a Meter,
+}
+
+impl<'a> DiskSpool<'a> {
+    /// In a directory, until `meter` is told to stop.
+    #[must_use]
+    pub fn new(directory: &'a Path, meter: &'a Meter) -> Self {
+        Self { directory, meter }
+    }
+}
+
+impl Spool for DiskSpool<'_> {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+        let mut file = tempfile::tempfile_in(self.directory)?;
+        let mut chunk = Vec::new();
+        loop {
+            if self.meter.is_cancelled() {
+                return Err(io::Error::other("cancelled"));
+            }
+            chunk.clear();
+            if (&mut *unpacked).take(CHUNK_LEN).read_to_end(&mut chunk)? == 0 {
+                return mapped::map(&file);
+            }
+            file.write_all(&chunk)?;
+        }
+    }
+}
+
+/// The files of a profile.
+pub(super) struct InputFiles<'a> {
+    pub(super) inputs: &'a Inputs,
+    pub(super) spool: DiskSpool<'a>,
+    pub(super) meter: &'a Meter,
+}
+
+impl Files for InputFiles<'_> {
+    fn leaf(&self, file: usize) -> &Leaf {
+        &self.inputs.files[file].leaf
+    }
+
+    fn whole(&self, file: usize) -> Result<FileBytes, Error> {
+        let leaf = self.leaf(file);
+        let bytes = whole(leaf, &self.spool)?;
+        if !leaf.layers.is_empty() {
+            self.meter.add_bytes(leaf.packed.len() as u64);
+        }
+        Ok(bytes)
+    }
+
+    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error> {
+        let leaf = self.leaf(file);
+        // Bytes are counted before they are unpacked: the total is the file's size.
+        let mut unpacked = leaf.unpacked(Box::new(Metered::new(&*leaf.packed, self.meter)));
+        read_ahead(&mut unpacked, |ahead| take(ahead))?;
+        Ok(unpacked.damage().cloned())
+    }
+}

@@ -1,0 +1,309 @@
+//! From the files and directories that a user names to the plans of a profile.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nprof_capture::archive::{self, Leaf, Spool};
+use nprof_capture::importer::{Claim, Role, TABLE};
+use nprof_capture::inputs::directory::Why;
+use nprof_capture::inputs::{
+    Candidate, Choice, Found, Plan, Refusal, Unplanned, choose, is_named_like_trace, plan,
+};
+use nprof_capture::probe::Confidence;
+
+use super::{IngestError, Result, mapped};
+
+/// How a file was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chosen {
+    /// The user named it: a file that is no trace is an error.
+    ByName,
+    /// The user named its directory or archive: a file that is no trace is left out.
+    ByDirectory,
+}
+
+/// A file that can be read.
+#[derive(Clone)]
+pub struct InputFile {
+    /// Its bytes, and what it is.
+    pub leaf: Leaf,
+    /// Its path in messages. Within an archive that is no path of the disk.
+    pub place: PathBuf,
+    /// How it was chosen.
+    pub chosen: Chosen,
+}
+
+/// All that is to be read.
+#[derive(Clone)]
+pub struct Inputs {
+    /// The files; plans name them by their places here.
+    pub files: Vec<InputFile>,
+    /// One for each trace, at least one.
+    pub plans: Vec<Plan>,
+    /// A name for several traces together: their directory, their archive, or the first file.
+    pub title: Option<String>,
+    /// Files that look like traces and are not read, each with the reason.
+    pub left_out: Vec<String>,
+}
+
+impl Inputs {
+    /// Does `read`. A file of a directory that turns out to be no trace is left out, and the others
+    /// are read again.
+    ///
+    /// # Errors
+    /// Errors of `read` about a file that the user named, or about the last file.
+    pub fn reading<T>(mut self, mut read: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        loop {
+            match read(&self) {
+                Err(IngestError::Format { path, source }) => {
+                    let is_spare = |plan: &Plan| {
+                        let file = &self.files[plan.trace()];
+                        file.chosen == Chosen::ByDirectory && file.place == path && self.plans.len() > 1
+                    };
+                    let Some(at) = self.plans.iter().position(is_spare) else {
+                        return Err(IngestError::Format { path, source });
+                    };
+                    let plan = self.plans.remove(at);
+                    let name = &self.files[plan.trace()].leaf.candidate.name;
+                    self.left_out.push(format!("{name}: {source}"));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The files of a plan; the trace first.
+    pub fn files_of<'i>(&'i self, plan: &'i Plan) -> impl Iterator<Item = &'i InputFile> {
+        plan.files.iter().map(|part| &self.files[part.file])
+    }
+
+    /// The path of a plan's trace in messages.
+    #[must_use]
+    pub fn place(&self, plan: &Plan) -> &Path {
+        &self.files[plan.trace()].place
+    }
+
+    /// Bytes of all plans, as they lie there.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        let files = self.plans.iter().flat_map(|plan| self.files_of(plan));
+        files.map(|file| file.leaf.packed.len() as u64).sum()
+    }
+}
+
+/// What a user named: `view -n NEFF -s NTFF -d DIR FILES…`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Named {
+    /// The program that was traced.
+    pub neff: Option<PathBuf>,
+    /// A single trace.
+    pub session_file: Option<PathBuf>,
+    /// A directory with one trace a rank.
+    pub session_dir: Option<PathBuf>,
+    /// Files, archives and directories of any supported format.
+    pub files: Vec<PathBuf>,
+}
+
+impl Named {
+    /// Whether nothing was named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The plans of a profile: traces whose names tell their rank first, in order, the others as
+    /// named. Archives are opened; what must be unpacked for that goes to the spool.
+    ///
+    /// # Errors
+    /// If there is no trace among the files, a file or directory cannot be read, or several files
+    /// leave open which belongs to which trace.
+    pub fn inputs(&self, spool: &dyn Spool) -> Result<Inputs> {
+        let mut found = Gathered::default();
+        if let Some(neff) = &self.neff {
+            found.model(neff, spool)?;
+        }
+        let named: Vec<&PathBuf> =
+            self.session_file.iter().chain(&self.session_dir).chain(&self.files).collect();
+        for &path in &named {
+            if path.is_dir() {
+                // The program that the user named goes before what lies around.
+                let keep = if self.neff.is_some() { Beside::Ignored } else { Beside::Taken };
+                found.directory(path, keep, spool)?;
+            } else {
+                found.file(path, spool)?;
+            }
+        }
+        let Gathered { files, wholes, mut left_out } = found;
+        let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
+        let place = |file: usize| files[file].place.clone();
+        let plans = plan(&candidates).map_err(|unplanned| match unplanned {
+            Unplanned::Nothing => IngestError::NoInput,
+            Unplanned::Alone(file) => IngestError::NeffAlone { path: place(file) },
+            Unplanned::Several(first, second) => {
+                IngestError::SeveralNeffs { first: place(first), second: place(second) }
+            }
+        })?;
+        if let Some((file, refusal)) = plans.refused.into_iter().next() {
+            return Err(IngestError::Format { path: place(file), source: refusal.into() });
+        }
+        for file in plans.unused {
+            tracing::info!("{} is not needed for this kind of trace", files[file].place.display());
+        }
+        left_out.sort();
+        left_out.dedup();
+        Ok(Inputs { title: title(&wholes, &files, plans.plans.len()), plans: plans.plans, files, left_out })
+    }
+}
+
+/// What happens to the files of a directory that go with traces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Taken,
+    Ignored,
+}
+
+/// The files that have been found so far.
+#[derive(Default)]
+struct Gathered {
+    files: Vec<InputFile>,
+    /// The directories and archives that the user named.
+    wholes: Vec<PathBuf>,
+    left_out: Vec<String>,
+}
+
+impl Gathered {
+    /// A file that the user named.
+    fn file(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
+        let opened = archive::open(&file_name(path), mapped::open(path)?, spool);
+        let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, path, Chosen::ByName));
+        if !opened.is_archive {
+            self.files.extend(files);
+            return Ok(());
+        }
+        let files: Vec<InputFile> =
+            files.map(|file| InputFile { chosen: Chosen::ByDirectory, ..file }).collect();
+        self.wholes.push(path.to_owned());
+        self.choose(files, Beside::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
+    }
+
+    /// The files of a directory.
+    fn directory(&mut self, path: &Path, beside: Beside, spool: &dyn Spool) -> Result<()> {
+        let mut paths: Vec<PathBuf> = fs::read_dir(path)
+            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+            .map_err(|source| IngestError::open(path, source))?;
+        paths.retain(|path| path.is_file());
+        paths.sort();
+        let mut files = Vec::new();
+        for path in &paths {
+            let name = file_name(path);
+            match mapped::open(path) {
+                Ok(bytes) => {
+                    let leaves = archive::open(&name, bytes, spool).leaves;
+                    files.extend(
+                        leaves.into_iter().map(|leaf| InputFile::new(leaf, path, Chosen::ByDirectory)),
+                    );
+                }
+                Err(error) if is_named_like_trace(&name) => return Err(error),
+                Err(_) => {}
+            }
+        }
+        self.wholes.push(path.to_owned());
+        self.choose(files, beside, || IngestError::EmptyDirectory { path: path.to_owned() })
+    }
+
+    /// Takes the traces of a directory or an archive.
+    fn choose(
+        &mut self,
+        files: Vec<InputFile>,
+        beside: Beside,
+        none: impl FnOnce() -> IngestError,
+    ) -> Result<()> {
+        let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
+        let Choice { traces, beside: models, left_out } = choose(&candidates);
+        if traces.is_empty() {
+            let refused = left_out.into_iter().find_map(|left_out| match left_out.why {
+                Why::Refused(refusal) => Some((left_out.file, refusal)),
+                Why::Others(_) => None,
+            });
+            if let Some((file, refusal)) = refused {
+                return Err(IngestError::Format { path: files[file].place.clone(), source: refusal.into() });
+            }
+            if models.is_empty() {
+                return Err(none());
+            }
+        } else {
+            let said = left_out
+                .into_iter()
+                .map(|left_out| format!("{}: {}", candidates[left_out.file].name, reason(left_out.why)));
+            self.left_out.extend(said);
+        }
+        let is_taken =
+            |file: usize| traces.contains(&file) || (beside == Beside::Taken && models.contains(&file));
+        self.files
+            .extend(files.into_iter().enumerate().filter(|(at, _)| is_taken(*at)).map(|(_, file)| file));
+        Ok(())
+    }
+
+    /// The program, which the user called one. It may lie in an archive.
+    fn model(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
+        let bytes = mapped::open(path)?;
+        let name = file_name(path);
+        let opened = archive::open(&name, bytes.clone(), spool).leaves;
+        let is_model = |leaf: &Leaf| leaf.candidate.claim(Role::Model).is_some();
+        let leaf = opened.into_iter().find(is_model).unwrap_or_else(|| {
+            // Its reader says what is wrong with it.
+            let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Model));
+            let claim = |importer| Claim { importer, role: Role::Model, confidence: Confidence::Certain };
+            let found = importer.map_or_else(
+                || Found::Refused(Refusal::unread("no format takes a program", "leave it out")),
+                |importer| Found::Claimed(claim(importer)),
+            );
+            Leaf { candidate: Candidate { name, found }, packed: bytes, layers: Vec::new() }
+        });
+        self.files.push(InputFile::new(leaf, path, Chosen::ByName));
+        Ok(())
+    }
+}
+
+impl InputFile {
+    /// A file that came out of the file at `path`.
+    fn new(leaf: Leaf, path: &Path, chosen: Chosen) -> Self {
+        let name = &leaf.candidate.name;
+        let place = match name.split_once('/') {
+            Some((_, entry)) => PathBuf::from(format!("{}/{entry}", path.display())),
+            None => path.to_owned(),
+        };
+        Self { place, leaf, chosen }
+    }
+}
+
+fn reason(why: Why) -> String {
+    match why {
+        Why::Refused(refusal) => nprof_capture::formats::Error::from(refusal).to_string(),
+        Why::Others(kind) => format!("not read, because there are {kind} files"),
+    }
+}
+
+/// The name of several traces together.
+fn title(wholes: &[PathBuf], files: &[InputFile], traces: usize) -> Option<String> {
+    if traces < 2 {
+        return None;
+    }
+    let is_named =
+        |file: &&InputFile| file.chosen == Chosen::ByName && file.leaf.candidate.claim(Role::Trace).is_some();
+    match (wholes, files.iter().find(is_named)) {
+        // `.` and `..` have no name of their own.
+        ([only], None) => {
+            only.canonicalize().ok().map(|path| file_name(&path)).filter(|name| !name.is_empty())
+        }
+        ([], Some(first)) => Some(format!("{} and {} more", first.leaf.candidate.name, traces - 1)),
+        _ => None,
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Files on a disk, archives among them, to plans.
+
+use nprof_capture::archive::InMemory;
+use nprof_capture::inputs::cases::{CASES, candidates, described, files, listed, sample};
+use nprof_capture::inputs::profiles;
+
+use super::*;
+
+/// A directory with these files, each with its kind before a colon.
+fn tree(names: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, bytes) in files(names) {
+        let bytes = if name.ends_with(".gz") { gzip(&bytes) } else { bytes };
+        fs::write(dir.path().join(name), bytes).unwrap();
+    }
+    dir
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn inputs(dir: &Path, names: &[&str]) -> Result<Inputs> {
+    let files = names.iter().map(|name| dir.join(name)).collect();
+    Named { files, ..Named::default() }.inputs(&InMemory)
+}
+
+/// Plans as a case states them.
+fn said(inputs: Result<Inputs>) -> String {
+    let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    match inputs {
+        Ok(inputs) => {
+            let candidates: Vec<Candidate> =
+                inputs.files.iter().map(|file| file.leaf.candidate.clone()).collect();
+            assert_eq!(inputs.plans, plan(&candidates).unwrap().plans);
+            described(&candidates)
+        }
+        Err(IngestError::NeffAlone { path }) => format!("alone {}", name(path)),
+        Err(IngestError::SeveralNeffs { first, second }) => {
+            format!("several {} {}", name(first), name(second))
+        }
+        Err(other) => other.to_string(),
+    }
+}
+
+#[test]
+fn the_command_line_plans_what_the_page_plans() {
+    for case in CASES {
+        let dir = tree(case.files);
+        let names: Vec<&str> = files(case.files).iter().map(|(name, _)| *name).collect();
+        assert_eq!(said(inputs(dir.path(), &names)), case.plans, "{}", case.files);
+        // Each of the page's profiles, as it comes by an upload.
+        let seen = candidates(case.files);
+        for profile in profiles(&seen) {
+            let alone: Vec<Candidate> = profile.iter().map(|&file| seen[file].clone()).collect();
+            let names: Vec<&str> = alone.iter().map(|file| file.name.as_str()).collect();
+            assert_eq!(said(inputs(dir.path(), &names)), described(&alone), "{}", listed(&[profile], &seen));
+        }
+    }
+}
+
+#[track_caller]
+fn check_dir(names: &str, expected: &str, left_out: &[&str]) {
+    let dir = tree(names);
+    let named = Named { session_dir: Some(dir.path().to_owned()), ..Named::default() };
+    let inputs = named.inputs(&InMemory).unwrap();
+    assert!(inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory));
+    let name = file_name(&dir.path().canonicalize().unwrap());
+    assert_eq!(inputs.title, (inputs.plans.len() > 1).then_some(name));
+    let reasons: Vec<&str> = inputs.left_out.iter().filter_map(|said| said.split(':').next()).collect();
+    assert_eq!(reasons, left_out, "{names:?}");
+    assert_eq!(said(Ok(inputs)), expected, "{names:?}");
+}
+
+#[test]
+fn a_directory_gives_one_trace_a_rank_and_says_what_it_leaves_out() {
+    check_dir(
+        "ntff:profile_rank_10.ntff ntff:profile_rank_2.ntff ntff:profile.ntff neff:file.neff json:a.json",
+        "2 ntff profile_rank_2.ntff+file.neff, 10 ntff profile_rank_10.ntff+file.neff",
+        &["a.json", "profile.ntff"],
+    );
+    check_dir("ntff:b.ntff ntff:a.ntff json:x.json", "- ntff a.ntff, - ntff b.ntff", &["x.json"]);
+    check_dir("json:t.json no:notes.txt", "- trace_event t.json", &[]);
+    check_dir("json:t.json.gz no:b.json", "- trace_event t.json.gz", &["b.json"]);
+}
+
+#[test]
+fn an_archive_is_a_directory() {
+    let dir = tree("json:t.json");
+    let tar = tar(&[("job/rank_1.json", "json"), ("job/rank_0.json", "json"), ("job/notes.txt", "no")]);
+    fs::write(dir.path().join("job.tar"), &tar).unwrap();
+    fs::write(dir.path().join("job.tgz"), gzip(&tar)).unwrap();
+    for name in ["job.tar", "job.tgz"] {
+        let inputs = inputs(dir.path(), &[name]).unwrap();
+        assert_eq!(inputs.title.as_deref(), Some(name));
+        let place = inputs.place(&inputs.plans[1]);
+        assert_eq!(place, dir.path().join(name).join("job/rank_1.json"));
+        let expected = format!("0 trace_event {name}/job/rank_0.json, 1 trace_event {name}/job/rank_1.json");
+        assert_eq!(said(Ok(inputs)), expected);
+    }
+    let with_file = inputs(dir.path(), &["job.tar", "t.json"]).unwrap();
+    assert_eq!((with_file.plans.len(), with_file.title), (3, None));
+    // The archives of a directory are a part of it.
+    assert_eq!(inputs(dir.path(), &["."]).unwrap().plans.len(), 5);
+    let empty = tree("no:a.txt");
+    fs::write(empty.path().join("x.tar"), self::tar(&[("notes.txt", "no")])).unwrap();
+    let refused = inputs(empty.path(), &["x.tar"]).err().unwrap();
+    assert!(matches!(refused, IngestError::EmptyArchive { .. }), "{refused}");
+}
+
+/// A tar of files of these kinds.
+fn tar(entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, kind) in entries {
+        let content = sample(kind);
+        let mut header = [0; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[100..107].copy_from_slice(b"0000644");
+        header[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+        header[156] = b'0';
+        header[257..265].copy_from_slice(b"ustar\x0000");
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        bytes.extend(header);
+        bytes.extend(&content);
+        bytes.resize(bytes.len().next_multiple_of(512), 0);
+    }
+    bytes.resize(bytes.len() + 1024, 0);
+    bytes
+}
+
+#[test]
+fn several_traces_have_a_name_together() {
+    let dir = tree("json:a.json json:b.json neff:c.neff");
+    let title = |names: &[&str]| inputs(dir.path(), names).unwrap().title;
+    assert_eq!(title(&["a.json", "c.neff"]), None, "one has its own name");
+    assert_eq!(title(&["a.json", "b.json"]).as_deref(), Some("a.json and 1 more"));
+}
+
+#[test]
+fn a_file_of_a_directory_that_is_no_trace_is_left_out_and_one_that_was_named_is_not() {
+    let refuse = |inputs: &Inputs| {
+        let bad =
+            inputs.plans.iter().map(|plan| inputs.place(plan)).find(|place| place.ends_with("bad.json"));
+        let what = nprof_capture::formats::Error::format("no trace", "byte 0", "leave it out");
+        bad.map_or_else(
+            || Ok(inputs.clone()),
+            |bad| Err(IngestError::Format { path: bad.to_owned(), source: what }),
+        )
+    };
+    let dir = tree("json:a.json json:bad.json");
+    let read = inputs(dir.path(), &["."]).unwrap().reading(refuse).unwrap();
+    assert_eq!(read.left_out, ["bad.json: no trace (byte 0): leave it out"]);
+    assert_eq!(
+        read.plans.iter().map(|plan| read.place(plan)).collect::<Vec<_>>(),
+        [dir.path().join("./a.json")]
+    );
+    let named = inputs(dir.path(), &["a.json", "bad.json"]).unwrap();
+    assert!(matches!(named.reading(refuse), Err(IngestError::Format { .. })));
+    let dir = tree("json:bad.json");
+    let alone = inputs(dir.path(), &["."]).unwrap();
+    assert!(matches!(alone.reading(refuse), Err(IngestError::Format { .. })));
+}
+
+#[test]
+fn what_cannot_be_a_profile_is_refused() {
+    let dir = tree("no:notes.txt neff:a.neff neff:b.NEFF ntff:c.ntff");
+    let refused = |named: &Named| named.inputs(&InMemory).err().unwrap();
+    let only_notes = tree("no:notes.txt");
+    let empty = Named { session_dir: Some(only_notes.path().to_owned()), ..Named::default() };
+    assert!(matches!(refused(&empty), IngestError::EmptyDirectory { .. }));
+    assert!(matches!(refused(&Named::default()), IngestError::NoInput));
+    let neff = Named { neff: Some(dir.path().join("a.neff")), ..Named::default() };
+    assert!(matches!(refused(&neff), IngestError::NeffAlone { .. }));
+    let several = inputs(dir.path(), &["a.neff", "b.NEFF", "c.ntff"]).err().unwrap();
+    assert!(matches!(several, IngestError::SeveralNeffs { .. }));
+    let notes = inputs(dir.path(), &["c.ntff", "notes.txt"]).err().unwrap().to_string();
+    assert!(notes.contains("notes.txt: this is no trace that nprof knows"), "{notes}");
+}
+
+#[test]
+fn a_named_program_goes_before_those_of_the_directory() {
+    let dir = tree("ntff:a.ntff neff:b.neff neff:c.neff");
+    let named = Named {
+        neff: Some(dir.path().join("b.neff")),
+        session_dir: Some(dir.path().to_owned()),
+        ..Named::default()
+    };
+    assert_eq!(said(named.inputs(&InMemory)), "- ntff a.ntff+b.neff");
+    // What the user calls a program is read as one, and its reader says that it is none.
+    let other = Named {
+        neff: Some(dir.path().join("a.ntff")),
+        files: vec![dir.path().join("a.ntff")],
+        ..Named::default()
+    };
+    assert_eq!(said(other.inputs(&InMemory)), "- ntff a.ntff+a.ntff");
+}

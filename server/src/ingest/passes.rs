@@ -1,0 +1,271 @@
+//! Building the segments of all ranks, two at a time.
+//!
+//! A trace of several ranks is read once for each of them: the first pass finds out how many there
+//! are. So a build takes the memory of two ranks, whatever a trace holds.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use nprof_capture::importer::Sinks;
+use nprof_engine::exec::Cancel;
+use nprof_engine::ingest::{BuildOptions, Built};
+use nprof_engine::model::Sink;
+use nprof_engine::native::{Taking, WriteError, write_segment_while};
+use nprof_engine::spill::Space;
+
+use super::build::TraceSource;
+use super::counted::Counted;
+use super::{IngestError, Result};
+use crate::store::Staging;
+use crate::work::Meter;
+
+/// Ranks that are built at the same time. Two of them share the memory that one would take.
+const MAX_THREADS: usize = 2;
+
+/// Ranks of one trace. More are a fault of its reader.
+const MAX_RANKS: usize = 65_536;
+
+/// A rank whose segment is written.
+pub(super) struct RankBuilt {
+    /// The place of its trace in the list of sources.
+    pub(super) trace: usize,
+    /// Its place among the ranks of the trace.
+    pub(super) nth: usize,
+    /// The segment.
+    pub(super) built: Built,
+}
+
+impl RankBuilt {
+    /// The name under which the segment is written.
+    pub(super) fn part_name(&self) -> String {
+        part_name(Pass { trace: self.trace, nth: self.nth })
+    }
+}
+
+/// One reading of a trace, for one of its ranks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Pass {
+    trace: usize,
+    nth: usize,
+}
+
+fn part_name(pass: Pass) -> String {
+    format!("part_{}_{}.nseg", pass.trace, pass.nth)
+}
+
+/// The sink of one rank, and how many ranks were asked for.
+struct OneOf<'s> {
+    sink: &'s mut dyn Sink,
+    nth: usize,
+    ranks: usize,
+}
+
+impl Sinks for OneOf<'_> {
+    fn rank(&mut self, nth: usize) -> Option<&mut dyn Sink> {
+        self.ranks = self.ranks.max(nth.saturating_add(1));
+        (nth == self.nth).then_some(&mut *self.sink)
+    }
+}
+
+/// What is to be built, what is being built and what has been.
+struct Board {
+    waiting: VecDeque<Pass>,
+    running: usize,
+    built: Vec<RankBuilt>,
+    /// The first failure ends the others: a large rank must not delay the report about a small one.
+    failure: Option<IngestError>,
+}
+
+/// Builds every rank; the results are in the order of the sources, and of the ranks within each.
+pub(super) fn build_all(
+    staging: &Staging,
+    sources: &[TraceSource<'_>],
+    meter: &Meter,
+) -> Result<Vec<RankBuilt>> {
+    let builder = RankBuilder { staging, sources, meter };
+    let waiting = (0..sources.len()).map(|trace| Pass { trace, nth: 0 }).collect();
+    let board = Mutex::new(Board { waiting, running: 0, built: Vec::new(), failure: None });
+    let changed = Condvar::new();
+    let failed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..MAX_THREADS {
+            scope.spawn(|| {
+                let is_cancelled = || meter.is_cancelled() || failed.load(Ordering::Relaxed);
+                while let Some(pass) = next(&board, &changed, &is_cancelled) {
+                    let outcome = builder.build(pass, Cancel::when(&is_cancelled));
+                    failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+                    lock(&board).done(pass, outcome);
+                    changed.notify_all();
+                }
+                changed.notify_all();
+            });
+        }
+    });
+    let mut board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(failure) = board.failure {
+        return Err(failure);
+    }
+    if meter.is_cancelled() {
+        return Err(IngestError::Cancelled);
+    }
+    if !board.waiting.is_empty() || board.running > 0 {
+        return Err(IngestError::Died);
+    }
+    board.built.sort_by_key(|of| Pass { trace: of.trace, nth: of.nth });
+    Ok(board.built)
+}
+
+fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next pass. Waits while one that runs may bring further ones.
+fn next(board: &Mutex<Board>, changed: &Condvar, is_cancelled: &dyn Fn() -> bool) -> Option<Pass> {
+    let idle = |board: &mut Board| board.waiting.is_empty() && board.running > 0 && board.failure.is_none();
+    let mut board = changed.wait_while(lock(board), idle).unwrap_or_else(PoisonError::into_inner);
+    // One that is taken must be run: the other thread may wait for its end.
+    if is_cancelled() {
+        return None;
+    }
+    let pass = board.waiting.pop_front()?;
+    board.running += 1;
+    Some(pass)
+}
+
+impl Board {
+    fn done(&mut self, pass: Pass, outcome: Result<(Built, usize)>) {
+        self.running -= 1;
+        match outcome {
+            Ok((built, ranks)) => {
+                self.built.push(RankBuilt { trace: pass.trace, nth: pass.nth, built });
+                if pass.nth == 0 {
+                    let further = (1..ranks.min(MAX_RANKS)).map(|nth| Pass { nth, ..pass });
+                    self.waiting.extend(further);
+                }
+            }
+            Err(error) => {
+                self.failure.get_or_insert(error);
+            }
+        }
+    }
+}
+
+/// Builds one rank.
+struct RankBuilder<'a> {
+    staging: &'a Staging,
+    sources: &'a [TraceSource<'a>],
+    meter: &'a Meter,
+}
+
+impl RankBuilder<'_> {
+    /// Means for a rank that may have the machine for itself, or shares it with another.
+    fn means(&self, pass: Pass) -> (BuildOptions, Taking) {
+        let whole = BuildOptions::default();
+        if self.sources.len() == 1 && pass.nth == 0 {
+            return (whole, Taking::Beside);
+        }
+        let shared = BuildOptions {
+            sort_bytes: whole.sort_bytes / MAX_THREADS,
+            dictionary_bytes: whole.dictionary_bytes / MAX_THREADS,
+            group_bytes: whole.group_bytes / MAX_THREADS,
+            reader_bytes: whole.reader_bytes / MAX_THREADS,
+        };
+        // Several ranks keep the cores busy as they are.
+        (shared, Taking::Reader)
+    }
+
+    /// The segment of a rank, and how many ranks its trace has.
+    fn build(&self, pass: Pass, cancel: Cancel<'_>) -> Result<(Built, usize)> {
+        let source = &self.sources[pass.trace];
+        let path = self.staging.profile_dir().join(part_name(pass));
+        let mut ranks = 0;
+        let fill = |sink: &mut dyn Sink, space: Space<'_>| {
+            let mut sink = Counted::new(sink, self.meter);
+            let mut sinks = OneOf { sink: &mut sink, nth: pass.nth, ranks: 0 };
+            let filled = (source.fill)(&mut sinks, space);
+            ranks = sinks.ranks;
+            filled
+        };
+        let (options, taking) = self.means(pass);
+        let built = write_segment_while(&path, options, taking, cancel, fill);
+        let place = || source.place.clone();
+        match built {
+            // However it ended: what it complains of is that nobody wanted it to go on.
+            _ if self.meter.is_cancelled() => Err(IngestError::Cancelled),
+            Ok(built) => Ok((built, ranks)),
+            Err(WriteError::Read(error)) => Err(error),
+            Err(WriteError::Io(source)) => Err(IngestError::Write { path: place(), source }),
+            Err(WriteError::Engine(source)) => Err(IngestError::Segment { path: place(), source }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::model::RankInfo;
+
+    use super::*;
+    use crate::ingest::{Identity, Settings, build};
+    use crate::store::Store;
+
+    /// A trace that holds so many ranks and states their numbers, if it has any.
+    fn source(ranks: usize, first: Option<u32>) -> TraceSource<'static> {
+        TraceSource {
+            rank: None,
+            inputs: vec!["made".to_owned()],
+            place: "made".into(),
+            fill: Box::new(move |sinks, _| {
+                for (nth, number) in (0..ranks).zip(0..) {
+                    if let Some(sink) = sinks.rank(nth) {
+                        let rank = first.map(|first| first + number);
+                        sink.rank(RankInfo { rank, title: format!("{nth}"), ..RankInfo::default() });
+                    }
+                }
+                Ok(())
+            }),
+        }
+    }
+
+    #[test]
+    fn a_trace_of_several_ranks_makes_a_segment_of_each() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let sources = [source(3, Some(4)), source(1, None), source(2, Some(4))];
+        let id =
+            |at: u8| nprof_engine::base::ProfileId::new(nprof_engine::base::id::RankCount::One, [at; 20]);
+        let identity = Identity { profile: id(9), traces: vec![id(1), id(2), id(3)], input_bytes: 0 };
+        let staged =
+            build(&store, &sources, &Settings::default(), &Meter::default(), |_| Ok(identity)).unwrap();
+        let ranks = &staged.manifest.ranks;
+        // Those of the last trace that were taken have the next free numbers.
+        assert_eq!(ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0, 1, 2, 4, 5, 6]);
+        assert_eq!(ranks.iter().filter(|rank| !rank.notes.is_empty()).count(), 2);
+        let ids: std::collections::HashSet<&str> = ranks.iter().map(|rank| rank.id.as_str()).collect();
+        assert_eq!(ids.len(), 6);
+        for rank in ranks {
+            assert!(staged.profile().dir.join(&rank.file).is_file(), "{}", rank.file);
+        }
+    }
+
+    #[test]
+    fn a_build_that_is_cancelled_before_its_first_pass_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let meter = Meter::default();
+        meter.cancel();
+        let built = build_all(&store.stage().unwrap(), &[source(2, None)], &meter);
+        assert!(matches!(built, Err(IngestError::Cancelled)));
+    }
+
+    #[test]
+    fn the_first_failure_ends_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let failing = TraceSource { fill: Box::new(|_, _| Err(IngestError::NoInput)), ..source(1, None) };
+        let staging = store.stage().unwrap();
+        let built = build_all(&staging, &[failing, source(9, None), source(1, None)], &Meter::default());
+        assert!(matches!(built, Err(IngestError::NoInput)));
+    }
+}
