@@ -27,7 +27,7 @@ const ZOPFLI_PASSES: NonZeroU64 = NonZeroU64::new(15).expect("15 is not 0");
 
 /// The files of a page without a server, which no visitor of a server downloads. They travel inside
 /// an HTML file, and the page unpacks them.
-const BUNDLED: [&str; 2] = ["nprof-worker", "unpack"];
+const BUNDLED: [&str; 4] = ["nprof-worker", "start", "unpack", "worker"];
 /// The highest: seconds once for a tenth less of every HTML file.
 const RELEASE_ZSTD_LEVEL: i32 = 22;
 const DEBUG_ZSTD_LEVEL: i32 = 3;
