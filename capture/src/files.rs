@@ -99,6 +99,9 @@ pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::Other => Error::Io(error),
         _ => Error::from(unpacked.refusal(&error)),
     })?;
+    if let Some(damage) = unpacked.damage() {
+        return Err(Refusal::damaged(damage.what.clone(), damage.place()).into());
+    }
     Ok(FileBytes::new(held))
 }
 
@@ -117,7 +120,7 @@ impl Sinks for OneRank<'_> {
     }
 }
 
-/// Files in memory, for fuzzing and tests.
+/// Files in memory: for fuzzing and tests.
 pub struct MemoryFiles(pub Vec<Leaf>);
 
 impl Files for MemoryFiles {
@@ -133,5 +136,66 @@ impl Files for MemoryFiles {
         let mut unpacked = self.0[file].reader();
         take(&mut unpacked)?;
         Ok(unpacked.damage().cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use nprof_engine::fixture::Recorder;
+    use nprof_engine::spill::MemoryScratch;
+
+    use super::*;
+    use crate::archive::fixture::{gzip, zip, zstd};
+    use crate::archive::open;
+    use crate::formats::ntff::fixture::varied;
+    use crate::inputs::{Candidate, plan};
+
+    const TRACE: &[u8] = br#"[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"a"}]"#;
+
+    /// Reads the only trace of a file. Gives the rows, and what was warned of.
+    fn read(bytes: Vec<u8>) -> Result<(usize, Vec<String>), Fault> {
+        let leaves = open("x", FileBytes::new(Arc::new(bytes)), &InMemory).leaves;
+        let candidates: Vec<Candidate> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
+        let plans = plan(&candidates).unwrap().plans;
+        let (scratch, files, mut sink) = (MemoryScratch::default(), MemoryFiles(leaves), Recorder::default());
+        let space = Space::new(&scratch);
+        let job = Job { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
+        (plans[0].importer.read)(&job, &mut OneRank(&mut sink))?;
+        let warnings = sink.warnings().into_iter().map(|warning| warning.what).collect();
+        Ok((sink.slices.len(), warnings))
+    }
+
+    #[test]
+    fn every_format_reads_packed_what_it_reads_plain() {
+        let tables: &[u8] =
+            br#"{"instruction":[{"timestamp":10,"duration":5,"label":"Tensor","opcode":"X"}]}"#;
+        for trace in [TRACE, tables, &varied().bytes()] {
+            let plain = read(trace.to_vec()).unwrap();
+            assert!(plain.0 > 0);
+            for packed in [gzip(trace), zstd(trace), zip(&[("t", trace)]), zip(&[("t.gz", &gzip(trace))])] {
+                assert_eq!(read(packed).unwrap(), plain);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_packing_is_a_warning_where_events_come_one_by_one() {
+        let events: Vec<u8> =
+            (0..9_000).flat_map(|n| format!("{{\"ph\":\"X\",\"ts\":{n}}},").into_bytes()).collect();
+        let packed = gzip(&[b"[", &events[..]].concat());
+        let (rows, warnings) = read(packed[..packed.len() / 2].to_vec()).unwrap();
+        assert!(rows > 100, "{rows}");
+        assert!(warnings.iter().any(|what| what.contains("cut off or damaged")), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_cut_packing_is_an_error_where_the_whole_file_is_needed() {
+        let packed = gzip(&varied().bytes());
+        let fault = read(packed[..packed.len() - 12].to_vec()).unwrap_err();
+        assert_eq!(fault.file, 0);
+        let said = fault.source.to_string();
+        assert!(said.contains("of the unpacked file"), "{said}");
     }
 }

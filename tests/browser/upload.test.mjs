@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
+import { gzipSync } from "node:zlib";
 import { ask, eventually } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 import { chooseFile, TRACE } from "./trace.mjs";
@@ -47,6 +48,40 @@ test("a file that is dropped on the list becomes a profile", async (t) => {
   await page.getByRole("heading", { name: "dropped.json" }).waitFor();
   assert.deepEqual(problems, []);
 });
+
+test("files that come together are grouped by what they are", async (t) => {
+  const { url } = await serve(t, "serve");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  const trace = (name) => Buffer.from(JSON.stringify(TRACE).replace("forward", name));
+  const files = [
+    { name: "frank5.json", mimeType: "", buffer: trace("alone") },
+    { name: "rank_1.json.gz", mimeType: "", buffer: gzipSync(trace("one")) },
+    { name: "rank_0", mimeType: "", buffer: trace("zero") },
+    // A NEFF by its content, whatever its name; there is no NTFF, so the server refuses it.
+    { name: "rank_2.json.gz", mimeType: "", buffer: gzipSync(neff()) },
+  ];
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Ingest files" }).click();
+  await (await chooser).setFiles(files);
+  const uploads = page.getByRole("region", { name: "Uploads" });
+  await uploads.getByText("rank_1.json.gz, rank_0", { exact: true }).waitFor();
+  await uploads.getByText("frank5.json", { exact: true }).waitFor();
+  await uploads.getByText("a NEFF is the program, not its trace").waitFor();
+  await uploads.getByText("Ingested 9 events.").waitFor();
+  await uploads.getByText("Ingested 18 events.").waitFor();
+  const { profiles } = await ask(url, "profiles");
+  assert.deepEqual(profiles.map((profile) => profile.ranks).sort(), [1, 2]);
+  assert.deepEqual(problems, []);
+});
+
+/** The header of a program: it states its own length. */
+function neff() {
+  const header = Buffer.alloc(1024);
+  header.writeBigUInt64LE(2n, 0);
+  header.writeBigUInt64LE(1024n, 8);
+  return header;
+}
 
 test("an upload is watched, stopped and sent again", async (t) => {
   const { url } = await serve(t, "serve");
