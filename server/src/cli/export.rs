@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::StorePlace;
 use super::part::PartArgs;
-use super::write::{Destination, Form, Wanted, stored, write_stored};
+use super::write::{Destination, Form, StoredPart, stored, write_stored};
 use crate::export::perfetto::Flows;
 
 const EXAMPLES: &str = "\
@@ -74,7 +74,7 @@ impl ExportArgs {
         };
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
         let (ranks, part) = (self.part.ranks(&profile)?, self.part.part());
-        let wanted = Wanted { store: &store, profile: &profile, ranks, part };
+        let wanted = StoredPart { store: &store, profile: &profile, ranks, part };
         write_stored(&wanted, form, &destination, out)
     }
 }

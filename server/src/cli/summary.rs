@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::StorePlace;
 use super::part::rank_of;
-use super::write::{Destination, Form, Wanted, stored, write_stored};
+use super::write::{Destination, Form, StoredPart, stored, write_stored};
 use crate::export::cut::PartOf;
 
 const EXAMPLES: &str = "\
@@ -53,7 +53,7 @@ impl SummaryArgs {
             Some(rank) => vec![rank_of(&profile, rank)?.clone()],
             None => profile.manifest.ranks.clone(),
         };
-        let wanted = Wanted { store: &store, profile: &profile, ranks, part: PartOf::default() };
+        let wanted = StoredPart { store: &store, profile: &profile, ranks, part: PartOf::default() };
         write_stored(&wanted, form, &destination, out)
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn stored(store: &Store, name: &str) -> anyhow::Result<Profile> {
 }
 
 /// What to write of a profile of the store.
-pub(super) struct Wanted<'a> {
+pub(super) struct StoredPart<'a> {
     /// The store.
     pub store: &'a Store,
     /// The profile.
@@ -110,12 +110,12 @@ pub(super) struct Wanted<'a> {
 
 /// Writes a profile of the store, or a part of it. Its warnings go to standard error.
 pub(super) fn write_stored(
-    wanted: &Wanted<'_>,
+    wanted: &StoredPart<'_>,
     form: Form,
     destination: &Destination,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let Wanted { store, profile, ranks, part } = wanted;
+    let StoredPart { store, profile, ranks, part } = wanted;
     let meter = Meter::default();
     let mut said = Vec::new();
     warn::tell(profile, &mut said)?;

@@ -25,7 +25,7 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// How a profile is exported.
 #[derive(Debug, Deserialize)]
-pub struct Wanted {
+pub struct ExportQuery {
     format: Format,
 }
 
@@ -40,9 +40,9 @@ enum Format {
 pub async fn read(
     State(app): State<App>,
     At(at): At<ProfilePath>,
-    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+    wanted: Result<Query<ExportQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let Query(Wanted { format: Format::Html }) =
+    let Query(ExportQuery { format: Format::Html }) =
         wanted.map_err(|_| ApiError::BadRequest("the parameter \"format\" should be html".to_owned()))?;
     let (name, html) = blocking(move || {
         let profile = app.store().find(at.slug())?;
