@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::exec::Work;
@@ -10,7 +11,7 @@ use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
 use nprof_server::assets;
-use nprof_server::export::html::bundle;
+use nprof_server::export::html::{Html, bundle};
 use serde_json::{Value, json};
 
 use crate::cli::{fail, run, stage, succeed};
@@ -84,6 +85,26 @@ async fn a_bundle_refuses_as_a_server() {
         let kind = serde_json::to_value(refusal.kind).unwrap();
         assert_eq!(kind, stage.get(path).await.json()["kind"], "{path}: {refusal}");
     }
+}
+
+#[tokio::test]
+async fn the_api_gives_the_same_file() {
+    let stage = Stage::new();
+    let path = "/api/profiles/small/export";
+    assert_eq!(stage.get(path).await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(stage.get(&format!("{path}?format=none")).await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(stage.get("/api/profiles/none/export?format=html").await.status, StatusCode::NOT_FOUND);
+    if !has_page() {
+        return;
+    }
+    let answer = stage.get(&format!("{path}?format=html")).await;
+    assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "text/html; charset=utf-8"));
+    assert_eq!(answer.header("content-disposition"), "attachment; filename=\"small.html\"");
+    assert_eq!(answer.header("content-length"), answer.body.len().to_string());
+    let profile = stage.store.find("small").unwrap();
+    let mut written = Vec::new();
+    Html::of(&profile, &profile.manifest.ranks).unwrap().write(&mut written).unwrap();
+    assert!(answer.body == written, "the file of the API is not that of the command line");
 }
 
 /// Exports the trace of the stage with these arguments.
