@@ -56,6 +56,7 @@ export function exported(store, slug, ...args) {
 
 /** The address of the same view in an HTML file. */
 async function addressInFile(address) {
+  if (address.startsWith("file:")) return address;
   const { origin, pathname, search } = new URL(address);
   const slug = pathname.match(/^\/profile\/([^/]+)$/)?.[1];
   assert.ok(slug, `an HTML file has no page ${pathname}`);

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  addressOf, ask, barPixels, difference, eventually, isBar, laneTop, middleOf, picture, rowOf, scaleOf, tracksOf, viewOf,
+  addressOf, ask, barPixels, difference, eventually, isBar, laneTop, middleOf, parametersOf, picture, rowOf, scaleOf,
+  tracksOf, viewOf,
 } from "./picture.mjs";
 import { isQuiet, openPage, serve } from "./stage.mjs";
 
@@ -304,7 +305,7 @@ test("the view", async (t) => {
     await page.mouse.move(right, y, { steps: 4 });
     await page.mouse.up();
     const mark = await eventually(() => {
-      const mark = new URL(page.url()).searchParams.get("mark");
+      const mark = parametersOf(page).get("mark");
       assert.ok(mark, page.url());
       return mark.split("..").map(Number);
     });
