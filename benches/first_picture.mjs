@@ -7,46 +7,29 @@
 // Needs what scripts/test.sh installs for the browser tests. NPROF_BIN names the binary (target/release/nprof unless
 // told otherwise), NPROF_CHROMIUM the browser. WebGL runs in software here: a graphics card is faster.
 
-import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
+import { demo, openBrowser } from "./demo.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const { chromium } = createRequire(join(root, "tests/browser/package.json"))("playwright-core");
 const subject = process.argv[2] ?? "1000000";
-const binary = process.env.NPROF_BIN ?? join(root, "target/release/nprof");
 const RUNS = 9;
 
 /** An HTML file, or a profile of so many events a rank on a server of its own: its address, and what to end. */
 async function opened() {
   if (subject.endsWith(".html")) return { address: pathToFileURL(subject).href, end: async () => {} };
   const store = await mkdtemp(join(tmpdir(), "nprof-first-picture-"));
-  const server = spawn(binary, ["--store", store, "demo", "--events", subject, "--port", "0"]);
-  const address = await new Promise((resolve, reject) => {
-    let text = "";
-    server.stdout.on("data", (chunk) => {
-      text += chunk;
-      const found = /View profile at (\S+)/.exec(text);
-      if (found) resolve(found[1].replace("localhost", "127.0.0.1"));
-    });
-    server.on("exit", (code) => reject(new Error(`nprof ended with ${code}`)));
-  });
+  const server = await demo(store, subject);
   const end = async () => {
-    server.removeAllListeners("exit");
-    server.kill("SIGTERM");
+    server.stop();
     await rm(store, { recursive: true, force: true });
   };
-  return { address, end };
+  return { address: server.address, end };
 }
 
 const { address, end } = await opened();
-const browser = await chromium.launch({
-  executablePath: process.env.NPROF_CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-});
+const browser = await openBrowser();
 const times = [];
 for (let run = 0; run < RUNS; run += 1) {
   // A context of its own: nothing is cached.

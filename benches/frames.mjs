@@ -11,17 +11,12 @@
 // unless NPROF_PAINT is 1; everything up to them is done. NPROF_BIN names the binary (target/release/nprof unless told otherwise), NPROF_CHROMIUM the browser, NPROF_STORE a
 // store that is kept: a large demo is simulated only once.
 
-import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { demo, openBrowser } from "./demo.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const { chromium } = createRequire(join(root, "tests/browser/package.json"))("playwright-core");
 const [events, ranks] = [process.argv[2] ?? "1000000", process.argv[3] ?? "2"];
-const binary = process.env.NPROF_BIN ?? join(root, "target/release/nprof");
 const SECONDS = 12;
 const SIZE = { width: 2560, height: 1440 };
 const BUDGET_MS = 8;
@@ -90,21 +85,10 @@ function turn({ seconds, dx, dy }) {
 const given = process.env.NPROF_STORE;
 const store = given ?? (await mkdtemp(join(tmpdir(), "nprof-frames-")));
 const paints = process.env.NPROF_PAINT === "1";
-const server = spawn(binary, ["--store", store, "demo", "--events", events, "--ranks", ranks, "--port", "0"]);
-process.on("exit", () => server.kill("SIGTERM"));
-const address = await new Promise((resolve, reject) => {
-  let text = "";
-  server.stdout.on("data", (chunk) => {
-    text += chunk;
-    const found = /View profile at (\S+)/.exec(text);
-    if (found) resolve(found[1].replace("localhost", "127.0.0.1"));
-  });
-  server.on("exit", (code) => reject(new Error(`nprof ended with ${code}`)));
-});
-const browser = await chromium.launch({
-  executablePath: process.env.NPROF_CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-});
+const server = await demo(store, events, "--ranks", ranks);
+process.on("exit", () => server.stop());
+const { address } = server;
+const browser = await openBrowser();
 
 const page = await (await browser.newContext({ viewport: SIZE })).newPage();
 if (!paints) {
@@ -141,6 +125,5 @@ await measure("moving at 1 %", 0.01, { dx: 40 });
 await measure("moving at 10 µs", 1e7 / (whole.end_ps - whole.start_ps), { dx: 40 });
 await measure("zooming from all to µs", 1, { dy: 40 });
 await browser.close();
-server.removeAllListeners("exit");
-server.kill("SIGTERM");
+server.stop();
 if (!given) await rm(store, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-//! What a reader is given: the files of a plan, and means to read them.
+//! The input of a reader: the files of a plan, and means to read them.
 
 use std::io::Read;
 
@@ -34,7 +34,7 @@ pub trait Files {
 /// Reads a file to its end.
 pub type Take<'t> = &'t mut dyn FnMut(&mut dyn Read) -> Result<(), Error>;
 
-/// What a reader reads, and with what means.
+/// The files of a plan, and the means to read them.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// Which files, and for what.
@@ -54,7 +54,7 @@ pub struct Job<'a> {
 pub struct Fault {
     /// The file's place in the list.
     pub file: usize,
-    /// What is wrong with it.
+    /// The error.
     pub source: Error,
 }
 

@@ -40,7 +40,7 @@ pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
 /// A kind of file that a format reads.
 #[derive(Debug)]
 pub struct Takes {
-    /// What the file is for.
+    /// The purpose of the file.
     pub role: Role,
     /// The name in messages.
     pub title: &'static str,
@@ -132,7 +132,7 @@ pub static TABLE: [Importer; 3] = [
 pub struct Claim {
     /// The format.
     pub importer: &'static Importer,
-    /// What the file is for.
+    /// The purpose of the file.
     pub role: Role,
     /// How sure the format is.
     pub confidence: Confidence,

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nprof_engine::base::Error;
 use nprof_engine::native::{Mapped, SegmentFile};
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
@@ -175,10 +174,9 @@ impl Rank for OpenRank {
     }
 
     fn detail(&self) -> nprof_engine::base::Result<RankDetail> {
-        let mut detail = answer::rank_detail(&self.segment, self.file.entry())?;
-        detail.names.clone_from(&self.profile.manifest.names);
-        detail.warnings.extend(warnings::later(&self.file).iter().map(WarningEntry::from));
-        Ok(detail)
+        let later = warnings::later(&self.file);
+        let later = later.iter().map(WarningEntry::from);
+        answer::rank_detail(&self.segment, self.file.entry(), &self.profile.manifest.names, later)
     }
 
     fn summary(&self) -> Result<Summary, Refusal> {
@@ -186,20 +184,14 @@ impl Rank for OpenRank {
         Ok(Summary::clone(&summary))
     }
 
-    fn refusal(&self, error: Error) -> Refusal {
-        let refusal = Refusal::from(error);
-        if refusal.kind != RefusalKind::Damaged {
-            return refusal;
-        }
-        let slug = &self.asked_for;
-        let place = format!("profile \"{slug}\" rank {}", self.file.rank);
-        let message = match self.segment.name_of(error) {
-            Some(part) => format!(
-                "{place}: {part} is damaged; the rest can be read; `nprof verify {slug}` lists all damage, and the \
-                 trace ingested again with --force repairs it"
-            ),
-            None => format!("{place}: {error}"),
-        };
-        Refusal { message, ..refusal }
+    fn place(&self) -> String {
+        format!("profile \"{}\" rank {}", self.asked_for, self.file.rank)
+    }
+
+    fn advice(&self) -> String {
+        format!(
+            "; `nprof verify {}` lists all damage, and the trace ingested again with --force repairs it",
+            self.asked_for
+        )
     }
 }

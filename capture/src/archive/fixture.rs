@@ -42,7 +42,7 @@ pub fn deflated(name: &str, bytes: &[u8], crc: u32) -> Vec<u8> {
     packed_by(8, name, &packed, Stated { len: bytes.len(), crc })
 }
 
-/// What a zip states of an entry.
+/// The statements of a zip about an entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Stated {
     /// Unpacked bytes.

@@ -109,7 +109,7 @@ impl Leaf {
     }
 }
 
-/// What a file holds.
+/// The content of an opened file.
 pub struct Opened {
     /// The files. One that cannot be opened is refused, with its place.
     pub leaves: Vec<Leaf>,
@@ -196,7 +196,7 @@ impl Opening<'_> {
 
     /// Unpacks a file as a whole.
     fn spooled(&mut self, item: &Item) -> Result<FileBytes, Refusal> {
-        let mut unpacked = Unpacked::new(Box::new(&*item.packed), &item.layers, item.packed.len() as u64);
+        let mut unpacked = item.reader();
         unpacked.limit(
             limit::spooled(item.packed.len() as u64).min(limit::MAX_SPOOLED.saturating_sub(self.spooled_len)),
         );
@@ -224,6 +224,10 @@ impl Opening<'_> {
 }
 
 impl Item {
+    fn reader(&self) -> Unpacked<'_> {
+        Unpacked::new(Box::new(&*self.packed), &self.layers, self.packed.len() as u64)
+    }
+
     /// The file in this packing.
     fn within(mut self, layer: Layer) -> Self {
         self.layers.push(layer);
@@ -237,7 +241,7 @@ fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
     if item.layers.is_empty() {
         return Ok(item.packed[..item.packed.len().min(HEAD_LEN)].to_vec());
     }
-    let mut unpacked = Unpacked::new(Box::new(&*item.packed), &item.layers, item.packed.len() as u64);
+    let mut unpacked = item.reader();
     let mut head = Vec::new();
     match (&mut unpacked).take(HEAD_LEN as u64).read_to_end(&mut head) {
         Ok(_) => Ok(head),
@@ -245,7 +249,7 @@ fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
     }
 }
 
-/// What an archive lists.
+/// The entries of an archive.
 struct Listing {
     entries: Vec<Entry>,
     /// Why there are no more entries, if the archive ends early.

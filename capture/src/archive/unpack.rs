@@ -39,7 +39,7 @@ impl Layer {
 /// Where and why unpacking ended before the packing did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// What is wrong.
+    /// The reason, in words for people.
     pub what: String,
     /// Unpacked bytes before it.
     pub unpacked_len: u64,
@@ -49,7 +49,7 @@ impl Damage {
     /// The place, for messages.
     #[must_use]
     pub fn place(&self) -> String {
-        format!("byte {} of the unpacked file", self.unpacked_len)
+        place_at(self.unpacked_len)
     }
 }
 
@@ -94,7 +94,7 @@ impl<'a> Unpacked<'a> {
     /// An error of reading, as a reason not to read the file.
     #[must_use]
     pub fn refusal(&self, error: &io::Error) -> Refusal {
-        let place = format!("byte {} of the unpacked file", self.unpacked_len);
+        let place = place_at(self.unpacked_len);
         match self.outermost {
             _ if error.kind() == ErrorKind::FileTooLarge => Refusal::damaged(error.to_string(), place),
             Some(layer) if is_damage(error) => {
@@ -127,6 +127,10 @@ impl Read for Unpacked<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+fn place_at(unpacked_len: u64) -> String {
+    format!("byte {unpacked_len} of the unpacked file")
 }
 
 fn too_large(most_len: u64) -> io::Error {

@@ -18,7 +18,7 @@ pub struct Plan {
 /// A file of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanFile {
-    /// What the file is for.
+    /// The purpose of the file.
     pub role: Role,
     /// The file's place in the list of candidates.
     pub file: usize,

@@ -7,14 +7,14 @@
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
-use super::rows::{Order, RowContent, TimedRow, for_each_timed};
+use super::rows::{RowContent, TimedRow, for_each_of_track};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Cancel;
 use crate::model::{
     FieldId, NameId, OwnedValue, Sink, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind,
     TrackSpec, Value,
 };
-use crate::segment::{Bytes, End, Segment};
+use crate::segment::{Bytes, End, Segment, TrackMeta};
 
 /// Rows between two looks at whether the copy is still wanted.
 const CANCEL_EVERY: u32 = 4096;
@@ -24,27 +24,8 @@ const CANCEL_EVERY: u32 = 4096;
 pub struct Cut {
     /// The time; `None` for all of it.
     pub span: Option<Interval>,
-    /// The tracks.
-    pub tracks: KeptTracks,
-}
-
-/// The tracks that are copied.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum KeptTracks {
-    /// All.
-    #[default]
-    All,
-    /// Those for which this is true, by number, and the groups above them.
-    Some(Vec<bool>),
-}
-
-impl KeptTracks {
-    fn has(&self, track: TrackId) -> bool {
-        match self {
-            Self::All => true,
-            Self::Some(kept) => kept.get(track.0 as usize).copied().unwrap_or_default(),
-        }
-    }
+    /// For each track by number whether it is copied, with the groups above it; `None` for all.
+    pub tracks: Option<Vec<bool>>,
 }
 
 impl<B: Bytes> Segment<B> {
@@ -108,11 +89,11 @@ impl<B: Bytes> Copy<'_, B> {
     /// The kept tracks and the groups above them. Parents come before their children.
     fn tracks_with_parents(&self) -> Vec<bool> {
         let tracks = &self.segment.footer().tracks;
-        let is_kept = |(id, track): (u32, &crate::segment::TrackMeta)| {
-            track.spec.kind != TrackKind::Group && self.cut.tracks.has(TrackId(id))
-                || self.cut.tracks == KeptTracks::All
-        };
-        let mut kept: Vec<bool> = (0..).zip(tracks).map(is_kept).collect();
+        let Some(chosen) = &self.cut.tracks else { return vec![true; tracks.len()] };
+        let is_kept =
+            |(track, is_chosen): (&TrackMeta, &bool)| *is_chosen && track.spec.kind != TrackKind::Group;
+        let mut kept: Vec<bool> = tracks.iter().zip(chosen).map(is_kept).collect();
+        kept.resize(tracks.len(), false);
         for at in (0..tracks.len()).rev() {
             let parent = tracks[at].spec.parent.filter(|_| kept[at]);
             if let Some(place) = parent.and_then(|parent| kept.get_mut(parent.0 as usize)) {
@@ -138,28 +119,25 @@ impl<B: Bytes> Copy<'_, B> {
     }
 
     fn copy_rows(&mut self) -> Result<()> {
-        let footer = self.segment.footer();
-        let mut last_sample = None;
         let mut count = 0_u32;
-        for id in self.table_ids().filter(|id| footer.tables[usize::from(id.0)].spec.kind != TableKind::Side)
-        {
-            for_each_timed(self.segment, id, Order::Track, |row| {
+        for (id, place) in (0..).zip(self.tracks.clone()) {
+            let of_segment = TrackId(id);
+            let (Some(track), Some(table)) = (place, self.segment.table_of(of_segment)) else { continue };
+            // The last sample before the span, while no later one has come.
+            let mut last_sample = None;
+            for_each_of_track(self.segment, (table, of_segment), |row| {
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(CANCEL_EVERY) {
                     self.cancel.check()?;
                 }
-                self.copy_row(row, &mut last_sample)
+                self.copy_row(track, row, &mut last_sample)
             })?;
-            self.put_sample(last_sample.take())?;
+            self.put_sample(track, last_sample)?;
         }
         Ok(())
     }
 
-    /// `last_sample` is the last one before the span, while no later one has come.
-    fn copy_row(&mut self, row: TimedRow, last_sample: &mut Option<TimedRow>) -> Result<()> {
-        if last_sample.as_ref().is_some_and(|sample| sample.track != row.track) {
-            self.put_sample(last_sample.take())?;
-        }
+    fn copy_row(&mut self, track: TrackId, row: TimedRow, last_sample: &mut Option<TimedRow>) -> Result<()> {
         let span = self.cut.span;
         match row.content {
             RowContent::Slice { duration_ps, .. } => {
@@ -168,7 +146,7 @@ impl<B: Bytes> Copy<'_, B> {
                 let is_in = span.is_none_or(|span| {
                     row.start_ps < span.end.0 && (end_ps > span.start.0 || row.start_ps >= span.start.0)
                 });
-                if is_in { self.put_slice(&row) } else { Ok(()) }
+                if is_in { self.put_slice(track, &row) } else { Ok(()) }
             }
             RowContent::Sample { .. } => {
                 if span.is_some_and(|span| row.start_ps >= span.end.0) {
@@ -178,15 +156,14 @@ impl<B: Bytes> Copy<'_, B> {
                     *last_sample = Some(row);
                     return Ok(());
                 }
-                self.put_sample(last_sample.take())?;
-                self.put_sample(Some(row))
+                self.put_sample(track, last_sample.take())?;
+                self.put_sample(track, Some(row))
             }
         }
     }
 
-    fn put_slice(&mut self, row: &TimedRow) -> Result<()> {
+    fn put_slice(&mut self, track: TrackId, row: &TimedRow) -> Result<()> {
         let RowContent::Slice { duration_ps, name, form, .. } = row.content else { return Ok(()) };
-        let Some(track) = self.track(row.track) else { return Ok(()) };
         let name = self.name(name)?;
         let fields = self.fields_of(&row.fields)?;
         let record = SliceRecord { track, start_ps: row.start_ps, duration_ps, name, form, fields: &fields };
@@ -195,20 +172,18 @@ impl<B: Bytes> Copy<'_, B> {
         Ok(())
     }
 
-    fn put_sample(&mut self, row: Option<TimedRow>) -> Result<()> {
+    fn put_sample(&mut self, track: TrackId, row: Option<TimedRow>) -> Result<()> {
         let Some(row) = row else { return Ok(()) };
         let RowContent::Sample { value } = row.content else { return Ok(()) };
-        let Some(track) = self.track(row.track) else { return Ok(()) };
         let fields = self.fields_of(&row.fields)?;
         self.sink.sample(track, row.start_ps, value, &fields)
     }
 
     fn copy_side_tables(&mut self) -> Result<()> {
-        let footer = self.segment.footer();
-        for id in self.table_ids().filter(|id| footer.tables[usize::from(id.0)].spec.kind == TableKind::Side)
-        {
-            let table = self.table(id)?;
-            self.segment.for_each_row(id, |_, mut row| {
+        let tables = (0..).zip(&self.segment.footer().tables);
+        for (id, _) in tables.filter(|(_, table)| table.spec.kind == TableKind::Side) {
+            let table = self.table(TableId(id))?;
+            self.segment.for_each_row(TableId(id), |_, mut row| {
                 self.cancel.check()?;
                 if self.renumber_track(&mut row) {
                     let fields = self.fields_of(&row)?;
@@ -258,10 +233,6 @@ impl<B: Bytes> Copy<'_, B> {
         let arrival = u32::try_from(before(row) - before(first))
             .map_err(|_| Error::Invalid { what: "a track of more than 4 billion slices" })?;
         Ok(self.track(track).map(|track| SliceKey { track, arrival }))
-    }
-
-    fn table_ids(&self) -> impl Iterator<Item = TableId> + use<B> {
-        (0..self.segment.footer().tables.len()).filter_map(|id| u16::try_from(id).ok()).map(TableId)
     }
 
     fn table(&self, id: TableId) -> Result<TableId> {

@@ -18,13 +18,13 @@ mod slice;
 mod verify;
 
 pub use active::{active_span, is_small_part};
-pub use copy::{Cut, KeptTracks};
+pub use copy::Cut;
 pub use counter::{CounterAt, CounterSpan};
 pub use fields::RowFields;
 pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::Direction;
 pub use part::{Part, PartMap, PartName};
-pub use rows::{Order, RowContent, TimedRow, for_each_timed};
+pub use rows::{Order, RowContent, TimedRow, for_each_of_track, for_each_timed};
 pub use search::{Found, Hit, HitPage, HitPlace, Pattern, PatternError, Syntax};
 pub use selection::{NameTime, Selection, TrackTime};
 pub use slice::SliceAt;

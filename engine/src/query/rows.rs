@@ -65,19 +65,12 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
     mut each: impl FnMut(TimedRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let tracks = (0_u32..).zip(&segment.footer().tracks).map(|(id, _)| TrackId(id));
-    let mut cursors = Vec::new();
-    for track in tracks.filter(|track| segment.table_of(*track) == Some(table)) {
-        cursors.push(Cursor::new(segment, table, track)?);
-    }
+    let mut tracks = tracks.filter(|track| segment.table_of(*track) == Some(table));
     match order {
-        Order::Track => {
-            for mut cursor in cursors {
-                while let Some(row) = cursor.next()? {
-                    each(row)?;
-                }
-            }
-        }
+        Order::Track => tracks.try_for_each(|track| for_each_of_track(segment, (table, track), &mut each))?,
         Order::Time => {
+            let mut cursors =
+                tracks.map(|track| Cursor::new(segment, table, track)).collect::<Result<Vec<_>>>()?;
             let mut heads = BinaryHeap::new();
             for (at, cursor) in cursors.iter_mut().enumerate() {
                 heads.extend(cursor.peek()?.map(|start_ps| Reverse((start_ps, at))));
@@ -89,6 +82,22 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
                 heads.extend(cursors[at].peek()?.map(|start_ps| Reverse((start_ps, at))));
             }
         }
+    }
+    Ok(())
+}
+
+/// Calls `each` with every row of a track, which is in this table, in the order of time.
+///
+/// # Errors
+/// As [`for_each_timed`].
+pub fn for_each_of_track<B: Bytes, E: From<Error>>(
+    segment: &Segment<B>,
+    (table, track): (TableId, TrackId),
+    mut each: impl FnMut(TimedRow) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut cursor = Cursor::new(segment, table, track)?;
+    while let Some(row) = cursor.next()? {
+        each(row)?;
     }
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::catalog::{Field, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry};
+use super::catalog::{
+    Field, NameSlot, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry,
+};
 use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{FieldContent, FieldValue, Neighbour, SliceDetail, SliceEntry};
 use super::search::{SearchHit, SearchResult};
@@ -19,11 +21,17 @@ use crate::query::{Direction, HitPage, Pattern, SliceAt};
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
 
-/// Everything the page needs to lay out a rank, but what the store keeps beside the segment.
+/// Everything the page needs to lay out a rank. `names` and `later`, the warnings that came up after
+/// the segment was written, are not of the segment.
 ///
 /// # Errors
 /// Where bytes are missing or damaged.
-pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<RankDetail> {
+pub fn rank_detail<B: Bytes>(
+    segment: &Segment<B>,
+    entry: RankEntry,
+    names: &[NameSlot],
+    later: impl IntoIterator<Item = WarningEntry>,
+) -> Result<RankDetail> {
     let footer = segment.footer();
     let (groups, order) = tile::groups(footer);
     let group_of: FxHashMap<TrackId, u32> = (0..)
@@ -57,9 +65,9 @@ pub fn rank_detail<B: Bytes>(segment: &Segment<B>, entry: RankEntry) -> Result<R
             .map(|(id, group)| TileGroup { id, tracks: group.tracks.iter().map(|track| track.0).collect() })
             .collect(),
         tables: tables(segment),
-        warnings: footer.warnings.iter().map(WarningEntry::from).collect(),
+        warnings: footer.warnings.iter().map(WarningEntry::from).chain(later).collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
-        names: Vec::new(),
+        names: names.to_vec(),
     })
 }
 

@@ -78,8 +78,25 @@ pub trait Rank {
     /// Why they could not be computed.
     fn summary(&self) -> std::result::Result<Summary, Refusal>;
 
+    /// The rank, for messages.
+    fn place(&self) -> String;
+
+    /// The advice for one who met damage, behind a semicolon; empty for none.
+    fn advice(&self) -> String;
+
     /// The refusal for an error of the segment. Says which part of which rank is damaged.
-    fn refusal(&self, error: Error) -> Refusal;
+    fn refusal(&self, error: Error) -> Refusal {
+        let refusal = Refusal::from(error);
+        if refusal.kind != RefusalKind::Damaged {
+            return refusal;
+        }
+        let place = self.place();
+        let message = match self.segment().name_of(error) {
+            Some(part) => format!("{place}: {part} is damaged; the rest can be read{}", self.advice()),
+            None => format!("{place}: {error}"),
+        };
+        Refusal { message, ..refusal }
+    }
 }
 
 /// An answer. Serialised as the message inside, without a tag.

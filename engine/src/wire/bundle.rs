@@ -145,26 +145,19 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
     }
 
     fn detail(&self) -> Result<RankDetail> {
-        let mut detail = answer::rank_detail(self.segment, self.entry().clone())?;
-        detail.names.clone_from(&self.bundle.names);
-        detail.warnings.extend_from_slice(&self.bundle.ranks[self.at].warnings);
-        Ok(detail)
+        let later = self.bundle.ranks[self.at].warnings.iter().cloned();
+        answer::rank_detail(self.segment, self.entry().clone(), &self.bundle.names, later)
     }
 
     fn summary(&self) -> std::result::Result<Summary, Refusal> {
         self.bundle.ranks[self.at].summary.clone()
     }
 
-    fn refusal(&self, error: Error) -> Refusal {
-        let refusal = Refusal::from(error);
-        if refusal.kind != RefusalKind::Damaged {
-            return refusal;
-        }
-        let rank = self.entry().rank;
-        let message = match self.segment.name_of(error) {
-            Some(part) => format!("rank {rank}: {part} is damaged; the rest can be read"),
-            None => format!("rank {rank}: {error}"),
-        };
-        Refusal { message, ..refusal }
+    fn place(&self) -> String {
+        format!("rank {}", self.entry().rank)
+    }
+
+    fn advice(&self) -> String {
+        String::new()
     }
 }

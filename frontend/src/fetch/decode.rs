@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 
 use super::error::FetchError;
 
-/// The largest tile that is unpacked. Real tiles are below one MiB; a frame that claims more is damaged.
-const LARGEST_TILE_BYTES: u64 = 64 << 20;
+/// The most that a frame may claim to unpack to. Tiles are below one MiB, programs below two.
+const LARGEST_BYTES: u64 = 64 << 20;
 
 /// The version of a tile's layout that this page draws.
 const TILE_VERSION: u16 = wire::VERSION;
@@ -37,23 +37,28 @@ impl PackedTile {
     /// If the bytes are no tile, or one that contradicts itself.
     pub fn unpack(&self) -> Result<Tile, FetchError> {
         match self {
-            Self::Frame(frame) => tile_of_message(&unpacked(frame)?),
+            Self::Frame(frame) => tile_of_message(&unpacked(frame, &[])?),
             Self::Message(bytes) => tile_of_message(bytes),
         }
     }
 }
 
-fn unpacked(frame: &[u8]) -> Result<Vec<u8>, FetchError> {
+/// The bytes of a zstd frame that states its size, with its dictionary or an empty one.
+///
+/// # Errors
+/// If the frame is damaged, or claims to be too large.
+pub fn unpacked(frame: &[u8], dictionary: &[u8]) -> Result<Vec<u8>, FetchError> {
     let claimed = zstd::zstd_safe::get_frame_content_size(frame)
         .ok()
         .flatten()
         .ok_or(FetchError::Unreadable { what: "not a zstd frame with its size" })?;
-    if claimed > LARGEST_TILE_BYTES {
-        return Err(FetchError::Unreadable { what: "a tile of more than 64 MiB" });
+    if claimed > LARGEST_BYTES {
+        return Err(FetchError::Unreadable { what: "a frame of more than 64 MiB" });
     }
     let capacity =
-        usize::try_from(claimed).map_err(|_| FetchError::Unreadable { what: "a tile too large" })?;
-    zstd::bulk::decompress(frame, capacity)
+        usize::try_from(claimed).map_err(|_| FetchError::Unreadable { what: "a frame too large" })?;
+    zstd::bulk::Decompressor::with_dictionary(dictionary)
+        .and_then(|mut decoder| decoder.decompress(frame, capacity))
         .map_err(|_| FetchError::Unreadable { what: "a damaged zstd frame" })
 }
 

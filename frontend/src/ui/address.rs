@@ -63,26 +63,26 @@ impl Address {
     /// The link to a place with all that a colleague needs.
     #[must_use]
     pub fn full_link(self, place: &Place) -> String {
-        let page = window().location().href().unwrap_or_default();
-        let link = self.link(place);
-        let base = if link.starts_with('#') {
+        let location = window().location();
+        let base = if self.is_in_fragment() {
+            let page = location.href().unwrap_or_default();
             page.split('#').next().unwrap_or_default().to_owned()
         } else {
-            window().location().origin().unwrap_or_default()
+            location.origin().unwrap_or_default()
         };
-        base + &link
+        base + &self.link(place)
     }
 
-    /// A page without a server has its profile where others have the list.
     fn reached(self, place: Place) -> Place {
-        match (self.only.get_value(), &place) {
-            (Some(only), Place::List(_)) => Place::Profile(View::of_profile(&only)),
-            _ => place,
-        }
+        self.only.with_value(|only| reached(place, only.as_deref()))
+    }
+
+    fn is_in_fragment(self) -> bool {
+        self.only.with_value(Option::is_some)
     }
 
     fn written(self, url: &str) -> String {
-        if self.only.with_value(Option::is_some) { format!("#{url}") } else { url.to_owned() }
+        if self.is_in_fragment() { format!("#{url}") } else { url.to_owned() }
     }
 
     /// Opens another page as a new step in the history.
@@ -178,14 +178,19 @@ fn now_ms() -> f64 {
 fn place_of(only: Option<&str>) -> Place {
     let location = window().location();
     // Reading the address fails only in pages that are being taken apart.
-    let Some(only) = only else {
+    if only.is_none() {
         let url = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
         return Place::from_url(&url);
-    };
+    }
     let hash = location.hash().unwrap_or_default();
-    match Place::from_url(hash.strip_prefix('#').unwrap_or_default()) {
-        Place::List(_) => Place::Profile(View::of_profile(only)),
-        place => place,
+    reached(Place::from_url(hash.strip_prefix('#').unwrap_or_default()), only)
+}
+
+/// A page without a server has its only profile where others have the list.
+fn reached(place: Place, only: Option<&str>) -> Place {
+    match (only, &place) {
+        (Some(only), Place::List(_)) => Place::Profile(View::of_profile(only)),
+        _ => place,
     }
 }
 

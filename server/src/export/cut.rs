@@ -9,7 +9,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::model::TrackKind;
 use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
-use nprof_engine::query::{Cut, KeptTracks, active_span};
+use nprof_engine::query::{Cut, active_span};
 
 use crate::export::tracks::Tracks;
 use crate::export::{ExportError, open};
@@ -109,16 +109,16 @@ impl PartOf {
         })
     }
 
-    fn kept_tracks(&self, segment: &SegmentFile) -> Result<KeptTracks, ExportError> {
+    fn kept_tracks(&self, segment: &SegmentFile) -> Result<Option<Vec<bool>>, ExportError> {
         if self.tracks.is_empty() {
-            return Ok(KeptTracks::All);
+            return Ok(None);
         }
         let tracks = Tracks::of(segment).map_err(ExportError::Damaged)?;
         let is_kept = |id| {
             let path = tracks.path(id);
             (1..=path.len()).any(|len| self.takes(&path[..len].join("/")))
         };
-        Ok(KeptTracks::Some(tracks.ids().map(is_kept).collect()))
+        Ok(Some(tracks.ids().map(is_kept).collect()))
     }
 
     fn takes(&self, path: &str) -> bool {

@@ -83,6 +83,7 @@ struct Sending {
 
 impl Write for Sending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(PIECE_BYTES)];
         let sent = self.sender.send_data(Bytes::copy_from_slice(bytes));
         self.handle.block_on(sent).map_err(|_| io::ErrorKind::BrokenPipe)?;
         Ok(bytes.len())

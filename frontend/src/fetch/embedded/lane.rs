@@ -263,7 +263,7 @@ fn answer_of(message: &JsValue) -> Result<Vec<u8>, FetchError> {
         part(message, "bytes").dyn_into().map_err(|_| FetchError::Unreadable { what: "no bytes" })?;
     match part(message, "ok").is_truthy() {
         true => Ok(bytes.to_vec()),
-        false => Err(decode::refusal(0, &bytes.to_vec())),
+        false => Err(decode::message(&bytes.to_vec()).map_or_else(|error| error, FetchError::Refused)),
     }
 }
 

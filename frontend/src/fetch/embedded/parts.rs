@@ -8,10 +8,8 @@ use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
+use crate::fetch::decode;
 use crate::fetch::error::FetchError;
-
-/// No program and no list of ranks is larger.
-const LARGEST_BYTES: usize = 64 << 20;
 
 /// What the page holds beside segments.
 #[derive(Debug)]
@@ -80,10 +78,7 @@ fn unpacked(id: &str) -> Result<Vec<u8>, FetchError> {
 fn unpacked_beside(id: &str, dictionary: &[u8]) -> Result<Vec<u8>, FetchError> {
     let text = document().get_element_by_id(id).and_then(|element| element.text_content());
     let frame = STANDARD.decode(text.ok_or_else(damaged)?.trim()).map_err(|_| damaged())?;
-    let claimed = zstd::zstd_safe::get_frame_content_size(&frame).ok().flatten().ok_or_else(damaged)?;
-    let capacity = usize::try_from(claimed).ok().filter(|&bytes| bytes <= LARGEST_BYTES);
-    let mut decoder = zstd::bulk::Decompressor::with_dictionary(dictionary).map_err(|_| damaged())?;
-    decoder.decompress(&frame, capacity.ok_or_else(damaged)?).map_err(|_| damaged())
+    decode::unpacked(&frame, dictionary).map_err(|_| damaged())
 }
 
 fn damaged() -> FetchError {

@@ -43,7 +43,7 @@ impl Page {
             start: named("start", ".js")?,
             unpack: named("unpack", ".js")?,
             script: named("nprof-frontend-", ".js")?,
-            program: named("nprof-frontend-", "_bg.wasm")?,
+            program: assets::program().ok_or(ExportError::NoPage)?,
             worker: named("worker", ".js")?,
             worker_script: named("nprof-worker", ".js")?,
             worker_program: named("nprof-worker", "_bg.wasm")?,

@@ -1,0 +1,37 @@
+// What the benches of the page stand on: a server with a simulated profile, and a browser.
+
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { chromium } = createRequire(join(root, "tests/browser/package.json"))("playwright-core");
+const binary = process.env.NPROF_BIN ?? join(root, "target/release/nprof");
+
+/** Serves a profile of so many events a rank: its address, and what stops the server. */
+export async function demo(store, events, ...more) {
+  const server = spawn(binary, ["--store", store, "demo", "--events", events, ...more, "--port", "0"]);
+  const address = await new Promise((resolve, reject) => {
+    let text = "";
+    server.stdout.on("data", (chunk) => {
+      text += chunk;
+      const found = /View profile at (\S+)/.exec(text);
+      if (found) resolve(found[1].replace("localhost", "127.0.0.1"));
+    });
+    server.on("exit", (code) => reject(new Error(`nprof ended with ${code}`)));
+  });
+  const stop = () => {
+    server.removeAllListeners("exit");
+    server.kill("SIGTERM");
+  };
+  return { address, stop };
+}
+
+/** Chromium with WebGL in software. */
+export function openBrowser() {
+  return chromium.launch({
+    executablePath: process.env.NPROF_CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+  });
+}
