@@ -317,7 +317,7 @@ fn a_damaged_program_is_found() {
     let segment = build(&program(8, 9_000, 20), Order::Promised, BuildOptions::default()).unwrap();
     let piece = segment.footer().tracks[0].program;
     let range = piece.offset as usize..piece.offset as usize + piece.len as usize;
-    let bytes = segment.into_bytes();
+    let bytes = segment.bytes().clone();
     for at in range {
         let mut bytes = bytes.clone();
         bytes[at] ^= 1;
@@ -348,7 +348,7 @@ fn starts_without_their_program_are_refused() {
     let first = blocks.first_row(1) as usize;
     assert!(starts(&segment).unwrap() == expected[first..first + blocks.rows(1)]);
     let program = segment.footer().tracks[0].program;
-    let mut bytes = segment.into_bytes();
+    let mut bytes = segment.bytes().clone();
     bytes[program.offset as usize] ^= 1;
     let damaged = starts(&Segment::open(bytes).unwrap());
     assert!(matches!(damaged, Err(Error::Corrupt { what: "program", .. })), "{damaged:?}");

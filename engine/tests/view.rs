@@ -103,7 +103,7 @@ fn a_large_trace_has_no_finer_levels_than_its_rows_pay_for() {
 #[test]
 fn blocks_that_stay_decoded_change_no_tile() {
     const ROWS: i64 = 5_000;
-    let bytes = built(ROWS).into_bytes();
+    let bytes = built(ROWS).bytes().clone();
     let kept = Segment::open(bytes.clone()).unwrap();
     let span = Interval::new(0, start_of(ROWS));
     for cells in [VIEW_CELLS, VIEW_CELLS * 16.0] {

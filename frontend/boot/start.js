@@ -12,9 +12,9 @@
     boot.textContent = `nprof's page could not start: ${reason}. It needs WebAssembly and WebGL2; reload to try again.`;
     boot.classList.add("boot-failed");
   };
-  // A file that holds a profile ends with the page's program.
+  // A file that holds a profile ends with a mark.
   addEventListener("DOMContentLoaded", () => {
-    const isCut = "file" in document.documentElement.dataset && !document.getElementById("nprof-program");
+    const isCut = "file" in document.documentElement.dataset && !document.getElementById("nprof-end");
     if (isCut) failed({ message: "this file was cut off: get it again" });
   });
   addEventListener("error", failed);

@@ -4,6 +4,27 @@
   let profile;
   const sizes = new Map();
 
+  // A reader begins at the end of a segment: there are its lists and its overview.
+  const END_BYTES = 512 * 1024;
+
+  /** The last bytes of a file on a web host, and the status of the answer; 0 for none. */
+  const endOf = async (url, size) => {
+    const range = `bytes=${Math.max(0, size - END_BYTES)}-${size - 1}`;
+    const cancel = new AbortController();
+    try {
+      const response = await fetch(url, { headers: { range }, signal: cancel.signal });
+      // A host that sends all of a long file serves no parts.
+      const isTooLong = response.status === 200 && size > END_BYTES;
+      if (!response.ok || isTooLong) {
+        cancel.abort();
+        return { status: response.status, end: new Uint8Array() };
+      }
+      return { status: response.status, end: new Uint8Array(await response.arrayBuffer()) };
+    } catch {
+      return { status: 0, end: new Uint8Array() };
+    }
+  };
+
   const handlers = {
     async start({ module, bundle }) {
       await wasm_bindgen({ module_or_path: module });
@@ -21,6 +42,10 @@
     },
     open({ rank }) {
       profile.open(rank);
+    },
+    async reach({ rank, url, size }) {
+      const { status, end } = await endOf(url, size);
+      profile.reach(rank, url, size, status, end);
     },
     ask({ number, url }) {
       const answer = { kind: "answer", number, ok: true };

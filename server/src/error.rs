@@ -63,6 +63,7 @@ fn status_of(kind: RefusalKind) -> StatusCode {
         RefusalKind::Forbidden => StatusCode::FORBIDDEN,
         RefusalKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         RefusalKind::TooSlow | RefusalKind::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
+        RefusalKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         RefusalKind::Damaged | RefusalKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

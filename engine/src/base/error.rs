@@ -32,14 +32,8 @@ pub enum Error {
         /// The newest version this program reads.
         newest: u16,
     },
-    /// These bytes have not been fetched yet: fetch them and ask again. Never seen where the whole file is mapped.
-    Missing {
-        /// First byte wanted.
-        offset: u64,
-        /// How many bytes.
-        len: u64,
-    },
-    /// Scratch space or output refused: the disk is full, for example. The implementor keeps the cause.
+    /// Scratch space, an output or a file elsewhere refused: the disk is full, or the network is gone.
+    /// The implementor keeps the cause.
     Storage {
         /// What was tried.
         what: &'static str,
@@ -76,7 +70,6 @@ impl fmt::Display for Error {
             Self::UnsupportedVersion { found, newest } => {
                 write!(f, "format version {found}, this nprof reads up to {newest}: upgrade nprof")
             }
-            Self::Missing { offset, len } => write!(f, "bytes {offset}+{len} are not here yet"),
             Self::Storage { what } => write!(f, "storage failed: {what}"),
             Self::Cancelled => f.write_str("the work was cancelled"),
             Self::Invalid { what } => f.write_str(what),

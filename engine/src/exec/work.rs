@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn parts_come_in_order_and_the_first_failure_counts() {
         assert_eq!(Work::IN_PLACE.gather(3, |at| Ok(at * 2)), Ok(vec![0, 2, 4]));
-        let failing = |at| if at > 0 { Err(Error::Missing { offset: at as u64, len: 1 }) } else { Ok(at) };
-        assert_eq!(Work::IN_PLACE.gather(3, failing), Err(Error::Missing { offset: 1, len: 1 }));
+        let failing = |at| if at > 0 { Err(Error::Corrupt { what: "", offset: at as u64 }) } else { Ok(at) };
+        assert_eq!(Work::IN_PLACE.gather(3, failing), Err(Error::Corrupt { what: "", offset: 1 }));
     }
 
     #[test]

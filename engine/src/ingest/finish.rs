@@ -21,6 +21,7 @@ use crate::segment::{
     ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
 };
 use crate::spill::{Scratch, Sorted};
+use crate::tile::{ClosedPyramid, write_pyramids};
 
 /// A segment with no more rows than this is small: opening it takes about a millisecond, all of its columns included.
 const SMALL_ROWS: u32 = 8192;
@@ -77,7 +78,7 @@ impl Builder<'_> {
             back.finish(span, &self.names.into_rest(), size)?;
         let mut written = Written { metas, outputs };
         let (tables, columns) = written.assemble(self.tables, &encoders, &mut writer)?;
-        let tracks = written.metas;
+        let Written { metas: mut tracks, outputs } = written;
         let mut warnings = self.warnings;
         let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
         let flows = binder.arrows(row, &mut |what, point| {
@@ -88,8 +89,10 @@ impl Builder<'_> {
         let first_rows: Vec<u32> = tracks.iter().map(|track| track.first_row).collect();
         let arrows =
             Arrows { numbered: &flows, links: &self.links, first_rows: &first_rows, arrivals: &arrivals.0 };
-        let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
         let flows = write_arrows(&arrows, self.scratch, &encoders, &mut writer)?;
+        // The first view of a segment needs its names and the coarse levels: they stand last.
+        let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
+        write_pyramids_of(outputs, &mut tracks, &mut writer)?;
         let footer = Footer {
             rank: self.rank,
             tables,
@@ -149,7 +152,6 @@ impl Written {
                     meta.first_row = first_row + table.rows();
                     meta.lanes = output.lanes;
                     meta.value_range = output.value_range;
-                    (meta.pyramid, meta.pyramid_bytes) = output.pyramid;
                     (meta.program, meta.totals) = (output.program, output.totals);
                 }
                 table.add(output);
@@ -161,6 +163,23 @@ impl Written {
         }
         Ok((tables, columns))
     }
+}
+
+/// Writes the pyramids, and notes in `metas` where they are.
+fn write_pyramids_of(
+    outputs: BTreeMap<Place, TrackOutput>,
+    metas: &mut [TrackMeta],
+    writer: &mut PieceWriter<'_>,
+) -> Result<()> {
+    let of_track = |(place, output): (Place, TrackOutput)| Some((place.track?, output.pyramid?));
+    let (tracks, mut pyramids): (Vec<TrackId>, Vec<ClosedPyramid>) =
+        outputs.into_iter().filter_map(of_track).unzip();
+    for (track, written) in tracks.iter().zip(write_pyramids(&mut pyramids, writer)?) {
+        if let Some(meta) = metas.get_mut(track.0 as usize) {
+            (meta.pyramid, meta.pyramid_bytes) = written;
+        }
+    }
+    Ok(())
 }
 
 /// Rows of slices by their arrival, for tracks whose rows came in another order and are linked.

@@ -15,7 +15,7 @@ use crate::model::{Nesting, TrackId, TrackKind};
 use crate::segment::{
     ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, Place, TotalsWriter,
 };
-use crate::tile::{Base, PyramidWriter, Range, SliceCell};
+use crate::tile::{Base, ClosedPyramid, PyramidWriter, Range, SliceCell};
 
 /// Rows of a group: enough that what is learned of each key comes from many of its rows.
 pub const GROUP_ROWS: usize = 64 * ROWS;
@@ -72,8 +72,8 @@ pub struct TrackOutput {
     pub lanes: u32,
     /// Smallest and largest value of a counter.
     pub value_range: Option<(f64, f64)>,
-    /// Pyramid and the bytes of its pages.
-    pub pyramid: (Piece, u64),
+    /// Its pyramid, which waits for those of all tracks; `None` if its rows are few.
+    pub pyramid: Option<ClosedPyramid>,
     /// The track's program.
     pub program: Piece,
     /// What its blocks come to.
@@ -218,22 +218,18 @@ pub struct ClosedTrack {
 }
 
 impl ClosedTrack {
-    /// Writes the rest.
+    /// Writes the rest but for the pyramid.
     ///
     /// # Errors
     /// Those of the output.
     pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
         let Self { shape, span, mut out, program, totals } = self;
         out.program = written(&program, writer)?;
-        match shape {
-            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => {
-                out.pyramid = pyramid.finish(span, writer)?;
-            }
-            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => {
-                out.pyramid = pyramid.finish(span, writer)?;
-            }
-            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => {}
-        }
+        out.pyramid = match shape {
+            Shape::Slices(slices) => slices.pyramid.and_then(|pyramid| pyramid.finish(span)),
+            Shape::Counter(counter) => counter.pyramid.and_then(|pyramid| pyramid.finish(span)),
+            Shape::Side => None,
+        };
         out.totals = written(&totals, writer)?;
         Ok(out)
     }

@@ -28,7 +28,9 @@ pub fn write_dictionary(
     chunks: &[Vec<u8>],
     writer: &mut PieceWriter<'_>,
 ) -> Result<DictionaryMeta> {
-    let pieces = chunks.iter().map(|chunk| writer.piece(chunk)).collect::<Result<Vec<_>>>()?;
+    // The first chunks have the names that slices share. They stand last, near to the overview.
+    let mut pieces = chunks.iter().rev().map(|chunk| writer.piece(chunk)).collect::<Result<Vec<_>>>()?;
+    pieces.reverse();
     let mut directory = Vec::new();
     put_pieces(&pieces, &mut directory);
     let total = pieces.iter().map(|piece| u64::from(piece.len)).sum();

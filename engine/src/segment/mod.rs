@@ -42,5 +42,5 @@ pub use reader::{RowPlace, Segment};
 pub use slice_columns::SliceColumns;
 #[cfg(feature = "native")]
 pub(crate) use source::part_of;
-pub use source::{Bytes, Fetched};
+pub use source::{Bytes, Fetch, Fetched};
 pub use totals::{BlockTotals, NameTotal, Totals, TotalsWriter};

@@ -68,8 +68,8 @@ pub struct RowPlace {
 impl<B> Segment<B> {
     /// The bytes it was opened over.
     #[must_use]
-    pub fn into_bytes(self) -> B {
-        self.bytes
+    pub fn bytes(&self) -> &B {
+        &self.bytes
     }
 
     /// A column of a pack, if it is among those that are kept.
@@ -100,7 +100,7 @@ impl<B: Bytes> Segment<B> {
     /// Opens a segment: reads header, trailer and footer.
     ///
     /// # Errors
-    /// `Missing` where bytes have to be fetched first (ask again then); `Truncated`, `Corrupt`, `UnsupportedVersion`.
+    /// `Truncated`, `Corrupt`, `UnsupportedVersion`; those of the bytes.
     pub fn open(bytes: B) -> Result<Self> {
         let file_len = bytes.file_len();
         layout::check_header(bytes.range(0, layout::HEADER_LEN as u64)?)?;
@@ -175,7 +175,7 @@ impl<B: Bytes> Segment<B> {
     /// A checked piece.
     ///
     /// # Errors
-    /// `Missing`, or `Corrupt` with `what` where the checksum differs.
+    /// `Corrupt` with `what` if the checksum differs; those of the bytes.
     pub fn piece(&self, piece: Piece, what: &'static str) -> Result<&[u8]> {
         let Some(at) = piece.annex_at() else { return checked(&self.bytes, piece, what) };
         let end = at.saturating_add(u64::from(piece.len));

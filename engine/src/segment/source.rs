@@ -1,10 +1,14 @@
-//! Where a segment's bytes come from. The engine asks; the caller fetches.
+//! Sources of a segment's bytes: memory, a map, or a file elsewhere that is fetched part by part.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use elsa::sync::FrozenVec;
 
 use crate::base::{Error, Result};
 
-/// The bytes of a segment, as far as they are here. Several may read them at once.
+/// The bytes of a segment. Several threads can read them at once.
 pub trait Bytes: Sync {
     /// Length of the whole file.
     fn file_len(&self) -> u64;
@@ -12,7 +16,7 @@ pub trait Bytes: Sync {
     /// `len` bytes from `offset`.
     ///
     /// # Errors
-    /// `Missing` where they have to be fetched first, `Truncated` where the file ends before.
+    /// `Truncated` if the file ends before, `Storage` if they cannot be had.
     fn range(&self, offset: u64, len: u64) -> Result<&[u8]>;
 }
 
@@ -36,28 +40,58 @@ pub(crate) fn part_of(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
     bytes.get(start..end).ok_or(truncated)
 }
 
-/// A file of which some ranges have been fetched.
-#[derive(Debug)]
-pub struct Fetched {
+/// Fetches parts of a file that is elsewhere: on a web host, for example.
+pub trait Fetch: Sync {
+    /// All of the `len` bytes from `offset`. Waits for them.
+    ///
+    /// # Errors
+    /// `Storage` if they do not come; the implementor keeps the cause.
+    fn fetch(&self, offset: u64, len: u64) -> Result<Vec<u8>>;
+}
+
+/// Bytes that are fetched together at least. What a question needs next mostly stands behind what
+/// it needs first, and a round trip takes as long as a few hundred kilobytes.
+const READ_AHEAD_BYTES: u64 = 256 << 10;
+
+/// A file elsewhere. Its parts are fetched when they are needed first, and kept.
+pub struct Fetched<F> {
+    fetch: F,
     len: u64,
-    /// By offset; ranges may overlap.
-    ranges: BTreeMap<u64, Vec<u8>>,
+    kept: FrozenVec<Box<[u8]>>,
+    /// Positions in `kept` by the offset in the file. Parts may overlap. Locked while a part is
+    /// fetched: two that need the same fetch it once.
+    by_offset: Mutex<BTreeMap<u64, usize>>,
 }
 
-impl Fetched {
-    /// Nothing yet of a file of this length.
+impl<F: Fetch> Fetched<F> {
+    /// A file of `len` bytes whose last bytes are here: a reader begins with them.
     #[must_use]
-    pub fn new(len: u64) -> Self {
-        Self { len, ranges: BTreeMap::new() }
+    pub fn new(fetch: F, len: u64, end: Vec<u8>) -> Self {
+        let kept = FrozenVec::new();
+        let start = len.saturating_sub(end.len() as u64);
+        let at = kept.push_get_index(end.into_boxed_slice());
+        Self { fetch, len, kept, by_offset: Mutex::new(BTreeMap::from([(start, at)])) }
     }
 
-    /// Takes the bytes that an [`Error::Missing`] asked for.
-    pub fn provide(&mut self, offset: u64, bytes: Vec<u8>) {
-        self.ranges.insert(offset, bytes);
+    /// What fetches.
+    #[must_use]
+    pub fn fetcher(&self) -> &F {
+        &self.fetch
+    }
+
+    /// Bytes to fetch, for `len` that are needed from `offset`. `next` is where the next part begins
+    /// that is here.
+    fn wanted(&self, offset: u64, len: u64, next: Option<u64>) -> u64 {
+        // The header stands before rows that nobody asked for.
+        if offset == 0 {
+            return len;
+        }
+        let end = next.unwrap_or(self.len).min(self.len);
+        len.max(READ_AHEAD_BYTES.min(end.saturating_sub(offset)))
     }
 }
 
-impl Bytes for Fetched {
+impl<F: Fetch> Bytes for Fetched<F> {
     fn file_len(&self) -> u64 {
         self.len
     }
@@ -67,21 +101,31 @@ impl Bytes for Fetched {
         if needed > self.len {
             return Err(Error::Truncated { needed, available: self.len });
         }
-        let missing = Error::Missing { offset, len };
-        let (start, bytes) = self.ranges.range(..=offset).next_back().ok_or(missing)?;
-        let from = usize::try_from(offset - start).map_err(|_| missing)?;
-        let count = usize::try_from(len).map_err(|_| missing)?;
-        from.checked_add(count).and_then(|to| bytes.as_slice().get(from..to)).ok_or(missing)
+        let mut by_offset = self.by_offset.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((start, at)) = by_offset.range(..=offset).next_back()
+            && let Some(found) = self.kept.get(*at).and_then(|part| part_of(part, offset - start, len).ok())
+        {
+            return Ok(found);
+        }
+        let next = by_offset.range(offset + 1..).next().map(|(start, _)| *start);
+        let wanted = self.wanted(offset, len, next);
+        let part = self.fetch.fetch(offset, wanted)?;
+        if part.len() as u64 != wanted {
+            return Err(Error::Storage { what: "fetching a part of the segment" });
+        }
+        let at = self.kept.push_get_index(part.into_boxed_slice());
+        by_offset.insert(offset, at);
+        self.kept.get(at).map_or(Ok(&[]), |part| part_of(part, 0, len))
     }
 }
 
-/// A reader may be opened again and again over the same ranges while they grow.
-impl Bytes for &Fetched {
-    fn file_len(&self) -> u64 {
-        Fetched::file_len(self)
-    }
-
-    fn range(&self, offset: u64, len: u64) -> Result<&[u8]> {
-        Fetched::range(self, offset, len)
+impl<F: fmt::Debug> fmt::Debug for Fetched<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fetch, len, kept, .. } = self;
+        f.debug_struct("Fetched")
+            .field("fetch", fetch)
+            .field("len", len)
+            .field("parts", &kept.len())
+            .finish_non_exhaustive()
     }
 }

@@ -101,8 +101,10 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             let (of, cells) = stored_cells(pages, tile, |page| segment.range_cells(page))?;
             let cells = cells.into_values().flatten().collect();
             let mut cells = coarsen(cells, of, tile.level, |into: &mut Range, from| into.merge(from));
-            let before = segment.samples_in(track, Interval::new(window.start.0, window.start.0))?;
-            hold_from_before(before.first().map(|sample| sample.value), tile, &mut cells);
+            if begins_empty(&cells, tile) {
+                let before = held_before(segment, pages, (of, of.cell_of(window.start)))?;
+                hold_from_before(before, tile, &mut cells);
+            }
             Ok(vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }])
         }
     }
@@ -192,11 +194,29 @@ fn counter_lane(samples: Vec<Sample>, tile: TileId) -> Vec<LaneTile> {
     vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }]
 }
 
-/// A value that holds when the tile begins fills its first cell.
+/// The last value of the stored cells before this one.
+fn held_before<B: Bytes>(
+    segment: &Segment<B>,
+    pages: &[Page],
+    (level, first): (Level, i64),
+) -> Result<Option<f64>> {
+    let page = pages.iter().rev().find(|page| page.level == level.number() && page.first < first);
+    let Some(page) = page else { return Ok(None) };
+    let cells = segment.range_cells(page)?;
+    Ok(cells.iter().rev().find(|cell| cell.index < first).map(|cell| cell.content.last))
+}
+
+/// Whether nothing is in the first cell of a tile.
+fn begins_empty(cells: &[Cell<Range>], tile: TileId) -> bool {
+    let first = tile.level.cell_of(tile.interval().start);
+    cells.first().is_none_or(|cell| cell.index > first)
+}
+
+/// A value that holds when the tile begins fills its first cell, if that is empty.
 fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range>>) {
     let first = tile.level.cell_of(tile.interval().start);
     if let Some(value) = value
-        && cells.first().is_none_or(|cell| cell.index > first)
+        && begins_empty(cells, tile)
     {
         cells.insert(0, Cell { index: first, content: Range { count: 0, ..Range::of(value) } });
     }

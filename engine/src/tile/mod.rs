@@ -21,5 +21,5 @@ pub use cascade::Cascade;
 pub use cut::{LaneContent, LaneSlice, LaneTile, Sample, cut};
 pub use grid::{CELLS, Level, TileId};
 pub use group::{Group, groups};
-pub use pyramid::{Base, PyramidWriter, Stored};
+pub use pyramid::{Base, ClosedPyramid, PyramidWriter, Stored, write_pyramids};
 pub use summary::{Cell, Range, SliceCell, SliceSummary, Summary};

@@ -1,6 +1,6 @@
 //! The stored pyramid of a track: cells of all levels at which a cell holds many rows, in pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cascade::Cascade;
 use super::grid::{CELLS, Level};
@@ -99,6 +99,13 @@ struct EncodedPage {
     level: u8,
     cells: (i64, i64),
     bytes: Vec<u8>,
+}
+
+impl EncodedPage {
+    fn written(&self, writer: &mut PieceWriter<'_>) -> Result<Page> {
+        let &Self { lane, level, cells: (first, last), ref bytes } = self;
+        Ok(Page { lane, level, first, last, piece: writer.piece(bytes)? })
+    }
 }
 
 /// A level is given up when it has more cells than one for so many rows, and than this.
@@ -227,10 +234,10 @@ impl<C: Stored> PyramidWriter<C> {
     /// # Errors
     /// Those of the output.
     pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
-        for EncodedPage { lane, level, cells: (first, last), bytes } in self.encoded.drain(..) {
-            let piece = writer.piece(&bytes)?;
-            self.bytes += u64::from(piece.len);
-            self.pages.push(Page { lane, level, first, last, piece });
+        for page in self.encoded.drain(..) {
+            let page = page.written(writer)?;
+            self.bytes += u64::from(page.piece.len);
+            self.pages.push(page);
         }
         Ok(())
     }
@@ -264,23 +271,67 @@ impl<C: Stored> PyramidWriter<C> {
         top_level(span).max(self.base)
     }
 
-    /// Writes what [`PyramidWriter::close`] has left. Returns the list of pages and their bytes; an empty piece where the
-    /// rows are too few.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn finish(mut self, span: Interval, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
+    /// What is left to write after [`PyramidWriter::close`]; `None` if the rows are too few.
+    #[must_use]
+    pub fn finish(self, span: Interval) -> Option<ClosedPyramid> {
         if self.has_too_few_rows() {
-            return Ok((Piece::default(), 0));
+            return None;
         }
-        self.write(writer)?;
-        let (base, top) = (self.base, self.top(span));
-        self.pages.retain(|page| (base.number()..=top.number()).contains(&page.level));
+        let levels = self.base.number()..=self.top(span).number();
+        let Self { mut encoded, mut pages, bytes, .. } = self;
+        pages.retain(|page| levels.contains(&page.level));
+        encoded.retain(|page| levels.contains(&page.level));
+        Some(ClosedPyramid { encoded, pages, bytes })
+    }
+}
+
+/// The pyramid of a track whose rows have all passed by.
+#[derive(Debug)]
+pub struct ClosedPyramid {
+    /// Pages that are not written.
+    encoded: Vec<EncodedPage>,
+    /// Pages that are written.
+    pages: Vec<Page>,
+    /// Bytes of those.
+    bytes: u64,
+}
+
+impl ClosedPyramid {
+    fn write_pages(&mut self, level: u8, writer: &mut PieceWriter<'_>) -> Result<()> {
+        for page in self.encoded.iter().filter(|page| page.level == level) {
+            let page = page.written(writer)?;
+            self.bytes += u64::from(page.piece.len);
+            self.pages.push(page);
+        }
+        Ok(())
+    }
+
+    fn write_directory(&mut self, writer: &mut PieceWriter<'_>) -> Result<Piece> {
         self.pages.sort_by_key(|page| (page.level, page.lane, page.first));
         let mut bytes = Vec::new();
         put_pages(&self.pages, &mut bytes);
-        Ok((writer.piece(&bytes)?, self.bytes))
+        writer.piece(&bytes)
     }
+}
+
+/// Writes the pyramids of all tracks level by level, the coarsest last, and then their directories:
+/// an overview of a whole segment reads neighbouring bytes. Returns, pyramid by pyramid, the
+/// directory and the bytes of the pages.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_pyramids(
+    pyramids: &mut [ClosedPyramid],
+    writer: &mut PieceWriter<'_>,
+) -> Result<Vec<(Piece, u64)>> {
+    let encoded = pyramids.iter().flat_map(|pyramid| &pyramid.encoded);
+    let levels: BTreeSet<u8> = encoded.map(|page| page.level).collect();
+    for level in levels {
+        for pyramid in &mut *pyramids {
+            pyramid.write_pages(level, writer)?;
+        }
+    }
+    pyramids.iter_mut().map(|pyramid| Ok((pyramid.write_directory(writer)?, pyramid.bytes))).collect()
 }
 
 impl PyramidWriter<SliceCell> {

@@ -53,6 +53,12 @@ impl<B: Bytes> OpenBundle<B> {
         Ok(Self { bundle, segments })
     }
 
+    /// The segment of a rank, if it is open.
+    #[must_use]
+    pub fn segment(&self, rank: u32) -> Option<&Segment<B>> {
+        self.segments.get(self.position(rank)?)?.as_ref()
+    }
+
     /// The position of a rank in the bundle.
     #[must_use]
     pub fn position(&self, rank: u32) -> Option<usize> {

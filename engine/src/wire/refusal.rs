@@ -42,6 +42,8 @@ pub enum RefusalKind {
     Cancelled,
     /// Bytes of the segment are damaged, or a newer nprof wrote them.
     Damaged,
+    /// Bytes of the segment cannot be fetched: the web host is gone, for example.
+    Unavailable,
     /// The program itself failed.
     Internal,
 }
@@ -50,7 +52,7 @@ impl RefusalKind {
     /// Whether the same question can have an answer later.
     #[must_use]
     pub fn is_temporary(self) -> bool {
-        matches!(self, Self::TooSlow | Self::Cancelled | Self::Damaged | Self::Internal)
+        matches!(self, Self::TooSlow | Self::Cancelled | Self::Damaged | Self::Unavailable | Self::Internal)
     }
 }
 
@@ -77,6 +79,7 @@ impl From<Error> for Refusal {
             // The caller asked for a row, a track or a tile that does not exist.
             Error::Invalid { .. } => RefusalKind::NotFound,
             Error::Cancelled => RefusalKind::Cancelled,
+            Error::Storage { .. } => RefusalKind::Unavailable,
             _ => RefusalKind::Damaged,
         };
         let message = match error {

@@ -39,6 +39,12 @@ impl Profile {
         self.0.open(rank);
     }
 
+    /// Opens the segment at an address. `status` and `end` are the web host's answer to the request for
+    /// the last bytes.
+    pub fn reach(&mut self, rank: u32, url: String, size_bytes: f64, status: u16, end: Vec<u8>) {
+        self.0.reach(rank, url, size_bytes as u64, status, end);
+    }
+
     /// The answer to a question, in postcard. Throws a refusal in postcard.
     pub fn ask(&self, url: &str) -> Result<Uint8Array, Uint8Array> {
         let until = js_sys::Date::now() + SEARCH_MS;

@@ -1,8 +1,11 @@
 //! Answers the questions of a page without a server. The page's workers run this; `main.rs` beside
 //! it is the border to JavaScript.
 //!
-//! A segment comes as base64 in parts, as the page's file holds it. A rank that cannot be opened
-//! keeps its refusal, so that every question about it says what is wrong.
+//! A segment comes as base64 in parts, as the page's file holds it, or lies beside the page on a web
+//! host. A rank that cannot be opened keeps its refusal, so that every question about it says what is
+//! wrong.
+
+mod host;
 
 use std::collections::BTreeMap;
 
@@ -10,17 +13,48 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, InPlace, Work};
+use nprof_engine::segment::{Bytes, Fetched};
 use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
+use self::host::Host;
+
+/// Status of an answer that is all of a file, whatever part was asked for.
+const WHOLE: u16 = 200;
+
 /// A profile that is asked without a server.
 #[derive(Debug)]
 pub struct Answers {
-    bundle: OpenBundle<Vec<u8>>,
+    bundle: OpenBundle<SegmentBytes>,
     arriving: BTreeMap<u32, Vec<u8>>,
     refused: BTreeMap<u32, Refusal>,
+}
+
+/// The bytes of a segment.
+#[derive(Debug)]
+enum SegmentBytes {
+    /// From the page's own file.
+    Here(Vec<u8>),
+    /// At the web host.
+    There(Fetched<Host>),
+}
+
+impl Bytes for SegmentBytes {
+    fn file_len(&self) -> u64 {
+        match self {
+            Self::Here(bytes) => bytes.file_len(),
+            Self::There(fetched) => fetched.file_len(),
+        }
+    }
+
+    fn range(&self, offset: u64, len: u64) -> nprof_engine::base::Result<&[u8]> {
+        match self {
+            Self::Here(bytes) => bytes.range(offset, len),
+            Self::There(fetched) => fetched.range(offset, len),
+        }
+    }
 }
 
 impl Answers {
@@ -63,12 +97,38 @@ impl Answers {
     /// Opens the segment of a rank, all of whose parts are here.
     pub fn open(&mut self, rank: u32) {
         let Some(bytes) = self.arriving.remove(&rank) else { return };
-        let at = self.bundle.position(rank).ok_or(Error::Invalid { what: "there is no such rank" });
-        let opened = at.map_err(Refusal::from).and_then(|at| self.bundle.open(at, bytes));
-        if let Err(refusal) = opened {
+        if let Err(refusal) = self.open_over(rank, SegmentBytes::Here(bytes)) {
             let message = format!("rank {rank} cannot be opened: {refusal}; get the file again");
             self.refuse(rank, Refusal { message, ..refusal });
         }
+    }
+
+    /// Opens the segment of a rank that lies at `url` and has `size_bytes`. The web host answered
+    /// with this status when it was asked for the last `end.len()` bytes; 0 for no answer.
+    pub fn reach(&mut self, rank: u32, url: String, size_bytes: u64, status: u16, end: Vec<u8>) {
+        let refused = match status {
+            0 => Some("its web host does not answer".to_owned()),
+            WHOLE if end.len() as u64 != size_bytes => Some(
+                "this web host does not serve parts of files (HTTP range requests): use another one, or \
+                 `nprof export --format html`, which writes one file"
+                    .to_owned(),
+            ),
+            WHOLE | 206 => None,
+            status => Some(format!("its web host answers with status {status}")),
+        };
+        let opened = match refused {
+            Some(what) => Err(Refusal::new(RefusalKind::Unavailable, what)),
+            None => self.open_over(rank, SegmentBytes::There(Fetched::new(Host::new(url), size_bytes, end))),
+        };
+        if let Err(refusal) = opened {
+            let message = format!("rank {rank} cannot be opened: {refusal}");
+            self.refuse(rank, Refusal { message, ..refusal });
+        }
+    }
+
+    fn open_over(&mut self, rank: u32, bytes: SegmentBytes) -> Result<(), Refusal> {
+        let at = self.bundle.position(rank).ok_or(Error::Invalid { what: "there is no such rank" })?;
+        self.bundle.open(at, bytes)
     }
 
     fn refuse(&mut self, rank: u32, refusal: Refusal) {
@@ -89,8 +149,24 @@ impl Answers {
             return Err(refusal.clone());
         }
         let work = Work { exec: &InPlace, cancel: Cancel::when(is_cancelled) };
-        let answer = answer(&&self.bundle, &question, work)?;
+        let answer =
+            answer(&&self.bundle, &question, work).map_err(|refusal| self.explained(&question, refusal))?;
         postcard::to_allocvec(&answer)
             .map_err(|error| Refusal::new(RefusalKind::Internal, format!("no message: {error}")))
+    }
+
+    /// A refusal with the cause that the web host gave.
+    fn explained(&self, question: &Question, refusal: Refusal) -> Refusal {
+        let rank = match question {
+            Question::OfRank(id, _) if refusal.kind == RefusalKind::Unavailable => id.rank,
+            _ => return refusal,
+        };
+        let cause = self.bundle.segment(rank).and_then(|segment| match segment.bytes() {
+            SegmentBytes::Here(_) => None,
+            SegmentBytes::There(fetched) => fetched.fetcher().cause(),
+        });
+        let Some(cause) = cause else { return refusal };
+        let message = format!("rank {rank}: a part of its segment did not come: {cause}");
+        Refusal { message, ..refusal }
     }
 }

@@ -17,6 +17,7 @@ Examples:
   nprof export run-7 --ranks 0 | jq '.slice[0]'       one rank, to standard output
   nprof export run-7 --format perfetto -o run-7.pftrace --show-perfetto-flows
   nprof export run-7 --format html -o run-7.html     one file to share: a browser opens it without nprof
+  nprof export run-7 --format site -o run-7          a folder for any static web host
   nprof export run-7 --format html -o part.html --ranks 0,3-5 --from 10ms --to 12ms --tracks 'Engines/*'
   nprof export run-7 --format summary-text";
 
@@ -31,7 +32,7 @@ pub(super) struct ExportArgs {
     /// In which format
     #[arg(long, visible_alias = "output-format", value_enum, ignore_case = true, default_value_t = ExportFormat::Json)]
     format: ExportFormat,
-    /// The file to write, `-` for standard output; several ranks as JSON go to FILE_rank_<i>
+    /// The file or folder to write, `-` for standard output; several ranks as JSON go to FILE_rank_<i>
     /// [default: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
@@ -55,6 +56,9 @@ enum ExportFormat {
     Perfetto,
     /// The whole page with the profile inside: one file that a browser opens without nprof
     Html,
+    /// A folder for a static web host that serves parts of files (range requests): the page fetches
+    /// what it shows, however large the profile is
+    Site,
 }
 
 impl ExportArgs {
@@ -70,6 +74,7 @@ impl ExportArgs {
             ExportFormat::SummaryText => Form::SummaryText,
             ExportFormat::SummaryJson => Form::SummaryJson,
             ExportFormat::Html => Form::Html { max_bytes },
+            ExportFormat::Site => Form::Site,
             ExportFormat::Perfetto => Form::Perfetto(Flows::wanted(self.show_perfetto_flows)),
         };
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);

@@ -11,6 +11,7 @@ use super::progress::watched;
 use super::{size, warn};
 use crate::export::cut::PartOf;
 use crate::export::html::Html;
+use crate::export::html::site::Site;
 use crate::export::perfetto::{self, Flows};
 use crate::export::{json, summary};
 use crate::ingest::{DiskSpool, IngestError, Inputs, Named, Settings, Staged, identify, stage};
@@ -26,6 +27,7 @@ pub(super) enum Form {
     Json,
     Perfetto(Flows),
     Html { max_bytes: Option<u64> },
+    Site,
 }
 
 /// A place for output.
@@ -180,6 +182,13 @@ fn write(
             let html = Html::of(profile, ranks)?;
             max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
             one(out, &|out| Ok(html.write(out)?))
+        }
+        (Form::Site, Destination::File(dir)) => {
+            let bytes = Site::of(profile, ranks)?.write(dir, meter)?;
+            Ok(vec![Written { path: dir.clone(), bytes }])
+        }
+        (Form::Site, Destination::StandardOutput) => {
+            bail!("a site is a folder; name it with --output-file")
         }
         (Form::Perfetto(flows), _) => one(out, &|out| Ok(perfetto::write(profile, ranks, flows, out)?)),
         (Form::Json, Destination::File(path)) if ranks.len() > 1 && !is_special(path) => {

@@ -62,6 +62,9 @@ pub enum ExportError {
         /// What is allowed.
         max_bytes: u64,
     },
+    /// The folder to write has files already.
+    #[error("{}: this folder is not empty; name a new one, or empty it", _0.display())]
+    FolderInUse(PathBuf),
     /// The output could not be written.
     #[error("cannot write the export ({0}); check the rights and the free space")]
     Write(#[from] io::Error),

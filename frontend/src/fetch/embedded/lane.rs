@@ -136,7 +136,7 @@ impl Lane {
     /// Compiles the program and sends it to the worker, with the list of ranks.
     async fn send_program(&self) -> Result<(), FetchError> {
         let parts = Rc::clone(&self.0.borrow().parts);
-        let program = Uint8Array::from(&parts.program()?[..]);
+        let program = Uint8Array::from(&parts.program().await?[..]);
         let bundle = Uint8Array::from(&parts.bundle()?[..]);
         let module =
             JsFuture::from(WebAssembly::compile(&program)).await.map_err(|thrown| refused(&thrown))?;
@@ -178,9 +178,12 @@ impl State {
     fn send_segment(&self, rank: u32) -> Result<(), FetchError> {
         // The worker refuses questions about a rank that is not here.
         let Some(segment) = self.parts.segment(rank) else { return Ok(()) };
-        let of_rank = ("rank", JsValue::from(rank));
-        self.post(&message("begin", &[of_rank.clone(), ("size", segment.size_bytes.into())]))?;
-        for text in segment.parts() {
+        let (of_rank, size) = (("rank", JsValue::from(rank)), ("size", segment.size_bytes.into()));
+        if let Some(url) = segment.url() {
+            return self.post(&message("reach", &[of_rank, size, ("url", url.into())]));
+        }
+        self.post(&message("begin", &[of_rank.clone(), size]))?;
+        for text in segment.texts() {
             self.post(&message("take", &[of_rank.clone(), ("text", text.into())]))?;
         }
         self.post(&message("open", &[of_rank]))

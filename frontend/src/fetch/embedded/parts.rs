@@ -1,12 +1,14 @@
 //! The elements of the page that hold the profile: `<script type="application/octet-stream">` with
-//! base64, as `nprof export --format html` writes them.
+//! base64 or, on a web host, with the name of a file beside the page. `nprof export` writes them with
+//! `--format html` and `--format site`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use js_sys::{Reflect, Uint8Array};
+use js_sys::{Promise, Reflect, Uint8Array};
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
-use web_sys::Element;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Element, Url};
 
 use crate::fetch::decode;
 use crate::fetch::error::FetchError;
@@ -18,8 +20,8 @@ pub(super) struct Parts {
     pub slug: String,
 }
 
-/// The segment of a rank, in base64.
-pub(super) struct SegmentText {
+/// The segment of a rank.
+pub(super) struct SegmentPart {
     /// Length of the segment.
     pub size_bytes: f64,
     elements: Vec<Element>,
@@ -42,43 +44,50 @@ impl Parts {
         String::from_utf8(unpacked("nprof-worker-script")?).map_err(|_| damaged())
     }
 
-    /// The workers' program, as wasm. `boot/unpack.js` leaves the page's own program, which is the
-    /// dictionary.
-    pub fn program(&self) -> Result<Vec<u8>, FetchError> {
-        let page: Uint8Array = Reflect::get(&js_sys::global(), &"nprofProgram".into())
-            .ok()
-            .and_then(|program| program.dyn_into().ok())
-            .ok_or_else(damaged)?;
-        unpacked_beside("nprof-worker-program", &page.to_vec())
+    /// The workers' program, as wasm. `boot/unpack.js` leaves a promise of its frame, and the page's
+    /// own program, which is the dictionary.
+    pub async fn program(&self) -> Result<Vec<u8>, FetchError> {
+        let page: Uint8Array = left_behind("nprofProgram")?;
+        let frame = JsFuture::from(left_behind::<Promise>("nprofWorkers")?).await;
+        let frame: Uint8Array = frame.and_then(JsCast::dyn_into).map_err(|_| damaged())?;
+        decode::unpacked(&frame.to_vec(), &page.to_vec()).map_err(|_| damaged())
     }
 
-    /// The segment of a rank, if it is here.
-    pub fn segment(&self, rank: u32) -> Option<SegmentText> {
+    /// The segment of a rank, if the page knows of it.
+    pub fn segment(&self, rank: u32) -> Option<SegmentPart> {
         let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
         let elements: Vec<Element> =
             (0..list.length()).filter_map(|at| list.item(at)?.dyn_into().ok()).collect();
         let size_bytes = elements.first()?.get_attribute("data-size")?.parse().ok()?;
-        Some(SegmentText { size_bytes, elements })
+        Some(SegmentPart { size_bytes, elements })
     }
 }
 
-impl SegmentText {
-    /// The parts, in order.
-    pub fn parts(&self) -> impl Iterator<Item = String> {
+impl SegmentPart {
+    /// The address of the segment, if it lies beside the page.
+    pub fn url(&self) -> Option<String> {
+        let name = self.elements.first()?.get_attribute("data-href")?;
+        let base = document().base_uri().ok()??;
+        Some(Url::new_with_base(&name, &base).ok()?.href())
+    }
+
+    /// The segment in base64, part by part.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
         self.elements.iter().map(|element| element.text_content().unwrap_or_default())
     }
 }
 
-/// What an element holds: base64 of a zstd frame.
+/// The content of an element: base64 of a zstd frame.
 fn unpacked(id: &str) -> Result<Vec<u8>, FetchError> {
-    unpacked_beside(id, &[])
-}
-
-/// As [`unpacked`], with a dictionary.
-fn unpacked_beside(id: &str, dictionary: &[u8]) -> Result<Vec<u8>, FetchError> {
     let text = document().get_element_by_id(id).and_then(|element| element.text_content());
     let frame = STANDARD.decode(text.ok_or_else(damaged)?.trim()).map_err(|_| damaged())?;
-    decode::unpacked(&frame, dictionary).map_err(|_| damaged())
+    decode::unpacked(&frame, &[]).map_err(|_| damaged())
+}
+
+/// A value that `boot/unpack.js` has left.
+fn left_behind<T: JsCast>(name: &str) -> Result<T, FetchError> {
+    let value = Reflect::get(&js_sys::global(), &name.into()).map_err(|_| damaged())?;
+    value.dyn_into().map_err(|_| damaged())
 }
 
 fn damaged() -> FetchError {

@@ -1,9 +1,11 @@
-//! A profile as one HTML file: the page, a worker that answers its questions, and the segments.
+//! A profile as one HTML file: the page, a worker that answers its questions, and the segments. Or
+//! as a folder for a static web host, where programs and segments lie beside the HTML file.
 //!
 //! Everything but markup of our own is base64, so no name of a trace is ever read as markup. The
 //! same profile gives the same bytes.
 
 mod page;
+pub mod site;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -62,10 +64,12 @@ impl Html {
         let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
         let bundle = bundle(profile, &manifest)?;
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        page.write_head(manifest.shown_name(), &mut before)?;
-        write_packed("nprof-bundle", Some(manifest.slug()), &packed(&message(&bundle)?)?, &mut before)?;
-        page.write_worker(&mut before)?;
-        page.write_start(&mut after)?;
+        write_before(&page, "", &manifest, &bundle, &mut before)?;
+        let mut programs = Vec::new();
+        for (id, bytes) in page.programs() {
+            write_packed(id, "", bytes, &mut programs)?;
+        }
+        page.write_start(&programs, &mut after)?;
         let segments = ranks.iter().map(|rank| SegmentText::of(profile, rank)).collect::<Result<_, _>>()?;
         Ok(Self { before, segments, after })
     }
@@ -185,9 +189,22 @@ fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     zstd::bulk::compress(bytes, ZSTD_LEVEL)
 }
 
-/// An element that holds bytes as base64.
-fn write_packed(id: &str, slug: Option<&str>, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let slug = slug.map(|slug| format!(" data-slug=\"{}\"", escaped(slug))).unwrap_or_default();
+/// Writes all before the segments.
+fn write_before(
+    page: &Page,
+    policy: &str,
+    manifest: &Manifest,
+    bundle: &Bundle,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    page.write_head(manifest.shown_name(), policy, out)?;
+    let slug = format!(" data-slug=\"{}\"", escaped(manifest.slug()));
+    write_packed("nprof-bundle", &slug, &packed(&message(bundle)?)?, out)?;
+    Ok(page.write_worker(out)?)
+}
+
+/// An element that holds bytes as base64. `attributes` begin with a space.
+fn write_packed(id: &str, attributes: &str, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let text = STANDARD.encode(bytes);
-    writeln!(out, "<script type=\"application/octet-stream\" id=\"{id}\"{slug}>{text}</script>")
+    writeln!(out, "<script type=\"application/octet-stream\" id=\"{id}\"{attributes}>{text}</script>")
 }

@@ -50,12 +50,13 @@ impl Page {
         })
     }
 
-    /// Writes all up to the first element of the body.
-    pub fn write_head(&self, title: &str, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes all up to the first element of the body. `policy` is added to the page's own
+    /// Content-Security-Policy.
+    pub fn write_head(&self, title: &str, policy: &str, out: &mut dyn Write) -> io::Result<()> {
         let (start, unpack) = (text(self.start), text(self.unpack));
         let policy = format!(
             "default-src 'none'; script-src {} {} blob: 'wasm-unsafe-eval'; worker-src blob:; \
-             style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+             style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'{policy}",
             script_hash(&start),
             script_hash(&unpack),
         );
@@ -76,25 +77,30 @@ impl Page {
         )
     }
 
-    /// Writes the workers' script and program.
+    /// Writes the workers' script.
     pub fn write_worker(&self, out: &mut dyn Write) -> io::Result<()> {
         let script = text(self.worker_script) + &text(self.worker);
-        write_packed("nprof-worker-script", None, &packed(script.as_bytes())?, out)?;
-        // The page unpacks it with its own program as the dictionary.
-        debug_assert_eq!(self.worker_program.encoding, Encoding::ZstdBesideProgram);
-        write_packed("nprof-worker-program", None, self.worker_program.bytes, out)
+        write_packed("nprof-worker-script", "", &packed(script.as_bytes())?, out)
     }
 
-    /// Writes the page's own script and program, and what starts them.
-    pub fn write_start(&self, out: &mut dyn Write) -> Result<(), ExportError> {
-        write_packed("nprof-styles", None, &gzip(self.styles.as_bytes())?, out)?;
-        for (id, asset) in [("nprof-script", self.script), ("nprof-program", self.program)] {
-            // Both are many times smaller with gzip.
-            debug_assert_eq!(asset.encoding, Encoding::Gzip, "{}", asset.path);
-            write_packed(id, None, asset.bytes, out)?;
-        }
-        writeln!(out, "<script>{}</script>\n</body>\n</html>", text(self.unpack))?;
-        Ok(())
+    /// The programs of the workers and of the page, by the ids of their elements.
+    pub fn programs(&self) -> [(&'static str, &'static [u8]); 2] {
+        // The page unpacks the workers' with its own as the dictionary.
+        debug_assert_eq!(self.worker_program.encoding, Encoding::ZstdBesideProgram);
+        debug_assert_eq!(self.program.encoding, Encoding::Gzip);
+        [("nprof-worker-program", self.worker_program.bytes), ("nprof-program", self.program.bytes)]
+    }
+
+    /// Writes the page's styles and script, the elements `programs`, and what starts them. The mark at
+    /// the end is missing in a file that was cut off.
+    pub fn write_start(&self, programs: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        write_packed("nprof-styles", "", &gzip(self.styles.as_bytes())?, out)?;
+        // It is many times smaller with gzip.
+        debug_assert_eq!(self.script.encoding, Encoding::Gzip);
+        write_packed("nprof-script", "", self.script.bytes, out)?;
+        out.write_all(programs)?;
+        writeln!(out, "<script>{}</script>\n<div id=\"nprof-end\" hidden></div>", text(self.unpack))?;
+        writeln!(out, "</body>\n</html>")
     }
 }
 

@@ -1,0 +1,119 @@
+//! A profile as a folder for a static web host: the page, and beside it the segments, of which a
+//! browser fetches the parts that it needs.
+//!
+//! The names of files contain a hash of their content, so that no cache mixes two exports.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::page::Page;
+use super::{bundle, write_before};
+use crate::export::ExportError;
+use crate::store::{Manifest, Profile, RankFile};
+use crate::work::{Meter, Metered};
+
+/// The page of the folder.
+const INDEX: &str = "index.html";
+/// What the page may load beyond a single file: what lies beside it.
+const POLICY: &str = "; connect-src 'self'";
+
+/// A folder that has not been written yet.
+#[derive(Debug)]
+pub struct Site {
+    /// Files by name.
+    files: Vec<(String, Content)>,
+}
+
+#[derive(Debug)]
+enum Content {
+    Bytes(Vec<u8>),
+    /// As it is.
+    CopyOf(PathBuf),
+}
+
+impl Site {
+    /// These ranks of a profile. Reads all segments, to tell of damage and to sum up.
+    ///
+    /// # Errors
+    /// If the page is not in this binary, or a segment cannot be opened.
+    pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
+        let page = Page::of_binary()?;
+        let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
+        let mut index = Vec::new();
+        write_before(&page, POLICY, &manifest, &bundle(profile, &manifest)?, &mut index)?;
+        let mut files = Vec::new();
+        for rank in ranks {
+            let path = profile.dir.join(&rank.file);
+            let failed = |source| ExportError::Open { path: path.clone(), source };
+            let size_bytes = fs::metadata(&path).map_err(failed)?.len();
+            let name = format!("rank_{}-{}.nseg", rank.rank, rank.content);
+            let attributes = format!("data-segment=\"{}\" data-size=\"{size_bytes}\"", rank.rank);
+            write_link(&attributes, &name, &mut index)?;
+            files.push((name, Content::CopyOf(path)));
+        }
+        let mut programs = Vec::new();
+        for (id, bytes) in page.programs() {
+            let name = format!("{id}-{:.16}.bin", blake3::hash(bytes).to_hex());
+            write_link(&format!("id=\"{id}\""), &name, &mut programs)?;
+            files.push((name, Content::Bytes(bytes.to_vec())));
+        }
+        page.write_start(&programs, &mut index)?;
+        files.push((INDEX.to_owned(), Content::Bytes(index)));
+        Ok(Self { files })
+    }
+
+    /// Writes the folder, all of it or nothing. It must not be there yet, or be empty. Returns the
+    /// bytes of all files.
+    ///
+    /// # Errors
+    /// `FolderInUse` if files are in the folder; if a segment cannot be read or the folder cannot be
+    /// written.
+    pub fn write(&self, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
+        if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(ExportError::FolderInUse(dir.to_owned()));
+        }
+        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".nprof-").permissions(permissions());
+        let staged = builder.tempdir_in(parent.unwrap_or(Path::new(".")))?;
+        let mut bytes = 0;
+        for (name, content) in &self.files {
+            let file = Metered::new(File::create(staged.path().join(name))?, meter);
+            bytes += content.write(&mut BufWriter::new(file))?;
+        }
+        fs::rename(staged.path(), dir)?;
+        // Nothing has this name any more.
+        let _ = staged.keep();
+        Ok(bytes)
+    }
+}
+
+impl Content {
+    fn write(&self, out: &mut dyn Write) -> Result<u64, ExportError> {
+        let bytes = match self {
+            Self::Bytes(bytes) => {
+                out.write_all(bytes)?;
+                bytes.len() as u64
+            }
+            Self::CopyOf(path) => {
+                let failed = |source| ExportError::Open { path: path.clone(), source };
+                io::copy(&mut File::open(path).map_err(failed)?, out)?
+            }
+        };
+        out.flush()?;
+        Ok(bytes)
+    }
+}
+
+/// Those of a folder that everybody can read, where the user's mask allows it: a web host runs as
+/// another user.
+fn permissions() -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    fs::Permissions::from_mode(0o777)
+}
+
+/// An element for what lies beside the page.
+fn write_link(attributes: &str, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<script type=\"application/octet-stream\" {attributes} data-href=\"{name}\"></script>")
+}
