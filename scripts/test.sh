@@ -77,13 +77,14 @@ browser_tests() (
     need_node
     cd tests/browser
     if ! [ node_modules/.package-lock.json -nt package-lock.json ]; then
-        say "Installing Playwright"
+        say "Installing Playwright and Puppeteer"
         npm ci --no-audit --no-fund --loglevel=error
     fi
     # Called where a failure is counted, so that `set -e` does not see this one.
     NPROF_CHROMIUM="$(need_chromium)" || return 1
     NPROF_BIN="${CARGO_TARGET_DIR:-$ROOT/target}/debug/nprof"
-    export NPROF_CHROMIUM NPROF_BIN
+    NPROF_FIREFOX="$(need_firefox)" || say "No Firefox: its tests are skipped"
+    export NPROF_CHROMIUM NPROF_FIREFOX NPROF_BIN
     cargo build --locked -p nprof-server
     local status=0
     node --test --test-reporter=tap ./*.test.mjs || status=1

@@ -76,7 +76,7 @@ apt_install() {
 
 # The packages that commands come in.
 declare -A PACKAGES=([cc]="gcc libc6-dev" [c++]=g++ [node]=nodejs [npm]=npm [clang]=clang [llvm-ar]=llvm [wasm-ld]=lld
-    [chromium]="chromium fonts-dejavu-core")
+    [chromium]="chromium fonts-dejavu-core" [firefox-esr]=firefox-esr)
 
 # need_commands COMMAND…: installs the packages of those that are missing, all at once: whoever has to install them by
 # hand shall have to do it once.
@@ -210,6 +210,26 @@ installed_chromium() {
         fi
     done
     return 1
+}
+
+# Prints the path of a Firefox that is installed.
+installed_firefox() {
+    local name
+    for name in ${NPROF_FIREFOX:-} firefox-esr firefox; do
+        # Ubuntu's firefox may be a script that only tells how to install a snap.
+        if has "$name" && "$name" --version >/dev/null 2>&1; then
+            command -v "$name"
+            return
+        fi
+    done
+    return 1
+}
+
+# Prints the path of a Firefox that the browser tests can drive, after installing one where the distribution has it as a
+# package. Fails elsewhere: its tests are skipped then.
+need_firefox() {
+    if ! installed_firefox >/dev/null; then need_commands firefox-esr >&2 || return 1; fi
+    installed_firefox
 }
 
 # Whether Chromium is missing and the distribution has it.

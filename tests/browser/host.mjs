@@ -1,6 +1,7 @@
 // A static web host on the loopback interface: serves the files of a folder, parts of them too (RFC 9110, section 14).
 
-import { open, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join, normalize } from "node:path";
 
@@ -19,8 +20,7 @@ export async function host(t, folder, { hasRanges = true } = {}) {
       served.push({ path, status, bytes: Math.max(0, end - start) });
       response.writeHead(status, { ...headers, "content-length": Math.max(0, end - start) });
       if (end <= start) return response.end();
-      const handle = await open(file);
-      handle.createReadStream({ start, end: end - 1 }).pipe(response);
+      createReadStream(file, { start, end: end - 1 }).pipe(response);
     };
     try {
       const { size } = await stat(file);
