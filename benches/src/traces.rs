@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use nprof_capture::formats::ntff::engine::Engine;
 use nprof_capture::formats::ntff::fixture::{BEGIN, EVENT, Trace, row_access, word};
+use nprof_engine::vendor::neuron::Engine;
 
 /// Threads of the host, and streams of the device.
 const THREADS: u64 = 6;

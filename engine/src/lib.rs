@@ -6,7 +6,7 @@
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
 //! [`base`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] < [`tile`] < [`ingest`] < [`query`] <
-//! [`metrics`] < [`wire`] < [`native`].
+//! [`metrics`] < [`vendor`] < [`wire`] < [`native`].
 
 #![warn(missing_docs)]
 
@@ -24,6 +24,7 @@ pub mod query;
 pub mod segment;
 pub mod spill;
 pub mod tile;
+pub mod vendor;
 pub mod wire;
 
 #[cfg(feature = "fixture")]

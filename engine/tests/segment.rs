@@ -5,8 +5,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::exec::{Cancel, Work};
@@ -16,7 +14,7 @@ use nprof_engine::model::{
 };
 use nprof_engine::native::AllCores;
 use nprof_engine::query::{HitPage, HitPlace, Pattern, Syntax};
-use nprof_engine::segment::{Fetch, Fetched, Segment};
+use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 use nprof_engine::wire::{answer, detail::FieldContent, selection::NameTotal};
@@ -394,12 +392,12 @@ fn every_truncation_is_an_error() {
 #[test]
 fn a_newer_version_says_upgrade() {
     let mut bytes = build(&[], BuildOptions::default());
-    bytes[8] = 5;
+    bytes[8] = VERSION as u8 + 1;
     let refused = Segment::open(bytes.clone()).unwrap_err();
-    assert!(matches!(refused, Error::UnsupportedVersion { found: 5, newest: 4 }));
+    assert_eq!(refused, Error::UnsupportedVersion { found: VERSION + 1, newest: VERSION });
     assert!(refused.to_string().contains("upgrade"));
-    for old in [1, 2, 3] {
-        bytes[8] = old;
+    for old in 1..OLDEST_VERSION {
+        bytes[8] = old as u8;
         assert!(Segment::open(bytes.clone()).unwrap_err().to_string().contains("ingest the trace again"));
     }
 }
@@ -434,83 +432,6 @@ fn the_ends_of_time_are_within_reach() {
             let index = *level.tiles_of(Interval::new(time, time + 1)).start();
             assert!(answer::tile(&segment, TileId { group: 0, level, index }).is_ok());
         }
-    }
-}
-
-#[test]
-fn a_reader_asks_for_the_bytes_it_needs_and_no_more() {
-    let slices: Vec<Given> = (0..20_000)
-        .map(|at| Given {
-            track: 0,
-            start_ps: at * 1_000,
-            duration_ps: at * 7 % 900,
-            name: (at % 5) as u8,
-            size: Some(at * at),
-            text: Some(format!("operand {at}")),
-        })
-        .collect();
-    let bytes = build(&slices, BuildOptions::default());
-    let host = Host { bytes: bytes.clone(), asked: Mutex::default(), is_gone: AtomicBool::new(false) };
-    let (len, end) = (bytes.len() as u64, bytes[bytes.len() - 4096..].to_vec());
-    let segment = Segment::open(Fetched::new(host, len, end)).unwrap();
-    let found = |window| segment.window(&[TrackId(1)], window, 10).map(|(found, _)| found[0].slice.row);
-    let window = Interval::new(5_000_000, 5_002_000);
-    let row = found(window).unwrap();
-    assert!((4_990..=5_000).contains(&row), "row {row}");
-    let host = segment.bytes().fetcher();
-    let asked = std::mem::take(&mut *host.asked.lock().unwrap());
-    assert!(asked.len() < 8 && asked.iter().sum::<u64>() < 2 * len, "{asked:?} of {len} bytes");
-    // What is here is asked for no more; what is not is an error that passes.
-    host.is_gone.store(true, Ordering::Relaxed);
-    assert_eq!(found(window), Ok(row));
-    assert_eq!(host.asked.lock().unwrap().len(), 0);
-}
-
-#[test]
-fn an_overview_of_all_tracks_is_at_the_end() {
-    let slices: Vec<Given> = (0..120_000)
-        .map(|at| Given {
-            track: at % 3,
-            start_ps: at as i64 * 1_000,
-            duration_ps: at as i64 * 7 % 900,
-            name: (at % 5) as u8,
-            size: Some(at as i64 * 7919 % 1_000_003),
-            text: Some(format!("operand {}", at * 7919 % 1_000_003)),
-        })
-        .collect();
-    let bytes = build(&slices, BuildOptions::default());
-    let len = bytes.len() as u64;
-    let host = Host { bytes: bytes.clone(), asked: Mutex::default(), is_gone: AtomicBool::new(false) };
-    let end = bytes[bytes.len() - 64 * 1024..].to_vec();
-    assert!(len > 4 * end.len() as u64, "{len} bytes");
-    let segment = Segment::open(Fetched::new(host, len, end)).unwrap();
-    segment.bytes().fetcher().asked.lock().unwrap().clear();
-    let whole = Interval::new(0, 120_000_000);
-    let level = Level::for_cell_ps(whole.end.0 as f64 / 256.0);
-    let groups = nprof_engine::tile::groups(segment.footer()).0.len();
-    for group in (0..groups).map(|group| group as u32) {
-        for index in level.tiles_of(whole) {
-            answer::tile(&segment, TileId { group, level, index }).unwrap();
-        }
-    }
-    assert_eq!(*segment.bytes().fetcher().asked.lock().unwrap(), []);
-}
-
-/// A file elsewhere, and the lengths that were asked for.
-#[derive(Debug)]
-struct Host {
-    bytes: Vec<u8>,
-    asked: Mutex<Vec<u64>>,
-    is_gone: AtomicBool,
-}
-
-impl Fetch for Host {
-    fn fetch(&self, offset: u64, len: u64) -> nprof_engine::base::Result<Vec<u8>> {
-        self.asked.lock().unwrap().push(len);
-        if self.is_gone.load(Ordering::Relaxed) {
-            return Err(Error::Storage { what: "gone" });
-        }
-        Ok(self.bytes[offset as usize..(offset + len) as usize].to_vec())
     }
 }
 

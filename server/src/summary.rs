@@ -114,7 +114,15 @@ mod tests {
         let values =
             [FieldContent::Float(0.1), FieldContent::Float(f64::INFINITY), FieldContent::Uint(u64::MAX)];
         let metrics = values.into_iter().map(|value| metric("m", value)).collect();
-        Summary { rank: 3, groups: vec![MetricGroup { title: "All".to_owned(), metrics }] }
+        Summary {
+            rank: 3,
+            groups: vec![MetricGroup {
+                key: "all".to_owned(),
+                title: "All".to_owned(),
+                has_names_of_trace: false,
+                metrics,
+            }],
+        }
     }
 
     #[test]

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use nprof_capture::archive::fixture::{gzip, tar, zip, zstd};
 use nprof_capture::device::simulated::{self, Settings};
 use nprof_capture::formats::neff::{Neff, fixture as neff};
-use nprof_capture::formats::ntff::engine::Engine;
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
 use nprof_capture::formats::trace_event;
 use nprof_engine::codec;
@@ -20,6 +19,7 @@ use nprof_engine::model::Sink;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_engine::tile::{Level, TileId};
+use nprof_engine::vendor::neuron::Engine;
 use nprof_engine::wire::answer;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

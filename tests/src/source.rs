@@ -79,6 +79,12 @@ pub fn project_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// What is wrong with a line of a file, with the place before it.
+#[must_use]
+pub fn at(source: &Source, line: usize, problem: &str) -> String {
+    format!("{}:{line}: {problem}", source.path)
+}
+
 /// Replaces comments and the insides of literals by spaces.
 fn blank(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();

@@ -10,8 +10,8 @@ use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldSpec, Form, Nesting, RankInfo, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Unit, Value,
-    WarningKind,
+    EngineKind, FieldSpec, Form, Identity, Nesting, RankInfo, Role, Sink, SliceRecord, TableKind, TableSpec,
+    TrackSpec, Unit, Value, WarningKind,
 };
 use nprof_engine::query::{HitPage, Pattern};
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
@@ -52,8 +52,9 @@ fn write_rank(rows: i64) -> Vec<u8> {
     let key = sink.field(side, FieldSpec::named("key")).unwrap();
     let group = sink.track(TrackSpec::group("Engines", None, 0)).unwrap();
     let tensor = TrackSpec::slices("Tensor", Some(group), instruction, Nesting::Concurrent, 0);
-    let tensor = sink.track(tensor).unwrap();
-    let host = sink.track(TrackSpec::slices("Host", None, instruction, Nesting::Calls, 1)).unwrap();
+    let tensor = sink.track(tensor.showing(TENSOR)).unwrap();
+    let host = TrackSpec::slices("Host", None, instruction, Nesting::Calls, 1).showing(HOST);
+    let host = sink.track(host).unwrap();
     let pending = sink.track(TrackSpec::counter("Pending", None, counter, Unit::Count, 2)).unwrap();
     let mut last = None;
     for at in 0..SMALL_TRACKS {
@@ -139,6 +140,9 @@ fn what_is_written_today_says_the_same() {
     }
 }
 
+const TENSOR: Identity =
+    Identity { role: Role::Engine(EngineKind::Tensor), chip: Some(1), core: Some(u32::MAX), number: None };
+const HOST: Identity = Identity { role: Role::HostThread, chip: None, core: None, number: Some(7) };
 const SIZES: [(&str, i64); 2] = [("large", 9_000), ("small", 90)];
 
 #[track_caller]
@@ -148,6 +152,8 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     let footer = segment.footer();
     assert_eq!((footer.rank.rank, footer.rank.source.as_str()), (Some(3), "golden"));
     assert_eq!(footer.warnings.len(), 1);
+    let identities: Vec<Identity> = footer.tracks.iter().map(|track| track.spec.identity).collect();
+    assert_eq!(identities[..4], [Identity::default(), TENSOR, HOST, Identity::default()]);
     assert_eq!(footer.flows.arrows, given - 1);
     let tracks = segment.slice_tracks(None);
     let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), Work::IN_PLACE).unwrap();

@@ -2,13 +2,12 @@
 //!
 //! A rule is a function from one file to what is wrong with it. Each has a test on a snippet that breaks it.
 
-use nprof_capture::importer::TABLE;
-use nprof_tests::source::{Source, project_root, read_all};
+use nprof_tests::source::{Source, at, project_root, read_all};
 
 /// The engine's layers: each imports only those before it.
-const ENGINE_LAYERS: [&str; 14] = [
+const ENGINE_LAYERS: [&str; 15] = [
     "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
-    "metrics", "wire", "native",
+    "metrics", "vendor", "wire", "native",
 ];
 /// The page's layers: each imports only those before it. `draw` draws what `fetch` has brought.
 const PAGE_LAYERS: [&str; 4] = ["view", "fetch", "draw", "ui"];
@@ -46,10 +45,8 @@ fn the_project_keeps_its_rules() {
     ];
     let sources = read_all(&project_root()).unwrap();
     assert!(sources.len() > 20, "the project's files were not found");
-    let mut problems: Vec<String> =
+    let problems: Vec<String> =
         sources.iter().flat_map(|source| rules.iter().flat_map(|rule| rule(source))).collect();
-    let rows: Vec<&str> = TABLE.iter().map(|importer| importer.name).collect();
-    problems.extend(formats_are_whole(&rows, &sources));
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
@@ -101,38 +98,6 @@ fn engine_is_pure(source: &Source) -> Vec<String> {
 
 fn capture_is_pure(source: &Source) -> Vec<String> {
     if source.path.starts_with("capture/src/") { impure(source) } else { Vec::new() }
-}
-
-/// A trace format is a row of the table, a folder, a fuzz target and a doc page, all of one name.
-fn formats_are_whole(rows: &[&str], sources: &[Source]) -> Vec<String> {
-    let find = |path: &str| sources.iter().find(|source| source.path == path);
-    let mut problems = Vec::new();
-    for row in rows {
-        let parts = [
-            (format!("capture/src/formats/{row}/mod.rs"), "its reader"),
-            (format!("fuzz/targets/{row}.rs"), "its fuzz target"),
-            (format!("docs/formats/{row}.md"), "its page"),
-        ];
-        let missing = parts.iter().filter(|(path, _)| find(path).is_none());
-        problems.extend(
-            missing.map(|(path, what)| format!("{path}: the format `{row}` of the table lacks {what}")),
-        );
-        let target = format!("path = \"targets/{row}.rs\"");
-        if !find("fuzz/Cargo.toml").is_some_and(|manifest| manifest.text.contains(&target)) {
-            problems.push(format!("fuzz/Cargo.toml: the format `{row}` of the table lacks its `[[bin]]`"));
-        }
-    }
-    for source in sources {
-        let page = source.path.strip_prefix("docs/formats/").and_then(|name| name.strip_suffix(".md"));
-        let folder =
-            source.path.strip_prefix("capture/src/formats/").and_then(|name| name.strip_suffix("/mod.rs"));
-        // A folder that serves other formats has no entry for the table.
-        let folder = folder.filter(|_| source.code.contains("pub fn import("));
-        let names = [page, folder].into_iter().flatten().filter(|name| !rows.contains(name));
-        let problem = |name| format!("`{name}` is no row of the table in capture/src/importer.rs");
-        problems.extend(names.map(|name| at(source, 1, &problem(name))));
-    }
-    problems
 }
 
 fn impure(source: &Source) -> Vec<String> {
@@ -270,10 +235,6 @@ fn no_vague_names(source: &Source) -> Vec<String> {
     problems
 }
 
-fn at(source: &Source, line: usize, problem: &str) -> String {
-    format!("{}:{line}: {problem}", source.path)
-}
-
 /// The top modules of the own crate that the product code names, by `crate::` or by enough `super::`.
 fn root_imports(source: &Source) -> Vec<(usize, String)> {
     let mut found = imports_after(&source.product, "crate::");
@@ -385,40 +346,6 @@ fn engine_and_formats_touch_nothing_outside() {
     check(capture_is_pure, "capture/src/formats/ntff/mod.rs", "use std::fs;", 1);
     check(capture_is_pure, "capture/src/archive/mod.rs", "use std::fs;", 1);
     check(capture_is_pure, "capture/src/formats/ntff/mod.rs", "use std::io::Read;", 0);
-}
-
-#[track_caller]
-fn check_whole(without: &str, rows: &[&str], expected: &[&str]) {
-    let files = [
-        ("capture/src/formats/a/mod.rs", "//! A.\npub fn import() {}"),
-        ("capture/src/formats/shared/mod.rs", "//! Serves others."),
-        ("fuzz/targets/a.rs", ""),
-        ("fuzz/Cargo.toml", "[[bin]]\npath = \"targets/a.rs\""),
-        ("docs/formats/a.md", ""),
-    ];
-    let left = files.iter().filter(|(path, _)| *path != without);
-    let sources: Vec<Source> = left.map(|(path, text)| Source::new(path, text)).collect();
-    assert_eq!(formats_are_whole(rows, &sources), expected, "without {without}");
-}
-
-#[test]
-fn a_format_is_a_row_a_folder_a_fuzz_target_and_a_page() {
-    let lacks = |path: &str, what: &str| format!("{path}: the format `a` of the table lacks {what}");
-    check_whole("", &["a"], &[]);
-    for (path, what) in [
-        ("capture/src/formats/a/mod.rs", "its reader"),
-        ("fuzz/targets/a.rs", "its fuzz target"),
-        ("fuzz/Cargo.toml", "its `[[bin]]`"),
-        ("docs/formats/a.md", "its page"),
-    ] {
-        check_whole(path, &["a"], &[&lacks(path, what)]);
-    }
-    let no_row = "1: `a` is no row of the table in capture/src/importer.rs";
-    check_whole(
-        "",
-        &[],
-        &[&format!("capture/src/formats/a/mod.rs:{no_row}"), &format!("docs/formats/a.md:{no_row}")],
-    );
 }
 
 #[test]

@@ -1,30 +1,9 @@
 //! The formats that are JSON: neuron-profile's tables, and Trace Event.
 
+use nprof_engine::vendor::neuron::schema::TELLING;
+
 use super::Confidence;
 use crate::json::tokens::{Tail, Tokens};
-
-/// Tables of neuron-profile's JSON; each is an array of rows.
-const NEURON_TABLES: [&str; 19] = [
-    "instruction",
-    "instruction_usage",
-    "dma",
-    "dma_throughput",
-    "dma_queues_info",
-    "pending_dma",
-    "semaphore_update",
-    "active_time",
-    "ham",
-    "summary",
-    "summary_groups",
-    "summary_group_order",
-    "terminology",
-    "layer_summary",
-    "neff_header",
-    "neff_node",
-    "nc_mem_usage",
-    "profile_info",
-    "model_info",
-];
 
 /// Whether this is what `neuron-profile view --output-format json` writes.
 #[must_use]
@@ -104,9 +83,8 @@ impl<'h> Outline<'h> {
     }
 
     fn has_neuron_table(&self) -> bool {
-        let is_table = |key: &Key<'_>| {
-            key.first == b'[' && NEURON_TABLES.iter().any(|table| table.as_bytes() == key.name)
-        };
+        let is_table =
+            |key: &Key<'_>| key.first == b'[' && TELLING.iter().any(|table| table.as_bytes() == key.name);
         let has_events = self.keys.iter().any(|key| key.name == b"traceEvents");
         self.kind == Kind::Object && !has_events && self.keys.iter().any(is_table)
     }

@@ -1,17 +1,19 @@
-//! Metrics: numbers about a rank, each with unit, definition and source, one family a file.
+//! Metrics: numbers about a rank, each with unit, definition and source. Those of any trace are here, those of one vendor
+//! in [`crate::vendor`].
 
-pub mod neuron;
-mod trace;
+pub mod trace;
 
-use crate::base::Result;
 use crate::model::{OwnedValue, Unit};
-use crate::segment::{Bytes, Segment};
 
 /// Metrics under one heading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricGroup {
+    /// Identifies the group in exports and programs.
+    pub key: &'static str,
     /// The heading.
     pub title: &'static str,
+    /// Whether the metrics have names of the trace instead of names of nprof.
+    pub has_names_of_trace: bool,
     /// In display order.
     pub metrics: Vec<Metric>,
 }
@@ -34,16 +36,5 @@ impl Metric {
     #[must_use]
     pub fn new(name: &str, value: OwnedValue, unit: Unit, doc: &str) -> Self {
         Self { name: name.to_owned(), value, unit, doc: doc.to_owned() }
-    }
-}
-
-/// All metrics that apply to a rank.
-///
-/// # Errors
-/// Where bytes are missing or damaged.
-pub fn of_rank<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
-    match segment.footer().rank.source.as_str() {
-        neuron::SOURCE => neuron::groups(segment),
-        _ => trace::groups(segment),
     }
 }

@@ -52,9 +52,19 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
         by_name.push(time(segment.text(name.name)?, name.self_ps, SELF_DOC));
     }
     Ok(vec![
-        MetricGroup { title: "Overall", metrics: totals },
-        MetricGroup { title: "Busy share by track", metrics: busy.collect() },
-        MetricGroup { title: "Self time by name", metrics: by_name },
+        MetricGroup { key: "overall", title: "Overall", has_names_of_trace: false, metrics: totals },
+        MetricGroup {
+            key: "busy_share_by_track",
+            title: "Busy share by track",
+            has_names_of_trace: true,
+            metrics: busy.collect(),
+        },
+        MetricGroup {
+            key: "self_time_by_name",
+            title: "Self time by name",
+            has_names_of_trace: true,
+            metrics: by_name,
+        },
     ])
 }
 

@@ -1,6 +1,6 @@
 //! Tracks: the rows of the timeline, in a tree.
 
-use super::TableId;
+use super::{Identity, TableId};
 
 /// A track of a segment, in the order of definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +41,8 @@ pub struct TrackSpec {
     pub unit: super::Unit,
     /// Whether a group starts closed on the page.
     pub initially: Initially,
+    /// The part of the machine that it shows.
+    pub identity: Identity,
 }
 
 /// Whether a group of tracks starts open or closed on the page.
@@ -86,6 +88,13 @@ impl TrackSpec {
             sort,
             unit: super::Unit::None,
             initially: Initially::Open,
+            identity: Identity::default(),
         }
+    }
+
+    /// The same with this identity.
+    #[must_use]
+    pub fn showing(self, identity: Identity) -> Self {
+        Self { identity, ..self }
     }
 }

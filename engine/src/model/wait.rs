@@ -8,7 +8,7 @@ use memchr::memchr3;
 /// Words that say that a call or an instruction waits, in lower case.
 const WORDS: [&str; 5] = ["wait", "waiting", "synchronize", "synchronise", "barrier"];
 /// Neuron's instruction that waits for a semaphore and then changes it.
-const NEURON_WAIT: &str = "EVENT_SEMAPHORE";
+pub const NEURON_WAIT: &str = "EVENT_SEMAPHORE";
 /// Calls of CUDA and HIP that put a wait into a stream and return at once.
 const ENQUEUED: &str = "StreamWaitEvent";
 /// Longer names are sentences or operands.

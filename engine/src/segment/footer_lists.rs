@@ -8,7 +8,9 @@ use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ColumnType, list};
 use crate::model::track::Initially;
-use crate::model::{FieldId, FieldSpec, Nesting, TableId, TrackId, TrackKind, TrackSpec, Unit};
+use crate::model::{
+    FieldId, FieldSpec, Identity, Nesting, Role, TableId, TrackId, TrackKind, TrackSpec, Unit,
+};
 
 /// Codes of kinds of tracks.
 const GROUP: i64 = 0;
@@ -155,15 +157,29 @@ fn kind_of(code: i64, table: TableId) -> Option<TrackKind> {
     })
 }
 
+/// A number that may be missing: 0 for none, else the number plus 1.
+fn optional(number: Option<u32>) -> i64 {
+    number.map_or(0, |number| i64::from(number) + 1)
+}
+
+/// The reverse of [`optional`].
+fn read_optional(value: i64, cursor: &Cursor<'_>) -> Result<Option<u32>> {
+    if value == 0 { Ok(None) } else { narrow(value.wrapping_sub(1), cursor).map(Some) }
+}
+
 /// Appends the tracks.
 pub fn put_tracks(tracks: &[TrackMeta], next: &mut u64, out: &mut Vec<u8>) {
-    let parent = |track: &TrackMeta| track.spec.parent.map_or(0, |parent| i64::from(parent.0) + 1);
-    let numbers: [fn(&TrackMeta) -> i64; 8] = [
+    let parent = |track: &TrackMeta| optional(track.spec.parent.map(|parent| parent.0));
+    let numbers: [fn(&TrackMeta) -> i64; 12] = [
         |track| kind_and_table(track).0,
         |track| i64::from(kind_and_table(track).1.0),
         |track| track.spec.sort,
         |track| i64::from(code_of(&Unit::ALL, &track.spec.unit)),
         |track| i64::from(track.spec.initially == Initially::Closed),
+        |track| i64::from(code_of(&Role::ALL, &track.spec.identity.role)),
+        |track| optional(track.spec.identity.chip),
+        |track| optional(track.spec.identity.core),
+        |track| optional(track.spec.identity.number),
         |track| i64::from(track.rows),
         |track| i64::from(track.lanes),
         |track| track.start_ps,
@@ -226,13 +242,13 @@ pub fn read_tracks(tables: &[TableMeta], next: &mut u64, cursor: &mut Cursor<'_>
     let names = read_texts(cursor, parents.len())?;
     let mut numbers = || list::read_ints_of(cursor, parents.len());
     let (kinds, of, sorts, units) = (numbers()?, numbers()?, numbers()?, numbers()?);
-    let (closed, rows, lanes) = (numbers()?, numbers()?, numbers()?);
+    let (closed, roles, chips, cores, of_role) = (numbers()?, numbers()?, numbers()?, numbers()?, numbers()?);
+    let (rows, lanes) = (numbers()?, numbers()?);
     let (starts, spans) = (numbers()?, numbers()?);
     let mut first_rows: Vec<u32> = tables.iter().map(|table| table.first_row).collect();
     let mut tracks = Vec::with_capacity(parents.len());
     for (at, name) in names.into_iter().enumerate() {
         let table = TableId(narrow(of[at], cursor)?);
-        let parent = parents[at].checked_sub(1).filter(|&parent| parent >= 0);
         let rows = narrow(rows[at], cursor)?;
         let mut first_row = 0;
         if let Some(of_table) = first_rows.get_mut(usize::from(table.0)) {
@@ -242,11 +258,17 @@ pub fn read_tracks(tables: &[TableMeta], next: &mut u64, cursor: &mut Cursor<'_>
         tracks.push(TrackMeta {
             spec: TrackSpec {
                 name,
-                parent: parent.map(|parent| narrow(parent, cursor).map(TrackId)).transpose()?,
+                parent: read_optional(parents[at], cursor)?.map(TrackId),
                 kind: kind_of(kinds[at], table).ok_or_else(|| cursor.corrupt())?,
                 sort: sorts[at],
                 unit: of_code(&Unit::ALL, units[at], cursor)?,
                 initially: if closed[at] == 0 { Initially::Open } else { Initially::Closed },
+                identity: Identity {
+                    role: of_code(&Role::ALL, roles[at], cursor)?,
+                    chip: read_optional(chips[at], cursor)?,
+                    core: read_optional(cores[at], cursor)?,
+                    number: read_optional(of_role[at], cursor)?,
+                },
             },
             first_row,
             rows,

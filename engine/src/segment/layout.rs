@@ -6,9 +6,9 @@ use crate::base::{ANNEX, Error, Result};
 /// The first bytes. The line ends and the end-of-file mark show damage by text conversion.
 pub const MAGIC: [u8; 8] = *b"NPROF\r\n\x1a";
 /// The version of the format that this program writes, and the newest that it reads.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 /// The oldest version that it reads.
-pub const OLDEST_VERSION: u16 = 4;
+pub const OLDEST_VERSION: u16 = 5;
 
 /// The texts that footers often have, which their frames refer to. Part of the format: other words are another version.
 pub const WORDS: &[u8] = include_bytes!("words.txt");

@@ -14,12 +14,12 @@ use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlic
 use super::window::WindowEvents;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
-use crate::metrics;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
 use crate::query::{Direction, HitPage, Pattern, SliceAt};
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
+use crate::{metrics, vendor};
 
 /// Everything the page needs to lay out a rank. `names` and `later`, the warnings that came up after
 /// the segment was written, are not of the segment.
@@ -392,7 +392,9 @@ pub fn selection<B: Bytes>(
 /// Where bytes are missing or damaged.
 pub fn summary<B: Bytes>(segment: &Segment<B>, rank: u32) -> Result<Summary> {
     let group = |group: metrics::MetricGroup| MetricGroup {
+        key: group.key.to_owned(),
         title: group.title.to_owned(),
+        has_names_of_trace: group.has_names_of_trace,
         metrics: group
             .metrics
             .into_iter()
@@ -404,5 +406,5 @@ pub fn summary<B: Bytes>(segment: &Segment<B>, rank: u32) -> Result<Summary> {
             })
             .collect(),
     };
-    Ok(Summary { rank, groups: metrics::of_rank(segment)?.into_iter().map(group).collect() })
+    Ok(Summary { rank, groups: vendor::metrics(segment)?.into_iter().map(group).collect() })
 }

@@ -20,7 +20,7 @@ pub mod tile;
 pub mod window;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The media type of postcard messages.
 pub const POSTCARD: &str = "application/x-nprof";

@@ -16,8 +16,12 @@ pub struct Summary {
 /// Metrics under one heading.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricGroup {
+    /// Identifies the group, e.g. `tensor_engine`.
+    pub key: String,
     /// The heading.
     pub title: String,
+    /// Whether the metrics have names of the trace instead of names of nprof.
+    pub has_names_of_trace: bool,
     /// In display order.
     pub metrics: Vec<Metric>,
 }

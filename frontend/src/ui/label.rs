@@ -2,6 +2,8 @@
 //!
 //! The name itself stays one look away, in the explanation: it is what queries, exports and other tools use.
 
+use nprof_engine::wire::summary::MetricGroup;
+
 /// What abbreviations stand for.
 const WORDS: [(&str, &str); 9] = [
     ("avg", "average"),
@@ -50,15 +52,20 @@ pub fn label(name: &str) -> String {
     text
 }
 
-/// As [`label`], below a heading: words that the heading says already are left out. Below "Time by name" and its like
-/// stand names that the trace itself brings, which stay as they are.
+/// The label of a metric in a group. Names of the trace stay as they are.
+#[must_use]
+pub fn label_of_metric(group: &MetricGroup, name: &str) -> String {
+    if group.has_names_of_trace { name.to_owned() } else { without_prefix(&format!("{}_", group.key), name) }
+}
+
+/// As [`label`], below a heading: words that the heading says already are left out.
 #[must_use]
 pub fn label_below(heading: &str, name: &str) -> String {
-    if heading.contains(" by ") {
-        return name.to_owned();
-    }
-    let prefix = heading.to_lowercase().replace(' ', "_") + "_";
-    label(name.strip_prefix(&prefix).filter(|rest| !rest.starts_with("percent")).unwrap_or(name))
+    without_prefix(&(heading.to_lowercase().replace(' ', "_") + "_"), name)
+}
+
+fn without_prefix(prefix: &str, name: &str) -> String {
+    label(name.strip_prefix(prefix).filter(|rest| !rest.starts_with("percent")).unwrap_or(name))
 }
 
 /// The label of a field below a heading, or `None` for a field that nprof does not know: it has no
@@ -107,7 +114,14 @@ mod tests {
         assert_eq!(label_below("Tensor engine", "tensor_engine_active_time"), "Active time");
         assert_eq!(label_below("Throttle", "throttle_percent"), "Throttle %");
         assert_eq!(label_below("", "layer"), "Layer");
-        assert_eq!(label_below("Time by name", "all_reduce"), "all_reduce");
+        let group = |has_names_of_trace| MetricGroup {
+            key: "tensor_engine".to_owned(),
+            title: "PE".to_owned(),
+            has_names_of_trace,
+            metrics: Vec::new(),
+        };
+        assert_eq!(label_of_metric(&group(false), "tensor_engine_active_time"), "Active time");
+        assert_eq!(label_of_metric(&group(true), "tensor_engine_active_time"), "tensor_engine_active_time");
         assert_eq!(explanation("pc", "Where."), "pc\nWhere.");
     }
 

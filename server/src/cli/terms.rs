@@ -5,10 +5,10 @@ use std::io::Write;
 
 use anyhow::Context;
 use nprof_capture::device::simulated::{Settings as Simulation, capture};
-use nprof_capture::formats::neuron::schema;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{SegmentFile, Taking, write_segment_while};
+use nprof_engine::vendor::neuron::schema;
 use nprof_engine::wire::answer;
 use serde_json::json;
 

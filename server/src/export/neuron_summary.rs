@@ -3,78 +3,45 @@
 
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::model::{Role, TrackKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::segment::TrackMeta;
+use nprof_engine::vendor::neuron::schema::{
+    INSTRUCTION, LAYER_SUMMARY, MODEL_INFO, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY,
+};
+use nprof_engine::vendor::neuron::{Engine, group};
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value as Json, json};
-
-/// Groups of metrics, in the order of their display.
-const GROUPS: [&str; 14] = [
-    "overall_stats",
-    "data_movement",
-    "software_data_movement",
-    "hardware_data_movement",
-    "tensor_engine",
-    "vector_engine",
-    "scalar_engine",
-    "sync_engine",
-    "gpsimd_engine",
-    "cc_engine",
-    "system",
-    "throttling_nc0",
-    "throttling_nc1",
-    "server_upload",
-];
-
-/// Engines as the names of their metrics begin.
-const ENGINES: [&str; 5] = ["tensor", "vector", "scalar", "sync", "gpsimd"];
 
 /// The tables by name, each with its rows.
 pub(super) fn tables(segment: &SegmentFile, summary: &Summary) -> Vec<(&'static str, Vec<Json>)> {
     let metrics = || {
         let groups = summary.groups.iter();
-        groups.flat_map(|group| group.metrics.iter().map(move |metric| (group.title.as_str(), metric)))
+        groups.flat_map(|group| group.metrics.iter().map(move |metric| (group.key.as_str(), metric)))
     };
     let groups: Map<String, Json> = metrics()
-        .map(|(title, metric)| (metric.name.clone(), Json::from(group_of(title, &metric.name))))
+        .map(|(key, metric)| (metric.name.clone(), Json::from(group::exported(key, &metric.name))))
         .collect();
     let terms: Map<String, Json> =
         metrics().map(|(_, metric)| (metric.name.clone(), Json::from(metric.doc.as_str()))).collect();
-    let order: Map<String, Json> =
-        (0..).zip(GROUPS).map(|(place, group): (u32, _)| (group.to_owned(), Json::from(place))).collect();
+    let order: Map<String, Json> = (0..)
+        .zip(group::EXPORTED)
+        .map(|(place, group): (u32, _)| (group.to_owned(), Json::from(place)))
+        .collect();
     vec![
-        ("summary_groups", vec![Json::Object(groups)]),
-        ("summary_group_order", vec![Json::Object(order)]),
-        ("terminology", vec![Json::Object(terms)]),
-        ("layer_summary", program(segment, summary).into_iter().collect()),
+        (SUMMARY_GROUPS.name, vec![Json::Object(groups)]),
+        (SUMMARY_GROUP_ORDER.name, vec![Json::Object(order)]),
+        (TERMINOLOGY.name, vec![Json::Object(terms)]),
+        (LAYER_SUMMARY.name, program(segment, summary).into_iter().collect()),
     ]
-}
-
-/// The group of a metric: that of its heading, which neuron-profile divides further.
-fn group_of(title: &str, metric: &str) -> &'static str {
-    match (title, metric) {
-        (_, name) if name.starts_with("total_active_time") => "summary",
-        (_, name) if name.starts_with("software_dynamic_dma") => "software_data_movement",
-        (_, name) if name.starts_with("hardware_dynamic_dma") => "hardware_data_movement",
-        ("Throttling", name) if name.contains("_nc1_") => "throttling_nc1",
-        ("Throttling", _) => "throttling_nc0",
-        ("Data movement", _) => "data_movement",
-        ("Tensor engine", _) => "tensor_engine",
-        ("Vector engine", _) => "vector_engine",
-        ("Scalar engine", _) => "scalar_engine",
-        ("Sync engine", _) => "sync_engine",
-        ("GpSimd engine", _) => "gpsimd_engine",
-        ("Collectives", _) => "cc_engine",
-        ("System", _) => "system",
-        _ => "overall_stats",
-    }
 }
 
 /// The row of `layer_summary` for the whole program; none where several cores ran, whose metrics are one here.
 fn program(segment: &SegmentFile, summary: &Summary) -> Option<Json> {
     let footer = segment.footer();
-    let table = segment.table("instruction")?;
-    let is_instructions = |track: &&TrackMeta| matches!(track.spec.kind, nprof_engine::model::TrackKind::Slices(of, _) if of == table);
+    let table = segment.table(INSTRUCTION.name)?;
+    let is_instructions =
+        |track: &&TrackMeta| matches!(track.spec.kind, TrackKind::Slices(of, _) if of == table);
     let tracks: Vec<&TrackMeta> =
         footer.tracks.iter().filter(|track| track.rows > 0).filter(is_instructions).collect();
     let (start_ps, end_ps) =
@@ -89,17 +56,17 @@ fn program(segment: &SegmentFile, summary: &Summary) -> Option<Json> {
     row.insert("start".to_owned(), json!(Time(start_ps).floor_ns()));
     row.insert("end".to_owned(), json!(Time(end_ps).floor_ns()));
     row.insert("duration".to_owned(), json!((end_ps - start_ps).div_euclid(PS_PER_NS)));
-    for engine in ENGINES {
-        let of = |quantity: &str| number(&format!("{engine}_engine_{quantity}"));
+    for prefix in Engine::SHOWN.map(Engine::prefix) {
+        let of = |quantity: &str| number(&format!("{prefix}_{quantity}"));
         let mut put = |quantity: &str, value: Json| {
-            row.insert(format!("{engine}_engine_{quantity}"), value);
+            row.insert(format!("{prefix}_{quantity}"), value);
         };
         let (active_s, executed_s) =
             (of("active_time").unwrap_or(0.0), of("instruction_time").unwrap_or(0.0));
         put("active_time", json!(whole_ns(active_s)));
         put("instruction_time", json!(whole_ns(executed_s)));
         put("active_percent", json!(if duration_s > 0.0 { active_s / duration_s } else { 0.0 }));
-        let count = metrics.get(&format!("{engine}_engine_instruction_count"));
+        let count = metrics.get(&format!("{prefix}_instruction_count"));
         put("instruction_count", count.cloned().unwrap_or(json!(0)));
     }
     row.extend(flops(&metrics, &number, seconds(last_tensor_end(&tracks)? - start_ps)));
@@ -126,13 +93,14 @@ fn flops(
 }
 
 fn last_tensor_end(tracks: &[&TrackMeta]) -> Option<i64> {
-    let tensor = tracks.iter().filter(|track| track.spec.name.starts_with("Tensor"));
+    let role = Role::Engine(Engine::Tensor.kind());
+    let tensor = tracks.iter().filter(|track| track.spec.identity.role == role);
     tensor.map(|track| track.end_ps).max()
 }
 
 /// The only subgraph of the instructions.
 fn subgraph(segment: &SegmentFile) -> Option<String> {
-    let table = segment.table("model_info")?;
+    let table = segment.table(MODEL_INFO.name)?;
     let fields = &segment.footer().fields;
     let mut names = Vec::new();
     let read = segment.for_each_row(table, |_, row| {
@@ -165,20 +133,6 @@ fn whole_ns(seconds: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn headings_are_divided_as_the_vendor_does() {
-        for (title, metric, group) in [
-            ("Overall", "total_time", "overall_stats"),
-            ("Overall", "total_active_time_percent", "summary"),
-            ("Data movement", "hbm_read_bytes", "data_movement"),
-            ("Data movement", "software_dynamic_dma_size", "software_data_movement"),
-            ("Throttling", "throttle_active_nc0_time_ns", "throttling_nc0"),
-            ("Throttling", "throttle_avg_util_limit_nc1_percent", "throttling_nc1"),
-        ] {
-            assert_eq!(group_of(title, metric), group, "{metric}");
-        }
-    }
 
     #[test]
     fn nanoseconds_are_those_of_the_picoseconds() {

@@ -99,7 +99,12 @@ mod tests {
             unit: String::new(),
             doc: String::new(),
         };
-        let group = |metrics| MetricGroup { title: String::new(), metrics };
+        let group = |metrics| MetricGroup {
+            key: String::new(),
+            title: String::new(),
+            has_names_of_trace: false,
+            metrics,
+        };
         let summary = Summary {
             rank: 0,
             groups: vec![

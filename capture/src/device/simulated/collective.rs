@@ -8,7 +8,8 @@ use super::program::COLLECTIVE;
 use super::rig::Rig;
 use super::schedule::{Part, Phase};
 use super::tile::bytes_per_second;
-use crate::formats::neuron::schema::{CcInstruction, CcOps, Tracks};
+use nprof_engine::vendor::neuron::schema::{CcInstruction, CcOps};
+use nprof_engine::vendor::neuron::{Engine, Tracks};
 
 /// The cores for collective communication.
 pub(super) const CORES: [u32; 4] = [8, 9, 10, 11];
@@ -67,7 +68,7 @@ impl CollectiveTracks {
         for &(core, track) in &self.cores {
             let fields = [
                 (self.steps.core_idx, Value::Int(i64::from(core))),
-                (self.steps.trigger_engine, Value::Text("GpSimd")),
+                (self.steps.trigger_engine, Value::Text(Engine::GpSimd.name())),
                 (self.steps.trigger_start_ts, Value::Int(trigger_start / PS_PER_NS)),
                 (self.steps.op_id, Value::Int(phase.number.cast_signed())),
             ];
@@ -101,7 +102,7 @@ impl CollectiveTracks {
             (of.bus_bandwidth, Value::Int(rate / self.ranks * (self.ranks - 1) * crossings)),
             (of.replica_group, Value::Text(&self.replica_group)),
             (of.replica_group_id, Value::Int(0)),
-            (of.trigger_engine, Value::Text("GpSimd")),
+            (of.trigger_engine, Value::Text(Engine::GpSimd.name())),
             (of.trigger_start_ts, Value::Int(trigger_start / PS_PER_NS)),
             (of.cc_trigger_start_delay, Value::Int(TRIGGER_PS / PS_PER_NS)),
             (of.rank_wait_time, Value::Int((phase.last_arrival - phase.arrival) / PS_PER_NS)),

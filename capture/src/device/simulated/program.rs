@@ -5,7 +5,8 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
 
 use super::schedule::Part;
-use crate::formats::neuron::schema::{Instruction, Queue, Tracks};
+use nprof_engine::vendor::neuron::schema::{Instruction, Queue};
+use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT, Tracks};
 
 /// Pairs of LDWEIGHTS and MATMUL in the body.
 pub(super) const MATMULS: usize = 8;
@@ -95,6 +96,7 @@ pub(super) struct Body<'t> {
 
 /// What an instruction is, apart from where it works.
 struct Kind {
+    engine: Engine,
     label: &'static str,
     opcode: &'static str,
     instruction_type: &'static str,
@@ -102,29 +104,33 @@ struct Kind {
 }
 
 fn kind(at: usize, part: Part) -> Kind {
+    const PRODUCT: &str = "MATMUL";
     const VECTOR: [&str; VECTORS] =
         ["TENSOR_TENSOR", "TENSOR_SCALAR", "TENSOR_REDUCE", "TENSOR_TENSOR", "RECIPROCAL", "TENSOR_COPY"];
     let activation = match part {
         Part::Attention => "EXP",
         Part::Mlp => "SILU",
     };
-    let (label, opcode) = match at {
-        _ if at < FIRST_ACTIVATION && at.is_multiple_of(2) => ("Tensor", "LDWEIGHTS"),
-        _ if at < FIRST_ACTIVATION => ("TensorMatrix", "MATMUL"),
-        _ if at < FIRST_VECTOR => ("Scalar", "ACTIVATE"),
-        _ if at < GPSIMD => ("Vector", VECTOR.get(at - FIRST_VECTOR).copied().unwrap_or("TENSOR_TENSOR")),
-        GPSIMD => ("GpSimd", "IOTA"),
-        WAIT => ("Sync", "EVENT_SEMAPHORE"),
-        COLLECTIVE => ("GpSimd", "TRIGGER_COLLECTIVE"),
-        _ => ("Sync", "WRITE"),
+    let (engine, opcode) = match at {
+        _ if at < FIRST_ACTIVATION && at.is_multiple_of(2) => (Engine::Tensor, "LDWEIGHTS"),
+        _ if at < FIRST_ACTIVATION => (Engine::Tensor, PRODUCT),
+        _ if at < FIRST_VECTOR => (Engine::Scalar, "ACTIVATE"),
+        _ if at < GPSIMD => {
+            (Engine::Vector, VECTOR.get(at - FIRST_VECTOR).copied().unwrap_or("TENSOR_TENSOR"))
+        }
+        GPSIMD => (Engine::GpSimd, "IOTA"),
+        WAIT => (Engine::Sync, SEMAPHORE_WAIT),
+        COLLECTIVE => (Engine::GpSimd, "TRIGGER_COLLECTIVE"),
+        _ => (Engine::Sync, "WRITE"),
     };
     // The last pair of the attention turns its tile around for the next multiplication.
     let transposes = part == Part::Attention && (FIRST_ACTIVATION - 2..FIRST_ACTIVATION).contains(&at);
     Kind {
-        label,
+        engine,
+        label: if opcode == PRODUCT { MATRIX_PRODUCT } else { engine.name() },
         opcode,
         instruction_type: if transposes { "TRANSPOSE" } else { "REGULAR" },
-        activation: if label == "Scalar" { activation } else { "" },
+        activation: if engine == Engine::Scalar { activation } else { "" },
     }
 }
 
@@ -170,13 +176,12 @@ impl Texts {
         sink: &mut dyn Sink,
     ) -> Result<Op<'t>> {
         let kind = kind(at, self.part);
-        let engine = if kind.label == "TensorMatrix" { "Tensor" } else { kind.label };
         let pc = i64::try_from(number * OPS + at).unwrap_or(i64::MAX);
         let mut fields = vec![
             (of.id, Value::Int(0)),
             (of.evt_wait_time, Value::Int(0)),
             (of.label, Value::Text(kind.label)),
-            (of.subgroup, Value::Text(engine)),
+            (of.subgroup, Value::Text(kind.engine.name())),
             (of.pc, Value::Int(pc)),
             (of.compiler_pc, Value::Int(pc)),
             (of.operands, Value::Text(&self.operands[at])),
@@ -247,7 +252,7 @@ fn operands(at: usize, layer: u32, part: Part) -> String {
             "S[5] (Tensor)>=2 S[4] (Scalar)++@complete {function} src=fp32@0x{sums:x}[1,1,1][512,1,1] dst=bf16@0x{tile:x}[1,1,1][512,1,1] channels=128"
         ),
         ("WRITE", _) => format!("data=0x2,0x2 size=4,4 dst=0xffff026f{:03x},0xffff024f{:03x}", at, at + 8),
-        ("EVENT_SEMAPHORE", _) => "setter=0 $S[8]==16 $S[8]--@complete".to_owned(),
+        (SEMAPHORE_WAIT, _) => "setter=0 $S[8]==16 $S[8]--@complete".to_owned(),
         ("TRIGGER_COLLECTIVE", _) => {
             format!("$S[15]>=1 $S[15]++@complete ctype={} dtype=bf16", part.collective())
         }

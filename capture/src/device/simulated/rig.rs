@@ -10,10 +10,11 @@ use super::program::{Body, OPS_PER_TILE, Op, QUEUES, Texts};
 use super::random::{Random, mix};
 use super::schedule::{Phase, SETUP_PS, Throttle};
 use super::tile::{QueueTracks, Tile};
-use crate::formats::neuron::schema::{
-    COLLECTIVE_TRIGGER, CounterTrack, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham,
-    HbmUsage, Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, Tracks, throttle_reason,
+use nprof_engine::vendor::neuron::schema::{
+    COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
+    Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, throttle_reason,
 };
+use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks};
 
 /// DMA engines of a core; each transfer is spread over all of them.
 pub(super) const DMA_ENGINES: u32 = 16;
@@ -89,12 +90,12 @@ impl FixedTracks {
         let semaphore = "S[8] (qSyncIO0)";
         Ok(Self {
             throttling: tracks.throttling(sink, 0)?,
-            pending: tracks.counter(sink, CounterTrack::PendingDmas)?,
-            throughput: tracks.counter(sink, CounterTrack::DmaThroughput)?,
-            sbuf: tracks.counter(sink, CounterTrack::SbufUsage)?,
-            psum: tracks.counter(sink, CounterTrack::PsumUsage)?,
-            hbm: tracks.counter(sink, CounterTrack::HbmUsage)?,
-            semaphore: (tracks.semaphore(sink, semaphore)?, sink.name(semaphore)?),
+            pending: tracks.counter(sink, 0, CounterTrack::PendingDmas)?,
+            throughput: tracks.counter(sink, 0, CounterTrack::DmaThroughput)?,
+            sbuf: tracks.counter(sink, 0, CounterTrack::SbufUsage)?,
+            psum: tracks.counter(sink, 0, CounterTrack::PsumUsage)?,
+            hbm: tracks.counter(sink, 0, CounterTrack::HbmUsage)?,
+            semaphore: (tracks.semaphore(sink, 0, semaphore)?, sink.name(semaphore)?),
         })
     }
 }
@@ -137,8 +138,8 @@ impl<'t> Rig<'t> {
         let instruction = Instruction::define(sink)?;
         let tables = Tables::define(sink)?;
         let mut tracks = Tracks::default();
-        for engine in ["Tensor", "Vector", "Scalar", "GpSimd", "Sync"] {
-            tracks.engine(sink, engine, 0)?;
+        for engine in Engine::SHOWN {
+            tracks.engine(sink, engine.name(), 0)?;
         }
         let bodies = texts.iter().enumerate();
         let bodies = bodies.map(|(number, texts)| texts.body(number, &instruction, &mut tracks, sink));

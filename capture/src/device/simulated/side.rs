@@ -8,8 +8,9 @@ use super::Settings;
 use super::collective::CORES;
 use super::program::QUEUES;
 use super::rig::{DMA_ENGINES, Rig};
-use crate::formats::neuron::schema::{
-    CcStream, DmaQueuesInfo, Metadata, ModelInfo, NeffHeader, NeffNode, ProfileInfo, SOURCE,
+use nprof_engine::vendor::neuron::SOURCE;
+use nprof_engine::vendor::neuron::schema::{
+    CcStream, DmaQueuesInfo, Metadata, ModelInfo, NeffHeader, NeffNode, ProfileInfo,
 };
 
 /// The program's name.

@@ -13,7 +13,8 @@ use super::program::{
 };
 use super::rig::{DMA_ENGINES, Rig};
 use super::schedule::{Part, Phase};
-use crate::formats::neuron::schema::{Dma, Queue, Tracks, dma_name};
+use nprof_engine::vendor::neuron::Tracks;
+use nprof_engine::vendor::neuron::schema::{Dma, Queue, dma_name};
 
 /// Bytes a second that a DMA engine moves at most and at least.
 const FASTEST: i64 = 27_000_000_000;
@@ -29,8 +30,8 @@ pub(super) struct QueueTracks {
 impl QueueTracks {
     pub(super) fn new(queue: &QueuePlan, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
         let of = Queue { name: queue.name, number: Some(queue.number) };
-        let transfers = tracks.dma_transfers(sink, of)?;
-        let packets = (0..DMA_ENGINES).map(|engine| tracks.dma_packets(sink, of, Some(engine)));
+        let transfers = tracks.dma_transfers(sink, 0, of)?;
+        let packets = (0..DMA_ENGINES).map(|engine| tracks.dma_packets(sink, 0, of, Some(engine)));
         Ok(Self { transfers, packets: packets.collect::<Result<_>>()? })
     }
 }

@@ -26,7 +26,7 @@ use self::header::{HEADER_LEN, Header};
 use self::package::Member;
 use self::tensor::Tensor;
 use super::Error;
-use super::neuron::schema::{NeffHeader, NeffNode};
+use nprof_engine::vendor::neuron::schema::{NeffHeader, NeffNode};
 
 /// What a NEFF says.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use nprof_engine::model::{NameId, Sink, SliceKey, WarningKind};
 use serde::Deserialize;
 
 use super::row::{Cell, Row};
-use crate::formats::neuron::schema::DMA_TRIGGER;
+use nprof_engine::vendor::neuron::schema::DMA_TRIGGER;
 
 /// What refers to what. 16 bytes for each row with an id, 16 for each reference.
 #[derive(Debug, Default)]

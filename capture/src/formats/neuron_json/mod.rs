@@ -22,10 +22,11 @@ use self::link::Links;
 use self::row::{Cell, Row};
 use self::splitter::{Piece, Splitter};
 use self::table::{Place, TableReader};
-use super::neuron::schema::{self, Tracks};
 use crate::files::{Fault, Job};
 use crate::formats::Error;
 use crate::importer::Sinks;
+use nprof_engine::vendor::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
+use nprof_engine::vendor::neuron::{SOURCE, Tracks};
 
 /// Progress is told about this often, in bytes.
 const PROGRESS_STEP: u64 = 1 << 20;
@@ -107,7 +108,7 @@ impl<'s> Import<'s> {
             current: None,
             tracks: Tracks::default(),
             links: Links::default(),
-            rank: RankInfo { source: schema::SOURCE.to_owned(), ..RankInfo::default() },
+            rank: RankInfo { source: SOURCE.to_owned(), ..RankInfo::default() },
         }
     }
 
@@ -197,15 +198,13 @@ impl<'s> Import<'s> {
 
 /// Takes what a row tells of the rank.
 fn describe(rank: &mut RankInfo, table: &str, row: &Row<'_>) {
-    match table {
-        "summary" | "model_info" => {
-            rank.device = row.number("nd_idx").or(rank.device);
-            rank.core = row.number("nc_idx").or(rank.core);
-        }
-        "profile_info" if !row.text("profile_name").is_empty() => {
-            rank.title = row.text("profile_name").to_owned()
-        }
-        "neff_header" if rank.title.is_empty() => rank.title = row.text("network_name").to_owned(),
-        _ => {}
+    let is = |known: &schema::Table| table == known.name;
+    if is(&SUMMARY) || is(&MODEL_INFO) {
+        rank.device = row.number("nd_idx").or(rank.device);
+        rank.core = row.number("nc_idx").or(rank.core);
+    } else if is(&PROFILE_INFO) && !row.text("profile_name").is_empty() {
+        rank.title = row.text("profile_name").to_owned();
+    } else if is(&NEFF_HEADER) && rank.title.is_empty() {
+        rank.title = row.text("network_name").to_owned();
     }
 }

@@ -6,7 +6,7 @@
 //! turned out to be damaged.
 
 use super::input::Input;
-use crate::formats::neuron::schema;
+use nprof_engine::vendor::neuron::schema;
 
 /// The longest row; beyond it something is broken. The largest rows that neuron-profile writes have some 30 KiB.
 pub(super) const MAX_ROW: usize = 16 << 20;

@@ -9,7 +9,11 @@ use nprof_engine::model::{
 };
 
 use super::row::{Cell, Exactness, Row};
-use crate::formats::neuron::schema::{self, CounterTrack, Queue, Table, Tracks, dma_name, throttle_reason};
+use nprof_engine::vendor::neuron::schema::{
+    self, CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE,
+    PENDING_DMA, Queue, SEMAPHORE_UPDATE, Table, dma_name, throttle_reason,
+};
+use nprof_engine::vendor::neuron::{CounterTrack, Tracks};
 
 /// Which tracks a table's rows stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,21 +32,24 @@ pub(super) enum Place {
     Side,
 }
 
+/// The tables whose rows stand on tracks.
+static PLACES: [(&Table, Place); 10] = [
+    (&INSTRUCTION, Place::Instruction),
+    (&DMA, Place::Dma),
+    (&CC_OPS, Place::CcOps),
+    (&CC_INSTRUCTION, Place::CcInstruction),
+    (&HAM, Place::Ham),
+    (&SEMAPHORE_UPDATE, Place::SemaphoreUpdate),
+    (&PENDING_DMA, Place::PendingDma),
+    (&DMA_THROUGHPUT, Place::DmaThroughput),
+    (&INSTRUCTION_USAGE, Place::InstructionUsage),
+    (&HBM_USAGE, Place::HbmUsage),
+];
+
 impl Place {
     fn of(table: &str) -> Self {
-        match table {
-            "instruction" => Self::Instruction,
-            "dma" => Self::Dma,
-            "cc_ops" => Self::CcOps,
-            "cc_instruction" => Self::CcInstruction,
-            "ham" => Self::Ham,
-            "semaphore_update" => Self::SemaphoreUpdate,
-            "pending_dma" => Self::PendingDma,
-            "dma_throughput" => Self::DmaThroughput,
-            "instruction_usage" => Self::InstructionUsage,
-            "hbm_usage" => Self::HbmUsage,
-            _ => Self::Side,
-        }
+        let known = PLACES.iter().find(|(known, _)| known.name == table);
+        known.map_or(Self::Side, |(_, place)| *place)
     }
 }
 
@@ -204,16 +211,16 @@ impl TableReader {
             Place::Dma => {
                 let queue = Queue::of_row(row.text("subgroup"), row.number("dma_queue"));
                 match row.text("aggregated") {
-                    "yes" => tracks.dma_transfers(sink, queue),
-                    _ => tracks.dma_packets(sink, queue, row.number("dma_engine")),
+                    "yes" => tracks.dma_transfers(sink, 0, queue),
+                    _ => tracks.dma_packets(sink, 0, queue, row.number("dma_engine")),
                 }
             }
             Place::CcOps => tracks.collective_ops(sink, row.number("stream_id")),
             Place::CcInstruction => tracks.cc_core(sink, row.number("core_idx").unwrap_or(0)),
             Place::Ham => tracks.throttling(sink, core),
             Place::SemaphoreUpdate => match row.get("id") {
-                Some(Cell::Int(id)) => tracks.semaphore(sink, &id.to_string()),
-                _ => tracks.semaphore(sink, row.text("id")),
+                Some(Cell::Int(id)) => tracks.semaphore(sink, 0, &id.to_string()),
+                _ => tracks.semaphore(sink, 0, row.text("id")),
             },
             _ => tracks.engine(sink, row.text("label"), core),
         }
@@ -256,7 +263,7 @@ impl TableReader {
             (Place::InstructionUsage, _) => CounterTrack::SbufUsage,
             _ => CounterTrack::PendingDmas,
         };
-        let track = tracks.counter(sink, counter)?;
+        let track = tracks.counter(sink, 0, counter)?;
         sink.sample(track, time_ps, value, fields).map(Ok)
     }
 }

@@ -1,8 +1,8 @@
 //! Who ticks how: the clocks of a subgraph, all onto one axis of picoseconds.
 
-use super::engine::Engine;
 use super::proto;
 use crate::clock::Clock;
+use nprof_engine::vendor::neuron::Engine;
 
 /// DMA engines of a core.
 pub const DMA_ENGINES: usize = 16;

@@ -1,19 +1,16 @@
 //! What the readers of all segments share: one core's program and clocks, and the way out.
 
-use nprof_engine::model::track::Initially;
-use nprof_engine::model::{Sink, TrackId, TrackSpec, Unit, WarningKind};
+use nprof_engine::model::{Sink, TrackId, WarningKind};
 use rustc_hash::FxHashSet;
 
 use super::clock::Clocks;
-use super::engine::Engine;
 use super::program::Program;
 use super::proto;
 use super::record::RECORD_LEN;
 use crate::formats::Error;
-use crate::formats::neuron::schema::{
-    CounterTrack, DMA_THROUGHPUT, INSTRUCTION_USAGE, PENDING_DMA, Queue, Tracks,
-};
 use crate::formats::room::Room;
+use nprof_engine::vendor::neuron::schema::Queue;
+use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks, name_on_core};
 
 /// What one physical core ran, ready for look-up.
 #[derive(Debug)]
@@ -55,11 +52,7 @@ impl<'a> Core<'a> {
     /// A name that tells this core's tracks from those of the others.
     #[must_use]
     pub fn own(&self, name: &str) -> String {
-        match (self.number, name) {
-            (0, name) => name.to_owned(),
-            (number, "") => format!("core {number}"),
-            (number, name) => format!("{name} · core {number}"),
-        }
+        name_on_core(name, self.number)
     }
 }
 
@@ -78,8 +71,6 @@ pub struct Output<'s> {
     reported_bytes: u64,
     /// Tracks whose rows come in order.
     in_order: FxHashSet<TrackId>,
-    /// Counters' group of each core after the first.
-    counter_groups: Vec<(u32, TrackId)>,
 }
 
 /// Progress is told every so many bytes.
@@ -100,7 +91,6 @@ impl<'s> Output<'s> {
             part_bytes: 0,
             reported_bytes: 0,
             in_order: FxHashSet::default(),
-            counter_groups: Vec::new(),
         }
     }
 
@@ -160,31 +150,7 @@ impl<'s> Output<'s> {
     /// # Errors
     /// The sink's own.
     pub fn counter(&mut self, core: &Core<'_>, counter: CounterTrack) -> Result<TrackId, Error> {
-        if core.number == 0 {
-            let track = self.tracks.counter(self.sink, counter)?;
-            return self.in_order(track);
-        }
-        let (name, table, unit) = match counter {
-            CounterTrack::PendingDmas => ("Pending DMAs", &PENDING_DMA, Unit::Count),
-            CounterTrack::DmaThroughput => ("DMA throughput", &DMA_THROUGHPUT, Unit::BytesPerSecond),
-            CounterTrack::SbufUsage => ("SBUF usage", &INSTRUCTION_USAGE, Unit::Ratio),
-            CounterTrack::PsumUsage => ("PSUM usage", &INSTRUCTION_USAGE, Unit::Ratio),
-            CounterTrack::HbmUsage => {
-                return Err(nprof_engine::base::Error::Invalid { what: "HBM usage has no cores" }.into());
-            }
-        };
-        let known = self.counter_groups.iter().find(|(number, _)| *number == core.number);
-        let group = match known {
-            Some(&(_, group)) => group,
-            None => {
-                let spec = TrackSpec::group(&core.own("Counters"), None, 4);
-                let group = self.sink.track(TrackSpec { initially: Initially::Closed, ..spec })?;
-                self.counter_groups.push((core.number, group));
-                group
-            }
-        };
-        let table = self.sink.table(table.spec())?;
-        let track = self.sink.track(TrackSpec::counter(name, Some(group), table, unit, counter as i64))?;
+        let track = self.tracks.counter(self.sink, core.number, counter)?;
         self.in_order(track)
     }
 
@@ -193,8 +159,8 @@ impl<'s> Output<'s> {
     /// # Errors
     /// The sink's own.
     pub fn packets(&mut self, core: &Core<'_>, name: &str, number: u8, engine: u8) -> Result<TrackId, Error> {
-        let queue = Queue { name: &core.own(name), number: Some(u32::from(number)) };
-        let track = self.tracks.dma_packets(self.sink, queue, Some(u32::from(engine)))?;
+        let queue = Queue { name, number: Some(u32::from(number)) };
+        let track = self.tracks.dma_packets(self.sink, core.number, queue, Some(u32::from(engine)))?;
         self.in_order(track)
     }
 
@@ -203,8 +169,8 @@ impl<'s> Output<'s> {
     /// # Errors
     /// The sink's own.
     pub fn transfers(&mut self, core: &Core<'_>, name: &str, number: u8) -> Result<TrackId, Error> {
-        let queue = Queue { name: &core.own(name), number: Some(u32::from(number)) };
-        let track = self.tracks.dma_transfers(self.sink, queue)?;
+        let queue = Queue { name, number: Some(u32::from(number)) };
+        let track = self.tracks.dma_transfers(self.sink, core.number, queue)?;
         self.in_order(track)
     }
 }

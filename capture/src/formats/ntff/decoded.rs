@@ -8,10 +8,10 @@ use nprof_engine::model::{NameId, Sink, TemplateId};
 use super::core::Core;
 use super::disassemble::{Author, SemaphoreNames, operands};
 use super::effect::Effect;
-use super::engine::Engine;
 use super::program::WORD_LEN;
 use super::word::{Opcode, Wait, Word};
 use crate::formats::room::Room;
+use nprof_engine::vendor::neuron::Engine;
 
 /// What is known of an instruction before it runs.
 #[derive(Debug, Clone)]

@@ -11,12 +11,12 @@ use rustc_hash::FxHashMap;
 use super::core::Output;
 use super::decoded::Decoded;
 use super::effect::Region;
-use super::engine::Engine;
 use super::execution::Executed;
 use super::region::Regions;
 use super::word::Opcode;
 use crate::formats::Error;
-use crate::formats::neuron::schema::FLOW_DEPENDENCE;
+use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::vendor::neuron::schema::FLOW_DEPENDENCE;
 
 /// Waits in a row of one engine that the next instruction can have arrows from.
 const MAX_WAITS: usize = 1 << 16;

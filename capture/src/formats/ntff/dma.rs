@@ -16,7 +16,7 @@ use super::queues::{Filling, QUEUES, QueueRing, Queues};
 use super::throughput::Throughput;
 use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
 use crate::formats::Error;
-use crate::formats::neuron::schema::{Dma, Queue, dma_name};
+use nprof_engine::vendor::neuron::schema::{Dma, Queue, dma_name};
 
 /// Where a ring's rows go.
 #[derive(Debug, Clone, Copy)]

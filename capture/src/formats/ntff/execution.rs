@@ -10,12 +10,12 @@ use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted, Sorter, Space};
 use rustc_hash::FxHashMap;
 
 use super::core::Core;
-use super::engine::Engine;
 use super::finding::Findings;
 use super::landmark::{Edge, edge};
 use super::program::Place;
 use super::record::Record;
 use crate::formats::Error;
+use nprof_engine::vendor::neuron::Engine;
 
 /// Starts that wait for their end, at most, beside one of each instruction. No device has that many under way: a trace
 /// that seems to has lost the ends, and must not take all memory.

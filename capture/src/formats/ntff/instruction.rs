@@ -11,7 +11,6 @@ use super::core::{Core, Output};
 use super::decoded::{Decoded, Decoder};
 use super::dependency::Dependencies;
 use super::disassemble::SemaphoreNames;
-use super::engine::Engine;
 use super::execution::{Executed, Execution, Executions};
 use super::landmark::TriggerStart;
 use super::pending::Pending;
@@ -19,8 +18,9 @@ use super::transfer::{SetOff, Transfer, Transfers};
 use super::usage::Usage;
 use super::word::Opcode;
 use crate::formats::Error;
-use crate::formats::neuron::schema::{DMA_TRIGGER, Instruction};
 use crate::formats::room::{Room, emptied};
+use nprof_engine::vendor::neuron::schema::{DMA_TRIGGER, Instruction};
+use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT};
 
 /// Waits are counted in cycles of 1.4 GHz, on every engine: `cycles * 10 / 14` ns.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
@@ -101,7 +101,7 @@ impl<'c, 'a> Rows<'c, 'a> {
             handles,
             subgraph: out.sink.name(&core.qualified_name())?,
             outside: out.sink.name("UNKNOWN")?,
-            product: out.sink.name("TensorMatrix")?,
+            product: out.sink.name(MATRIX_PRODUCT)?,
             engines,
             decoder: Decoder::new(core, names),
             tracks: Default::default(),

@@ -5,11 +5,11 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
 use super::core::Core;
-use super::engine::Engine;
 use super::program::{Place, Program};
 use super::record::{Record, records};
 use super::word::{Opcode, Word};
 use crate::formats::Error;
+use nprof_engine::vendor::neuron::Engine;
 
 /// A NOTIFY with this hint ends an engine's preparation.
 const RUN_BEGINS: u8 = 2;

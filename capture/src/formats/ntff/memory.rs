@@ -5,7 +5,7 @@ use nprof_engine::model::{Sink, Value};
 
 use super::container::text;
 use super::core::Core;
-use crate::formats::neuron::schema::NcMemUsage;
+use nprof_engine::vendor::neuron::schema::NcMemUsage;
 
 /// The runtime's labels and what people call them.
 const LABELS: [(&str, &str); 18] = [

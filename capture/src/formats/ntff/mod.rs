@@ -16,7 +16,6 @@ pub mod dependency;
 pub mod disassemble;
 pub mod dma;
 pub mod effect;
-pub mod engine;
 pub mod execution;
 pub mod finding;
 #[cfg(any(test, feature = "fixture"))]

@@ -9,7 +9,8 @@ use super::execution::Executed;
 use super::step::Step;
 use super::transfer::Transfers;
 use crate::formats::Error;
-use crate::formats::neuron::schema::{CounterTrack, PendingDma};
+use nprof_engine::vendor::neuron::CounterTrack;
+use nprof_engine::vendor::neuron::schema::PendingDma;
 
 /// Table `pending_dma`: up at each trigger, down at the end of a static transfer. The end of a transfer that was set up
 /// during the run is not in the trace, so it stays pending.

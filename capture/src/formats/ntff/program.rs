@@ -1,7 +1,7 @@
 //! The engines' programs as they lay in device memory, and how they relate to what the compiler wrote.
 
-use super::engine::Engine;
 use super::proto;
+use nprof_engine::vendor::neuron::Engine;
 
 /// Bytes of an instruction.
 pub const WORD_LEN: usize = 64;

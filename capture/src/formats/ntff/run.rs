@@ -8,14 +8,14 @@ use nprof_engine::model::{
 
 use super::container::{Container, RecordSegment, text};
 use super::core::Core;
-use super::engine::Engine;
 use super::proto;
 use super::record::RECORD_LEN;
 use crate::formats::neff::Neff;
-use crate::formats::neuron::schema::{
-    MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SOURCE, SUMMARY, Table,
-};
 use crate::probe::ntff::VERSION;
+use nprof_engine::vendor::neuron::schema::{
+    MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SUMMARY, Table,
+};
+use nprof_engine::vendor::neuron::{Engine, SOURCE};
 
 /// The layout of the tables is that of neuron-profile's export with this version.
 const DATA_VERSION: i64 = 8;

@@ -10,11 +10,11 @@ use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
 use super::disassemble::SemaphoreNames;
-use super::engine::Engine;
 use super::finding::Findings;
 use super::record::Record;
 use crate::formats::Error;
-use crate::formats::neuron::schema::SemaphoreUpdate;
+use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::vendor::neuron::schema::SemaphoreUpdate;
 
 /// Semaphores of a core.
 const SEMAPHORES: usize = 256;
@@ -168,7 +168,7 @@ impl<'c, 'a> EventWriter<'c, 'a> {
             Some(known) => known,
             None => {
                 let shown = &self.names[id];
-                let track = out.tracks.semaphore(out.sink, &self.core.own(shown))?;
+                let track = out.tracks.semaphore(out.sink, self.core.number, shown)?;
                 *self.tracks[id].insert((out.in_order(track)?, out.sink.name(shown)?))
             }
         };

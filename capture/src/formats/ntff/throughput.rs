@@ -8,7 +8,8 @@ use nprof_engine::model::{Filled, Number, Part, TemplateId, TrackId, Value};
 use super::core::{Core, Output};
 use super::packet::{Packet, transfer_rate};
 use crate::formats::Error;
-use crate::formats::neuron::schema::{CounterTrack, DmaThroughput};
+use nprof_engine::vendor::neuron::CounterTrack;
+use nprof_engine::vendor::neuron::schema::DmaThroughput;
 
 /// Points closer than this to the last one are left out.
 const MIN_DISTANCE_PS: i64 = 10_000;

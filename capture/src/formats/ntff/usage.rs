@@ -19,7 +19,8 @@ use super::step::{Moments, Step};
 use super::transfer::{Transfer, TransferCursor, Transfers};
 use super::word::Opcode;
 use crate::formats::Error;
-use crate::formats::neuron::schema::{CounterTrack, INSTRUCTION_USAGE, InstructionUsage};
+use nprof_engine::vendor::neuron::CounterTrack;
+use nprof_engine::vendor::neuron::schema::{INSTRUCTION_USAGE, InstructionUsage};
 
 /// Bytes of the state buffer in each of its partitions.
 const SBUF_PARTITION_BYTES: f32 = 196_608.0;

@@ -1,5 +1,6 @@
 //! The 64 bytes of an instruction: opcode, types and the parts that many opcodes share.
 
+use nprof_engine::vendor::neuron::SEMAPHORE_WAIT;
 use std::fmt;
 
 use super::program::WORD_LEN;
@@ -59,7 +60,7 @@ impl fmt::Display for Opcode {
             Self::MatMul => "MATMUL",
             Self::Activate => "ACTIVATE",
             Self::ActTableLoad => "ACT_TABLE_LOAD",
-            Self::EventSemaphore => "EVENT_SEMAPHORE",
+            Self::EventSemaphore => SEMAPHORE_WAIT,
             Self::Drain => "DRAIN",
             Self::Nop => "NOP",
             Self::Write => "WRITE",

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Nesting, Sink, TableId, TrackId, TrackSpec, Unit};
+use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, TrackSpec, Unit};
 use rustc_hash::FxHashMap;
 
 use super::event::text_of;
@@ -321,8 +321,25 @@ impl Tracks {
             }
             Role::Process | Role::Thread(_) => {
                 TrackSpec::slices(&name, parent, self.tables.slice, track.nesting, sort)
+                    .showing(self.identity(track))
             }
         }
+    }
+
+    /// A thread of a device's process is a stream, with or without work that is known as a device's.
+    fn identity(&self, track: &Track) -> Identity {
+        let Role::Thread(id) = &track.role else { return Identity::default() };
+        let number = match id {
+            Id::Number(number) => u32::try_from(*number).ok(),
+            Id::Text(_) | Id::Absent => None,
+        };
+        let labels = self.processes.get(track.process.0).map(|process| &process.described.labels);
+        let chip = labels.and_then(|labels| device_number(labels)).and_then(|chip| u32::try_from(chip).ok());
+        let role = match track.on_device || chip.is_some() {
+            true => model::Role::Kernels,
+            false => model::Role::HostThread,
+        };
+        Identity { chip, number, ..Identity::of(role) }
     }
 
     /// Tells the sink the names and the order of all tracks that have anything to show.

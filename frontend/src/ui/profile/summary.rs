@@ -9,7 +9,7 @@ use super::opened::Opened;
 use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
-use crate::ui::label::{explanation, label_below};
+use crate::ui::label::{explanation, label_of_metric};
 use crate::ui::name::Name;
 
 /// All metrics, under their headings.
@@ -51,12 +51,11 @@ fn groups(summary: &Summary) -> impl IntoView + use<> {
 
 #[component]
 fn Group(group: MetricGroup) -> impl IntoView {
-    let heading = group.title.clone();
-    let rows = group
-        .metrics
-        .into_iter()
-        .map(|metric| view! { <Row heading=heading.clone() metric /> })
-        .collect_view();
+    let row = |metric: &Metric| {
+        let label = label_of_metric(&group, &metric.name);
+        view! { <Row label metric=metric.clone() /> }
+    };
+    let rows = group.metrics.iter().map(row).collect_view();
     view! {
         <section class="group">
             <h3>{group.title}</h3>
@@ -66,16 +65,15 @@ fn Group(group: MetricGroup) -> impl IntoView {
 }
 
 #[component]
-fn Row(heading: String, metric: Metric) -> impl IntoView {
+fn Row(label: String, metric: Metric) -> impl IntoView {
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
         None => text.into_any(),
     };
-    let text = label_below(&heading, &metric.name);
-    let label = match text.trim().is_empty() {
-        true => view! { <Name name=text /> }.into_any(),
-        false => view! { <Explained text doc=explanation(&metric.name, &metric.doc) /> }.into_any(),
+    let label = match label.trim().is_empty() {
+        true => view! { <Name name=label /> }.into_any(),
+        false => view! { <Explained text=label doc=explanation(&metric.name, &metric.doc) /> }.into_any(),
     };
     view! {
         <div>

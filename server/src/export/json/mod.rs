@@ -14,12 +14,13 @@ mod timed;
 
 use std::io::{self, Write};
 
-use nprof_capture::formats::neuron::schema;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::metrics::neuron::for_each_busy;
 use nprof_engine::model::{FieldId, OwnedValue, TableId, TableKind};
 use nprof_engine::native::SegmentFile;
+use nprof_engine::vendor::neuron::SOURCE;
+use nprof_engine::vendor::neuron::metrics::for_each_busy;
+use nprof_engine::vendor::neuron::schema::{ACTIVE_TIME, INSTRUCTION};
 use nprof_engine::wire::summary::Summary;
 use serde_json::Value as Json;
 
@@ -31,7 +32,6 @@ use crate::store::{Profile, RankFile};
 use crate::summary::summary_of;
 
 const SUMMARY: &str = "summary";
-const ACTIVE_TIME: &str = "active_time";
 
 /// Writes all tables of a rank as one JSON object.
 ///
@@ -114,7 +114,7 @@ impl Export<'_> {
             write!(self.out, "\n]")?;
             separator = ",";
         }
-        if is_neuron && has("instruction") && !has(ACTIVE_TIME) {
+        if is_neuron && has(INSTRUCTION.name) && !has(ACTIVE_TIME.name) {
             self.active_time(separator)?;
             separator = ",";
         }
@@ -153,7 +153,7 @@ impl Export<'_> {
     }
 
     fn is_neuron(&self) -> bool {
-        self.segment.footer().rank.source == schema::SOURCE
+        self.segment.footer().rank.source == SOURCE
     }
 
     fn rows(&self, table: TableId) -> u32 {
@@ -197,7 +197,7 @@ impl Export<'_> {
     }
 
     fn active_time(&mut self, separator: &str) -> Result<(), Failure> {
-        self.head(separator, ACTIVE_TIME)?;
+        self.head(separator, ACTIVE_TIME.name)?;
         let mut separator = "";
         for_each_busy(self.segment, |busy| {
             write!(

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use nprof_capture::formats::neuron::schema;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{Form, NameId, TableId, TableKind, TrackId, TrackKind};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
 use nprof_engine::segment::{ColumnRole, End};
+use nprof_engine::vendor::neuron::schema::{self, DMA, INSTRUCTION, Table};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
@@ -22,7 +22,7 @@ const VALUE_KEY: &str = "value";
 const ID: &str = "id";
 const PREDECESSORS: &str = "predecessors";
 /// Tables whose rows have an [`ID`].
-const WITH_ID: [&str; 2] = ["instruction", "dma"];
+static WITH_ID: [&Table; 2] = [&INSTRUCTION, &DMA];
 
 /// The parts that all rows of a table share.
 struct Shape<'a> {
@@ -41,7 +41,7 @@ impl<'a> Export<'a> {
     pub(super) fn timed(&mut self, table: TableId) -> Result<(), Failure> {
         let segment = self.segment;
         let mut shape = self.shape(table)?;
-        let order = if segment.footer().tables[usize::from(table.0)].spec.name == "dma" {
+        let order = if segment.footer().tables[usize::from(table.0)].spec.name == DMA.name {
             Order::Track
         } else {
             Order::Time
@@ -114,7 +114,7 @@ impl<'a> Export<'a> {
         let footer = segment.footer();
         let spec = &footer.tables[usize::from(table.0)].spec;
         let value_key = schema::table(&spec.name).map_or(VALUE_KEY, |table| table.value_key);
-        let has_ids = self.is_neuron() && WITH_ID.contains(&spec.name.as_str());
+        let has_ids = self.is_neuron() && WITH_ID.iter().any(|table| table.name == spec.name);
         let has_id = has_ids && !self.has_values(table, ID);
         let lists = has_ids && spec.kind == TableKind::Slices && !self.has_values(table, PREDECESSORS);
         // A stored list names the ids of its own trace, so the two come from one place or not at

@@ -16,29 +16,14 @@ pub use busy::{Busy, for_each_busy};
 use columns::Columns;
 use run::Run;
 
-use super::{Metric, MetricGroup};
 use crate::base::Result;
+use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
+use crate::vendor::neuron::group::Group;
 
-/// What [`crate::model::RankInfo::source`] says of a Neuron profile.
-pub const SOURCE: &str = "neuron";
-
-/// Headings, in display order, with the groups of neuron-profile they stand for.
-const GROUPS: [&str; 9] = [
-    "Overall",
-    "Data movement",
-    "Tensor engine",
-    "Vector engine",
-    "Scalar engine",
-    "Sync engine",
-    "GpSimd engine",
-    "Collectives",
-    "Throttling",
-];
-
-/// A metric and the position of its heading in [`GROUPS`].
-type Placed = (usize, Metric);
+/// A metric with its group.
+type Placed = (Group, Metric);
 
 /// All metrics of a Neuron profile.
 pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
@@ -49,19 +34,27 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     throttle::metrics(segment, &run, &mut placed)?;
     run.metrics(&mut placed);
     let stated = run.stated;
-    let mut groups: Vec<MetricGroup> =
-        GROUPS.iter().map(|&title| MetricGroup { title, metrics: Vec::new() }).collect();
     let mut taken = Vec::new();
-    for (group, mut metric) in placed {
+    for (_, metric) in &mut placed {
         if let Some((_, value)) = stated.iter().find(|(name, _)| *name == metric.name) {
             metric.value = value.clone();
         }
         taken.push(metric.name.clone());
-        groups[group].metrics.push(metric);
     }
     let rest = stated.into_iter().filter(|(name, _)| !taken.iter().any(|taken| taken == name));
-    let system = rest.map(|(name, value)| Metric::new(name, value, Unit::None, "As the trace states it."));
-    groups.push(MetricGroup { title: "System", metrics: system.collect() });
+    let stated = |(name, value)| Metric::new(name, value, Unit::None, "As the trace states it.");
+    placed.extend(rest.map(|metric| (Group::System, stated(metric))));
+    let metrics_of = |group| {
+        let of_group = placed.iter().filter(move |(of, _)| *of == group);
+        of_group.map(|(_, metric)| metric.clone()).collect()
+    };
+    let group = |group: Group| MetricGroup {
+        key: group.key(),
+        title: group.title(),
+        has_names_of_trace: false,
+        metrics: metrics_of(group),
+    };
+    let mut groups = Group::ALL.map(group).to_vec();
     groups.retain(|group| !group.metrics.is_empty());
     Ok(groups)
 }

@@ -1,6 +1,6 @@
 //! Table `layer_summary`, and the fields that exist once per engine.
 
-use nprof_engine::model::{FieldSpec, Unit};
+use crate::model::{FieldSpec, Unit};
 
 /// The engines as field names spell them, and as people do.
 const ENGINES: [(&str, &str); 5] = [

@@ -1,6 +1,6 @@
 //! What a table definition consists of, and the macro that writes one beside its typed handles.
 
-use nprof_engine::model::{FieldSpec, TableKind, TableSpec, Unit};
+use crate::model::{FieldSpec, TableKind, TableSpec, Unit};
 
 /// A table as neuron-profile exports it.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Field {
 }
 
 impl Table {
-    /// For [`nprof_engine::model::Sink::table`].
+    /// For [`crate::model::Sink::table`].
     #[must_use]
     pub fn spec(&self) -> TableSpec {
         TableSpec {
@@ -46,7 +46,7 @@ impl Table {
         }
     }
 
-    /// For [`nprof_engine::model::Sink::field`]; a field that is unknown here gets its name only.
+    /// For [`crate::model::Sink::field`]; a field that is unknown here gets its name only.
     #[must_use]
     pub fn field(&self, name: &str) -> FieldSpec {
         match self.fields.iter().find(|field| field.name == name) {
@@ -57,7 +57,7 @@ impl Table {
 }
 
 impl Field {
-    /// For [`nprof_engine::model::Sink::field`].
+    /// For [`crate::model::Sink::field`].
     #[must_use]
     pub fn spec(&self) -> FieldSpec {
         FieldSpec::new(self.name, self.unit, self.group, self.doc)
@@ -77,15 +77,15 @@ macro_rules! table {
         })+
     ) => {
         $(#[doc = $doc])+
-        pub static $table: $crate::formats::neuron::schema::Table = $crate::formats::neuron::schema::Table {
+        pub static $table: $crate::vendor::neuron::schema::Table = $crate::vendor::neuron::schema::Table {
             name: $name,
-            kind: nprof_engine::model::TableKind::$kind,
+            kind: $crate::model::TableKind::$kind,
             name_key: concat!($($name_key)?),
             value_key: concat!($($value_key)?),
             doc: concat!($($doc),+),
-            fields: &[$($($crate::formats::neuron::schema::Field {
+            fields: &[$($($crate::vendor::neuron::schema::Field {
                 name: key!($field $($key)?),
-                unit: nprof_engine::model::Unit::$unit,
+                unit: crate::model::Unit::$unit,
                 group: $group,
                 doc: $explanation,
             }),+),+],
@@ -96,10 +96,10 @@ macro_rules! table {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct $handles {
             /// The table.
-            pub table: nprof_engine::model::TableId,
+            pub table: crate::model::TableId,
             $($(
                 #[doc = $explanation]
-                pub $field: nprof_engine::model::FieldId,
+                pub $field: crate::model::FieldId,
             )+)+
         }
 
@@ -109,13 +109,13 @@ macro_rules! table {
             /// # Errors
             /// The sink's own.
             pub fn define(
-                sink: &mut dyn nprof_engine::model::Sink,
-            ) -> nprof_engine::base::Result<Self> {
+                sink: &mut dyn crate::model::Sink,
+            ) -> crate::base::Result<Self> {
                 let table = sink.table($table.spec())?;
                 let mut fields = $table.fields.iter();
                 let mut next = || match fields.next() {
                     Some(field) => sink.field(table, field.spec()),
-                    None => Err(nprof_engine::base::Error::Invalid { what: "a field without a definition" }),
+                    None => Err(crate::base::Error::Invalid { what: "a field without a definition" }),
                 };
                 // Struct fields are evaluated in the order they are written, which is that of the definitions.
                 Ok(Self { table, $($($field: next()?,)+)+ })

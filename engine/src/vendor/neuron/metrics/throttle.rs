@@ -1,5 +1,7 @@
 //! Metrics of throttling: how long the core was held back, why, and how much.
 
+use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::schema::HAM;
 use std::collections::BTreeMap;
 
 use super::run::Run;
@@ -23,7 +25,7 @@ struct Held {
 
 /// Metrics by core and reason.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let Some(ham) = Columns::of(segment, "ham") else { return Ok(()) };
+    let Some(ham) = Columns::of(segment, HAM.name) else { return Ok(()) };
     let mut held: BTreeMap<(i64, i64), Held> = BTreeMap::new();
     for block in 0..segment.blocks(ham.table())?.len() {
         let durations = segment.core_ints(ham.table(), ColumnRole::Duration, block)?;
@@ -51,11 +53,14 @@ fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out:
         || held.iter().filter(move |((of, _), _)| *of == core).map(|(&(_, kind), &held)| (kind, held));
     let throttled: i64 = of_core().filter(|&(kind, _)| kind != UNTHROTTLED).map(|(_, held)| held.ns).sum();
     let doc = "Time in which the core was held back.";
-    out.push((8, int(&format!("throttle_active_nc{core}_time_ns"), throttled, Unit::Nanoseconds, doc)));
+    out.push((
+        Group::Throttling,
+        int(&format!("throttle_active_nc{core}_time_ns"), throttled, Unit::Nanoseconds, doc),
+    ));
     let allowed: f64 = of_core().map(|(_, held)| held.allowed_ns).sum();
     let doc = "Share of the peak that was allowed, weighted by time, over the whole trace.";
     let name = format!("throttle_avg_util_limit_nc{core}_percent");
-    out.push((8, float(&name, share(allowed, last_ns), Unit::Ratio, doc)));
+    out.push((Group::Throttling, float(&name, share(allowed, last_ns), Unit::Ratio, doc)));
     for (kind, held) in of_core() {
         let reason = match kind {
             0 => "activity_0".to_owned(),
@@ -64,9 +69,9 @@ fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out:
         };
         let doc = "Share of the trace with throttling records of this reason.";
         let name = format!("throttle_{reason}_active_time_nc{core}_percent");
-        out.push((8, float(&name, share(held.ns as f64, last_ns), Unit::Ratio, doc)));
+        out.push((Group::Throttling, float(&name, share(held.ns as f64, last_ns), Unit::Ratio, doc)));
         let doc = "Share of the peak that was allowed while records of this reason held, weighted by time.";
         let name = format!("throttle_{reason}_avg_util_limit_nc{core}_percent");
-        out.push((8, float(&name, share(held.allowed_ns, held.ns as f64), Unit::Ratio, doc)));
+        out.push((Group::Throttling, float(&name, share(held.allowed_ns, held.ns as f64), Unit::Ratio, doc)));
     }
 }

@@ -82,13 +82,13 @@ table! {
     }
 }
 
-fn bank(name: &str) -> Option<nprof_engine::model::FieldSpec> {
+fn bank(name: &str) -> Option<crate::model::FieldSpec> {
     let part = name.strip_suffix("_usage")?;
     let (what, number) = part.rsplit_once('_')?;
     let known = matches!(what, "bank" | "partition") && number.parse::<u32>().is_ok();
     known.then(|| {
         let doc = format!("Share of {what} {number} in use.");
-        nprof_engine::model::FieldSpec::new(name, nprof_engine::model::Unit::Ratio, "Memory", &doc)
+        crate::model::FieldSpec::new(name, crate::model::Unit::Ratio, "Memory", &doc)
     })
 }
 

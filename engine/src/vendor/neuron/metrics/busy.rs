@@ -1,12 +1,11 @@
 //! When each engine was busy: the union of its instructions, without waits for semaphores, as neuron-profile defines it.
 
 use super::columns::Columns;
-use super::engines::{INSTRUCTION, WAIT, instruction_tracks, name_code};
+use super::engines::{instruction_tracks, name_code};
 use crate::base::{Error, Result};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
-
-/// What the labels of matrix multiplications have after their engine's name.
-const MATRIX: &str = "Matrix";
+use crate::vendor::neuron::schema::INSTRUCTION;
+use crate::vendor::neuron::{MATRIX, SEMAPHORE_WAIT};
 
 /// An engine's time without a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +29,8 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     mut each: impl FnMut(&Busy) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(instruction) = Columns::of(segment, INSTRUCTION) else { return Ok(()) };
-    let wait = name_code(segment, instruction.table(), WAIT)?;
+    let Some(instruction) = Columns::of(segment, INSTRUCTION.name) else { return Ok(()) };
+    let wait = name_code(segment, instruction.table(), SEMAPHORE_WAIT)?;
     for track in instruction_tracks(segment, &instruction) {
         let mut open: Option<Busy> = None;
         for block in segment.blocks_of(track)? {

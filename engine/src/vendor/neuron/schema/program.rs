@@ -1,6 +1,6 @@
 //! Tables about the run and the program: rows without a place on the timeline.
 
-use nprof_engine::model::FieldSpec;
+use crate::model::FieldSpec;
 
 use super::layer::per_engine;
 
@@ -147,5 +147,5 @@ table! {
 }
 
 fn per_engine_count(name: &str) -> Option<FieldSpec> {
-    per_engine(name, nprof_engine::model::Unit::Nanoseconds)
+    per_engine(name, crate::model::Unit::Nanoseconds)
 }

@@ -5,21 +5,11 @@ use super::run::{Chip, Run};
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::index::Postings;
-use crate::model::{NameId, TableId, TrackId, Unit};
+use crate::model::{NameId, Role, TableId, TrackId, Unit};
 use crate::segment::{Bytes, ColumnRole, Segment};
-
-/// Engines in the order of their headings: name of the track, prefix of the metrics, heading.
-pub const ENGINES: [(&str, &str, usize); 5] = [
-    ("Tensor", "tensor_engine", 2),
-    ("Vector", "vector_engine", 3),
-    ("Scalar", "scalar_engine", 4),
-    ("Sync", "sync_engine", 5),
-    ("GpSimd", "gpsimd_engine", 6),
-];
-/// The table of what engines execute.
-pub const INSTRUCTION: &str = "instruction";
-/// Waiting for a semaphore is no work.
-pub const WAIT: &str = "EVENT_SEMAPHORE";
+use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::schema::INSTRUCTION;
+use crate::vendor::neuron::{Engine, SEMAPHORE_WAIT};
 
 /// Fields that are summed over all instructions, with what they are.
 const BYTES: [(&str, &str); 11] = [
@@ -44,10 +34,10 @@ const ACTIVATE: usize = 3;
 
 /// Metrics of engines and instructions.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let Some(instruction) = Columns::of(segment, INSTRUCTION) else { return Ok(()) };
+    let Some(instruction) = Columns::of(segment, INSTRUCTION.name) else { return Ok(()) };
     let tracks = instruction_tracks(segment, &instruction);
     let code = |name| name_code(segment, instruction.table(), name);
-    let (wait, matmul, activate) = (code(WAIT)?, code("MATMUL")?, code("ACTIVATE")?);
+    let (wait, matmul, activate) = (code(SEMAPHORE_WAIT)?, code("MATMUL")?, code("ACTIVATE")?);
     let classify = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
         let bit = |class: usize, holds: bool| Classes::from(holds) << class;
         let classes = |&name: &i64| {
@@ -56,20 +46,22 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
         };
         Ok(names.iter().map(classes).collect())
     };
-    let swept = |chosen: &dyn Fn(&str) -> bool| {
-        let chosen = tracks.iter().filter(|&&id| chosen(engine_of(segment, id)));
+    let swept = |chosen: &dyn Fn(Role) -> bool| {
+        let role = |id: TrackId| segment.footer().tracks[id.0 as usize].spec.identity.role;
+        let chosen = tracks.iter().filter(|&&id| chosen(role(id)));
         sweep(segment, &chosen.map(|&id| (id, &classify as &Classify<'_>)).collect::<Vec<_>>())
     };
     // Tracks of no known engine count for the opcodes only.
-    let mut sweeps = vec![swept(&|name| ENGINES.iter().all(|(engine, ..)| *engine != name))?];
-    for (name, prefix, group) in ENGINES {
-        let activity = swept(&|engine| engine == name)?;
-        engine_metrics(prefix, group, activity[ALL].count, activity[WORK], run.total_s, out);
+    let mut sweeps = vec![swept(&|role| !matches!(role, Role::Engine(_)))?];
+    for engine in Engine::ALL {
+        let activity = swept(&|role| role == Role::Engine(engine.kind()))?;
+        engine_metrics(engine, activity[ALL].count, activity[WORK], run.total_s, out);
         sweeps.push(activity);
     }
-    for (opcode, class, prefix, group) in
-        [("MATMUL", MATMUL, "matmul", 2), ("ACTIVATE", ACTIVATE, "activate", 4)]
+    for (opcode, class, prefix, engine) in
+        [("MATMUL", MATMUL, "matmul", Engine::Tensor), ("ACTIVATE", ACTIVATE, "activate", Engine::Scalar)]
     {
+        let group = Group::Engine(engine);
         let instructions = sweeps.iter().map(|activity| activity[class].count).sum();
         let doc = format!("Instructions with opcode {opcode}.");
         out.push((group, count(&format!("{prefix}_instruction_count"), instructions, &doc)));
@@ -88,12 +80,6 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
 pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>) -> Vec<TrackId> {
     let all = segment.slice_tracks(None);
     all.into_iter().filter(|&id| segment.table_of(id) == Some(instruction.table())).collect()
-}
-
-/// The engine of a track: its name up to the core that some names end with.
-pub fn engine_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> &str {
-    let name = segment.footer().tracks[track.0 as usize].spec.name.as_str();
-    name.split(' ').next().unwrap_or(name)
 }
 
 /// The number of the name that some rows of a table have, if any has it.
@@ -122,14 +108,8 @@ pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -
     Ok(None)
 }
 
-fn engine_metrics(
-    prefix: &str,
-    group: usize,
-    instructions: u64,
-    active: Activity,
-    total_s: f64,
-    out: &mut Vec<Placed>,
-) {
+fn engine_metrics(engine: Engine, instructions: u64, active: Activity, total_s: f64, out: &mut Vec<Placed>) {
+    let (prefix, group) = (engine.prefix(), Group::Engine(engine));
     let active_s = seconds(active.covered_ps);
     out.push((group, count(&format!("{prefix}_instruction_count"), instructions, "Instructions executed.")));
     let doc = "Sum of the durations of all instructions, without waits for semaphores; overlapping ones count in each.";
@@ -154,15 +134,18 @@ fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>
         if name.starts_with("hbm_") {
             hbm += sum as f64;
         }
-        out.push((1, int(name, sum, Unit::Bytes, &format!("{doc} Sum over all instructions."))));
+        out.push((
+            Group::DataMovement,
+            int(name, sum, Unit::Bytes, &format!("{doc} Sum over all instructions.")),
+        ));
         if name == "psum_read_sbuf_write_bytes" {
             let doc = "Instructions that move partial sums to the state buffer.";
-            out.push((1, count("psum_read_sbuf_write_count", rows, doc)));
+            out.push((Group::DataMovement, count("psum_read_sbuf_write_count", rows, doc)));
         }
     }
     let (output, _) = instruction.sum("output_queue_bytes")?;
     out.push((
-        1,
+        Group::DataMovement,
         int(
             "output_queue_bytes",
             output,
@@ -183,7 +166,7 @@ fn flops_metrics<B: Bytes>(
     let (elements, _) = instruction.sum("elements")?;
     let hardware = elements.saturating_mul(2);
     let doc = "Floating-point operations of all matrix multiplications: a multiplication and an addition each element.";
-    out.push((0, int("hardware_flops", hardware, Unit::Flops, doc)));
+    out.push((Group::Overall, int("hardware_flops", hardware, Unit::Flops, doc)));
     let transposes = if instruction.has("instruction_type") {
         Some(transpose_flops(segment, instruction)?)
     } else {
@@ -191,13 +174,13 @@ fn flops_metrics<B: Bytes>(
     };
     if let Some(transposes) = transposes {
         let doc = "Floating-point operations that only transpose.";
-        out.push((0, int("transpose_flops", transposes, Unit::Flops, doc)));
+        out.push((Group::Overall, int("transpose_flops", transposes, Unit::Flops, doc)));
     }
     let by_rows = transposes.map(|transposes| (hardware - transposes) as f64);
     let model = run.stated_number("model_flops").or(by_rows);
     if let Some(model) = model {
         let doc = "Floating-point operations that the model asks for: from the NEFF, else the executed ones without transposes.";
-        out.push((0, int("model_flops", model as i64, Unit::Flops, doc)));
+        out.push((Group::Overall, int("model_flops", model as i64, Unit::Flops, doc)));
     }
     if let Some(chip) = run.chip {
         utilisation(chip, run.total_s, hbm_bytes, (hardware as f64, model, by_rows), out);
@@ -232,26 +215,44 @@ fn utilisation(
     let mut ratio =
         |group, name: &str, value: f64, doc: &str| out.push((group, float(name, value, Unit::Ratio, doc)));
     ratio(
-        2,
+        Group::Engine(Engine::Tensor),
         "hfu_estimated_percent",
         share(hardware, peak),
         "Executed floating-point operations as a share of the peak.",
     );
     let doc = "Bytes moved to and from device memory as a share of what it can deliver.";
-    ratio(1, "mbu_estimated_percent", share(hbm_bytes, chip.hbm_bytes_per_s * total_s), doc);
+    ratio(
+        Group::DataMovement,
+        "mbu_estimated_percent",
+        share(hbm_bytes, chip.hbm_bytes_per_s * total_s),
+        doc,
+    );
     let balance = chip.peak_flops() / chip.hbm_bytes_per_s;
     let doc_used = "Useful floating-point operations as a share of the peak.";
     let doc_max = "The share of the peak that the arithmetic intensity allows.";
     for (flops, names) in [(model, ["mfu", "mfu_hlo"].as_slice()), (by_rows, ["mfu_inst"].as_slice())] {
         let Some(flops) = flops else { continue };
         for name in names {
-            ratio(2, &format!("{name}_estimated_percent"), share(flops, peak), doc_used);
+            ratio(
+                Group::Engine(Engine::Tensor),
+                &format!("{name}_estimated_percent"),
+                share(flops, peak),
+                doc_used,
+            );
             let achievable = (share(flops, hbm_bytes) / balance).min(1.0);
-            ratio(2, &format!("{name}_max_achievable_estimated_percent"), achievable, doc_max);
+            ratio(
+                Group::Engine(Engine::Tensor),
+                &format!("{name}_max_achievable_estimated_percent"),
+                achievable,
+                doc_max,
+            );
         }
     }
     if let Some(flops) = model {
         let doc = "Useful floating-point operations for each byte moved to or from device memory.";
-        out.push((0, float("mm_arithmetic_intensity", share(flops, hbm_bytes), Unit::None, doc)));
+        out.push((
+            Group::Overall,
+            float("mm_arithmetic_intensity", share(flops, hbm_bytes), Unit::None, doc),
+        ));
     }
 }

@@ -5,6 +5,8 @@ use crate::base::Result;
 use crate::metrics::trace;
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
+use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::schema::{METADATA, MODEL_INFO, NC_MEM_USAGE, SUMMARY};
 
 /// Facts that metrics are computed with.
 #[derive(Debug)]
@@ -49,8 +51,8 @@ impl<'a> Run<'a> {
     /// Reads side tables.
     pub fn of<B: Bytes>(segment: &'a Segment<B>) -> Result<Self> {
         let rows = |table: &str| Columns::of(segment, table).map_or(Ok(Vec::new()), |table| table.all_rows());
-        let stated = rows("summary")?.into_iter().next().unwrap_or_default();
-        let metadata = rows("metadata")?.into_iter().next().unwrap_or_default();
+        let stated = rows(SUMMARY.name)?.into_iter().next().unwrap_or_default();
+        let metadata = rows(METADATA.name)?.into_iter().next().unwrap_or_default();
         let of = |name: &str| number_of(&metadata, name);
         let span = trace::span(segment);
         let total_s = number_of(&stated, "total_time");
@@ -62,14 +64,14 @@ impl<'a> Run<'a> {
             counts: Vec::new(),
             memory: Vec::new(),
         };
-        let model_info = rows("model_info")?;
+        let model_info = rows(MODEL_INFO.name)?;
         for name in ["event_count", "trace_count", "dma_queue_count"] {
             let of_cores = model_info.iter().filter_map(|core| number_of(core, name));
             if let Some(sum) = of_cores.reduce(|a, b| a + b) {
                 run.counts.push((name, sum as u64));
             }
         }
-        for row in rows("nc_mem_usage")? {
+        for row in rows(NC_MEM_USAGE.name)? {
             let label = row.iter().find(|(name, _)| *name == "usage_type");
             if let (Some((_, OwnedValue::Text(label))), Some(bytes)) =
                 (label, number_of(&row, "amount_bytes"))
@@ -92,12 +94,12 @@ impl<'a> Run<'a> {
 
     /// Metrics that follow from side tables alone.
     pub fn metrics(&self, out: &mut Vec<Placed>) {
-        out.push((0, float("total_time", self.total_s, Unit::Seconds, "Time on the device.")));
+        out.push((Group::Overall, float("total_time", self.total_s, Unit::Seconds, "Time on the device.")));
         if let Some(chip) = self.chip {
             // In single precision, as the vendor's tool counts them.
             let cycles = (self.total_s * chip.base_hz) as f32;
             out.push((
-                0,
+                Group::Overall,
                 int(
                     "neuroncore_cycle_count",
                     cycles as i64,
@@ -107,12 +109,12 @@ impl<'a> Run<'a> {
             ));
             let ratio = chip.peak_flops() / chip.hbm_bytes_per_s;
             let doc = "Floating-point operations that the Tensor engine can do for each byte that memory can deliver.";
-            out.push((0, float("peak_flops_bandwidth_ratio", ratio, Unit::None, doc)));
+            out.push((Group::Overall, float("peak_flops_bandwidth_ratio", ratio, Unit::None, doc)));
         }
         let docs = [
-            ("event_count", 0, "Records of events and semaphores."),
-            ("trace_count", 0, "Instructions, DMA rows and events."),
-            ("dma_queue_count", 1, "Queues of DMA engines that the program declares."),
+            ("event_count", Group::Overall, "Records of events and semaphores."),
+            ("trace_count", Group::Overall, "Instructions, DMA rows and events."),
+            ("dma_queue_count", Group::DataMovement, "Queues of DMA engines that the program declares."),
         ];
         for (name, group, doc) in docs {
             if let Some(&(_, value)) = self.counts.iter().find(|(of, _)| *of == name) {
@@ -120,10 +122,16 @@ impl<'a> Run<'a> {
             }
         }
         if let Some(weights) = self.memory_of(WEIGHTS) {
-            out.push((1, int("weight_size_bytes", weights, Unit::Bytes, "Device memory taken by weights.")));
+            out.push((
+                Group::DataMovement,
+                int("weight_size_bytes", weights, Unit::Bytes, "Device memory taken by weights."),
+            ));
             if let Some(tensors) = self.memory_of(TENSORS) {
                 let doc = "Device memory taken by inputs, outputs and weights.";
-                out.push((1, int("inputs_outputs_weights_size_bytes", weights + tensors, Unit::Bytes, doc)));
+                out.push((
+                    Group::DataMovement,
+                    int("inputs_outputs_weights_size_bytes", weights + tensors, Unit::Bytes, doc),
+                ));
             }
         }
     }

@@ -1,12 +1,15 @@
 //! Metrics of DMA and of collectives, and the time in which anything was active.
 
 use super::activity::{Activity, Classes, Classify, map_texts, sweep};
-use super::engines::{INSTRUCTION, WAIT, name_code};
+use super::engines::name_code;
 use super::run::Run;
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
-use crate::model::{TrackId, Unit};
+use crate::model::{Role, TrackId, Unit};
 use crate::segment::{Bytes, Segment};
+use crate::vendor::neuron::SEMAPHORE_WAIT;
+use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::schema::{DMA, INSTRUCTION};
 
 /// Classes of the sweep.
 const PACKET: usize = 0;
@@ -33,13 +36,13 @@ struct Sizes {
 
 /// Metrics of data movement.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let dma = Columns::of(segment, "dma");
+    let dma = Columns::of(segment, DMA.name);
     let dma_classes = |_: TrackId, block: usize, names: &[i64]| match &dma {
         Some(dma) => classes_of(dma, block, names.len()),
         None => Ok(vec![0; names.len()]),
     };
-    let wait = match segment.table(INSTRUCTION) {
-        Some(table) => name_code(segment, table, WAIT)?,
+    let wait = match segment.table(INSTRUCTION.name) {
+        Some(table) => name_code(segment, table, SEMAPHORE_WAIT)?,
         None => None,
     };
     let engine_classes = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
@@ -48,16 +51,16 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     let collective =
         |_: TrackId, _: usize, names: &[i64]| Ok(vec![class(COLLECTIVE) | class(ANYTHING); names.len()]);
     let core = |_: TrackId, _: usize, names: &[i64]| Ok(vec![class(COLLECTIVE_CORE); names.len()]);
+    let instruction = segment.table(INSTRUCTION.name);
+    let is_instruction = |id: TrackId| instruction.is_some() && segment.table_of(id) == instruction;
     let mut tracks: Vec<(TrackId, &Classify<'_>)> = Vec::new();
     for id in segment.slice_tracks(None) {
-        let table = segment
-            .table_of(id)
-            .map(|table| segment.footer().tables[usize::from(table.0)].spec.name.as_str());
-        match table {
-            Some("dma") => tracks.push((id, &dma_classes)),
-            Some(INSTRUCTION) => tracks.push((id, &engine_classes)),
-            Some("cc_ops") => tracks.push((id, &collective)),
-            Some("cc_instruction") => tracks.push((id, &core)),
+        match segment.footer().tracks[id.0 as usize].spec.identity.role {
+            Role::Queue => tracks.push((id, &dma_classes)),
+            // Instructions of an engine that nobody knows count too.
+            Role::Engine(_) | Role::Unknown if is_instruction(id) => tracks.push((id, &engine_classes)),
+            Role::Collectives => tracks.push((id, &collective)),
+            Role::CollectiveCore => tracks.push((id, &core)),
             _ => {}
         }
     }
@@ -69,9 +72,12 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     collective_metrics(&activity, run, out);
     let active_s = seconds(activity[ANYTHING].covered_ps);
     let doc = "Time in which at least one engine, DMA packet or collective was active.";
-    out.push((0, float("total_active_time", active_s, Unit::Seconds, doc)));
+    out.push((Group::Overall, float("total_active_time", active_s, Unit::Seconds, doc)));
     let doc = "Total active time as a share of the total time.";
-    out.push((0, float("total_active_time_percent", share(active_s, run.total_s), Unit::Ratio, doc)));
+    out.push((
+        Group::Overall,
+        float("total_active_time_percent", share(active_s, run.total_s), Unit::Ratio, doc),
+    ));
     Ok(())
 }
 
@@ -111,28 +117,40 @@ fn packet_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed>) {
     let packets = activity[PACKET];
     let active_s = seconds(packets.covered_ps);
     let doc = "Time in which at least one DMA packet was on its way.";
-    out.push((1, float("dma_active_time", active_s, Unit::Seconds, doc)));
+    out.push((Group::DataMovement, float("dma_active_time", active_s, Unit::Seconds, doc)));
     let doc = "DMA active time as a share of the total time.";
-    out.push((1, float("dma_active_time_percent", share(active_s, run.total_s), Unit::Ratio, doc)));
+    out.push((
+        Group::DataMovement,
+        float("dma_active_time_percent", share(active_s, run.total_s), Unit::Ratio, doc),
+    ));
     let doc = "Sum of the durations of all DMA packets.";
-    out.push((1, float("dma_packet_time", seconds(packets.total_ps), Unit::Seconds, doc)));
+    out.push((Group::DataMovement, float("dma_packet_time", seconds(packets.total_ps), Unit::Seconds, doc)));
     if let Some(chip) = run.chip {
         let cycles = (active_s * chip.base_hz).floor() as i64;
         out.push((
-            1,
+            Group::DataMovement,
             int("dma_active_cycles", cycles, Unit::Cycles, "DMA active time in cycles of the base clock."),
         ));
     }
 }
 
 fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<Placed>) {
-    out.push((1, count("dma_transfer_count", transfers.count, "Whole transfers, each of several packets.")));
+    out.push((
+        Group::DataMovement,
+        count("dma_transfer_count", transfers.count, "Whole transfers, each of several packets."),
+    ));
     let doc = "Sum of the durations of all whole transfers.";
-    out.push((1, float("dma_transfer_time", seconds(transfers.total_ps), Unit::Seconds, doc)));
-    out.push((1, int("dma_transfer_total_bytes", bytes, Unit::Bytes, "Bytes of all whole transfers.")));
+    out.push((
+        Group::DataMovement,
+        float("dma_transfer_time", seconds(transfers.total_ps), Unit::Seconds, doc),
+    ));
+    out.push((
+        Group::DataMovement,
+        int("dma_transfer_total_bytes", bytes, Unit::Bytes, "Bytes of all whole transfers."),
+    ));
     let average = share(bytes as f64, transfers.count as f64);
     out.push((
-        1,
+        Group::DataMovement,
         float("dma_transfer_average_bytes", average, Unit::Bytes, "Bytes of a whole transfer on average."),
     ));
 }
@@ -158,7 +176,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
     for (prefix, of, size, which) in sorts {
         let mut push = |name: &str, metric: super::Metric| {
             debug_assert!(metric.name.ends_with(name), "the name says what it is");
-            out.push((1, metric));
+            out.push((Group::DataMovement, metric));
         };
         let name = |what: &str| format!("{prefix}_{what}");
         let active_s = seconds(of.covered_ps);
@@ -182,7 +200,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
     let mut dynamic = |what: &str, value: f64| {
         let name = format!("dynamic_dma_{what}_percent");
         out.push((
-            1,
+            Group::DataMovement,
             float(&name, value, Unit::Ratio, "The same of DMA packets that were set up while running."),
         ));
     };
@@ -204,13 +222,19 @@ fn collective_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed
         ),
     ];
     for (prefix, of, total, active, what) in sorts {
-        out.push((7, count(&format!("{prefix}_count"), of.count, &format!("Number of {what}."))));
+        out.push((
+            Group::Collectives,
+            count(&format!("{prefix}_count"), of.count, &format!("Number of {what}.")),
+        ));
         let doc = format!("Sum of the durations of {what}.");
-        out.push((7, float(total, seconds(of.total_ps), Unit::Seconds, &doc)));
+        out.push((Group::Collectives, float(total, seconds(of.total_ps), Unit::Seconds, &doc)));
         let active_s = seconds(of.covered_ps);
         let doc = format!("Time in which at least one of the {what} ran.");
-        out.push((7, float(active, active_s, Unit::Seconds, &doc)));
+        out.push((Group::Collectives, float(active, active_s, Unit::Seconds, &doc)));
         let doc = format!("The same as a share of the total time, of {what}.");
-        out.push((7, float(&format!("{active}_percent"), share(active_s, run.total_s), Unit::Ratio, &doc)));
+        out.push((
+            Group::Collectives,
+            float(&format!("{active}_percent"), share(active_s, run.total_s), Unit::Ratio, &doc),
+        ));
     }
 }

@@ -1,6 +1,6 @@
 //! Table `summary`: neuron-profile's own metrics of the whole run, and the tables that sort and explain them.
 
-use nprof_engine::model::{FieldSpec, TableKind, Unit};
+use crate::model::{FieldSpec, TableKind, Unit};
 
 use super::layer::per_engine;
 use super::table::{Field, Table};

@@ -4,7 +4,7 @@
 //! keys. What stands on the timeline lies in the slice or sample itself and not in fields: `timestamp` and `duration`
 //! (whole nanoseconds, rounded down), the text under [`Table::name_key`] and the number under [`Table::value_key`].
 //!
-//! Every reader of Neuron data defines its tables here and its tracks with [`Tracks`], so that all of them build the
+//! Every reader of Neuron data defines its tables here and its tracks with [`super::Tracks`], so that all of them build the
 //! same tree. A field that is not listed here is kept all the same; it only lacks an explanation.
 
 #[macro_use]
@@ -17,7 +17,6 @@ mod layer;
 mod program;
 mod queue;
 mod summary;
-mod tracks;
 
 pub use collectives::{CC_INSTRUCTION, CC_OPS, CC_STREAM, CcInstruction, CcOps, CcStream};
 pub use counters::{
@@ -35,10 +34,6 @@ pub use program::{
 pub use queue::Queue;
 pub use summary::{SUMMARY, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY};
 pub use table::{Field, Table};
-pub use tracks::{CounterTrack, Tracks};
-
-/// What [`nprof_engine::model::RankInfo::source`] says of a Neuron profile.
-pub const SOURCE: &str = "neuron";
 
 /// The name of links between an instruction and those it waited for, as neuron-profile calls them.
 pub const FLOW_DEPENDENCE: &str = "FLOW_DEPENDENCE";
@@ -81,6 +76,34 @@ pub static TABLES: [&Table; 25] = [
     &WARNINGS,
 ];
 
+/// Names of tables that no other format has: a JSON with one of them is a Neuron profile. Beside [`TABLES`], which
+/// brings all explanations along.
+pub const TELLING: [&str; 23] = [
+    "instruction",
+    "dma",
+    "cc_ops",
+    "cc_instruction",
+    "ham",
+    "semaphore_update",
+    "pending_dma",
+    "dma_throughput",
+    "instruction_usage",
+    "hbm_usage",
+    "active_time",
+    "cc_stream",
+    "dma_queues_info",
+    "layer_summary",
+    "model_info",
+    "nc_mem_usage",
+    "neff_header",
+    "neff_node",
+    "profile_info",
+    "summary",
+    "summary_groups",
+    "summary_group_order",
+    "terminology",
+];
+
 /// The table with this name.
 #[must_use]
 pub fn table(name: &str) -> Option<&'static Table> {
@@ -91,10 +114,18 @@ pub fn table(name: &str) -> Option<&'static Table> {
 mod tests {
     use std::collections::HashSet;
 
-    use nprof_engine::fixture::Recorder;
-    use nprof_engine::model::TableKind;
+    use crate::fixture::Recorder;
+    use crate::model::TableKind;
 
     use super::*;
+
+    #[test]
+    fn telling_tables_are_tables() {
+        let all: HashSet<&str> = TABLES.iter().map(|table| table.name).collect();
+        let telling = HashSet::from(TELLING);
+        assert!(telling.is_subset(&all));
+        assert_eq!(all.difference(&telling).count(), 2, "metadata and warnings are in other formats too");
+    }
 
     #[test]
     fn names_are_unique_and_everything_is_explained() {

@@ -1,0 +1,82 @@
+//! Identity of a track: which part of which machine it shows.
+//!
+//! Names of tracks are for people, and change. Analyses, metrics and exports read the identity.
+
+/// The part of a machine that a track shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Role {
+    /// None that is known.
+    #[default]
+    Unknown,
+    /// Instructions of a compute engine.
+    Engine(EngineKind),
+    /// Packets or transfers of a DMA queue.
+    Queue,
+    /// Operations of a stream of collectives.
+    Collectives,
+    /// Steps of a core that serves collectives.
+    CollectiveCore,
+    /// Kernels and copies of a stream of an accelerator.
+    Kernels,
+    /// Calls of a thread of the host.
+    HostThread,
+    /// Changes of a semaphore.
+    Semaphore,
+    /// Periods in which a core limits itself.
+    Throttling,
+}
+
+/// A kind of compute engine. Accelerators of other vendors have engines of the same kinds under other names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EngineKind {
+    /// Matrix products.
+    Tensor,
+    /// Element-wise operations and reductions.
+    Vector,
+    /// Functions of single elements.
+    Scalar,
+    /// Cores that run programs.
+    GpSimd,
+    /// Synchronisation.
+    Sync,
+}
+
+impl Role {
+    /// All roles. The position is the code in a segment.
+    pub const ALL: [Self; 13] = [
+        Self::Unknown,
+        Self::Engine(EngineKind::Tensor),
+        Self::Engine(EngineKind::Vector),
+        Self::Engine(EngineKind::Scalar),
+        Self::Engine(EngineKind::GpSimd),
+        Self::Engine(EngineKind::Sync),
+        Self::Queue,
+        Self::Collectives,
+        Self::CollectiveCore,
+        Self::Kernels,
+        Self::HostThread,
+        Self::Semaphore,
+        Self::Throttling,
+    ];
+}
+
+/// The role of a track, and where in the machine. A number that the trace does not give is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Identity {
+    /// The part of the machine.
+    pub role: Role,
+    /// The device within its host.
+    pub chip: Option<u32>,
+    /// The core within the device, or within a logical core that joins several.
+    pub core: Option<u32>,
+    /// The queue, stream, thread or semaphore.
+    pub number: Option<u32>,
+}
+
+impl Identity {
+    /// Of a role, with nothing else known.
+    #[must_use]
+    pub fn of(role: Role) -> Self {
+        Self { role, ..Self::default() }
+    }
+}

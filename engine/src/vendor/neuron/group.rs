@@ -1,0 +1,121 @@
+//! Groups of metrics: as nprof shows them, and as neuron-profile writes them.
+
+use super::Engine;
+
+/// A group of metrics with one heading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// The run as a whole.
+    Overall,
+    /// DMA and memory.
+    DataMovement,
+    /// An engine.
+    Engine(Engine),
+    /// Collective operations.
+    Collectives,
+    /// How far cores limited themselves.
+    Throttling,
+    /// What the trace states of the machine.
+    System,
+}
+
+impl Group {
+    /// All groups, in the order of their display.
+    pub const ALL: [Self; 10] = [
+        Self::Overall,
+        Self::DataMovement,
+        Self::Engine(Engine::Tensor),
+        Self::Engine(Engine::Vector),
+        Self::Engine(Engine::Scalar),
+        Self::Engine(Engine::Sync),
+        Self::Engine(Engine::GpSimd),
+        Self::Collectives,
+        Self::Throttling,
+        Self::System,
+    ];
+
+    /// The heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Overall => "Overall",
+            Self::DataMovement => "Data movement",
+            Self::Engine(engine) => engine.heading(),
+            Self::Collectives => "Collectives",
+            Self::Throttling => "Throttling",
+            Self::System => "System",
+        }
+    }
+
+    /// The group of neuron-profile that has its metrics, or most of them.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Overall => "overall_stats",
+            Self::DataMovement => "data_movement",
+            Self::Engine(engine) => engine.prefix(),
+            Self::Collectives => "cc_engine",
+            Self::Throttling => THROTTLING,
+            Self::System => "system",
+        }
+    }
+}
+
+const THROTTLING: &str = "throttling_nc0";
+
+/// neuron-profile's groups, in the order of its display.
+pub const EXPORTED: [&str; 14] = [
+    "overall_stats",
+    "data_movement",
+    "software_data_movement",
+    "hardware_data_movement",
+    "tensor_engine",
+    "vector_engine",
+    "scalar_engine",
+    "sync_engine",
+    "gpsimd_engine",
+    "cc_engine",
+    "system",
+    THROTTLING,
+    "throttling_nc1",
+    "server_upload",
+];
+
+/// The group of a metric in neuron-profile's output, by the key of its group here. neuron-profile divides some
+/// groups further.
+#[must_use]
+pub fn exported<'a>(key: &'a str, metric: &str) -> &'a str {
+    match metric {
+        name if name.starts_with("total_active_time") => "summary",
+        name if name.starts_with("software_dynamic_dma") => "software_data_movement",
+        name if name.starts_with("hardware_dynamic_dma") => "hardware_data_movement",
+        name if key == THROTTLING && name.contains("_nc1_") => "throttling_nc1",
+        _ => key,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_group_is_one_of_the_vendor() {
+        for group in Group::ALL {
+            assert!(EXPORTED.contains(&group.key()), "{group:?}");
+        }
+    }
+
+    #[test]
+    fn groups_are_divided_as_the_vendor_does() {
+        for (group, metric, expected) in [
+            (Group::Overall, "total_time", "overall_stats"),
+            (Group::Overall, "total_active_time_percent", "summary"),
+            (Group::DataMovement, "hbm_read_bytes", "data_movement"),
+            (Group::DataMovement, "software_dynamic_dma_size", "software_data_movement"),
+            (Group::Throttling, "throttle_active_nc0_time_ns", "throttling_nc0"),
+            (Group::Throttling, "throttle_avg_util_limit_nc1_percent", "throttling_nc1"),
+        ] {
+            assert_eq!(exported(group.key(), metric), expected, "{metric}");
+        }
+    }
+}

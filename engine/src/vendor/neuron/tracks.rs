@@ -1,0 +1,366 @@
+//! The tree of tracks that all Neuron profiles share.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::Result;
+use crate::model::track::Initially;
+use crate::model::{Identity, Nesting, Role, Sink, TrackId, TrackSpec, Unit};
+
+use super::Engine;
+use super::schema::{
+    CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE, PENDING_DMA,
+    Queue, SEMAPHORE_UPDATE, Table,
+};
+
+/// A counter that every Neuron profile may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CounterTrack {
+    /// Transfers that have been set off and not completed; table `pending_dma`.
+    PendingDmas,
+    /// Bytes a second of all packets in flight; table `dma_throughput`.
+    DmaThroughput,
+    /// Share of the state buffer in use; table `instruction_usage`.
+    SbufUsage,
+    /// Share of the partial-sum buffer in use; table `instruction_usage`.
+    PsumUsage,
+    /// Bytes of device memory in use; table `hbm_usage`.
+    HbmUsage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Group {
+    Engines,
+    Dma,
+    Collectives,
+    Semaphores,
+    Counters,
+}
+
+impl Group {
+    /// Its name, its place among the groups, and whether it starts open.
+    fn heading(self) -> (&'static str, i64, Initially) {
+        match self {
+            Self::Engines => ("Engines", 0, Initially::Open),
+            Self::Dma => ("DMA", 1, Initially::Open),
+            Self::Collectives => ("Collectives", 2, Initially::Open),
+            Self::Counters => ("Counters", 4, Initially::Open),
+            Self::Semaphores => ("Semaphores", 5, Initially::Closed),
+        }
+    }
+}
+
+/// Defines the tracks of one rank on first use.
+#[derive(Debug, Default)]
+pub struct Tracks {
+    groups: FxHashMap<Group, TrackId>,
+    /// By physical core, then by engine.
+    engines: FxHashMap<u32, FxHashMap<String, TrackId>>,
+    /// By core and number, then by name.
+    queues: FxHashMap<(u32, Option<u32>), FxHashMap<String, QueueTracks>>,
+    throttling: FxHashMap<u32, TrackId>,
+    semaphores: FxHashMap<u32, FxHashMap<String, TrackId>>,
+    counters: FxHashMap<(u32, CounterTrack), TrackId>,
+    /// Of cores after the first.
+    counter_groups: FxHashMap<u32, TrackId>,
+    streams: FxHashMap<Option<u32>, TrackId>,
+    cc_cores: FxHashMap<u32, TrackId>,
+}
+
+#[derive(Debug)]
+struct QueueTracks {
+    group: TrackId,
+    transfers: Option<TrackId>,
+    packets: FxHashMap<Option<u32>, TrackId>,
+}
+
+/// A name that tells what belongs to a physical core from what belongs to the others. The first core has no suffix.
+#[must_use]
+pub fn name_on_core(name: &str, core: u32) -> String {
+    match (core, name) {
+        (0, name) => name.to_owned(),
+        (core, "") => format!("core {core}"),
+        (core, name) => format!("{name} · core {core}"),
+    }
+}
+
+/// The identity of a track of a physical core.
+fn on_core(role: Role, core: u32, number: Option<u32>) -> Identity {
+    Identity { core: Some(core), number, ..Identity::of(role) }
+}
+
+/// Tracks below the groups that are sorted by a number come in its order; names come after them.
+const AFTER_NUMBERS: i64 = 1 << 32;
+
+impl Tracks {
+    /// For the instructions of an engine, by a row's `label` (matrix multiplications are the Tensor engine's) and the
+    /// physical core within the logical one.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn engine(&mut self, sink: &mut dyn Sink, label: &str, core: u32) -> Result<TrackId> {
+        let engine = Engine::of_label(label);
+        let name = match (engine, label) {
+            (Some(engine), _) => engine.name(),
+            (None, "") => "Unknown engine",
+            (None, name) => name,
+        };
+        if let Some(&track) = self.engines.get(&core).and_then(|engines| engines.get(name)) {
+            return Ok(track);
+        }
+        let place =
+            Engine::SHOWN.iter().position(|known| Some(*known) == engine).unwrap_or(Engine::SHOWN.len());
+        let sort = i64::from(core) * 16 + i64::try_from(place).unwrap_or(0);
+        let role = engine.map_or(Role::Unknown, |engine| Role::Engine(engine.kind()));
+        let shown = name_on_core(name, core);
+        let track =
+            self.slices(sink, (&INSTRUCTION, Group::Engines), &shown, sort, on_core(role, core, None))?;
+        self.engines.entry(core).or_default().insert(name.to_owned(), track);
+        Ok(track)
+    }
+
+    /// For the packets that one DMA engine moved for a queue of a physical core.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn dma_packets(
+        &mut self,
+        sink: &mut dyn Sink,
+        core: u32,
+        queue: Queue<'_>,
+        engine: Option<u32>,
+    ) -> Result<TrackId> {
+        let tracks = self.queue(sink, core, queue)?;
+        if let Some(&track) = tracks.packets.get(&engine) {
+            return Ok(track);
+        }
+        let name = engine.map_or_else(|| "Unknown engine".to_owned(), |engine| format!("E{engine}"));
+        let sort = engine.map_or(AFTER_NUMBERS, i64::from);
+        let table = sink.table(DMA.spec())?;
+        let spec = TrackSpec::slices(&name, Some(tracks.group), table, Nesting::Concurrent, sort);
+        let track = sink.track(spec.showing(on_core(Role::Queue, core, queue.number)))?;
+        tracks.packets.insert(engine, track);
+        Ok(track)
+    }
+
+    /// For the whole transfers of a queue of a physical core, each made of packets.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn dma_transfers(&mut self, sink: &mut dyn Sink, core: u32, queue: Queue<'_>) -> Result<TrackId> {
+        let tracks = self.queue(sink, core, queue)?;
+        if let Some(track) = tracks.transfers {
+            return Ok(track);
+        }
+        let table = sink.table(DMA.spec())?;
+        let spec = TrackSpec::slices("Transfers", Some(tracks.group), table, Nesting::Concurrent, -1);
+        let track = sink.track(spec.showing(on_core(Role::Queue, core, queue.number)))?;
+        tracks.transfers = Some(track);
+        Ok(track)
+    }
+
+    fn queue(&mut self, sink: &mut dyn Sink, core: u32, queue: Queue<'_>) -> Result<&mut QueueTracks> {
+        let key = (core, queue.number);
+        let known = self.queues.get(&key).is_some_and(|names| names.contains_key(queue.name));
+        let group = if known { None } else { Some(self.group(sink, Group::Dma)?) };
+        let names = self.queues.entry(key).or_default();
+        if let Some(parent) = group {
+            let sort = queue.number.map_or(AFTER_NUMBERS, i64::from);
+            let title = Queue { name: &name_on_core(queue.name, core), ..queue }.title();
+            let group = sink.track(TrackSpec::group(&title, Some(parent), sort))?;
+            let tracks = QueueTracks { group, transfers: None, packets: FxHashMap::default() };
+            names.insert(queue.name.to_owned(), tracks);
+        }
+        names.get_mut(queue.name).ok_or(crate::base::Error::Invalid { what: "a queue without tracks" })
+    }
+
+    /// For the periods in which a physical core limited itself.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn throttling(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
+        if let Some(&track) = self.throttling.get(&core) {
+            return Ok(track);
+        }
+        let table = sink.table(HAM.spec())?;
+        let name = name_on_core("Throttling", core);
+        let spec = TrackSpec::slices(&name, None, table, Nesting::Concurrent, 3);
+        let track = sink.track(spec.showing(on_core(Role::Throttling, core, None)))?;
+        self.throttling.insert(core, track);
+        Ok(track)
+    }
+
+    /// For the changes of one semaphore of a physical core, by its name as in a row's `id`.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn semaphore(&mut self, sink: &mut dyn Sink, core: u32, id: &str) -> Result<TrackId> {
+        if let Some(&track) = self.semaphores.get(&core).and_then(|semaphores| semaphores.get(id)) {
+            return Ok(track);
+        }
+        let digits = id.trim_start_matches("S[").split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
+        let number = digits.parse::<u32>().ok();
+        let sort = number.map_or(AFTER_NUMBERS, i64::from);
+        let (shown, identity) = (name_on_core(id, core), on_core(Role::Semaphore, core, number));
+        let track = self.slices(sink, (&SEMAPHORE_UPDATE, Group::Semaphores), &shown, sort, identity)?;
+        self.semaphores.entry(core).or_default().insert(id.to_owned(), track);
+        Ok(track)
+    }
+
+    /// For a counter of a physical core. Those of the first core stand with those that all cores share.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn counter(&mut self, sink: &mut dyn Sink, core: u32, counter: CounterTrack) -> Result<TrackId> {
+        if let Some(&track) = self.counters.get(&(core, counter)) {
+            return Ok(track);
+        }
+        let (name, table, unit, sort) = match counter {
+            CounterTrack::PendingDmas => ("Pending DMAs", &PENDING_DMA, Unit::Count, 0),
+            CounterTrack::DmaThroughput => ("DMA throughput", &DMA_THROUGHPUT, Unit::BytesPerSecond, 1),
+            CounterTrack::SbufUsage => ("SBUF usage", &INSTRUCTION_USAGE, Unit::Ratio, 2),
+            CounterTrack::PsumUsage => ("PSUM usage", &INSTRUCTION_USAGE, Unit::Ratio, 3),
+            CounterTrack::HbmUsage => ("HBM usage", &HBM_USAGE, Unit::Bytes, 4),
+        };
+        let parent = self.counters_of(sink, core)?;
+        let table = sink.table(table.spec())?;
+        let identity = Identity { core: Some(core), ..Identity::default() };
+        let track =
+            sink.track(TrackSpec::counter(name, Some(parent), table, unit, sort).showing(identity))?;
+        self.counters.insert((core, counter), track);
+        Ok(track)
+    }
+
+    fn counters_of(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
+        if core == 0 {
+            return self.group(sink, Group::Counters);
+        }
+        if let Some(&group) = self.counter_groups.get(&core) {
+            return Ok(group);
+        }
+        let (name, sort, _) = Group::Counters.heading();
+        let spec = TrackSpec::group(&name_on_core(name, core), None, sort);
+        let group = sink.track(TrackSpec { initially: Initially::Closed, ..spec })?;
+        self.counter_groups.insert(core, group);
+        Ok(group)
+    }
+
+    /// For collective operations, by the stream that they run on.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn collective_ops(&mut self, sink: &mut dyn Sink, stream: Option<u32>) -> Result<TrackId> {
+        if let Some(&track) = self.streams.get(&stream) {
+            return Ok(track);
+        }
+        let name = stream.map_or_else(|| "Operations".to_owned(), |stream| format!("Stream {stream}"));
+        let identity = Identity { number: stream, ..Identity::of(Role::Collectives) };
+        let sort = stream.map_or(-1, i64::from);
+        let track = self.slices(sink, (&CC_OPS, Group::Collectives), &name, sort, identity)?;
+        self.streams.insert(stream, track);
+        Ok(track)
+    }
+
+    /// For the steps of one core for collective communication.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn cc_core(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
+        if let Some(&track) = self.cc_cores.get(&core) {
+            return Ok(track);
+        }
+        let (name, sort) = (format!("CC-core {core}"), AFTER_NUMBERS + i64::from(core));
+        let identity = on_core(Role::CollectiveCore, core, None);
+        let track = self.slices(sink, (&CC_INSTRUCTION, Group::Collectives), &name, sort, identity)?;
+        self.cc_cores.insert(core, track);
+        Ok(track)
+    }
+
+    fn slices(
+        &mut self,
+        sink: &mut dyn Sink,
+        (table, group): (&Table, Group),
+        name: &str,
+        sort: i64,
+        identity: Identity,
+    ) -> Result<TrackId> {
+        let parent = self.group(sink, group)?;
+        let table = sink.table(table.spec())?;
+        let spec = TrackSpec::slices(name, Some(parent), table, Nesting::Concurrent, sort);
+        sink.track(spec.showing(identity))
+    }
+
+    fn group(&mut self, sink: &mut dyn Sink, group: Group) -> Result<TrackId> {
+        if let Some(&track) = self.groups.get(&group) {
+            return Ok(track);
+        }
+        let (name, sort, initially) = group.heading();
+        let track = sink.track(TrackSpec { initially, ..TrackSpec::group(name, None, sort) })?;
+        self.groups.insert(group, track);
+        Ok(track)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::Recorder;
+    use crate::model::EngineKind;
+
+    use super::*;
+
+    #[test]
+    fn each_track_is_defined_once_and_stands_in_its_group() {
+        let mut sink = Recorder::default();
+        let mut tracks = Tracks::default();
+        let queue = Queue { name: "qSyncIO0", number: Some(1) };
+        let mut paths = Vec::new();
+        for _ in 0..2 {
+            let defined = [
+                tracks.engine(&mut sink, "TensorMatrix", 0).unwrap(),
+                tracks.engine(&mut sink, "Tensor", 1).unwrap(),
+                tracks.dma_packets(&mut sink, 0, queue, Some(3)).unwrap(),
+                tracks.dma_transfers(&mut sink, 1, queue).unwrap(),
+                tracks.throttling(&mut sink, 0).unwrap(),
+                tracks.semaphore(&mut sink, 0, "S[8] (qSyncIO0)").unwrap(),
+                tracks.counter(&mut sink, 0, CounterTrack::PendingDmas).unwrap(),
+                tracks.counter(&mut sink, 1, CounterTrack::PendingDmas).unwrap(),
+                tracks.collective_ops(&mut sink, None).unwrap(),
+                tracks.cc_core(&mut sink, 8).unwrap(),
+            ];
+            paths.push(defined.map(|track| sink.path(track)));
+        }
+        assert_eq!(paths[0], paths[1]);
+        assert_eq!(
+            paths[0],
+            [
+                "Engines/Tensor",
+                "Engines/Tensor · core 1",
+                "DMA/qSyncIO0 · Q1/E3",
+                "DMA/qSyncIO0 · core 1 · Q1/Transfers",
+                "Throttling",
+                "Semaphores/S[8] (qSyncIO0)",
+                "Counters/Pending DMAs",
+                "Counters · core 1/Pending DMAs",
+                "Collectives/Operations",
+                "Collectives/CC-core 8",
+            ]
+        );
+        assert_eq!(sink.tracks.iter().filter(|track| track.name == "Engines").count(), 1);
+    }
+
+    #[test]
+    fn a_track_says_what_it_shows() {
+        let mut sink = Recorder::default();
+        let mut tracks = Tracks::default();
+        let queue = Queue { name: "qSyncIO0", number: Some(7) };
+        let matrix = tracks.engine(&mut sink, "TensorMatrix", 1).unwrap();
+        let packets = tracks.dma_packets(&mut sink, 0, queue, Some(3)).unwrap();
+        let semaphore = tracks.semaphore(&mut sink, 0, "S[8] (qSyncIO0)").unwrap();
+        let stranger = tracks.engine(&mut sink, "Sparse", 0).unwrap();
+        let identity = |track: TrackId| sink.tracks[track.0 as usize].identity;
+        let tensor = Role::Engine(EngineKind::Tensor);
+        assert_eq!(identity(matrix), Identity { core: Some(1), ..Identity::of(tensor) });
+        assert_eq!(identity(packets), on_core(Role::Queue, 0, Some(7)));
+        assert_eq!(identity(semaphore), on_core(Role::Semaphore, 0, Some(8)));
+        assert_eq!(identity(stranger), on_core(Role::Unknown, 0, None));
+    }
+}

@@ -1,0 +1,122 @@
+//! Checks that each format and each vendor has a room of its own, and that the room is whole.
+
+use nprof_capture::importer::TABLE;
+use nprof_engine::vendor::neuron::schema::{ACTIVE_TIME, TELLING};
+use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT};
+use nprof_tests::source::{Source, at, project_root, read_all};
+
+#[test]
+fn formats_and_vendors_have_their_rooms() {
+    let sources = read_all(&project_root()).unwrap();
+    let rows: Vec<&str> = TABLE.iter().map(|importer| importer.name).collect();
+    let mut problems = formats_are_whole(&rows, &sources);
+    problems.extend(sources.iter().flat_map(words_of_vendors_have_one_room));
+    assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+}
+
+/// A trace format is a row of the table, a folder, a fuzz target and a doc page, all of one name.
+fn formats_are_whole(rows: &[&str], sources: &[Source]) -> Vec<String> {
+    let find = |path: &str| sources.iter().find(|source| source.path == path);
+    let mut problems = Vec::new();
+    for row in rows {
+        let parts = [
+            (format!("capture/src/formats/{row}/mod.rs"), "its reader"),
+            (format!("fuzz/targets/{row}.rs"), "its fuzz target"),
+            (format!("docs/formats/{row}.md"), "its page"),
+        ];
+        let missing = parts.iter().filter(|(path, _)| find(path).is_none());
+        problems.extend(
+            missing.map(|(path, what)| format!("{path}: the format `{row}` of the table lacks {what}")),
+        );
+        let target = format!("path = \"targets/{row}.rs\"");
+        if !find("fuzz/Cargo.toml").is_some_and(|manifest| manifest.text.contains(&target)) {
+            problems.push(format!("fuzz/Cargo.toml: the format `{row}` of the table lacks its `[[bin]]`"));
+        }
+    }
+    for source in sources {
+        let page = source.path.strip_prefix("docs/formats/").and_then(|name| name.strip_suffix(".md"));
+        let folder =
+            source.path.strip_prefix("capture/src/formats/").and_then(|name| name.strip_suffix("/mod.rs"));
+        // A folder that serves other formats has no entry for the table.
+        let folder = folder.filter(|_| source.code.contains("pub fn import("));
+        let names = [page, folder].into_iter().flatten().filter(|name| !rows.contains(name));
+        let problem = |name| format!("`{name}` is no row of the table in capture/src/importer.rs");
+        problems.extend(names.map(|name| at(source, 1, &problem(name))));
+    }
+    problems
+}
+
+/// Names that a vendor gave are written in its room; all others read them there. Renaming one changes one line.
+fn words_of_vendors_have_one_room(source: &Source) -> Vec<String> {
+    let is_product = ["engine/src/", "capture/src/", "server/src/", "frontend/src/"];
+    if !is_product.iter().any(|folder| source.path.starts_with(folder)) || is_room_of_vendors(&source.path) {
+        return Vec::new();
+    }
+    // A single word is a word of others too, and the active time is a metric as well.
+    let is_telling = |name: &&str| name.contains('_') && *name != ACTIVE_TIME.name;
+    let tables = TELLING.into_iter().filter(is_telling);
+    let engines = Engine::ALL.into_iter().flat_map(|engine| [engine.prefix(), engine.heading()]);
+    let words = tables.chain(engines).chain([MATRIX_PRODUCT, SEMAPHORE_WAIT]);
+    let mut problems = Vec::new();
+    for word in words {
+        let quoted = format!("\"{word}\"");
+        // Lines of comments and tests are blank in `product`.
+        let lines = (1..).zip(source.text.lines().zip(source.product.lines()));
+        let found = lines.filter(|(_, (text, product))| !product.trim().is_empty() && text.contains(&quoted));
+        let problem = format!("{quoted} is a vendor's: write it in engine/src/vendor, and name it here");
+        problems.extend(found.map(|(line, _)| at(source, line, &problem)));
+    }
+    problems
+}
+
+/// What the waits of all vendors are is known below the rooms.
+fn is_room_of_vendors(path: &str) -> bool {
+    path.starts_with("engine/src/vendor/") || path == "engine/src/model/wait.rs"
+}
+
+#[track_caller]
+fn check_whole(without: &str, rows: &[&str], expected: &[&str]) {
+    let files = [
+        ("capture/src/formats/a/mod.rs", "//! A.\npub fn import() {}"),
+        ("capture/src/formats/shared/mod.rs", "//! Serves others."),
+        ("fuzz/targets/a.rs", ""),
+        ("fuzz/Cargo.toml", "[[bin]]\npath = \"targets/a.rs\""),
+        ("docs/formats/a.md", ""),
+    ];
+    let left = files.iter().filter(|(path, _)| *path != without);
+    let sources: Vec<Source> = left.map(|(path, text)| Source::new(path, text)).collect();
+    assert_eq!(formats_are_whole(rows, &sources), expected, "without {without}");
+}
+
+#[test]
+fn a_format_is_a_row_a_folder_a_fuzz_target_and_a_page() {
+    let lacks = |path: &str, what: &str| format!("{path}: the format `a` of the table lacks {what}");
+    check_whole("", &["a"], &[]);
+    for (path, what) in [
+        ("capture/src/formats/a/mod.rs", "its reader"),
+        ("fuzz/targets/a.rs", "its fuzz target"),
+        ("fuzz/Cargo.toml", "its `[[bin]]`"),
+        ("docs/formats/a.md", "its page"),
+    ] {
+        check_whole(path, &["a"], &[&lacks(path, what)]);
+    }
+    let no_row = "1: `a` is no row of the table in capture/src/importer.rs";
+    check_whole(
+        "",
+        &[],
+        &[&format!("capture/src/formats/a/mod.rs:{no_row}"), &format!("docs/formats/a.md:{no_row}")],
+    );
+}
+
+#[test]
+fn a_vendors_word_outside_its_room_is_found() {
+    let check = |path: &str, text: &str, expected: usize| {
+        let problems = words_of_vendors_have_one_room(&Source::new(path, text));
+        assert_eq!(problems.len(), expected, "{problems:?}");
+    };
+    check("server/src/export/a.rs", "let name = \"cc_ops\";", 1);
+    check("capture/src/a.rs", "call(\"tensor_engine\", \"Tensor engine\")", 2);
+    check("engine/src/vendor/neuron/a.rs", "let name = \"cc_ops\";", 0);
+    check("server/src/a.rs", "// \"cc_ops\" is a table\nlet ops = \"cc\";", 0);
+    check("server/src/a.rs", "#[cfg(test)]\nmod tests {\n    const A: &str = \"cc_ops\";\n}", 0);
+}
