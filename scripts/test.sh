@@ -58,7 +58,12 @@ suite_format() {
 # The page first: the binary that the tests build takes it in.
 suite_page() { check page "$ROOT/scripts/page.sh"; }
 
-suite_lint() { check lint cargo clippy --locked --workspace --all-targets -- -D warnings; }
+suite_lint() {
+    check lint cargo clippy --locked --workspace --all-targets -- -D warnings
+    # Private items are documented too, so links to them lead somewhere.
+    RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
+        check docs cargo doc --locked --workspace --no-deps --document-private-items
+}
 
 suite_rust() {
     counted rust '^test result: .* ([0-9]+) passed; .*' '^test result: .* ([0-9]+) failed; .*' \
@@ -103,10 +108,10 @@ suite_browser() {
 
 suite_fuzz() { check fuzz "$ROOT/scripts/fuzz.sh"; }
 
-# The licences themselves are one of the Rust tests; this adds sources and duplicates for those who have the tool.
+# The licences themselves are one of the Rust tests; this adds advisories, sources and duplicates for those who have the tool.
 suite_deny() {
     if has cargo-deny; then
-        check deny cargo deny --all-features check --hide-inclusion-graph licenses bans sources
+        check deny cargo deny --all-features check --hide-inclusion-graph advisories licenses bans sources
     else
         say "cargo-deny is not installed: skipped (cargo install cargo-deny)"
     fi

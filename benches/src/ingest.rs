@@ -1,7 +1,7 @@
 //! Hands the events to the store as any reader of traces does: through [`Sink`].
 //!
 //! Columns that are read from files are read in pieces, so that reading takes a few nanoseconds an event and next to no
-//! memory; what is measured around [`write`] with events in memory is the store alone.
+//! memory; what is measured around [`write()`] with events in memory is the store alone.
 
 use std::path::Path;
 

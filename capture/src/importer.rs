@@ -1,5 +1,5 @@
 //! The trace formats that nprof reads, as a table. A format is one row here, one folder in `formats`,
-//! one fuzz target and one page in `docs/formats`; `tests/tests/tidy.rs` checks that all four exist.
+//! one fuzz target and one page in `docs/formats`; `tests/tests/rooms.rs` checks that all four exist.
 
 use std::fmt;
 

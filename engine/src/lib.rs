@@ -5,7 +5,7 @@
 //! memory maps to the server.
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
-//! [`base`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] < [`tile`] < [`ingest`] < [`query`] <
+//! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] < [`tile`] < [`ingest`] < [`query`] <
 //! [`metrics`] < [`vendor`] < [`wire`] < [`native`].
 
 #![warn(missing_docs)]

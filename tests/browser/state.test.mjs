@@ -245,6 +245,26 @@ test("the view", async (t) => {
     assert.equal(await page.getByRole("button", { name: "DMA", exact: true }).getAttribute("aria-expanded"), "false");
   });
 
+  await t.test("a link of another version of the profile selects nothing, and says so", async (t) => {
+    const page = await open(t);
+    await click(page, matmul);
+    await detailsOf(page, "MATMUL");
+    const of = await eventually(() => {
+      const [segment] = entry.content.split("v");
+      assert.equal(parametersOf(page).get("of"), segment);
+      return segment;
+    });
+    const other = page.url().replace(of, "0".repeat(16)).replace("v=1", "v=1&q=MATMUL");
+    assert.notEqual(other, page.url());
+    await page.goto(other);
+    await page.reload();
+    await page.getByText("another version of this profile").waitFor();
+    await viewWhere(page, (view) => view.selected === null && view.from === window[0]);
+    assert.equal(parametersOf(page).get("of"), null);
+    assert.equal(parametersOf(page).get("q"), "MATMUL");
+    await rowOf(page, "Tensor").waitFor();
+  });
+
   await t.test(
     "a selected slice that is in sight anyway does not scroll the rows",
     async (t) => {

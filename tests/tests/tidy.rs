@@ -30,7 +30,7 @@ type Rule = fn(&Source) -> Vec<String>;
 
 #[test]
 fn the_project_keeps_its_rules() {
-    let rules: [Rule; 11] = [
+    let rules: [Rule; 12] = [
         engine_layers,
         engine_is_pure,
         capture_is_pure,
@@ -42,6 +42,7 @@ fn the_project_keeps_its_rules() {
         no_allow,
         nothing_left_over,
         no_vague_names,
+        damage_has_a_place,
     ];
     let sources = read_all(&project_root()).unwrap();
     assert!(sources.len() > 20, "the project's files were not found");
@@ -220,6 +221,17 @@ fn has_folder(line: &str, folder: &str) -> bool {
     })
 }
 
+/// Damage at byte 0 would be named after the header. An error without a place is `Inconsistent`.
+fn damage_has_a_place(source: &Source) -> Vec<String> {
+    // The header does begin at byte 0.
+    if source.path == "engine/src/segment/layout.rs" {
+        return Vec::new();
+    }
+    let lines = (1..).zip(source.product.lines());
+    let found = lines.filter(|(_, line)| line.contains("Corrupt {") && line.contains("offset: 0 }"));
+    found.map(|(line, _)| at(source, line, "say where, or use `Error::Inconsistent`")).collect()
+}
+
 fn no_vague_names(source: &Source) -> Vec<String> {
     let mut problems = Vec::new();
     let mut parts = source.path.split('/').map(|part| part.split('.').next().unwrap_or(part));
@@ -393,4 +405,8 @@ fn files_are_short_documented_and_finished() {
     check(no_vague_names, "engine/src/common/a.rs", "", 1);
     check(no_vague_names, "engine/src/a.rs", "mod helpers;", 1);
     check(no_vague_names, "engine/src/a.rs", "mod utility;", 0);
+    let zero = "Error::Corrupt { what: \"x\", offset: 0 }";
+    check(damage_has_a_place, "engine/src/a.rs", zero, 1);
+    check(damage_has_a_place, "engine/src/segment/layout.rs", zero, 0);
+    check(damage_has_a_place, "engine/src/a.rs", "Error::Corrupt { what: \"x\", offset }", 0);
 }

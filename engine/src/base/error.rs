@@ -18,6 +18,11 @@ pub enum Error {
         /// Where in the file, in bytes; from [`ANNEX`] on, where in the annex.
         offset: u64,
     },
+    /// Parts that are intact contradict each other: the file was made so.
+    Inconsistent {
+        /// What does not fit.
+        what: &'static str,
+    },
     /// The bytes end early: the file was cut off.
     Truncated {
         /// Bytes that the reader expected.
@@ -57,6 +62,9 @@ impl fmt::Display for Error {
             }
             Self::Corrupt { what, offset } => {
                 write!(f, "damaged at byte {offset}: {what}; ingest the trace again")
+            }
+            Self::Inconsistent { what } => {
+                write!(f, "parts of the file contradict each other: {what}; ingest the trace again")
             }
             Self::Truncated { needed, available } => {
                 write!(f, "cut off: {needed} bytes expected, {available} there; ingest the trace again")

@@ -16,7 +16,7 @@ const NUMBERS_MIN_MATCH: u32 = 7;
 /// bytes and the byte that repeats).
 const BLOCK_MAX: u64 = 128 << 10;
 const BLOCK_MIN_LEN: u64 = 4;
-const CORRUPT: Error = Error::Corrupt { what: "zstd frame", offset: 0 };
+const CORRUPT: Error = Error::Inconsistent { what: "zstd frame" };
 
 /// Appends `bytes` as one frame.
 pub fn compress(bytes: &[u8], out: &mut Vec<u8>) {

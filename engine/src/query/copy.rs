@@ -236,7 +236,7 @@ impl<B: Bytes> Copy<'_, B> {
     }
 
     fn table(&self, id: TableId) -> Result<TableId> {
-        let unknown = Error::Corrupt { what: "number of a table that is not there", offset: 0 };
+        let unknown = Error::Inconsistent { what: "number of a table that is not there" };
         self.tables.get(usize::from(id.0)).copied().ok_or(unknown)
     }
 
@@ -245,7 +245,7 @@ impl<B: Bytes> Copy<'_, B> {
     }
 
     fn fields_of<'v>(&self, values: &'v [(FieldId, OwnedValue)]) -> Result<Vec<(FieldId, Value<'v>)>> {
-        let unknown = Error::Corrupt { what: "number of a field that is not there", offset: 0 };
+        let unknown = Error::Inconsistent { what: "number of a field that is not there" };
         let copied = |(id, value): &'v (FieldId, OwnedValue)| {
             Ok((*self.fields.get(id.0 as usize).ok_or(unknown)?, value.as_value()))
         };

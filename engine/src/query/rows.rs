@@ -172,7 +172,7 @@ impl Block {
                 lanes: ints(ColumnRole::Lane)?,
             },
             TableKind::Samples => {
-                let damaged = Error::Corrupt { what: "samples without values", offset: 0 };
+                let damaged = Error::Inconsistent { what: "samples without values" };
                 let column = segment.column(table, ColumnRole::Value).ok_or(damaged)?;
                 let values = segment.block(column, block)?.and_then(|block| block.into_full_floats());
                 Core::Samples { values: values.ok_or(damaged)? }
@@ -188,7 +188,7 @@ impl Block {
 
 impl Core {
     fn row(&self, at: usize) -> Result<RowContent> {
-        let damaged = Error::Corrupt { what: "core columns of different lengths", offset: 0 };
+        let damaged = Error::Inconsistent { what: "core columns of different lengths" };
         match self {
             Self::Slices { durations_ps, names, forms, lanes } => {
                 let code = *forms.get(at).ok_or(damaged)?;

@@ -106,7 +106,7 @@ impl<B: Bytes> Segment<B> {
             let durations = reader.core_ints(ColumnRole::Duration)?;
             let block_names = reader.core_ints(ColumnRole::Name)?;
             for at in span.runs_of(&starts, &durations).into_iter().flatten() {
-                let damaged = Error::Corrupt { what: "core column", offset: 0 };
+                let damaged = Error::Inconsistent { what: "core column" };
                 let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
                 // A block has at most 65,535 rows.
                 let row = first_row + at as u32;

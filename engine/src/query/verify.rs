@@ -181,7 +181,7 @@ impl<B: Bytes> Segment<B> {
         if codes.iter().all(|code| (0..texts).contains(code)) {
             Ok(())
         } else {
-            Err(Error::Corrupt { what: "number of a text that is not there", offset: 0 })
+            Err(Error::Inconsistent { what: "number of a text that is not there" })
         }
     }
 }

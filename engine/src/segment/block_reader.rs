@@ -19,7 +19,7 @@ pub const KEPT_COLUMNS: usize = 64;
 /// A column of a pack, by position in the footer and number of the pack; `None` where no row has a value.
 pub type KeptColumn = ((usize, usize), Option<Arc<BlockColumn>>);
 
-const NO_PROGRAM: Error = Error::Corrupt { what: "block of a program that is not there", offset: 0 };
+const NO_PROGRAM: Error = Error::Inconsistent { what: "block of a program that is not there" };
 
 /// Reads columns of a block.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         if let Some(durations) = self.durations.as_ref().filter(|_| role == ColumnRole::Duration) {
             return Ok(durations.clone());
         }
-        let damaged = Error::Corrupt { what: "a core column is missing", offset: 0 };
+        let damaged = Error::Inconsistent { what: "a core column is missing" };
         let column = self.segment.column(self.table, role).ok_or(damaged)?;
         self.column(column)?.ok_or(damaged)?.into_full_ints(0)
     }
@@ -198,7 +198,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         if self.codes.is_some() {
             return Ok(());
         }
-        let damaged = Error::Corrupt { what: "block without the codes of its program", offset: 0 };
+        let damaged = Error::Inconsistent { what: "block without the codes of its program" };
         let (role, kind) = program.key;
         let column = self.segment.column_of_kind(self.table, role, kind).ok_or(damaged)?;
         let (bytes, offset) = self.segment.pack_bytes(column, self.pack)?.ok_or(damaged)?;
@@ -293,7 +293,7 @@ impl<B: Bytes> Segment<B> {
     /// Where bytes are missing or damaged.
     pub fn pack_bytes(&self, column: usize, pack: usize) -> Result<Option<(&[u8], u64)>> {
         let directory = self.directory(column)?;
-        let damaged = Error::Corrupt { what: "block that is not there", offset: 0 };
+        let damaged = Error::Inconsistent { what: "block that is not there" };
         match *directory.places.get(pack).ok_or(damaged)? {
             Place::Absent => Ok(None),
             Place::Inline(start, len) => {

@@ -23,7 +23,7 @@ use crate::model::{NameId, TableId, TableKind, TrackId, TrackKind};
 
 use super::{CHUNK_TEXTS, CodeSpans, Page, Program, Totals};
 
-const NO_SUCH_TEXT: Error = Error::Corrupt { what: "number of a text that is not there", offset: 0 };
+const NO_SUCH_TEXT: Error = Error::Inconsistent { what: "number of a text that is not there" };
 
 /// An open segment.
 #[derive(Debug)]
@@ -450,7 +450,7 @@ impl<B: Bytes> Segment<B> {
         let Some(table) = self.table_of(track).filter(|_| meta.rows > 0) else { return Ok(0..0) };
         let first = meta.first_row - self.footer.tables[usize::from(table.0)].first_row;
         let blocks = self.blocks(table)?;
-        let damaged = Error::Corrupt { what: "track without its blocks", offset: 0 };
+        let damaged = Error::Inconsistent { what: "track without its blocks" };
         let start = blocks.block_of(first).ok_or(damaged)?;
         let last = blocks.block_of(first + meta.rows - 1).ok_or(damaged)?;
         Ok(start..last + 1)

@@ -10,7 +10,7 @@ use crate::model::TableId;
 /// Blocks that are kept decoded, about 50 kB each: those at one edge of the tracks of a tile.
 const KEPT_BLOCKS: usize = 16;
 
-const DAMAGED: Error = Error::Corrupt { what: "core column", offset: 0 };
+const DAMAGED: Error = Error::Inconsistent { what: "core column" };
 
 /// What tiles show of the slices of a block. All columns have an entry for each.
 #[derive(Debug)]

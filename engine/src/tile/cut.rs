@@ -259,7 +259,7 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// Where bytes are missing or damaged.
     pub fn core_floats(&self, table: TableId, block: usize) -> Result<Vec<f64>> {
-        let damaged = crate::base::Error::Corrupt { what: "counter without values", offset: 0 };
+        let damaged = crate::base::Error::Inconsistent { what: "counter without values" };
         let column = self.column(table, ColumnRole::Value).ok_or(damaged)?;
         match self.block(column, block)?.map(crate::block::BlockColumn::into_full_floats) {
             Some(Some(values)) => Ok(values),

@@ -8,7 +8,7 @@ use crate::base::{Error, Interval, Result};
 use crate::model::{TableId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment, SliceColumns};
 
-const DAMAGED: Error = Error::Corrupt { what: "core column", offset: 0 };
+const DAMAGED: Error = Error::Inconsistent { what: "core column" };
 
 /// The slices of a block.
 #[derive(Debug)]

@@ -273,7 +273,7 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
 /// `closed` are passed over.
 ///
 /// # Errors
-/// As [`slice`].
+/// As [`slice()`].
 pub fn step<B: Bytes>(
     segment: &Segment<B>,
     row: u32,

@@ -147,7 +147,7 @@ pub fn answer(
 /// Answers a question about a rank.
 ///
 /// # Errors
-/// As [`answer`].
+/// As [`answer()`].
 pub fn answer_of_rank(
     rank: &impl Rank,
     question: &RankQuestion,

@@ -75,8 +75,7 @@ impl<B: Bytes> OpenBundle<B> {
         else {
             return Err(Error::Invalid { what: "there is no such rank in the bundle" }.into());
         };
-        // The content that tiles name goes on with the version of messages.
-        if !entry.content.starts_with(segment.content()) {
+        if entry.segment() != segment.content() {
             let what = format!("rank {}: this is the segment of another rank or profile", entry.rank);
             return Err(Refusal::new(RefusalKind::Damaged, what));
         }

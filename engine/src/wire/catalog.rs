@@ -73,6 +73,24 @@ pub struct RankEntry {
     pub input: String,
 }
 
+impl RankEntry {
+    /// What addresses of tiles name: the content of the segment that they are cut from, and the version
+    /// of messages. A browser then never takes a tile of another version from its cache.
+    #[must_use]
+    pub fn content_of(segment: &str) -> String {
+        format!("{segment}{VERSION_MARK}{}", super::VERSION)
+    }
+
+    /// The content of the segment.
+    #[must_use]
+    pub fn segment(&self) -> &str {
+        self.content.split(VERSION_MARK).next().unwrap_or_default()
+    }
+}
+
+/// Stands between the content of a segment, in hexadecimal, and the version of messages.
+const VERSION_MARK: char = 'v';
+
 /// Everything the page needs to lay out a rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankDetail {

@@ -12,7 +12,7 @@ const ACTIONS_ID: &str = "bar-actions";
 /// The buttons of the bar.
 #[component]
 pub fn BarActions(
-    /// [`Action`]s.
+    /// Links and buttons.
     children: Children,
 ) -> impl IntoView {
     let is_open = RwSignal::new(false);

@@ -101,8 +101,8 @@ impl Address {
         self.place.set(place);
     }
 
-    /// Applies a command to the view of an opened profile.
-    pub fn apply(self, command: &Command, reach: Reach) {
+    /// Applies a command to the view of an opened profile, whose numbers are those of `segment`.
+    pub fn apply(self, command: &Command, reach: Reach, segment: Option<&str>) {
         let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
         let next = match command {
             Command::Undo => {
@@ -112,6 +112,7 @@ impl Address {
             }
             _ => now.clone().apply(command, reach),
         };
+        let next = next.numbered_by(segment);
         if next == now {
             return;
         }
@@ -143,6 +144,13 @@ impl Address {
     pub fn correct(self, view: &View) {
         self.drop_rewrite();
         replace(&self.written(&view.to_string()));
+    }
+
+    /// Shows another view in the place of the current one.
+    pub fn amend(self, view: View) {
+        self.drop_rewrite();
+        replace(&self.written(&view.to_string()));
+        self.place.set(Place::Profile(view));
     }
 
     fn rewrite_soon(self) {

@@ -33,6 +33,9 @@ pub struct View {
     pub tab: Option<Tab>,
     /// The first visible track, by number; `None` is the first of all.
     pub top: Option<u32>,
+    /// The content of the segment that the rows and tracks above are numbers of; `None` if nothing above
+    /// is a number, and for a link that was written by hand.
+    pub of: Option<String>,
 }
 
 /// A tab of the panel below the timeline.
@@ -74,6 +77,29 @@ impl View {
         Self { profile: profile.to_owned(), ..Self::default() }
     }
 
+    /// The same, with the segment that its numbers are of.
+    #[must_use]
+    pub fn numbered_by(self, segment: Option<&str>) -> Self {
+        let of = segment.filter(|_| self.has_numbers()).map(str::to_owned);
+        Self { of, ..self }
+    }
+
+    /// Whether its numbers are those of another segment than this one: the trace was ingested again.
+    #[must_use]
+    pub fn is_numbered_by_another(&self, segment: &str) -> bool {
+        self.of.as_ref().is_some_and(|of| of != segment)
+    }
+
+    /// The same without rows and tracks.
+    #[must_use]
+    pub fn without_numbers(self) -> Self {
+        Self { selected: None, reading: None, toggled: BTreeSet::new(), top: None, of: None, ..self }
+    }
+
+    fn has_numbers(&self) -> bool {
+        self.selected.is_some() || self.reading.is_some() || self.top.is_some() || !self.toggled.is_empty()
+    }
+
     /// The tab that is shown.
     #[must_use]
     pub fn shown_tab(&self) -> Tab {
@@ -100,4 +126,19 @@ impl View {
 #[must_use]
 pub fn is_closed(toggled: &BTreeSet<u32>, group: &Track) -> bool {
     group.initially_closed != toggled.contains(&group.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_a_segment() {
+        let view = View { query: "x".to_owned(), ..View::of_profile("p") };
+        assert_eq!(view.clone().numbered_by(Some("aa")).of, None);
+        let selected = View { selected: Some(3), ..view.clone() }.numbered_by(Some("aa"));
+        assert!(!selected.is_numbered_by_another("aa") && selected.is_numbered_by_another("bb"));
+        assert_eq!(selected.clone().numbered_by(None).of, None);
+        assert_eq!(selected.without_numbers(), view);
+    }
 }

@@ -1,6 +1,6 @@
 //! The view as the path of a URL:
 //! `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&reading=7@1500&mark=a..b&groups=1,2`, then
-//! `&q=…&search=regex&tab=details&top=3`.
+//! `&q=…&search=regex&tab=details&top=3&of=57b3d6ea1f6dd8da`.
 //!
 //! A format like any other: it has a version, and reading what was written gives the same view. Times are
 //! picoseconds. What equals the default is left out; parameters that are not known are ignored; a link without a
@@ -88,6 +88,9 @@ impl fmt::Display for View {
         if let Some(track) = self.top {
             write!(f, "&top={track}")?;
         }
+        if let Some(of) = &self.of {
+            write!(f, "&of={of}")?;
+        }
         Ok(())
     }
 }
@@ -118,6 +121,7 @@ impl FromStr for View {
                 "q" => view.query = query_text(value)?,
                 "search" => view.syntax = syntax(value)?,
                 "tab" => view.tab = Some(tab(value)?),
+                "of" => view.of = Some(content(value)?),
                 "top" => view.top = Some(number("top", "the number of a track", value)?),
                 _ => {}
             }
@@ -166,6 +170,12 @@ fn query_text(text: &str) -> Result<String, UrlError> {
     parameter_decoded(text).ok_or(UrlError::Parameter { name: "q", expected })
 }
 
+fn content(text: &str) -> Result<String, UrlError> {
+    let is_content = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let expected = "the content of a segment, in hexadecimal";
+    is_content.then(|| text.to_owned()).ok_or(UrlError::Parameter { name: "of", expected })
+}
+
 fn tab_name(tab: Tab) -> &'static str {
     match tab {
         Tab::Details => "details",
@@ -209,10 +219,11 @@ mod tests {
             tab in proptest::option::of(proptest::sample::select(&Tab::ALL[..])),
             top in proptest::option::of(any::<u32>()),
             reading in proptest::option::of((any::<u32>(), any::<i64>())),
+            of in proptest::option::of("[0-9a-f]{1,20}"),
         ) {
             let reading = reading.map(|(track, time_ps)| Reading { track, time_ps });
             let view =
-                View { profile, rank, window, selected, reading, marked, toggled, query, syntax, tab, top };
+                View { profile, rank, window, selected, reading, marked, toggled, query, syntax, tab, top, of };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -253,5 +264,6 @@ mod tests {
         check_refused("/profile/x?q=%ff", "\"q\"");
         check_refused("/profile/x?tab=3", "details, selection");
         check_refused("/profile/x?top=-1", "\"top\"");
+        check_refused("/profile/x?of=xyz", "hexadecimal");
     }
 }

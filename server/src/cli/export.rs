@@ -32,7 +32,7 @@ pub(super) struct ExportArgs {
     /// In which format
     #[arg(long, visible_alias = "output-format", value_enum, ignore_case = true, default_value_t = ExportFormat::Json)]
     format: ExportFormat,
-    /// The file or folder to write, `-` for standard output; several ranks as JSON go to FILE_rank_<i>
+    /// The file or folder to write, `-` for standard output; several ranks as JSON go to `FILE_rank_<i>`
     /// [default: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
@@ -50,7 +50,7 @@ enum ExportFormat {
     Json,
     /// The metrics as a table of two columns
     SummaryText,
-    /// The metrics as JSON: {"n_<hash>": {metric: value}}
+    /// The metrics as JSON: `{"n_<hash>": {metric: value}}`
     SummaryJson,
     /// A trace for ui.perfetto.dev and trace_processor; times are whole nanoseconds there
     Perfetto,

@@ -36,7 +36,7 @@ pub(super) struct SummaryArgs {
 enum SummaryFormat {
     /// A table of two columns
     Text,
-    /// JSON: {"n_<hash>": {metric: value}}
+    /// JSON: `{"n_<hash>": {metric: value}}`
     Json,
 }
 

@@ -40,7 +40,7 @@ pub(super) struct ViewArgs {
     /// The trace
     #[arg(short = 's', long, value_name = "FILE.ntff")]
     session_file: Option<PathBuf>,
-    /// A directory with one trace a rank: profile_rank_<i>.ntff, else other NTFF, else JSON traces
+    /// A directory with one trace a rank: `profile_rank_<i>.ntff`, else other NTFF, else JSON traces
     #[arg(short = 'd', long, value_name = "DIR", conflicts_with = "session_file")]
     session_dir: Option<PathBuf>,
     /// Traces of any supported format, and archives of them; several become the ranks of one profile

@@ -250,11 +250,10 @@ impl Manifest {
 }
 
 impl RankFile {
-    /// What the addresses of tiles name: the content that they are cut from, and the version they are written in. A
-    /// browser then never takes a tile of another version from its cache.
+    /// What the addresses of tiles name.
     #[must_use]
     pub fn tile_content(&self) -> String {
-        format!("{}v{}", self.content, nprof_engine::wire::VERSION)
+        RankEntry::content_of(&self.content)
     }
 
     /// As the page sees it.

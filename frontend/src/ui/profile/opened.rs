@@ -146,7 +146,17 @@ impl Opened {
 
     /// Does what the user asked for.
     pub fn act(self, command: &Command) {
-        self.address.apply(command, self.reach.get_untracked());
+        // Numbers of the rank before mean nothing in the next one.
+        let is_other_rank = matches!(command, Command::OpenRank(_));
+        let rank = if is_other_rank { None } else { untrack(|| self.shown_rank()) };
+        let segment = rank.as_ref().map(|rank| rank.entry.segment());
+        self.address.apply(command, self.reach.get_untracked(), segment);
+    }
+
+    /// The rank that the view names, once it is here.
+    fn shown_rank(self) -> Option<Arc<RankDetail>> {
+        let number = self.rank_number.get();
+        self.rank_detail().filter(|rank| Some(rank.entry.rank) == number)
     }
 
     /// The view with the window that it really shows, which may be another than a link asks for.
@@ -163,6 +173,21 @@ impl Opened {
             let corrected = self.corrected();
             if is_known && corrected.window != self.view.with(|view| view.window) {
                 self.address.correct(&corrected);
+            }
+        });
+    }
+
+    /// Drops what a link names by numbers of another segment, and says so: the trace was ingested again
+    /// after the link was made, or the page holds a part of the profile.
+    pub fn drop_foreign_numbers(self) {
+        Effect::new(move |_| {
+            let Some(rank) = self.shown_rank() else { return };
+            let view = self.view.get();
+            if view.is_numbered_by_another(rank.entry.segment()) {
+                let said =
+                    "This link was made with another version of this profile: what it selects is not shown";
+                self.messages.fail(said, None);
+                self.address.amend(view.without_numbers());
             }
         });
     }

@@ -107,6 +107,7 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
         Times { whole: opened.whole, reach: opened.reach, clock: opened.clock, tracks_px: opened.tracks_px };
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     opened.correct_address();
+    opened.drop_foreign_numbers();
     let on_hover = Callback::new(move |at| hover.set(at));
     view! {
         <main class="timeline-area">

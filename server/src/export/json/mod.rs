@@ -54,7 +54,7 @@ pub fn write(profile: &Profile, rank: &RankFile, out: &mut dyn Write) -> Result<
 /// Writes the tables of several ranks as one JSON object: `{"rank_0": {…}, "rank_1": {…}}`.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_all(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
     let mut separator = "{";
     for rank in ranks {
