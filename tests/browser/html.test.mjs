@@ -96,6 +96,30 @@ test("an HTML file", SERVED, async (t) => {
   });
 });
 
+test("a part of a profile in an HTML file", SERVED, async (t) => {
+  const { url, store, stop } = await serve(t, "demo", "--events", "20000", "--ranks", "3");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const [from, to] = [2_000_000_000, 2_100_000_000];
+  const question = `profiles/${slug}/ranks/2/events?start_ps=${from}&end_ps=${to}&limit=100000`;
+  const { tracks } = await ask(url, `profiles/${slug}/ranks/2`);
+  const tensor = tracks.find(({ name }) => name === "Tensor").id;
+  const expected = (await ask(url, question)).slices.filter(({ track }) => track === tensor).length;
+  assert.ok(expected > 5, `${expected} slices`);
+  const { profile } = { profile: await ask(url, `profiles/${slug}`) };
+  const time = (ps) => `${ps - profile.start_ps}ps`;
+  const file = await exported(store, slug, "--ranks", "0,2", "--tracks", "Engines/*", "--from", time(from), "--to", time(to));
+  await stop();
+  const { page, problems } = await openFile(t, `${file}#/profile/${slug}?rank=2`);
+  await rowOf(page, "Tensor").waitFor();
+  const tree = await page.getByRole("list", { name: "Tracks" }).ariaSnapshot();
+  assert.match(tree, new RegExp(`Tensor: ${expected} slices`));
+  assert.doesNotMatch(tree, /DMA|Counters/);
+  assert.deepEqual(await page.getByRole("tablist", { name: /ranks/i }).getByRole("tab").allInnerTexts(), ["0", "2"]);
+  await page.getByRole("tab", { name: /Warnings/ }).click();
+  await page.getByRole("tabpanel").getByText(/part of/i).first().waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("names that look like markup are text", SERVED, async (t) => {
   const hostile = "</script><img src=x onerror=globalThis.hacked=1>";
   const event = (ts) => ({ ph: "X", pid: 1, tid: 1, ts, dur: 8, name: hostile, cat: hostile, args: { [hostile]: hostile } });

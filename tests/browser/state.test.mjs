@@ -256,13 +256,13 @@ test("the view", async (t) => {
     });
     const other = page.url().replace(of, "0".repeat(16)).replace("v=1", "v=1&q=MATMUL");
     assert.notEqual(other, page.url());
-    await page.goto(other);
-    await page.reload();
-    await page.getByText("another version of this profile").waitFor();
-    await viewWhere(page, (view) => view.selected === null && view.from === window[0]);
-    assert.equal(parametersOf(page).get("of"), null);
-    assert.equal(parametersOf(page).get("q"), "MATMUL");
-    await rowOf(page, "Tensor").waitFor();
+    const { page: next } = await openPage(t);
+    await next.goto(other);
+    await next.getByText("another version of this profile").waitFor();
+    await viewWhere(next, (view) => view.selected === null && view.from === window[0]);
+    assert.equal(parametersOf(next).get("of"), null);
+    assert.equal(parametersOf(next).get("q"), "MATMUL");
+    await rowOf(next, "Tensor").waitFor();
   });
 
   await t.test(

@@ -51,7 +51,12 @@ pub(super) struct DemoArgs {
 impl DemoArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let mut settings = self.naming.settings()?;
-        settings.display_name.get_or_insert_with(|| format!("Demo: {} simulated ranks", self.ranks));
+        let ranks = if self.ranks == 1 {
+            "1 simulated rank".to_owned()
+        } else {
+            format!("{} simulated ranks", self.ranks)
+        };
+        settings.display_name.get_or_insert_with(|| format!("Demo: {ranks}"));
         let simulation = Simulation {
             ranks: self.ranks,
             events_per_rank: self.events,
