@@ -199,11 +199,11 @@ debian_wasm() {
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker"
 }
 
-# Prints the path of a Chromium that is installed.
-installed_chromium() {
+# Prints the path of the first of these programs that runs. Ubuntu's browsers can be scripts that only tell how to
+# install a snap.
+first_that_runs() {
     local name
-    for name in ${NPROF_CHROMIUM:-} chromium chromium-browser google-chrome google-chrome-stable; do
-        # Ubuntu's chromium-browser may be a script that only tells how to install a snap.
+    for name in "$@"; do
         if has "$name" && "$name" --version >/dev/null 2>&1; then
             command -v "$name"
             return
@@ -212,18 +212,13 @@ installed_chromium() {
     return 1
 }
 
-# Prints the path of a Firefox that is installed.
-installed_firefox() {
-    local name
-    for name in ${NPROF_FIREFOX:-} firefox-esr firefox; do
-        # Ubuntu's firefox may be a script that only tells how to install a snap.
-        if has "$name" && "$name" --version >/dev/null 2>&1; then
-            command -v "$name"
-            return
-        fi
-    done
-    return 1
+# Prints the path of a Chromium that is installed.
+installed_chromium() {
+    first_that_runs ${NPROF_CHROMIUM:+"$NPROF_CHROMIUM"} chromium chromium-browser google-chrome google-chrome-stable
 }
+
+# Prints the path of a Firefox that is installed.
+installed_firefox() { first_that_runs ${NPROF_FIREFOX:+"$NPROF_FIREFOX"} firefox-esr firefox; }
 
 # Prints the path of a Firefox that the browser tests can drive, after installing one where the distribution has it as a
 # package. Fails elsewhere: its tests are skipped then.
