@@ -1,4 +1,4 @@
-//! For tests of every crate: a sink that remembers, to look at what a reader handed over.
+//! A sink for the tests of every crate, which records what a reader passes on.
 
 use std::collections::BTreeMap;
 
@@ -9,43 +9,43 @@ use crate::model::{
     WarningKind, Warnings,
 };
 
-/// A slice as [`Recorder`] keeps it.
+/// A slice that [`Recorder`] has recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedSlice {
-    /// Where.
+    /// Track of the slice.
     pub track: TrackId,
-    /// Picoseconds since the origin.
+    /// Start in picoseconds since the profile's origin.
     pub start_ps: i64,
-    /// Picoseconds.
+    /// Duration in picoseconds.
     pub duration_ps: i64,
-    /// What it shows.
+    /// Name of the slice.
     pub name: String,
-    /// What kind of thing it is.
+    /// Form of the slice.
     pub form: Form,
     /// Field names and values, in the order given.
     pub fields: Vec<(String, OwnedValue)>,
 }
 
-/// A sample as [`Recorder`] keeps it.
+/// A sample that [`Recorder`] has recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedSample {
-    /// Which counter.
+    /// Track of the counter.
     pub track: TrackId,
-    /// Picoseconds since the origin.
+    /// Time in picoseconds since the profile's origin.
     pub time_ps: i64,
-    /// The value from then on.
+    /// Value from this time on.
     pub value: f64,
-    /// Field names and values.
+    /// Field names and values, in the order given.
     pub fields: Vec<(String, OwnedValue)>,
 }
 
-/// Remembers everything that it is told, in order.
+/// Records all calls, in order.
 #[derive(Debug, Default)]
 pub struct Recorder {
     names: Names,
     /// All tables.
     pub tables: Vec<TableSpec>,
-    /// All fields, with their tables.
+    /// All fields, each with its table.
     pub fields: Vec<(TableId, FieldSpec)>,
     /// All tracks.
     pub tracks: Vec<TrackSpec>,
@@ -59,16 +59,16 @@ pub struct Recorder {
     pub links: Vec<(SliceKey, SliceKey, String)>,
     /// Flow points.
     pub flow_points: Vec<FlowPoint>,
-    /// What is known of the rank.
+    /// Last description of the rank.
     pub rank: RankInfo,
     templates: Templates,
     warnings: Warnings,
-    /// Start and duration of the last row of each track that comes in order.
+    /// Start and duration of the last row of each track that promised to come in order.
     promised: BTreeMap<TrackId, Option<(i64, i64)>>,
 }
 
 impl Recorder {
-    /// The text of a number.
+    /// Text of a number.
     #[must_use]
     pub fn text(&self, name: NameId) -> &str {
         self.names.text(name)
@@ -80,14 +80,14 @@ impl Recorder {
         self.warnings.iter().collect()
     }
 
-    /// A track's name with those of its groups before it: `process/thread`.
+    /// Name of a track, after the names of its groups: `process/thread`.
     #[must_use]
     pub fn path(&self, track: TrackId) -> String {
         let spec = &self.tracks[track.0 as usize];
         spec.parent.map_or_else(|| spec.name.clone(), |parent| format!("{}/{}", self.path(parent), spec.name))
     }
 
-    /// The slices of the table with this name.
+    /// Slices of the table with this name.
     pub fn slices_of(&self, table: &str) -> impl Iterator<Item = &RecordedSlice> {
         self.slices.iter().filter(move |slice| match self.tracks[slice.track.0 as usize].kind {
             TrackKind::Slices(id, _) => self.tables[usize::from(id.0)].name == table,
@@ -95,7 +95,7 @@ impl Recorder {
         })
     }
 
-    /// The rows of the side table with this name.
+    /// Rows of the side table with this name.
     pub fn rows_of(&self, table: &str) -> impl Iterator<Item = &Vec<(String, OwnedValue)>> {
         self.rows
             .iter()
@@ -103,7 +103,7 @@ impl Recorder {
             .map(|(_, row)| row)
     }
 
-    /// Holds a reader to what it promised of a track.
+    /// Checks that a row keeps the promised order of its track.
     fn check_order(&mut self, track: TrackId, start_ps: i64, duration_ps: i64) -> Result<()> {
         let Some(last) = self.promised.get_mut(&track) else { return Ok(()) };
         let before = last.replace((start_ps, duration_ps));

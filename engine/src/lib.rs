@@ -1,12 +1,12 @@
-//! The nprof store and everything that is computed on it.
+//! The nprof store, and all computations on it.
 //!
-//! Pure: bytes in, values out. No files, threads, clocks, randomness, colours or pixels, so that the server and the
-//! page run the same code. The one exception is [`native`], behind a feature of that name, which brings files and
-//! memory maps to the server.
+//! Pure: bytes in, values out. No files, threads, clocks, randomness, colours or pixels, so that
+//! the server and the page run the same code. The one exception is [`native`], behind a feature of
+//! that name: files and memory maps for the server.
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
-//! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] < [`tile`] < [`ingest`] < [`query`] <
-//! [`metrics`] < [`vendor`] < [`wire`] < [`native`].
+//! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] <
+//! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`vendor`] < [`wire`] < [`native`].
 
 #![warn(missing_docs)]
 

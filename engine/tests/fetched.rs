@@ -1,4 +1,4 @@
-//! A segment that is elsewhere: how much of it a reader fetches.
+//! A remote segment: the number of bytes that a reader fetches.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -18,7 +18,7 @@ use nprof_engine::wire::answer;
 const TRACKS: i64 = 3;
 const PERIOD_PS: i64 = 1_000;
 
-/// A file elsewhere, and the lengths that were asked for.
+/// A remote file, and the lengths that were requested.
 #[derive(Debug)]
 struct Host {
     bytes: Vec<u8>,
@@ -27,7 +27,7 @@ struct Host {
 }
 
 impl Host {
-    /// A segment of this host, whose last bytes are here.
+    /// A segment on this host, whose last `end` bytes are already here.
     fn segment(bytes: Vec<u8>, end: usize) -> Segment<Fetched<Self>> {
         let (len, end) = (bytes.len() as u64, bytes[bytes.len() - end..].to_vec());
         let host = Self { bytes, asked: Mutex::default(), is_gone: AtomicBool::new(false) };
@@ -49,7 +49,7 @@ impl Fetch for Host {
     }
 }
 
-/// Slices on three tracks by turns, each with a text of its own, and a counter.
+/// Slices on three tracks in turn, each with a text of its own, and a counter.
 fn build(rows: i64) -> Vec<u8> {
     let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();

@@ -1,5 +1,5 @@
-//! What a page needs to know before its first picture: where the rank works, and how its names are
-//! told apart.
+//! Facts that a page needs before its first picture: the active span of the rank, and the slots
+//! that tell its names apart.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -47,7 +47,7 @@ fn the_stretch_with_the_most_work_is_found_between_waits() {
     let work = [("Tensor", "MATMUL", 970_000, 10_000), ("Vector", "ADD", 985_000, 7_000)];
     let instant = ("Events", "mark", 0, 0);
     check_active(&[set_up, wait, work[0], work[1], instant], Some((970_000, 992_000)));
-    // The same in rows so many that the tile brings cells: to the width of a cell.
+    // The same with so many rows that the tile holds cells: exact to the width of a cell.
     let many: Vec<_> = (0..2_000).map(|at| ("Tensor", "MATMUL", 970_000 + at * 10, 9)).collect();
     let found = active_span(&rank(&[&[set_up, wait], &many[..]].concat())).unwrap().unwrap();
     assert!((969_000..=970_000).contains(&found.start.0), "{found:?}");
@@ -80,7 +80,7 @@ fn names_have_one_number_over_all_ranks_whatever_their_order() {
     assert_eq!(of, slots(&[two, one]));
     let kinds: Vec<&str> = of.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["matmul", "copy.", "reduce", "load"]);
-    // All stand beside each other somewhere.
+    // All names are neighbours somewhere.
     let numbers: std::collections::BTreeSet<u8> = of.iter().map(|(_, slot)| *slot).collect();
     assert_eq!(numbers.len(), 4);
     assert!(numbers.iter().all(|slot| *slot < 8), "few names have the numbers that differ most");

@@ -1,4 +1,5 @@
-//! Steps from slice to slice: the nearest one is found, and steps up and down reach every track.
+//! Steps from slice to slice. A step finds the nearest slice, and steps up and down reach every
+//! track.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -23,11 +24,11 @@ struct Stage {
     host: TrackId,
 }
 
-/// Slices as track, start and duration.
+/// Builds a stage from slices: track, start and duration.
 fn stage(slices: &[(usize, i64, i64)]) -> Stage {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
-    // Small groups make many blocks.
+    // Small groups give many blocks.
     let options = BuildOptions { group_bytes: 2_000, ..BuildOptions::default() };
     let mut builder = Builder::new(&scratch, &mut bytes, options).unwrap();
     let spec = |name: &str, kind| TableSpec {
@@ -75,8 +76,8 @@ impl Stage {
     }
 }
 
-/// How far a slice is from the one that a step leaves; 0 where it covers its start or starts within
-/// it.
+/// Distance of a slice from the start of the slice that a step leaves. 0 if the slice covers that
+/// start or starts within the slice that the step leaves.
 fn distance(from: &SliceAt, to: &SliceAt) -> i64 {
     let moment = from.slice.start_ps;
     if to.slice.start_ps < moment {
@@ -111,7 +112,7 @@ fn tracks_below_closed_groups_are_passed_over() {
     let stage = stage(&[(0, 0, 10), (1, 0, 10), (2, 0, 10), (3, 0, 10)]);
     let first = stage.all(0)[0];
     assert_eq!(stage.step(&first, Direction::Down, &[stage.host]).unwrap().track, stage.tracks[1]);
-    // Out of a group that was closed after the selection.
+    // Steps out of a group that was closed after the selection.
     assert_eq!(stage.step(&first, Direction::Down, &[stage.engines]).unwrap().track, stage.tracks[2]);
     assert_eq!(stage.step(&stage.all(1)[0], Direction::Down, &[stage.host]), None);
     assert_eq!(stage.step(&stage.all(2)[0], Direction::Up, &[stage.engines]), None);
@@ -133,7 +134,7 @@ fn slices() -> impl Strategy<Value = Vec<(usize, i64, i64)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The result of a step up or down is as near as the nearest that a look at all slices finds.
+    /// The result of a step up or down is as near as the nearest slice that a full scan finds.
     #[test]
     fn the_nearest_slice_is_found(given in slices(), pick in any::<prop::sample::Index>()) {
         let stage = stage(&given);

@@ -1,5 +1,5 @@
-//! Tracks of few rows, whose columns are encoded together: what goes in comes out, in a small segment and beside a track of
-//! many rows, and damage is found.
+//! Tracks of few rows, whose columns are encoded together. Rows come back as they went in, in a
+//! small segment and beside a track of many rows. Damage is found.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -21,14 +21,14 @@ use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
 use proptest::prelude::*;
 
-/// A slice of the model that the segment is compared with.
+/// A slice of the model against which the segment is compared.
 #[derive(Debug, Clone)]
 struct Given {
     start_ps: i64,
     duration_ps: i64,
     name: u8,
     size: Option<u32>,
-    /// Stands for the rate of size and duration.
+    /// A value other than the rate of size and duration.
     rate: Option<f64>,
     text: Option<String>,
 }
@@ -53,7 +53,7 @@ fn given() -> impl Strategy<Value = Given> {
         })
 }
 
-/// The rate of a row: of its size, or another number.
+/// Rate of a row: from its size, or another number.
 fn rate_of(given: &Given) -> Option<f64> {
     given.rate.or_else(|| Some(rate(given.size?.into(), given.duration_ps)))
 }
@@ -62,11 +62,12 @@ fn table(name: &str, kind: TableKind) -> TableSpec {
     TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() }
 }
 
-/// Few rows for each track, every other one with calls, and `others` rows of another track in their midst.
+/// Few rows for each track, every other one with calls. `others` rows of another track stand among
+/// them.
 struct Plan<'a> {
     tracks: &'a [Vec<Given>],
     others: i64,
-    /// Bytes of texts in the dictionary: of few, others are stored in place.
+    /// Bytes of texts in the dictionary. If they are few, other texts are stored in place.
     dictionary_bytes: usize,
 }
 
@@ -167,7 +168,7 @@ fn found(segment: &Segment<Vec<u8>>, track: TrackId) -> Vec<Row> {
 
 fn plans() -> impl Strategy<Value = (Vec<Vec<Given>>, i64, usize)> {
     let tracks = prop::collection::vec(prop::collection::vec(given(), 0..40), 1..30);
-    // None, too many to be packed with, too many for a small segment.
+    // No other rows, too many for a pack, too many for a small segment.
     (tracks, prop::sample::select(vec![0_i64, 1_500, 9_000]), prop::sample::select(vec![40_usize, 1 << 20]))
 }
 
@@ -250,7 +251,7 @@ fn tracks_of_one_row_cost_few_bytes_and_blocks() {
     let rows = segment.table("rows").unwrap();
     let blocks = segment.blocks(rows).unwrap();
     assert_eq!((blocks.len(), blocks.packs()), (2_000, 1));
-    // Two rows each: a slice and a sample, at a time of its own.
+    // Two rows for each track: a slice and a sample, at a time of its own.
     let bytes = segment.file_len();
     assert!(bytes < 2_000 * 16, "{bytes} bytes");
 }
@@ -265,7 +266,7 @@ fn rates_are_not_stored_but_come_out() {
         segment.footer().columns[rates].bytes
     };
     assert!(rates(&tracks) <= 3, "coding and the column of sizes");
-    // The next float is no rate: all are stored.
+    // The next float is not the rate, so all values are stored.
     tracks[50][0].rate = Some(rate_of(&tracks[50][0]).unwrap().next_up());
     assert!(rates(&tracks) > 50);
     let segment = Plan { tracks: &tracks, others: 0, dictionary_bytes: 1 << 20 }.build();

@@ -1,5 +1,5 @@
-//! Tracks that repeat themselves: what their programs foretell comes back as it went in, whether the rows came in order or
-//! had to be sorted, and statistics from totals equal those of the rows.
+//! Tracks that repeat themselves. Predicted columns come back as they went in, whether the rows
+//! came in order or had to be sorted. Statistics from totals equal those of the rows.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -24,19 +24,19 @@ struct Executed {
     opcode: String,
     pc: i64,
     operands: String,
-    /// Only instructions at every third counter have one.
+    /// Only instructions at every third counter have a size.
     bytes: Option<i64>,
 }
 
-/// Numbers without order (splitmix64).
+/// Pseudo-random numbers (splitmix64).
 fn noise(seed: u64, at: u64) -> i64 {
     let z = (seed ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ((z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 40).cast_signed()
 }
 
-/// A loop of `body` instructions that is executed until there are `count`; its second half is other code. Now and then
-/// one lasts long and overlaps those that follow.
+/// A loop of `body` instructions, executed until there are `count`. The second half is other code.
+/// Now and then an instruction lasts long and overlaps the next ones.
 fn program(seed: u64, count: u64, body: u64) -> Vec<Executed> {
     let mut end_ps = -500_000;
     (0..count)
@@ -141,7 +141,7 @@ const SMALL_GROUPS: BuildOptions =
 fn check(executed: &[Executed], options: BuildOptions) {
     let promised = build(executed, Order::Promised, options).unwrap();
     assert!(read(&promised) == executed, "rows that came in order");
-    // From the back to the front: each row has to be sorted.
+    // In reverse order, so that every row has to be sorted.
     let mut shuffled = executed.to_vec();
     shuffled.reverse();
     let sorted = build(&shuffled, Order::Sorted, options).unwrap();
@@ -156,7 +156,7 @@ fn check(executed: &[Executed], options: BuildOptions) {
 fn what_programs_foretell_comes_back() {
     check(&program(1, 9_000, 37), BuildOptions::default());
     check(&program(2, 30_000, 211), SMALL_GROUPS);
-    // More than one group, whatever the options.
+    // More than one group at any options.
     check(&program(3, 140_000, 60), BuildOptions::default());
 }
 
@@ -209,7 +209,8 @@ fn a_column_that_its_program_foretells_takes_next_to_nothing() {
 fn statistics_from_totals_are_those_of_the_rows() {
     let mut executed = program(5, 20_000, 50);
     check_statistics(&executed, BuildOptions::default());
-    // Some last until after the next block, others over several, across groups too.
+    // Some instructions last until after the next block, others over several blocks, also across
+    // groups.
     let until = |at: usize| executed[(at + 4_500).min(executed.len() - 1)].start_ps;
     let long: Vec<(usize, i64)> = (1_000..executed.len()).step_by(1_900).map(|at| (at, until(at))).collect();
     for (at, end_ps) in long {
@@ -242,7 +243,7 @@ fn check_statistics(executed: &[Executed], options: BuildOptions) {
             let of = || executed.iter().filter(inside).filter(|one| one.opcode == text);
             let time = |one: &Executed| span.overlap_ps(one.start_ps, one.start_ps + one.duration_ps);
             assert_eq!(name.total_ps, of().map(time).sum::<i64>().cast_unsigned(), "{text}");
-            // Instructions that run at the same time call nothing.
+            // Instructions that run at the same time do not call each other.
             assert_eq!((name.union_ps, name.self_ps), (name.total_ps, name.total_ps), "{text}");
             let longest = of().map(|one| one.duration_ps).max().unwrap();
             assert_eq!(name.longest_ps, longest.cast_unsigned());
@@ -260,7 +261,7 @@ fn search_finds_texts_with_and_without_postings() {
             |one: &&Executed| one.operands.contains(needle) || one.opcode.to_lowercase().contains(needle);
         let pattern = Pattern::text(needle);
         let found = segment.search(&pattern, HitPage::first(3), Work::IN_PLACE).unwrap();
-        // Again, with what was seen, and by several at once.
+        // The same search with kept codes, and on several threads.
         assert_eq!(
             segment.search(&pattern, HitPage::first(3), Work::on(&AllCores)).unwrap(),
             found,
@@ -313,7 +314,7 @@ fn a_broken_promise_of_order_is_refused() {
 
 #[test]
 fn a_damaged_program_is_found() {
-    // More rows than a small segment has, whose programs are covered by the footer's checksum.
+    // Too many rows for a small segment, in which the footer's checksum covers the programs.
     let segment = build(&program(8, 9_000, 20), Order::Promised, BuildOptions::default()).unwrap();
     let piece = segment.footer().tracks[0].program;
     let range = piece.offset as usize..piece.offset as usize + piece.len as usize;
@@ -323,14 +324,14 @@ fn a_damaged_program_is_found() {
         bytes[at] ^= 1;
         let damaged = Segment::open(bytes).unwrap();
         assert!(matches!(damaged.program(TRACK), Err(Error::Corrupt { what: "program", .. })));
-        // What the program does not foretell is readable still.
+        // Parts that do not depend on the program stay readable.
         assert!(damaged.text(nprof_engine::model::NameId(0)).is_ok());
     }
 }
 
 #[test]
 fn starts_without_their_program_are_refused() {
-    // Steady steps and lengths of no order: starts are foretold from starts, and need no durations.
+    // Steady steps and random durations: starts are predicted from starts, without durations.
     let mut executed = program(11, 9_000, 20);
     let mut start_ps = 0;
     for (at, one) in (0..).zip(&mut executed) {

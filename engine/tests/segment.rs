@@ -1,5 +1,5 @@
-//! Laws of a whole segment: what goes in comes out, indexes find what a scan finds, tiles are aggregates of slices,
-//! damage is found.
+//! Laws of a whole segment. Rows come back as they went in. Indexes find what a scan finds. Tiles
+//! are aggregates of slices. Damage is found.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -20,7 +20,7 @@ use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 use nprof_engine::wire::{answer, detail::FieldContent, selection::NameTotal};
 use proptest::prelude::*;
 
-/// A slice of the model that the segment is compared with.
+/// A slice of the model against which the segment is compared.
 #[derive(Debug, Clone)]
 struct Given {
     track: usize,
@@ -54,13 +54,13 @@ fn table(name: &str, kind: TableKind) -> TableSpec {
     TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() }
 }
 
-/// The name with this number; one of them is of waits.
+/// Name with this number; number 1 is the name of a wait.
 fn name_of(number: u8) -> String {
     format!("OP_{number}{}", if number == 1 { "_WAIT" } else { "" })
 }
 
-/// Builds a segment: three slice tracks, a counter with the starts of the first, a side table; each slice is linked to
-/// the one given before it.
+/// Builds a segment: three slice tracks, a counter with the starts of the first, and a side table.
+/// Each slice is linked to the one given before it.
 fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
@@ -108,7 +108,7 @@ fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
     bytes
 }
 
-/// Spills at every few rows and stores most texts in place: the paths that large traces take.
+/// Spills every few rows and stores most texts in place, as large traces do.
 const TIGHT: BuildOptions =
     BuildOptions { sort_bytes: 4_000, dictionary_bytes: 60, group_bytes: 2_000, reader_bytes: 0 };
 
@@ -120,7 +120,7 @@ fn ids(segment: &Segment<Vec<u8>>) -> Vec<TrackId> {
     segment.slice_tracks(None)
 }
 
-/// Union times of calls are those of a walk along their track; all others are totals.
+/// Union times of calls equal those of a walk along their track. All other union times are totals.
 fn check_times(inside: &[&Given], window: Interval, of: NameTotal) -> Result<(), TestCaseError> {
     let of_name = |given: &&&Given| of.name.starts_with(&format!("OP_{}", given.name));
     let (mut union_ps, mut until) = (0, i64::MIN);
@@ -261,7 +261,7 @@ proptest! {
         let mut bytes = build(&slices, TIGHT);
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
-        // Reading everything must meet the damage, wherever it is.
+        // Reading all pieces must find the damage, wherever it is.
         prop_assert!(read_all(bytes).is_err(), "bit {} of byte {} was flipped and nobody noticed", bit, at);
     }
 }
@@ -272,7 +272,7 @@ fn a_stored_tile_is_the_aggregate_of_its_slices() {
         .map(|at| Given {
             track: 0,
             start_ps: at * 50_000 + at * at % 40_009,
-            // Most fit before the next one, some last over cells, a few over tiles.
+            // Most slices end before the next one; some last over cells, a few over tiles.
             duration_ps: (at * at % 9_973) * if at % 997 == 0 { 3_000 } else { 1 + at % 7 },
             name: (at * at % 11 % 5) as u8,
             size: None,
@@ -422,7 +422,7 @@ fn the_ends_of_time_are_within_reach() {
         text: None,
     };
     let mut slices = vec![at(-far, 5), at(far - 7, 7), at(-far, i64::MAX), at(i64::MIN, 3), at(i64::MAX, 0)];
-    // Enough for a pyramid over all of time.
+    // Enough slices for a pyramid over the whole range of times.
     slices.extend((0..9_000).map(|step| at(-far + step * (far / 4_600), 1)));
     let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
     let all = segment.selection(&ids(&segment), Interval::new(-far, far), Work::IN_PLACE).unwrap();
@@ -449,7 +449,7 @@ fn rows_that_have_left_wait_no_more() {
     }
     builder.finish().unwrap();
     let segment = Segment::open(bytes).unwrap();
-    // Were they counted for longer, there would soon be a block for each row.
+    // If values counted for longer, there would soon be a block for each row.
     let blocks = segment.blocks_of(rate).unwrap().len();
     assert!(blocks < samples as usize / 1000, "{blocks} blocks");
 }

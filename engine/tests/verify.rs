@@ -1,4 +1,4 @@
-//! Damage anywhere in a segment is found and named, and what is not damaged stays readable.
+//! Damage anywhere in a segment is found and named. Undamaged parts stay readable.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -16,10 +16,11 @@ use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId, cut};
 use nprof_engine::wire::answer;
 
-/// Instructions that repeat with small deviations, so that their track has a program.
+/// Number of instructions, which repeat with small deviations, so that their track has a program.
 const ROWS: u32 = 20_000;
 
-/// A segment with every kind of part: a program, totals, pyramids of slices and of a counter, postings, arrows, texts.
+/// A segment with every kind of part: a program, totals, pyramids of slices and of a counter,
+/// postings, arrows, texts.
 fn built() -> Vec<u8> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
@@ -114,7 +115,7 @@ fn a_whole_segment_is_checked_to_the_last_byte() {
         kinds
     });
     assert_eq!(kinds.len(), 12, "the segment has every kind of part: {kinds:?}");
-    // Header, trailer and the packed footer are the rest.
+    // The rest is header, trailer and the packed footer.
     let first = parts.first().unwrap().0.start;
     let gaps = parts.windows(2).map(|pair| pair[1].0.start - pair[0].0.end).sum::<u64>();
     assert_eq!((first, gaps), (16, 0), "every byte between header and footer belongs to a part");
@@ -125,7 +126,7 @@ fn a_flipped_byte_is_reported_by_the_name_of_its_part() {
     let whole = built();
     let parts = parts(&Segment::open(whole.clone()).unwrap());
     for (at, (bytes, part)) in parts.iter().enumerate() {
-        // The first, a middle and the last byte, by turns.
+        // The first, a middle and the last byte, in turn.
         let flipped = match at % 3 {
             0 => bytes.start,
             1 => bytes.start + (bytes.end - bytes.start) / 2,
@@ -134,7 +135,7 @@ fn a_flipped_byte_is_reported_by_the_name_of_its_part() {
         let segment = Segment::open(with_flipped(&whole, flipped)).unwrap();
         let (damaged, _) = findings(&segment);
         assert_eq!(damaged, [(*part, bytes.start)], "byte {flipped}");
-        // The same name as an answer's error gives.
+        // The name is the same as for an answer's error.
         let error = Error::Corrupt { what: "", offset: bytes.start };
         assert_eq!(segment.name_of(error), Some(segment.part_name(*part)));
     }
@@ -193,9 +194,9 @@ fn what_is_not_damaged_stays_readable() {
     assert_eq!((name.table.as_deref(), name.number), (Some("instruction"), Some(blocks.end - 1)));
     assert!(name.column.is_some(), "{name:?}");
 
-    // A row of another block of the same track, as it is in the whole segment.
+    // A row of another block of the same track is as in the intact segment.
     assert_eq!(answer::slice(&damaged, 3).unwrap(), answer::slice(&segment, 3).unwrap());
-    // A tile of another track.
+    // So is a tile of another track.
     let other = *tracks.last().unwrap();
     assert_ne!(other, tracks[0]);
     let start = segment.footer().tracks[other.0 as usize].start_ps;

@@ -10,7 +10,7 @@ use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
 
 const STEP_PS: i64 = 700_001;
-/// Rows at the beginning with more time between them.
+/// Number of rows at the beginning that have more time between them.
 const SPARSE_ROWS: i64 = 150_000;
 /// Cells of a view that is 1,000 pixels wide.
 const VIEW_CELLS: f64 = 1_000.0;
@@ -19,7 +19,8 @@ fn start_of(row: i64) -> i64 {
     row * STEP_PS + row.min(SPARSE_ROWS) * STEP_PS * 3
 }
 
-/// A track of slices and a counter with as many rows each, and another track of slices, which begins late.
+/// A track of slices and a counter with as many rows each, and another track of slices, which
+/// begins late.
 fn built(rows: i64) -> Segment<Vec<u8>> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
@@ -37,7 +38,7 @@ fn built(rows: i64) -> Segment<Vec<u8>> {
     sink.in_order(counter).unwrap();
     for row in 0..rows {
         let name = sink.name(["MATMUL", "LDWEIGHTS", "ACTIVATE"][row as usize % 3]).unwrap();
-        // The first rows have more time between them, so that they tell less of the others.
+        // The first rows have more time between them, so that they predict the others less well.
         let (start_ps, duration_ps) = (start_of(row), 1_000 + row * 37 % 600_000);
         let slice = |track, start_ps| SliceRecord {
             track,
@@ -82,8 +83,8 @@ fn check(rows: i64) {
     }
 }
 
-/// From where a cell of the view holds eight rows, over the end of the first group of rows, to where the pyramid's own
-/// finest level is finer than the view.
+/// At the fewest rows, a cell of the view holds eight rows. At the most, the pyramid's finest level
+/// is finer than the view. The end of the first group of rows is in between.
 #[test]
 fn a_view_of_the_whole_reads_no_rows() {
     for rows in [17_000, 40_000, 100_000, 131_072, 140_000, 260_000, 300_000, 400_000] {

@@ -1,6 +1,6 @@
 //! A checked little-endian cursor, and its writing counterpart.
 //!
-//! Every length that is read is compared with the bytes that are there before anything is allocated.
+//! Every length that is read is compared with the remaining bytes before anything is allocated.
 
 use super::{Error, Result};
 
@@ -12,25 +12,26 @@ const VARINT_MAX_LEN: usize = 10;
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where `bytes` begins in the file, for messages.
+    /// Offset of `bytes` in the file, for messages.
     base: u64,
     what: &'static str,
 }
 
 impl<'a> Cursor<'a> {
-    /// Over `bytes`, which begin at `base` in the file and hold the part named `what`.
+    /// Creates a cursor over `bytes`, which begin at `base` in the file. `what` names their part of
+    /// the file.
     #[must_use]
     pub fn new(bytes: &'a [u8], base: u64, what: &'static str) -> Self {
         Self { bytes, at: 0, base, what }
     }
 
-    /// How many bytes are left.
+    /// Number of bytes that are left.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// The error for bytes at the cursor that contradict the format.
+    /// Error for bytes at the cursor that contradict the format.
     #[must_use]
     pub fn corrupt(&self) -> Error {
         Error::Corrupt { what: self.what, offset: self.base + self.at as u64 }
@@ -39,7 +40,7 @@ impl<'a> Cursor<'a> {
     /// The next `len` bytes.
     ///
     /// # Errors
-    /// `Truncated` where there are fewer.
+    /// `Truncated` if there are fewer.
     #[inline]
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let rest = &self.bytes[self.at..];
@@ -58,7 +59,7 @@ impl<'a> Cursor<'a> {
         Ok(array)
     }
 
-    /// One byte.
+    /// Reads one byte.
     ///
     /// # Errors
     /// `Truncated` at the end.
@@ -67,7 +68,7 @@ impl<'a> Cursor<'a> {
         Ok(self.array::<1>()?[0])
     }
 
-    /// Two bytes.
+    /// Reads two bytes.
     ///
     /// # Errors
     /// `Truncated` at the end.
@@ -76,7 +77,7 @@ impl<'a> Cursor<'a> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
-    /// Four bytes.
+    /// Reads four bytes.
     ///
     /// # Errors
     /// `Truncated` at the end.
@@ -85,7 +86,7 @@ impl<'a> Cursor<'a> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    /// Eight bytes.
+    /// Reads eight bytes.
     ///
     /// # Errors
     /// `Truncated` at the end.
@@ -94,13 +95,13 @@ impl<'a> Cursor<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// A base-128 varint.
+    /// Reads a base-128 varint.
     ///
     /// # Errors
-    /// `Truncated` at the end, `Corrupt` where it does not fit 64 bits.
+    /// `Truncated` at the end, `Corrupt` if the number does not fit 64 bits.
     #[inline]
     pub fn varint(&mut self) -> Result<u64> {
-        // Most are small.
+        // Most varints take one byte.
         if let Some(&byte) = self.bytes.get(self.at).filter(|&&byte| byte < 0x80) {
             self.at += 1;
             return Ok(u64::from(byte));
@@ -124,28 +125,28 @@ impl<'a> Cursor<'a> {
         Err(self.corrupt())
     }
 
-    /// A varint that must fit 32 bits.
+    /// Reads a varint that must fit 32 bits.
     ///
     /// # Errors
-    /// As [`Cursor::varint`].
+    /// Same as [`Cursor::varint`]; `Corrupt` if the number does not fit 32 bits.
     #[inline]
     pub fn varint_u32(&mut self) -> Result<u32> {
         u32::try_from(self.varint()?).map_err(|_| self.corrupt())
     }
 
-    /// A signed varint (zigzag).
+    /// Reads a signed varint (zigzag).
     ///
     /// # Errors
-    /// As [`Cursor::varint`].
+    /// Same as [`Cursor::varint`].
     pub fn signed(&mut self) -> Result<i64> {
         Ok(unzigzag(self.varint()?))
     }
 
-    /// A count of items that take at least `min_len` bytes each: checked against the bytes that are left, so that it
-    /// is safe to allocate for. `min_len` 0 counts as 1.
+    /// Reads a count of items that take at least `min_len` bytes each. The count is checked against
+    /// the remaining bytes, so that allocating for it is safe. `min_len` 0 counts as 1.
     ///
     /// # Errors
-    /// As [`Cursor::varint`]; `Truncated` where the items cannot all be there.
+    /// Same as [`Cursor::varint`]; `Truncated` if the remaining bytes cannot hold the items.
     pub fn count(&mut self, min_len: usize) -> Result<usize> {
         let count = self.varint()?;
         let needed = count.saturating_mul(min_len.max(1) as u64);
@@ -158,19 +159,19 @@ impl<'a> Cursor<'a> {
         usize::try_from(count).map_err(|_| self.corrupt())
     }
 
-    /// A length-prefixed run of bytes.
+    /// Reads a length-prefixed run of bytes.
     ///
     /// # Errors
-    /// As [`Cursor::count`].
+    /// Same as [`Cursor::count`].
     pub fn bytes(&mut self) -> Result<&'a [u8]> {
         let len = self.count(1)?;
         self.take(len)
     }
 
-    /// Length-prefixed UTF-8.
+    /// Reads length-prefixed UTF-8.
     ///
     /// # Errors
-    /// As [`Cursor::count`]; `Corrupt` where it is no UTF-8.
+    /// Same as [`Cursor::count`]; `Corrupt` if the bytes are not UTF-8.
     pub fn text(&mut self) -> Result<&'a str> {
         let bytes = self.bytes()?;
         std::str::from_utf8(bytes).map_err(|_| self.corrupt())
@@ -179,21 +180,21 @@ impl<'a> Cursor<'a> {
     /// Asserts that everything has been read.
     ///
     /// # Errors
-    /// `Corrupt` where bytes are left.
+    /// `Corrupt` if bytes are left.
     pub fn finish(&self) -> Result<()> {
         if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt()) }
     }
 }
 
-/// Appends what [`Cursor`] reads.
+/// Appends the values that [`Cursor`] reads.
 pub trait Put {
-    /// A base-128 varint.
+    /// Appends a base-128 varint.
     fn put_varint(&mut self, value: u64);
-    /// A signed varint (zigzag).
+    /// Appends a signed varint (zigzag).
     fn put_signed(&mut self, value: i64);
-    /// A length-prefixed run of bytes.
+    /// Appends a length-prefixed run of bytes.
     fn put_bytes(&mut self, bytes: &[u8]);
-    /// Length-prefixed UTF-8.
+    /// Appends length-prefixed UTF-8.
     fn put_text(&mut self, text: &str) {
         self.put_bytes(text.as_bytes());
     }
@@ -219,7 +220,7 @@ impl Put for Vec<u8> {
     }
 }
 
-/// Small magnitudes to small numbers: 0, -1, 1, -2 … become 0, 1, 2, 3 …
+/// Maps small magnitudes to small numbers: 0, -1, 1, -2 … become 0, 1, 2, 3 …
 #[must_use]
 #[expect(clippy::cast_sign_loss, reason = "the bits are what is wanted")]
 pub fn zigzag(value: i64) -> u64 {

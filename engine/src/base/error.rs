@@ -1,53 +1,55 @@
-//! The engine's errors, sorted by who has to act.
+//! Errors of the engine, sorted by who has to act.
 
 use std::fmt;
 
-/// Places in the annex, the last part of a segment's footer, are told apart from places in the file by this bit.
+/// Flag of an offset in the annex, the last part of a segment's footer. An offset in the file has
+/// this bit clear.
 pub const ANNEX: u64 = 1 << 63;
 
-/// Shorthand for results of this crate.
+/// Result with an error of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why the engine could not answer.
+/// Reason why the engine gives no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Error {
     /// The bytes contradict the format: the file is damaged.
     Corrupt {
         /// The part of the file, as `docs/format.md` names it.
         what: &'static str,
-        /// Where in the file, in bytes; from [`ANNEX`] on, where in the annex.
+        /// Offset in the file, in bytes; from [`ANNEX`] on, offset in the annex.
         offset: u64,
     },
-    /// Parts that are intact contradict each other: the file was made so.
+    /// Intact parts contradict each other: the writer of the file was wrong.
     Inconsistent {
-        /// What does not fit.
+        /// Name of the contradiction.
         what: &'static str,
     },
-    /// The bytes end early: the file was cut off.
+    /// The bytes end early: the file was cut.
     Truncated {
         /// Bytes that the reader expected.
         needed: u64,
-        /// Bytes that are there.
+        /// Bytes that are present.
         available: u64,
     },
-    /// Written by a newer nprof: upgrade. Or by one from before the first release: ingest the trace again.
+    /// The file's version is not supported. If it is newer, upgrade nprof. If it is from before the
+    /// first release, ingest the trace again.
     UnsupportedVersion {
-        /// The version in the file.
+        /// Version in the file.
         found: u16,
-        /// The newest version this program reads.
+        /// Newest version that this program reads.
         newest: u16,
     },
-    /// Scratch space, an output or a file elsewhere refused: the disk is full, or the network is gone.
-    /// The implementor keeps the cause.
+    /// Scratch space, an output or a remote file failed: the disk is full, for example, or the
+    /// network is down. The implementor keeps the cause.
     Storage {
-        /// What was tried.
+        /// Operation that failed.
         what: &'static str,
     },
-    /// Nobody waits for the answer any more.
+    /// The caller does not want the answer any more.
     Cancelled,
-    /// The caller's own mistake, or an answer that does not exist.
+    /// The caller made a mistake, or asked for an answer that does not exist.
     Invalid {
-        /// What is wrong.
+        /// Description of the mistake.
         what: &'static str,
     },
 }

@@ -1,22 +1,23 @@
-//! Profile ids: `n_<40 hex>` for one rank, `p_<40 hex>` for several, a hash of the inputs.
+//! Profile ids: `n_<40 hex>` for one rank, `p_<40 hex>` for several. The digits are a hash of the
+//! inputs.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Error;
 
-/// Bytes of the hash; 20, so that the text is 40 hexadecimal digits as in neuron-profile's own ids.
+/// Bytes of the hash. 20 bytes give 40 hexadecimal digits, as in neuron-profile's own ids.
 pub const HASH_LEN: usize = 20;
 
-/// The identity of a profile. The same inputs give the same id.
+/// Identity of a profile. The same inputs give the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProfileId {
-    /// Whether the profile has more than one rank: `p_` instead of `n_`.
+    /// Number of ranks, for the prefix: `n_` or `p_`.
     ranks: RankCount,
     hash: [u8; HASH_LEN],
 }
 
-/// One rank or several: the first letter of the id.
+/// Whether a profile has one rank or several: the first letter of the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RankCount {
     /// `n_…`
@@ -26,7 +27,7 @@ pub enum RankCount {
 }
 
 impl ProfileId {
-    /// From the hash of the inputs.
+    /// Creates an id from the hash of the inputs.
     #[must_use]
     pub fn new(ranks: RankCount, hash: [u8; HASH_LEN]) -> Self {
         Self { ranks, hash }

@@ -1,4 +1,4 @@
-//! What every layer needs: time, ids, checked bytes, errors.
+//! Basics that every layer needs: time, ids, checked bytes, errors.
 
 pub mod bytes;
 pub mod checksum;

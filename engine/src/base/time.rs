@@ -1,7 +1,9 @@
 //! Time in picoseconds.
 //!
-//! Accelerator clocks tick at 0.4–1.8 ns: whole nanoseconds would round a 5 ns instruction by percents. An `i64` of
-//! picoseconds spans ±106 days, of which ±53 are used so that any two may be subtracted, around the profile's origin, whose wall clock is kept beside it in Unix nanoseconds.
+//! Accelerator clocks tick at 0.4–1.8 ns, so whole nanoseconds would round a 5 ns instruction by
+//! percents. Times count from the profile's origin. The wall clock of the origin is kept
+//! separately, in Unix nanoseconds. An `i64` of picoseconds spans ±106 days. Only ±53 days are
+//! used, so that any two times can be subtracted.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,12 +15,12 @@ pub const PS_PER_US: i64 = 1_000_000;
 /// Picoseconds in a second.
 pub const PS_PER_S: i64 = 1_000_000_000_000;
 
-/// A moment: picoseconds since the profile's origin; may be negative.
+/// A time in picoseconds since the profile's origin; can be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(pub i64);
 
 impl Time {
-    /// The whole nanosecond that this moment lies in (rounds down, also below zero).
+    /// The whole nanosecond that contains this time. Rounds down, also below zero.
     #[must_use]
     pub fn floor_ns(self) -> i64 {
         self.0.div_euclid(PS_PER_NS)
@@ -28,26 +30,27 @@ impl Time {
 /// A half-open span of time `[start, end)`; `start <= end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Interval {
-    /// First moment inside.
+    /// First time inside.
     pub start: Time,
-    /// First moment after.
+    /// First time after.
     pub end: Time,
 }
 
 impl Interval {
-    /// From picoseconds; an end before the start becomes an empty interval at the start.
+    /// Creates an interval from picoseconds. If the end is before the start, the interval is empty
+    /// and lies at the start.
     #[must_use]
     pub fn new(start_ps: i64, end_ps: i64) -> Self {
         Self { start: Time(start_ps), end: Time(end_ps.max(start_ps)) }
     }
 
-    /// The shortest span that has both inside.
+    /// The shortest interval that contains both.
     #[must_use]
     pub fn cover(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// What both have inside; empty where they do not meet.
+    /// The part that lies in both intervals; empty if they do not overlap.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         Self::new(self.start.0.max(other.start.0), self.end.0.min(other.end.0))
@@ -59,13 +62,14 @@ impl Interval {
         self.end.0 - self.start.0
     }
 
-    /// Whether a slice `[start, end)` shows in this window. An empty slice counts where it stands.
+    /// Whether a slice `[start, end)` shows in this window. An empty slice shows if its start is
+    /// inside.
     #[must_use]
     pub fn overlaps(self, start_ps: i64, end_ps: i64) -> bool {
         start_ps < self.end.0 && (end_ps > self.start.0 || (start_ps == end_ps && start_ps >= self.start.0))
     }
 
-    /// Which of the slices with these starts, which ascend, and durations show in this window, as runs of positions.
+    /// Slices that show in this window, as runs of positions. The starts are ascending.
     #[must_use]
     pub fn runs_of(self, starts_ps: &[i64], durations_ps: &[i64]) -> Vec<Range<usize>> {
         let first_inside = starts_ps.partition_point(|&start| start < self.start.0);
@@ -86,14 +90,14 @@ impl Interval {
         runs
     }
 
-    /// How much of `[start, end)` lies inside, in picoseconds.
+    /// Length of the part of `[start, end)` that lies inside, in picoseconds.
     #[must_use]
     pub fn overlap_ps(self, start_ps: i64, end_ps: i64) -> i64 {
         (end_ps.min(self.end.0) - start_ps.max(self.start.0)).max(0)
     }
 }
 
-/// The time that slices cover together, which come in the order of their starts.
+/// Total time that slices cover. Slices come in the order of their starts.
 #[derive(Debug, Clone, Copy)]
 pub struct Covered {
     until_ps: i64,
@@ -101,24 +105,24 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// Counts from a moment on: what comes before is covered by others, or not asked for.
+    /// Creates a total that ignores all time before `start_ps`.
     #[must_use]
     pub fn after(start_ps: i64) -> Self {
         Self { until_ps: start_ps, total_ps: 0 }
     }
 
-    /// Takes the next slice.
+    /// Adds the next slice.
     pub fn add(&mut self, start_ps: i64, end_ps: i64) {
         self.add_known(end_ps.saturating_sub(start_ps.max(self.until_ps)).max(0).unsigned_abs(), end_ps);
     }
 
-    /// Takes the next slices, of which is known how much they add and where the last of them ends.
+    /// Adds the next slices. `added_ps` is the time that they add, `end_ps` the end of the last.
     pub fn add_known(&mut self, added_ps: u64, end_ps: i64) {
         self.total_ps += added_ps;
         self.until_ps = self.until_ps.max(end_ps);
     }
 
-    /// In picoseconds.
+    /// Covered time in picoseconds.
     #[must_use]
     pub fn total_ps(&self) -> u64 {
         self.total_ps

@@ -1,4 +1,4 @@
-//! One column's values in one block: who is present, and the values of those.
+//! Values of one column in one block: which rows have one, and the values.
 
 use std::ops::Range;
 
@@ -7,24 +7,24 @@ use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::codec::{self, Decoder, Encoder, Texts};
 
-/// How a column's values are stored. A field has one column for each type that occurs in it.
+/// Type of a column's stored values. A field has one column for each type that occurs in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColumnType {
     /// Signed integers.
     Int,
-    /// Unsigned integers, as the `i64` with the same bits.
+    /// Unsigned integers, stored as the `i64` with the same bits.
     Uint,
-    /// Floats, to the bit.
+    /// Floats, kept to the bit.
     Float,
     /// 0 or 1.
     Bool,
     /// Numbers of texts in the dictionary.
     Text,
-    /// Texts that are stored in place, because the dictionary was full.
+    /// Texts stored in place, because the dictionary was full.
     LongText,
     /// Numbers of JSON texts in the dictionary.
     Json,
-    /// JSON texts that are stored in place.
+    /// JSON texts stored in place.
     LongJson,
 }
 
@@ -41,7 +41,7 @@ impl ColumnType {
         Self::LongJson,
     ];
 
-    /// For people.
+    /// Title for people.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl ColumnType {
         }
     }
 
-    /// Whether its integers are numbers of texts in the dictionary.
+    /// Whether the values are numbers of texts in the dictionary.
     #[must_use]
     pub fn is_code(self) -> bool {
         matches!(self, Self::Text | Self::Json)
@@ -77,33 +77,37 @@ pub enum BlockValues {
 /// A decoded block of a column.
 #[derive(Debug)]
 pub struct BlockColumn {
-    /// For each row the position of its value plus one, 0 where it has none; `None` where all rows have one.
+    /// For each row, the position of its value plus one, or 0 if it has none. `None` if all rows
+    /// have a value.
     slots: Option<Vec<u16>>,
     values: BlockValues,
-    /// The row that the first slot or value is of.
+    /// Row of the first slot or value.
     first: usize,
 }
 
-/// How a block is coded, by its first byte (`docs/format.md`, Column block).
+/// Coding of a block, from its first byte (`docs/format.md`, Column block).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     /// The values of all rows.
     All,
     /// A presence mask, and the values of the rows that have one.
     Masked,
-    /// Differences from what the track's program foretells for each row's code.
+    /// Differences from the values that the track's program predicts for each row's code.
     Foretold,
     /// Codes of the track's program: the first, and differences from the usual successor.
     Codes,
-    /// Starts: differences from the end of the row before and the gap that the program foretells, if there is one.
+    /// Starts: differences from the end of the row before plus the gap that the program predicts,
+    /// if there is one.
     AfterEnd,
-    /// Starts: differences from the start of the row before and the step that the program foretells.
+    /// Starts: differences from the start of the row before plus the step that the program
+    /// predicts.
     AfterStart,
-    /// Floats: for the rows that have a size, in a column of integers that is named, the [`rate`] of size and duration.
+    /// Floats: the [`rate`] of size and duration, for the rows that have a size. The block names
+    /// the column of integers that holds the sizes.
     Rate,
 }
 
-/// Bytes a second, as devices' tools calculate it: in floats of 32 bits, 0 where there is no time.
+/// Bytes a second, as devices' tools calculate it: in floats of 32 bits; 0 if the duration is zero.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "the rounding is part of the definition")]
 pub fn rate(size_bytes: i64, duration_ps: i64) -> f64 {
@@ -117,7 +121,7 @@ impl Coding {
     pub const ALL: [Self; 7] =
         [Self::All, Self::Masked, Self::Foretold, Self::Codes, Self::AfterEnd, Self::AfterStart, Self::Rate];
 
-    /// Its code.
+    /// Code of this coding.
     #[must_use]
     pub fn code(self) -> u8 {
         Self::ALL.iter().position(|&one| one == self).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
@@ -131,11 +135,12 @@ pub enum ValuesRef<'a> {
     Ints(&'a [i64]),
     /// Floats.
     Floats(&'a [f64]),
-    /// Some of these texts.
+    /// A range of these texts.
     Texts(&'a Texts, usize, usize),
 }
 
-/// Encodes a block by itself: the values of the rows that are set in `present`, an entry a row, or of all rows.
+/// Encodes a block by itself: the values of the rows that are set in `present` (an entry a row), or
+/// of all rows.
 ///
 /// The block of a column in which no row has a value is not written at all.
 pub fn encode_block(
@@ -161,28 +166,29 @@ pub fn encode_block(
 }
 
 impl BlockColumn {
-    /// Of rows that all have a value.
+    /// Creates a column in which all rows have a value.
     #[must_use]
     pub fn full(values: BlockValues) -> Self {
         Self { slots: None, values, first: 0 }
     }
 
-    /// Of the rows that are set in `present`; as many values as those.
+    /// Creates a column in which the rows set in `present` have a value; `values` must hold one for
+    /// each.
     #[must_use]
     pub fn sparse(present: &[bool], values: BlockValues) -> Self {
         Self { slots: Some(slots_of(present)), values, first: 0 }
     }
 
-    /// The same values, of as many rows from `first` on.
+    /// Returns the same values, with `first` as the number of the first row.
     #[must_use]
     pub fn from_row(self, first: usize) -> Self {
         Self { first, ..self }
     }
 
-    /// Decodes a block of `rows` rows that is coded by itself and lies at `offset` of the file.
+    /// Decodes a block of `rows` rows that is coded by itself and begins at `offset` of the file.
     ///
     /// # Errors
-    /// Where the bytes are damaged, or the block is coded by something else.
+    /// If the bytes are damaged, or the block depends on another column or a program.
     pub fn decode(
         bytes: &[u8],
         rows: usize,
@@ -224,7 +230,7 @@ impl BlockColumn {
         Ok(Self { slots, values, first: 0 })
     }
 
-    /// The column of some of its rows alone; `None` where none of them has a value.
+    /// The part of the column for these rows, or `None` if none of them has a value.
     #[must_use]
     pub fn part(&self, rows: Range<usize>) -> Option<Self> {
         let span = self.span(rows.clone());
@@ -245,7 +251,8 @@ impl BlockColumn {
         Some(Self { slots, values, first: 0 })
     }
 
-    /// The [`rate`] of each size here and the duration of its row; `None` where these are no sizes, or of other rows.
+    /// The [`rate`] of each size and its row's duration. `None` if the values are not sizes, or the
+    /// numbers of rows differ.
     #[must_use]
     pub fn rates(self, durations: &[i64]) -> Option<Self> {
         let BlockValues::Ints(sizes) = &self.values else { return None };
@@ -265,7 +272,7 @@ impl BlockColumn {
         Some(Self { values: BlockValues::Floats(rates?), ..self })
     }
 
-    /// The values of the rows that have one.
+    /// Values of the rows that have one.
     #[must_use]
     pub fn values(&self) -> &BlockValues {
         &self.values
@@ -277,7 +284,8 @@ impl BlockColumn {
         self.slots.is_none()
     }
 
-    /// Where in [`BlockColumn::values`] the value of this row of the block is, which must be one that was asked for.
+    /// Position in [`BlockColumn::values`] of this row's value. The row must be among those that
+    /// were decoded.
     #[must_use]
     pub fn slot(&self, row: usize) -> Option<usize> {
         let row = row.checked_sub(self.first)?;
@@ -287,7 +295,8 @@ impl BlockColumn {
         }
     }
 
-    /// Where in [`BlockColumn::values`] the values of these rows are, which must be among those asked for.
+    /// Positions in [`BlockColumn::values`] of these rows' values. The rows must be among those
+    /// that were decoded.
     #[must_use]
     pub fn span(&self, rows: Range<usize>) -> Range<usize> {
         if self.slots.is_none() {
@@ -298,10 +307,10 @@ impl BlockColumn {
         start.zip(end).map_or(0..0, |(start, end)| start..end + 1)
     }
 
-    /// All values as integers of a column in which every row has one.
+    /// All values as integers, for a column in which every row has one.
     ///
     /// # Errors
-    /// `Corrupt` where it is no such column.
+    /// `Corrupt` for any other column.
     pub fn into_full_ints(self, offset: u64) -> Result<Vec<i64>> {
         match (self.slots, self.values) {
             (None, BlockValues::Ints(values)) => Ok(values),
@@ -309,7 +318,7 @@ impl BlockColumn {
         }
     }
 
-    /// All values as floats of a column in which every row has one.
+    /// All values as floats, for a column in which every row has one; `None` for any other column.
     #[must_use]
     pub fn into_full_floats(self) -> Option<Vec<f64>> {
         match (self.slots, self.values) {
@@ -319,18 +328,18 @@ impl BlockColumn {
     }
 }
 
-/// Reads how a block is coded.
+/// Reads the coding of a block.
 ///
 /// # Errors
-/// Where the bytes are damaged.
+/// If the bytes are damaged.
 pub fn coding(cursor: &mut Cursor<'_>) -> Result<Coding> {
     Coding::ALL.get(usize::from(cursor.u8()?)).copied().ok_or_else(|| cursor.corrupt())
 }
 
-/// How a block is coded, and its encoded values, behind a presence mask or a first code.
+/// Coding and encoded values of a block, which follow a presence mask or a first code.
 ///
 /// # Errors
-/// Where the bytes are damaged.
+/// If the bytes are damaged.
 pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<(Coding, &[u8])> {
     let mut cursor = Cursor::new(bytes, offset, "column block");
     let coding = coding(&mut cursor)?;
@@ -346,7 +355,7 @@ pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<(Coding, &[u8])> {
     Ok((coding, cursor.take(cursor.remaining())?))
 }
 
-/// [`ROWS`] fits 16 bits, so a slot does.
+/// A slot fits 16 bits, because [`ROWS`] does.
 const _: () = assert!(ROWS < u16::MAX as usize);
 
 fn slots_of(present: &[bool]) -> Vec<u16> {

@@ -1,10 +1,10 @@
-//! Long lists of integers in directories: chunks that the codecs can take.
+//! Long lists of integers in directories, split into chunks that the codecs can take.
 
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::codec::{self, Decoder, Encoder};
 
-/// Values of a chunk; all but the last are full.
+/// Values of a chunk; all chunks but the last are full.
 const CHUNK: usize = 1 << 14;
 const _: () = assert!(CHUNK <= codec::MAX_VALUES, "a chunk is one codec call");
 
@@ -13,7 +13,7 @@ pub fn put_ints(values: &[i64], out: &mut Vec<u8>) {
     put_ints_with(values, &mut Encoder::default(), out);
 }
 
-/// As [`put_ints`], with working memory that many short lists share.
+/// Same as [`put_ints`], with working memory that many short lists share.
 pub fn put_ints_with(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     out.put_varint(values.len() as u64);
     values.chunks(CHUNK).for_each(|chunk| put_chunk(chunk, encoder, out));
@@ -25,7 +25,8 @@ fn put_chunk(chunk: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     out.put_bytes(&encoded);
 }
 
-/// A list that is encoded while it grows: it takes its encoded bytes and those of one chunk of values.
+/// A list that is encoded while it grows. It takes its encoded bytes and one chunk of values in
+/// memory.
 #[derive(Debug, Default)]
 pub struct ListWriter {
     len: u64,
@@ -34,7 +35,7 @@ pub struct ListWriter {
 }
 
 impl ListWriter {
-    /// How many values.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.len
     }
@@ -49,7 +50,7 @@ impl ListWriter {
         }
     }
 
-    /// Appends the list, as [`put_ints`] does.
+    /// Appends the list in the layout of [`put_ints`].
     pub fn put(self, out: &mut Vec<u8>) {
         out.put_varint(self.len);
         out.extend_from_slice(&self.encoded);
@@ -59,18 +60,19 @@ impl ListWriter {
     }
 }
 
-/// Reads a list. Memory grows as chunks prove to be there, never by the stated length.
+/// Reads a list. Memory grows with the chunks that are present, never by the stated length.
 ///
 /// # Errors
-/// Where the bytes are damaged.
+/// If the bytes are damaged.
 pub fn read_ints(cursor: &mut Cursor<'_>) -> Result<Vec<i64>> {
     read_ints_with(cursor, &mut Decoder::default())
 }
 
-/// As [`read_ints`], with working memory that many short lists share: making it costs more than decoding one.
+/// Same as [`read_ints`], with working memory that many short lists share. Making that memory costs
+/// more than decoding one list.
 ///
 /// # Errors
-/// As [`read_ints`].
+/// Same as [`read_ints`].
 pub fn read_ints_with(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<Vec<i64>> {
     let mut left = usize::try_from(cursor.varint()?).map_err(|_| cursor.corrupt())?;
     let mut values = Vec::new();
@@ -88,18 +90,18 @@ pub fn read_ints_with(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<
     Ok(values)
 }
 
-/// Reads a list that must have this many entries.
+/// Reads a list that must have `len` entries.
 ///
 /// # Errors
-/// Where the bytes are damaged or the length differs.
+/// If the bytes are damaged or the length differs.
 pub fn read_ints_of(cursor: &mut Cursor<'_>, len: usize) -> Result<Vec<i64>> {
     read_ints_of_with(cursor, len, &mut Decoder::default())
 }
 
-/// As [`read_ints_of`], with working memory that many short lists share.
+/// Same as [`read_ints_of`], with working memory that many short lists share.
 ///
 /// # Errors
-/// As [`read_ints_of`].
+/// Same as [`read_ints_of`].
 pub fn read_ints_of_with(cursor: &mut Cursor<'_>, len: usize, decoder: &mut Decoder) -> Result<Vec<i64>> {
     let values = read_ints_with(cursor, decoder)?;
     if values.len() == len { Ok(values) } else { Err(cursor.corrupt()) }

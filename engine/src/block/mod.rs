@@ -1,7 +1,7 @@
-//! Blocks: the run of a column that is encoded together.
+//! Blocks: the runs of a column that are encoded together.
 //!
-//! Invariant: a block holds rows of one track only, at most [`ROWS`] of them. Small blocks of neighbouring tracks are
-//! encoded together, as a pack; a pack's columns carry a zone map.
+//! Invariant: a block holds rows of one track only, at most [`ROWS`] of them. Small blocks of
+//! neighbouring tracks are encoded together, as a pack. The columns of a pack carry a zone map.
 
 mod column;
 pub mod list;
@@ -12,5 +12,6 @@ pub use column::{
 };
 pub use zone::ZoneMap;
 
-/// Most rows of a block. Two blocks answer a window of 2,000 rows; 16 KiB of `i64` stay in the first-level cache.
+/// Most rows of a block. Two blocks answer a window of 2,000 rows. 16 KiB of `i64` stay in the
+/// first-level cache.
 pub const ROWS: usize = 2048;

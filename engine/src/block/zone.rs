@@ -1,29 +1,30 @@
-//! Zone maps: smallest and largest value of a block, so that a question can skip it without decoding.
+//! Zone maps: smallest and largest value of a block, so that a query can skip the block without
+//! decoding it.
 
-/// The range of a block's values. Codes of texts have none: their order means nothing.
+/// Range of a block's values. Codes of texts have none, because their order means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum ZoneMap {
-    /// Nothing is known.
+    /// The range is unknown.
     #[default]
     None,
     /// Integers.
     Ints {
-        /// Smallest.
+        /// Smallest value.
         min: i64,
-        /// Largest.
+        /// Largest value.
         max: i64,
     },
-    /// Floats, NaN left out.
+    /// Floats, without NaN.
     Floats {
-        /// Smallest.
+        /// Smallest value.
         min: f64,
-        /// Largest.
+        /// Largest value.
         max: f64,
     },
 }
 
 impl ZoneMap {
-    /// Of integers.
+    /// Range of integers.
     #[must_use]
     pub fn of_ints(values: &[i64]) -> Self {
         let Some(&first) = values.first() else { return Self::None };
@@ -31,7 +32,7 @@ impl ZoneMap {
         Self::Ints { min, max }
     }
 
-    /// Of floats.
+    /// Range of floats.
     #[must_use]
     pub fn of_floats(values: &[f64]) -> Self {
         let numbers = || values.iter().copied().filter(|v| !v.is_nan());

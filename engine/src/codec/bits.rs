@@ -1,21 +1,22 @@
 //! Fixed-width bit packing.
 //!
-//! Value `i` of width `w` takes the bits `i·w .. (i + 1)·w` of one little-endian stream: bit `b` is bit `b % 8` of byte
-//! `b / 8`. The last byte is filled with zeros. Unpacking reads groups of eight values, which are exactly `w` bytes, by
-//! loads of 64 bits with shifts that the compiler knows.
+//! Value `i` of width `w` takes the bits `i·w .. (i + 1)·w` of one little-endian stream. Bit `b` of
+//! the stream is bit `b % 8` of byte `b / 8`. The last byte is padded with zeros. Unpacking reads
+//! groups of eight values, which are exactly `w` bytes, by loads of 64 bits and shifts by
+//! compile-time constants.
 
 use super::MAX_VALUES;
 
-/// Values in a group: the smallest run that begins and ends on a byte at every width.
+/// Values in a group: the fewest that begin and end on a byte boundary at every width.
 const GROUP: usize = 8;
-/// Bytes beyond its own that the last load of a group touches.
+/// Bytes that the last load of a group reads beyond the group.
 const OVERREAD: usize = size_of::<u64>();
 /// The widest value.
 pub const MAX_WIDTH: u8 = 64;
 
 const _: () = assert!(MAX_VALUES.checked_mul(MAX_WIDTH as usize).is_some(), "bit positions fit usize");
 
-/// The fewest bits that hold every number up to `max`.
+/// Fewest bits that hold every number up to `max`.
 pub fn width_of(max: u64) -> u8 {
     (u64::BITS - max.leading_zeros()) as u8
 }
@@ -25,7 +26,7 @@ pub fn packed_len(count: usize, width: u8) -> usize {
     (count * usize::from(width)).div_ceil(8)
 }
 
-/// Appends the low `width` bits of each value; the bits above must be zero.
+/// Appends the low `width` bits of each value. The bits above must be zero.
 pub fn pack(values: impl Iterator<Item = u64>, width: u8, out: &mut Vec<u8>) {
     let width = u32::from(width);
     if width == 0 {
@@ -40,14 +41,15 @@ pub fn pack(values: impl Iterator<Item = u64>, width: u8, out: &mut Vec<u8>) {
         if filled >= u64::BITS {
             out.extend_from_slice(&word.to_le_bytes());
             filled -= u64::BITS;
-            // What did not fit: nothing where the value ended on the word's edge.
+            // The rest of the value: 0 if the value ended at the word's end.
             word = value.checked_shr(width - filled).unwrap_or(0);
         }
     }
     out.extend_from_slice(&word.to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
-/// Fills `out` from `packed`, which must hold exactly [`packed_len`] bytes, at a width of at most [`MAX_WIDTH`].
+/// Fills `out` from `packed`, which must hold exactly [`packed_len`] bytes. The width is at most
+/// [`MAX_WIDTH`].
 pub fn unpack(packed: &[u8], width: u8, out: &mut [i64]) {
     debug_assert_eq!(packed.len(), packed_len(out.len(), width));
     if width == 0 {
@@ -55,7 +57,8 @@ pub fn unpack(packed: &[u8], width: u8, out: &mut [i64]) {
         return;
     }
     let unpack_groups = UNPACK_GROUPS[usize::from(width)];
-    // A group's loads end up to OVERREAD bytes beyond it, so the last groups read a padded copy.
+    // A group's loads reach up to OVERREAD bytes beyond the group, so the last groups read a padded
+    // copy.
     let width = usize::from(width);
     let inside = (packed.len().saturating_sub(OVERREAD) / width).min(out.len() / GROUP);
     let (head, tail) = out.split_at_mut(inside * GROUP);
@@ -68,7 +71,8 @@ pub fn unpack(packed: &[u8], width: u8, out: &mut [i64]) {
     tail.copy_from_slice(&values[..tail.len()]);
 }
 
-/// Most values that are left for the padded copy: less than `width + OVERREAD` bytes, which at width 1 is 72 values.
+/// Most values of the padded copy. It has less than `width + OVERREAD` bytes, which at width 1 is
+/// 72 values.
 const TAIL_MAX: usize = (1 + OVERREAD) * GROUP;
 
 fn unpack_groups<const WIDTH: usize>(packed: &[u8], out: &mut [i64]) {

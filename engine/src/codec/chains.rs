@@ -1,11 +1,14 @@
-//! Interleaved runs of consecutive numbers: codes of texts that were numbered by first use. A loop that goes around again
-//! uses them in the same order, here and there interrupted by texts that belong to another loop or are new.
+//! Interleaved sequences of consecutive numbers: codes of texts that were numbered by first use. A
+//! repeated loop uses its texts in the same order, here and there interrupted by texts of another
+//! loop or by new ones.
 //!
-//! A few chains are followed, each a number that is due next. A value that is due, or a few steps beyond, is stored as
-//! which chain and how many steps; any other by itself, and it begins a chain in place of the one that was used longest
-//! ago. Layout: the varint number and the varint length of the values stored by themselves, these (each a signed varint,
-//! the distance from the one before), then one zstd frame of a byte a row: chain + 4 · steps, 255 for a value stored by
-//! itself.
+//! The codec follows a few chains. Each chain has a due number, one more than its last value. A
+//! value that is due, or a few steps beyond, is stored as the chain and the number of steps. Any
+//! other value is stored by itself, and replaces the chain that was used longest ago.
+//!
+//! Layout: the varint number and the varint length of the values stored by themselves, then these
+//! values (each a signed varint, the distance from the one before). One zstd frame of a byte a row
+//! follows. The byte is chain + 4 · steps, or 255 for a value stored by itself.
 
 use super::int::{Decode, Trial};
 use super::stats::Stats;
@@ -16,16 +19,16 @@ use crate::base::bytes::{Cursor, Put};
 pub struct Chains;
 
 const CHAINS: usize = 4;
-/// Steps beyond the number that is due.
+/// Most steps beyond the due number.
 const MAX_STEPS: i64 = 60;
 const ALONE: u8 = u8::MAX;
 const _: () = assert!(CHAINS * (MAX_STEPS as usize + 1) < ALONE as usize, "a row is a byte");
-/// Worth trying where one row in this many continues the one before.
+/// The codec is tried if at least one row in this many is one more than the row before.
 const SUCCESSION_SHARE: usize = 8;
-/// And given up where more than one row in this many stands alone.
+/// The codec is given up if more than one row in this many is stored by itself.
 const ALONE_SHARE: usize = 4;
 
-/// What is due next, and when each chain was last used.
+/// Due number of each chain, and the row after its last use.
 struct Followed {
     due: [i64; CHAINS],
     used: [usize; CHAINS],
@@ -36,7 +39,7 @@ impl Followed {
         Self { due: [i64::MIN; CHAINS], used: [0; CHAINS] }
     }
 
-    /// The chain with the fewest steps to the value.
+    /// The chain with the fewest steps to the value, and the steps.
     fn nearest(&self, value: i64) -> Option<(usize, i64)> {
         let steps = |chain: usize| value.wrapping_sub(self.due[chain]);
         let near = (0..CHAINS).filter(|&chain| (0..=MAX_STEPS).contains(&steps(chain)));
@@ -118,9 +121,9 @@ impl Decode for Chains {
     }
 }
 
-/// About the bits that these values take as chains.
+/// Estimated bits that these values take as chains.
 pub fn bits(values: impl Iterator<Item = i64>) -> usize {
-    /// What zstd makes of a row that follows a chain, and what a value by itself takes.
+    /// Estimated bits of a row that follows a chain, after zstd, and of a value stored by itself.
     const ROW_BITS: usize = 1;
     const ALONE_BITS: usize = 24;
     let mut followed = Followed::new();

@@ -1,4 +1,4 @@
-//! The check that every codec must pass, over the same table of shapes.
+//! Checks that every codec must pass, over the same table of shapes.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::stats::Stats;
 use super::*;
 use crate::base::bytes::{Cursor, zigzag};
 
-/// A fixed sequence of numbers without order (splitmix64).
+/// A fixed sequence of pseudo-random numbers (splitmix64).
 fn noise(seed: u64) -> impl Iterator<Item = u64> {
     (1..).map(move |i: u64| {
         let z = (seed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -18,18 +18,18 @@ fn noise(seed: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Numbers without order of `width` bits, read as signed.
+/// Pseudo-random numbers of `width` bits, read as signed.
 fn random(width: u8, count: usize) -> Vec<i64> {
     let ones = u64::MAX.checked_shr(64 - u32::from(width)).unwrap_or(0);
     noise(u64::from(width)).map(|number| (number & ones).cast_signed()).take(count).collect()
 }
 
-/// Codes of a loop that goes around again, interrupted by new ones.
+/// Codes of a repeated loop, interrupted by new ones.
 fn chains(count: i64) -> Vec<i64> {
     (0..count).map(|i| if i % 7 == 3 { 100_000 + i / 7 } else { 500 + i % 100 }).collect()
 }
 
-/// What columns look like: a name and the values.
+/// Shapes of columns: a name and the values.
 fn shapes() -> Vec<(String, Vec<i64>)> {
     let loops = |count: i64| (0..count).map(|i| (i % 37) * (i % 37) * 1001).collect::<Vec<_>>();
     let mut times: Vec<i64> = random(12, 700)
@@ -83,7 +83,8 @@ fn shapes() -> Vec<(String, Vec<i64>)> {
     shapes
 }
 
-/// Every cut and every change of one byte: an answer of the right length or an error.
+/// Decodes every truncation and every change of one byte: the result is an answer of the right
+/// length or an error.
 #[track_caller]
 fn check_hostile<T>(
     name: &str,
@@ -101,7 +102,8 @@ fn check_hostile<T>(
         answers_or_fails(&bytes[..keep], "cut", keep);
     }
     let mut changed = bytes.to_vec();
-    // Every bit of the first bytes, where the sizes stand; a few values of each byte after them.
+    // Every bit of the first 64 bytes, which hold the sizes; one bit of each byte after
+    // them. Also a few fixed values of each byte.
     for at in 0..bytes.len() {
         let bits = if at < 64 { 0..8 } else { at % 8..at % 8 + 1 };
         let values = bits.map(|bit| bytes[at] ^ 1 << bit).chain([0, 0x7f, 0x80, 0xff]);
@@ -122,7 +124,7 @@ fn decoded_ints(bytes: &[u8], count: usize) -> Result<Vec<i64>> {
     Ok(values)
 }
 
-/// Longer columns have no other kinds of bytes, only more of them.
+/// Most values of a hostile test. Longer columns have no other kinds of bytes, only more.
 const HOSTILE_MAX: usize = 700;
 
 #[track_caller]
@@ -178,12 +180,12 @@ fn every_trial_keeps_every_shape_it_takes() {
     }
 }
 
-/// Varints of the values as they are, and the id: what needs no codec at all.
+/// Length of the values as varints, plus the id: the size without any codec.
 fn varint_form_len(values: &[i64]) -> usize {
     1 + values.iter().map(|value| varint_len(zigzag(*value))).sum::<usize>()
 }
 
-/// Two varints of ten bytes and a width: the most that a codec spends besides the values.
+/// Most bytes of a codec besides the values: two varints of ten bytes, and a width.
 const HEADER_MAX: usize = 21;
 
 #[track_caller]
@@ -359,7 +361,7 @@ fn texts_of_every_form() {
 
 #[test]
 fn texts_that_claim_more_than_a_block_holds_are_refused() {
-    // One text of 2^28 bytes repeated by front coding: sixteen bytes that would be 2^44.
+    // One text of 2^28 bytes, repeated by front coding: sixteen bytes that would decode to 2^44.
     let mut bytes = vec![TEXTS + 2];
     for length in [MAX_TEXT_BYTES as i64, 0] {
         let mut column = Vec::new();
@@ -414,11 +416,11 @@ fn a_frame_is_as_long_as_it_states() {
     let mut empty = Vec::new();
     compress(&[], &mut empty);
     assert_eq!(decompress(&empty, 0), Ok(vec![]));
-    // A header that states 2^32 bytes, and nothing behind it.
+    // A header that states 2^32 bytes, without any content.
     assert!(decompress(&[0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 1, 0, 0, 0], usize::MAX).is_err());
 }
 
-/// Values as columns have them: noise of some width on a line, with repeats.
+/// Values like those of columns: noise of some width on a line, with repeats.
 fn columns() -> impl Strategy<Value = Vec<i64>> {
     (any::<i64>(), any::<i32>(), 0..=MAX_WIDTH, 1..5_usize, 1..2000_i64, 0..400_usize).prop_flat_map(
         |(base, slope, width, repeats, unit, count)| {

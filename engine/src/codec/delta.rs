@@ -1,7 +1,8 @@
-//! Differences between neighbours, as distances from the smallest difference, bit-packed. Nothing is spent on the sign
-//! of a difference, and an arithmetic sequence has width 0.
-//! Layout: the first value and the smallest difference (signed varints), the width (one byte), the packed distances of
-//! all values but the first. Differences and sums wrap at 64 bits.
+//! Differences between neighbours, as distances from the smallest difference, bit-packed. A
+//! difference needs no sign bit, and an arithmetic sequence has width 0.
+//!
+//! Layout: the first value and the smallest difference (signed varints), the width (one byte), the
+//! packed distances of all values but the first. Differences and sums wrap at 64 bits.
 
 use super::Decoder;
 use super::bits::{pack, packed_len};

@@ -1,6 +1,8 @@
 //! A small dictionary: the distinct values once, and a code for each row.
-//! Layout: the number of distinct values less one (one byte), the smallest (signed varint), the distance of each further
-//! one from the one before (varints, never 0), the packed codes. The width of a code is that of the largest code.
+//!
+//! Layout: the number of distinct values less one (one byte), the smallest value (signed varint),
+//! the distance of each further value from the one before (varints, never 0), the packed codes. The
+//! width of a code is that of the largest code.
 
 use super::Decoder;
 use super::bits::{pack, packed_len, width_of};
@@ -57,7 +59,7 @@ impl Decode for Dictionary {
         if out.iter().any(|code| code.cast_unsigned() >= len as u64) {
             return Err(cursor.corrupt());
         }
-        // The cast keeps a code whole: it is below DISTINCT_MAX.
+        // The cast loses nothing: a code is below DISTINCT_MAX.
         out.iter_mut().for_each(|code| *code = distinct[usize::from(*code as u8)]);
         Ok(())
     }

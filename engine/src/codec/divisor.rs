@@ -1,12 +1,13 @@
-//! A common divisor: values that are a base and multiples of one number, such as times of a clock that ticks every
-//! 714 ps. Not a codec by itself: it divides, and another codec stores the quotients.
+//! A common divisor: values that are a base plus multiples of one number, such as times of a clock
+//! that ticks every 714 ps. Not a codec by itself: another codec stores the quotients.
+//!
 //! Layout: the base (signed varint), the divisor (varint, at least 2), a whole column of quotients.
 
 use super::int::{signed_len, varint_len};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
-/// The quotients of a column that has a divisor.
+/// Quotients of a column that has a divisor.
 pub struct Quotients {
     base: i64,
     divisor: u64,
@@ -14,13 +15,14 @@ pub struct Quotients {
 }
 
 impl Quotients {
-    /// `None` where nothing beyond 1 divides the distances, or dividing saves less than the divisor takes. Zero stays zero
-    /// where the divisor allows it: what is spread around zero is stored better so.
+    /// `None` if no number above 1 divides the distances, or if dividing saves less than the
+    /// divisor takes. Zero stays zero if the divisor allows it, because values spread around zero
+    /// are stored shorter so.
     pub fn of(values: &[i64]) -> Option<Self> {
         let (&first, rest) = values.split_first()?;
         let step = rest.first()?.wrapping_sub(first);
         if values.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step) {
-            // Differences store it in a few bytes as it is.
+            // Differences store this column in a few bytes.
             return None;
         }
         let divisor = of_distances(rest, first);
@@ -32,7 +34,8 @@ impl Quotients {
         if saved_bits < (2 + signed_len(base) + varint_len(divisor)) * 8 {
             return None;
         }
-        // Distances from the first value, from the smallest and from zero have the same common divisor.
+        // Distances from the first value, from the smallest and from zero have the same common
+        // divisor.
         let values = if around_zero {
             values.iter().map(|value| exact.divide_signed(*value)).collect()
         } else {
@@ -57,19 +60,19 @@ pub fn header(cursor: &mut Cursor<'_>) -> Result<(i64, u64)> {
     if divisor < 2 { Err(cursor.corrupt()) } else { Ok((base, divisor)) }
 }
 
-/// Quotients back to values; wraps where the bytes lie.
+/// Multiplies quotients back to values; wraps if the bytes are wrong.
 pub fn multiply(base: i64, divisor: u64, values: &mut [i64]) {
     let divisor = divisor.cast_signed();
     values.iter_mut().for_each(|value| *value = value.wrapping_mul(divisor).wrapping_add(base));
 }
 
-/// Division that leaves no remainder, by a multiplication: the odd part of a divisor has an inverse modulo 2^64.
+/// Exact division by a multiplication: the odd part of a divisor has an inverse modulo 2^64.
 #[derive(Debug, Clone, Copy)]
 struct Exact {
     divisor: u64,
     inverse: u64,
     twos: u32,
-    /// The largest quotient.
+    /// Largest possible quotient.
     limit: u64,
 }
 
@@ -77,31 +80,32 @@ impl Exact {
     fn by(divisor: u64) -> Self {
         let twos = divisor.trailing_zeros();
         let odd = divisor >> twos;
-        // Newton's iteration doubles the bits that are right; `odd` is its own inverse in the lowest three.
+        // Newton's iteration doubles the number of correct bits. `odd` is its own inverse in the
+        // lowest three.
         let inverse = (0..5).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
         Self { divisor, inverse, twos, limit: u64::MAX / divisor }
     }
 
-    /// The quotient of a multiple; of any other number something else.
+    /// Quotient of a multiple; undefined for any other number.
     fn divide(self, multiple: u64) -> u64 {
         (multiple >> self.twos).wrapping_mul(self.inverse)
     }
 
-    /// The same of a number with its sign.
+    /// Quotient of a signed multiple.
     fn divide_signed(self, multiple: i64) -> i64 {
         (multiple >> self.twos).wrapping_mul(self.inverse.cast_signed())
     }
 
-    /// Whether the divisor divides this: a number that is no multiple comes out beyond all quotients.
+    /// Whether the divisor divides this number. Any other number comes out beyond all quotients.
     fn divides(self, number: u64) -> bool {
         number.wrapping_mul(self.inverse).rotate_right(self.twos) <= self.limit
     }
 }
 
-/// Values that are divided at once: without a branch for each.
+/// Values that are divided at once, without a branch for each.
 const DIVIDED: usize = 64;
 
-/// The greatest common divisor of the distances from `first`; 0 where all are equal.
+/// Greatest common divisor of the distances from `first`; 0 if all values are equal.
 fn of_distances(values: &[i64], first: i64) -> u64 {
     let mut exact: Option<Exact> = None;
     for chunk in values.chunks(DIVIDED) {

@@ -1,9 +1,12 @@
-//! Wide numbers by pco (Pcodec), which sorts them into ranges and codes the ranges by how often they occur.
+//! Wide numbers by pco (Pcodec), which sorts values into ranges and codes the ranges by frequency.
 //!
-//! Layout: a chunk's metadata and its single page, as the pco format 4.1 in its wrapped variant lays them out, without
-//! the two bytes of its header. Of that format only a subset is written and read: no dictionary mode and neither lookback
-//! nor convolution deltas, so that hostile bytes cannot make the decoder allocate for a dictionary (256 MB) or a window
-//! (128 MB), nor overflow in a convolution. Both choices stand in the first bits and are checked before pco sees them.
+//! Layout: a chunk's metadata and its single page, as in the wrapped variant of the pco format 4.1,
+//! without the two bytes of its header.
+//!
+//! Only a subset of that format is written and read: no dictionary mode, no lookback deltas, no
+//! convolution deltas. So hostile bytes cannot make the decoder allocate for a dictionary (256 MB)
+//! or a window (128 MB), nor overflow in a convolution. The mode and the delta encoding stand in
+//! the first bits and are checked before pco sees them.
 
 use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};
@@ -17,9 +20,10 @@ use crate::base::bytes::Cursor;
 
 pub struct Entropy;
 
-/// The format's header: major and minor version.
+/// Header of the format: major and minor version.
 const HEADER: [u8; 2] = [4, 1];
-/// Below level 8, pco's own choice: transfers' times and durations take 0.15 % more so, and less work. At level 4, 2.6 % more.
+/// Level 6, below pco's own choice of 8: times and durations of transfers take 0.15 % more bytes
+/// and less work. Level 4 takes 2.6 % more.
 const LEVEL: usize = 6;
 
 const MODE_BITS: u8 = 0x0f;
@@ -27,19 +31,20 @@ const CLASSIC: u8 = 0;
 const MULTIPLE: u8 = 1;
 const FLOAT_MULTIPLE: u8 = 2;
 const FLOAT_QUANTISED: u8 = 3;
-/// Bytes of the base that follows the mode.
+/// Bytes of the base, which follows the mode.
 const BASE_LEN: usize = size_of::<u64>();
-/// Delta encodings: none, and differences of some order.
+/// Largest delta encoding that is stored: 0 is none, 1 is differences of some order.
 const DELTA_MAX: u8 = 1;
 
 impl Trial for Entropy {
-    /// Of a byte, zstd's coder leaves as little as pco does and decodes faster: on spans of instructions and transfers no
-    /// trial below won.
+    /// On bytes, zstd's coder saves as much as pco does and decodes faster. On spans of
+    /// instructions and transfers no trial below this width won.
     fn worth_above_bits(&self) -> usize {
         9
     }
 
-    /// Its tables take some hundred bytes, and more time to read than a page of a pyramid has for all its cells.
+    /// The tables of a chunk take some hundred bytes. Reading them takes longer than a pyramid's
+    /// page can spend on all its cells.
     fn min_values(&self) -> usize {
         1024
     }
@@ -55,9 +60,10 @@ impl Decode for Entropy {
     }
 }
 
-/// A number type that is stored, with the modes that are.
+/// A number type that is stored, and the modes that are stored for it.
 pub trait Stored: Number {
-    /// Where the delta encoding's four bits stand after a mode: byte and shift. `None` for a mode that is not stored.
+    /// Byte and shift of the delta encoding's four bits after a mode. `None` for a mode that is not
+    /// stored.
     fn delta_at(mode: u8) -> Option<(usize, u32)>;
 }
 
@@ -76,14 +82,14 @@ impl Stored for f64 {
         match mode {
             CLASSIC => Some((0, 4)),
             FLOAT_MULTIPLE => Some((BASE_LEN, 4)),
-            // After a byte that says how many bits are dropped.
+            // A byte with the number of dropped bits comes before.
             FLOAT_QUANTISED => Some((1, 4)),
             _ => None,
         }
     }
 }
 
-/// Whether a chunk's metadata begin with a mode and a delta encoding that are stored.
+/// Whether a chunk's metadata begin with a stored mode and a stored delta encoding.
 fn in_subset<T: Stored>(chunk: &[u8]) -> bool {
     let delta_at = chunk.first().and_then(|first| T::delta_at(first & MODE_BITS));
     delta_at
@@ -91,9 +97,11 @@ fn in_subset<T: Stored>(chunk: &[u8]) -> bool {
         .is_some_and(|delta| delta <= DELTA_MAX)
 }
 
-/// The values, whose (ordered bits') statistics are `stats`; `None` where pco cannot or leaves the subset.
+/// Compresses the values. `stats` are the statistics of their ordered bits. `None` if pco fails or
+/// leaves the subset.
 pub fn compress<T: Stored>(values: &[T], stats: &Stats) -> Option<Vec<u8>> {
-    // Differences where they are narrower: the sampling by which pco would choose costs more than it gains.
+    // Differences are used if they are narrower. The sampling by which pco would choose costs more
+    // than it saves.
     let narrower = stats.spread() == Spread::Differences;
     let delta_spec = if narrower { DeltaSpec::TryConsecutive(1) } else { DeltaSpec::NoOp };
     let config = ChunkConfig::default().with_compression_level(LEVEL).with_delta_spec(delta_spec);
@@ -114,7 +122,7 @@ pub fn decompress<T: Stored>(mut cursor: Cursor<'_>, out: &mut [T]) -> Result<()
     decompress_chunk(chunk, out).filter(|rest| rest.is_empty()).map(|_| ()).ok_or(corrupt)
 }
 
-/// The bytes after the page, or `None` where pco finds the chunk damaged.
+/// Returns the bytes after the page, or `None` if pco finds the chunk damaged.
 fn decompress_chunk<'a, T: Stored>(chunk: &'a [u8], out: &mut [T]) -> Option<&'a [u8]> {
     let (file, _) = FileDecompressor::new(HEADER.as_slice()).ok()?;
     let (mut decompressor, page) = file.chunk_decompressor::<T, _>(chunk).ok()?;

@@ -1,8 +1,11 @@
 //! Columns of 64-bit floats, bit for bit.
 //!
-//! Forms: decimals, whose digits are integers: the number of digits after the point (one byte, 0 to 15), a column of
-//! integers `n` with value = `n` / 10^digits; ordered bits: a column of integers (see [`ordered`]); pco, as
-//! [`super::entropy`] lays it out.
+//! Forms:
+//!
+//! - Decimals: the number of digits after the point (one byte, 0 to 15), then a column of
+//!   integers `n`. A value is `n` / 10^digits.
+//! - Ordered bits: a column of integers (see [`ordered`]).
+//! - pco, with the layout of [`super::entropy`].
 
 use super::int::wins;
 use super::stats::Stats;
@@ -13,7 +16,7 @@ use crate::base::bytes::Cursor;
 const DECIMALS: u8 = FLOATS;
 const ORDERED: u8 = FLOATS + 1;
 const PCO: u8 = FLOATS + 2;
-/// By id, from [`FLOATS`] on.
+/// Names of the forms by id, from [`FLOATS`] on.
 pub const NAMES: [&str; 3] = ["decimals", "ordered bits", "pco"];
 
 /// Powers of ten that a float holds exactly (up to 10^22) and that leave digits before the point.
@@ -25,38 +28,40 @@ const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 const PCO_ABOVE_BITS: usize = 6;
 const PCO_MIN_VALUES: usize = 64;
 
-/// A float's bits as an integer that sorts as the floats do: negative ones have all bits but the sign inverted.
+/// Bits of a float as an integer that sorts as the floats do. Negative floats have all bits but the
+/// sign inverted.
 pub fn ordered(value: f64) -> i64 {
     reorder(value.to_bits().cast_signed())
 }
 
-/// Its own inverse.
+/// Reorders bits; its own inverse.
 fn reorder(bits: i64) -> i64 {
     bits ^ (((bits >> 63).cast_unsigned() >> 1).cast_signed())
 }
 
-/// The integer whose quotient by the power is exactly `value`.
+/// The integer whose quotient by the power is exactly `value`; `None` if there is none.
 fn digits_of(value: f64, power: f64) -> Option<i64> {
     let digits = (value * power).round();
     let exact = digits.abs() <= EXACT_MAX && (digits / power).to_bits() == value.to_bits();
-    // Minus zero is no integer.
+    // Minus zero is not an integer.
     (exact && (digits as i64 as f64).to_bits() == digits.to_bits()).then_some(digits as i64)
 }
 
-/// The fewest digits after the point that all values get along with, and the values as integers.
+/// Fewest digits after the point that represent all values, and the values as integers.
 fn decimals(values: &[f64]) -> Option<(u8, Vec<i64>)> {
     let mut digits = 0;
     for value in values {
         digits += POWERS[digits..].iter().position(|power| digits_of(*value, *power).is_some())?;
     }
-    // An earlier value may be exact with its own number of digits and not with more.
+    // An earlier value can be exact with fewer digits and not with more.
     let integers: Option<Vec<i64>> = values.iter().map(|value| digits_of(*value, POWERS[digits])).collect();
     Some((digits as u8, integers?))
 }
 
 pub fn encode(values: &[f64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
-    // Integers of few digits are shorter than the bits of their floats, but for special columns that pay a little more.
+    // Integers of few digits are shorter than the bits of their floats. Some special columns pay a
+    // little more.
     if let Some((digits, integers)) = decimals(values) {
         out.extend([DECIMALS, digits]);
         return encoder.ints(&integers, out);
@@ -75,7 +80,8 @@ pub fn encode(values: &[f64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     out.extend_from_slice(&best);
 }
 
-/// Whether pco gives back each bit: it promises to, and a store that loses a NaN's payload would never notice.
+/// Whether pco restores each bit. pco promises it, but a store that loses a NaN's payload would
+/// never notice.
 fn is_exact(bytes: &[u8], bits: &[i64]) -> bool {
     let mut decoded = vec![0.0; bits.len()];
     entropy::decompress(Cursor::new(bytes, 0, "float column"), &mut decoded).is_ok()

@@ -1,8 +1,8 @@
-//! Columns of 64-bit integers: which codec stores one, and the byte that says so.
+//! Columns of 64-bit integers: the choice of a codec for each, and the byte that names it.
 //!
-//! Most codecs state their size exactly from [`Stats`]; the smallest wins, the earlier in [`CODECS`] where two are equal.
-//! The entropy coders can only be tried: they are where the others stay wide, and they must win by a tenth because they
-//! decode slower.
+//! Most codecs state their size exactly from [`Stats`]. The smallest wins; of equal sizes the
+//! earlier in [`CODECS`]. The size of an entropy coder is known only by trying it. Entropy coders
+//! are tried if the other codecs stay wide. They must win by a tenth, because they decode slower.
 
 use super::bits::{MAX_WIDTH, packed_len, unpack};
 use super::chains::Chains;
@@ -21,38 +21,38 @@ use super::{Decoder, Encoder, INTS, MAX_VALUES, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put, zigzag};
 
-/// What reading a column needs of its codec. A trait of its own, so that a program that only reads
-/// holds no encoder.
+/// Decoder of one codec. It is a separate trait, so that a program that only reads contains no
+/// encoder.
 pub trait Decode: Sync {
     /// Fills `out` completely from all the bytes of `cursor`, or fails.
     fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()>;
 }
 
-/// A codec whose size follows from the statistics. None of this counts the id byte.
+/// A codec whose size follows from the statistics. Sizes do not count the id byte.
 pub trait Codec: Decode {
-    /// Exact encoded size, or `None` where these values do not fit this codec.
+    /// Exact encoded size, or `None` if these values do not fit this codec.
     fn encoded_len(&self, stats: &Stats) -> Option<usize>;
-    /// Appends the values, whose statistics are `stats` and fit.
+    /// Appends the values. `stats` are their statistics, and must fit.
     fn encode(&self, values: &[i64], stats: &Stats, out: &mut Vec<u8>);
 }
 
 /// A codec whose size is known only by encoding.
 pub trait Trial: Decode {
-    /// It is tried only where the best [`Codec`] takes more than this many bits a value.
+    /// The codec is tried only if the best [`Codec`] takes more than this many bits a value.
     fn worth_above_bits(&self) -> usize;
-    /// Fewest values for which it is tried: below, its tables outweigh what it saves.
+    /// Fewest values for which the codec is tried. Below, its tables outweigh what it saves.
     fn min_values(&self) -> usize {
         64
     }
-    /// The values, whose statistics are `stats`, or `None` where they do not fit.
+    /// Encodes the values. `stats` are their statistics. `None` if the values do not fit.
     fn attempt(&self, values: &[i64], stats: &Stats, encoder: &mut Encoder) -> Option<Vec<u8>>;
 }
 
-/// By id, from [`INTS`] on.
+/// Codecs by id, from [`INTS`] on.
 pub const CODECS: [&dyn Codec; 7] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint, &Sparse];
-/// By id, after the codecs and the divisor.
+/// Codecs by id, after [`CODECS`] and the divisor.
 pub const TRIALS: [&dyn Trial; 3] = [&Shuffle, &Chains, &Entropy];
-/// The decoders of [`CODECS`] and [`TRIALS`], by id; a divisor has none of its own.
+/// Decoders of [`CODECS`] and [`TRIALS`], by id. A divisor has no decoder of its own.
 const DECODERS: [Option<&dyn Decode>; NAMES.len()] = [
     Some(&Constant),
     Some(&Frame),
@@ -66,11 +66,11 @@ const DECODERS: [Option<&dyn Decode>; NAMES.len()] = [
     Some(&Chains),
     Some(&Entropy),
 ];
-/// The id of [`Constant`].
+/// Id of [`Constant`].
 const CONSTANT: u8 = INTS;
 const DIVISOR: u8 = INTS + CODECS.len() as u8;
 const FIRST_TRIAL: u8 = DIVISOR + 1;
-/// What [`super::codec_name`] calls them, by id.
+/// Names that [`super::codec_name`] returns, by id.
 pub const NAMES: [&str; CODECS.len() + 1 + TRIALS.len()] = [
     "constant",
     "frame of reference",
@@ -84,7 +84,7 @@ pub const NAMES: [&str; CODECS.len() + 1 + TRIALS.len()] = [
     "chains",
     "pco",
 ];
-/// The same for the quotients below a divisor.
+/// Names of the codecs of the quotients below a divisor, by id.
 const NAMES_DIVIDED: [&str; NAMES.len()] = [
     "divisor, constant",
     "divisor, frame of reference",
@@ -99,10 +99,10 @@ const NAMES_DIVIDED: [&str; NAMES.len()] = [
     "divisor, pco",
 ];
 
-/// Appends a column: the id of the smallest codec, then what it wrote.
+/// Appends a column: the id of the smallest codec, then its bytes.
 pub fn encode(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     assert!(values.len() <= MAX_VALUES, "a block holds at most MAX_VALUES values");
-    // Every other codec takes at least as many bytes for it.
+    // Every other codec takes at least as many bytes.
     if let Some(&first) = values.first()
         && are_all(values, first)
     {
@@ -120,7 +120,7 @@ pub fn encode(values: &[i64], encoder: &mut Encoder, out: &mut Vec<u8>) {
     }
 }
 
-/// The id of the codec that needs the fewest bytes, and how many.
+/// Id of the codec that needs the fewest bytes, and the number of bytes.
 fn smallest(stats: &Stats) -> (u8, usize) {
     let sizes = (INTS..).zip(CODECS).filter_map(|(id, codec)| Some((id, codec.encoded_len(stats)?)));
     sizes.min_by_key(|(_, len)| *len).expect("the frame of reference fits every column")
@@ -150,7 +150,7 @@ fn encode_undivided(values: &[i64], stats: &Stats, encoder: &mut Encoder, out: &
     }
 }
 
-/// Whether an attempt is worth its slower decoding: smaller by a tenth or more.
+/// Whether an attempt is worth its slower decoding: it must be smaller by a tenth or more.
 pub fn wins(attempt_len: usize, len: usize) -> bool {
     attempt_len * 10 <= len * 9
 }
@@ -161,7 +161,7 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder, out: &mut Vec<i
     out.clear();
     let mut cursor = Cursor::new(bytes, 0, "integer column");
     let id = cursor.u8()?;
-    // At most MAX_VALUES: a constant column of two bytes may rightly be that long.
+    // At most MAX_VALUES: a valid constant column of two bytes can be that long.
     out.resize(count, 0);
     if id != DIVISOR {
         return decode_undivided(id, cursor, decoder, out);
@@ -178,7 +178,7 @@ fn decode_undivided(id: u8, cursor: Cursor<'_>, decoder: &mut Decoder, out: &mut
     decoder_of(id).ok_or_else(|| cursor.corrupt())?.decode(cursor, out, decoder)
 }
 
-/// The names of the codecs in a column of integers.
+/// Name of the codec, or codecs, of a column of integers.
 pub fn name(bytes: &[u8]) -> Option<&'static str> {
     let mut cursor = Cursor::new(bytes, 0, "integer column");
     let index = |id: u8| id.checked_sub(INTS).map(usize::from);
@@ -189,14 +189,14 @@ pub fn name(bytes: &[u8]) -> Option<&'static str> {
     NAMES.get(index(id)?).copied()
 }
 
-/// The one value of a column whose codec says that all are the same.
+/// The single value of a column whose codec stores only one.
 pub fn constant(bytes: &[u8]) -> Option<i64> {
     let mut cursor = Cursor::new(bytes, 0, "integer column");
     let value = (cursor.u8().ok()? == CONSTANT).then(|| cursor.signed())?.ok()?;
     cursor.finish().ok().map(|()| value)
 }
 
-/// Fills `out` from as many packed bytes as it needs.
+/// Takes the packed bytes that `out` needs, and fills `out` from them.
 pub fn take_packed(cursor: &mut Cursor<'_>, width: u8, out: &mut [i64]) -> Result<()> {
     if width > MAX_WIDTH {
         return Err(cursor.corrupt());
@@ -206,12 +206,12 @@ pub fn take_packed(cursor: &mut Cursor<'_>, width: u8, out: &mut [i64]) -> Resul
     Ok(())
 }
 
-/// Bytes of a varint.
+/// Length of a varint in bytes.
 pub fn varint_len(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()).max(1).div_ceil(7) as usize
 }
 
-/// Bytes of a signed varint.
+/// Length of a signed varint in bytes.
 pub fn signed_len(value: i64) -> usize {
     varint_len(zigzag(value))
 }

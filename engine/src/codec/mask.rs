@@ -1,7 +1,11 @@
-//! Which rows of a sparse column have a value.
+//! Masks: which rows of a sparse column have a value.
 //!
-//! Forms: all alike (one byte, 0 or 1); one bit a row, the lowest bit of a byte first; run lengths: the first mark (one
-//! byte), the number of runs (varint), a column of integers of the runs' lengths, which alternate.
+//! Forms:
+//!
+//! - All alike: one byte, 0 or 1.
+//! - Bits: one bit a row, the lowest bit of a byte first.
+//! - Runs: the first mark (one byte), the number of runs (varint), a column of integers of the
+//!   runs' lengths, which alternate.
 
 use super::bits::{pack, packed_len};
 use super::{Encoder, MASKS, MAX_VALUES, check_count};
@@ -11,7 +15,7 @@ use crate::base::bytes::{Cursor, Put};
 const ALIKE: u8 = MASKS;
 const BITS: u8 = MASKS + 1;
 const RUNS: u8 = MASKS + 2;
-/// By id, from [`MASKS`] on.
+/// Names of the forms by id, from [`MASKS`] on.
 pub const NAMES: [&str; 3] = ["all alike", "bits", "runs"];
 
 pub fn encode(present: &[bool], encoder: &mut Encoder, out: &mut Vec<u8>) {

@@ -1,9 +1,12 @@
 //! Column codecs: the values of one block to bytes and back.
 //!
-//! An encoded column begins with a byte that names its codec and does not state how many values it holds: the block
-//! knows that. Encoding is deterministic. Decoding fills exactly the count asked for or fails; it allocates no more than
-//! that count, [`MAX_TEXT_BYTES`] or the stated bound needs, and no bytes make it panic. `docs/format-codecs.md` is the
-//! layout to the bit. Offsets in errors count from the first byte of the column.
+//! An encoded column begins with a byte that names its codec. The block knows the number of values;
+//! the column does not state it. Encoding is deterministic. Decoding fills exactly the requested
+//! count or fails. Decoding allocates no more than that count, [`MAX_TEXT_BYTES`] or the stated
+//! bound needs. No bytes make a decoder panic.
+//!
+//! `docs/format-codecs.md` describes the layout to the bit. Offsets in errors count from the first
+//! byte of the column.
 
 mod bits;
 mod chains;
@@ -34,21 +37,22 @@ pub use text::Texts;
 
 use crate::base::{Error, Result};
 
-/// Most values a block may hold: decoders refuse more before allocating.
+/// Most values of a block. Decoders refuse more before they allocate.
 pub const MAX_VALUES: usize = 1 << 16;
-/// Most bytes the texts of a block may hold: decoders refuse more before allocating.
+/// Most bytes of the texts of a block. Decoders refuse more before they allocate.
 pub const MAX_TEXT_BYTES: usize = 1 << 28;
 
-// The first ids of each kind of column: a column of one kind is never taken for another's.
+// First id of each kind of column. Ids differ, so that a column of one kind is never taken for
+// another's.
 const INTS: u8 = 0x10;
 const FLOATS: u8 = 0x20;
 const TEXTS: u8 = 0x30;
 const MASKS: u8 = 0x40;
 
-/// What is around an encoded column.
+/// Compression around an encoded column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Around {
-    /// Nothing: what can be compressed must be compressed.
+    /// None: the column compresses itself.
     Nothing,
     /// The frame of a small segment, which compresses all columns together.
     Frame,
@@ -84,7 +88,7 @@ impl std::fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    /// Does `work` with columns that have this around them.
+    /// Calls `work` with this encoder, for columns inside `around`.
     pub fn within<R>(&mut self, around: Around, work: impl FnOnce(&mut Self) -> R) -> R {
         let before = std::mem::replace(&mut self.around, around);
         let result = work(self);
@@ -92,34 +96,34 @@ impl Encoder {
         result
     }
 
-    /// As [`encode_ints`].
+    /// Same as [`encode_ints`].
     ///
     /// # Panics
-    /// As [`encode_ints`].
+    /// Same as [`encode_ints`].
     pub fn ints(&mut self, values: &[i64], out: &mut Vec<u8>) {
         int::encode(values, self, out);
     }
 
-    /// As [`encode_floats`].
+    /// Same as [`encode_floats`].
     ///
     /// # Panics
-    /// As [`encode_floats`].
+    /// Same as [`encode_floats`].
     pub fn floats(&mut self, values: &[f64], out: &mut Vec<u8>) {
         float::encode(values, self, out);
     }
 
-    /// As [`encode_mask`].
+    /// Same as [`encode_mask`].
     ///
     /// # Panics
-    /// As [`encode_mask`].
+    /// Same as [`encode_mask`].
     pub fn mask(&mut self, present: &[bool], out: &mut Vec<u8>) {
         mask::encode(present, self, out);
     }
 
-    /// As [`encode_texts`].
+    /// Same as [`encode_texts`].
     ///
     /// # Panics
-    /// As [`encode_texts`].
+    /// Same as [`encode_texts`].
     pub fn texts<'a>(&mut self, texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
         text::encode(texts, self, out);
     }
@@ -139,26 +143,27 @@ impl std::fmt::Debug for Decoder {
 }
 
 impl Decoder {
-    /// As [`decode_ints`].
+    /// Same as [`decode_ints`].
     ///
     /// # Errors
-    /// As [`decode_ints`].
+    /// Same as [`decode_ints`].
     pub fn ints(&mut self, bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
         int::decode(bytes, count, self, out)
     }
 
-    /// As [`decode_texts`].
+    /// Same as [`decode_texts`].
     ///
     /// # Errors
-    /// As [`decode_ints`].
+    /// Same as [`decode_ints`].
     pub fn texts(&mut self, bytes: &[u8], count: usize) -> Result<Texts> {
         text::decode(bytes, count, self)
     }
 
-    /// Replaces the content of `out` by that of the one frame that `bytes` are, which must be `len` bytes.
+    /// Replaces the content of `out` by that of `bytes`, which are one frame of `len` bytes of
+    /// content.
     ///
     /// # Errors
-    /// As [`decompress`].
+    /// Same as [`decompress`].
     pub fn unpack(&mut self, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<()> {
         self.unpacker.unpack(bytes, len, out)
     }
@@ -167,7 +172,7 @@ impl Decoder {
 /// Appends a column of integers, in the smallest form.
 ///
 /// # Panics
-/// Where there are more than [`MAX_VALUES`].
+/// If there are more than [`MAX_VALUES`] values.
 pub fn encode_ints(values: &[i64], out: &mut Vec<u8>) {
     Encoder::default().ints(values, out);
 }
@@ -175,22 +180,23 @@ pub fn encode_ints(values: &[i64], out: &mut Vec<u8>) {
 /// Replaces the content of `out` by the `count` integers that `bytes` hold.
 ///
 /// # Errors
-/// `Corrupt` or `Truncated` where `bytes` are no such column; `out` is then of no use. `Invalid` where `count` is above
-/// [`MAX_VALUES`].
+/// `Corrupt` or `Truncated` if `bytes` are not such a column; `out` is then undefined. `Invalid` if
+/// `count` is above [`MAX_VALUES`].
 pub fn decode_ints(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
     Decoder::default().ints(bytes, count, out)
 }
 
-/// The one value of a column of integers that was found to be all the same, whatever their number.
+/// The single value of a column of integers that are all equal. `None` for any other column.
 #[must_use]
 pub fn constant_int(bytes: &[u8]) -> Option<i64> {
     int::constant(bytes)
 }
 
-/// Appends a column of floats, in the smallest form; every bit is kept, those of NaNs and the sign of zero too.
+/// Appends a column of floats, in the smallest form. Every bit is kept, also those of NaNs and the
+/// sign of zero.
 ///
 /// # Panics
-/// Where there are more than [`MAX_VALUES`].
+/// If there are more than [`MAX_VALUES`] values.
 pub fn encode_floats(values: &[f64], out: &mut Vec<u8>) {
     Encoder::default().floats(values, out);
 }
@@ -198,31 +204,31 @@ pub fn encode_floats(values: &[f64], out: &mut Vec<u8>) {
 /// Replaces the content of `out` by the `count` floats that `bytes` hold.
 ///
 /// # Errors
-/// As [`decode_ints`].
+/// Same as [`decode_ints`].
 pub fn decode_floats(bytes: &[u8], count: usize, out: &mut Vec<f64>) -> Result<()> {
     float::decode(bytes, count, out)
 }
 
-/// Appends a column of texts: smaller where they are sorted.
+/// Appends a column of texts. Sorted texts take fewer bytes.
 ///
 /// # Panics
-/// Where there are more than [`MAX_VALUES`], or more than [`MAX_TEXT_BYTES`] in all of them.
+/// If there are more than [`MAX_VALUES`] texts, or more than [`MAX_TEXT_BYTES`] in all of them.
 pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut Vec<u8>) {
     Encoder::default().texts(texts, out);
 }
 
-/// The `count` texts that `bytes` hold.
+/// Returns the `count` texts that `bytes` hold.
 ///
 /// # Errors
-/// As [`decode_ints`].
+/// Same as [`decode_ints`].
 pub fn decode_texts(bytes: &[u8], count: usize) -> Result<Texts> {
     Decoder::default().texts(bytes, count)
 }
 
-/// Appends which rows of a sparse column have a value.
+/// Appends a mask: `present` says which rows of a sparse column have a value.
 ///
 /// # Panics
-/// Where there are more than [`MAX_VALUES`].
+/// If there are more than [`MAX_VALUES`] rows.
 pub fn encode_mask(present: &[bool], out: &mut Vec<u8>) {
     Encoder::default().mask(present, out);
 }
@@ -230,12 +236,12 @@ pub fn encode_mask(present: &[bool], out: &mut Vec<u8>) {
 /// Replaces the content of `out` by the `count` marks that `bytes` hold.
 ///
 /// # Errors
-/// As [`decode_ints`].
+/// Same as [`decode_ints`].
 pub fn decode_mask(bytes: &[u8], count: usize, out: &mut Vec<bool>) -> Result<()> {
     mask::decode(bytes, count, out)
 }
 
-/// The name of the codec that wrote a column, for people.
+/// Name of the codec that wrote a column, for people.
 #[must_use]
 pub fn codec_name(bytes: &[u8]) -> &'static str {
     const KINDS: [(u8, &[&str]); 3] = [(FLOATS, &float::NAMES), (TEXTS, &text::NAMES), (MASKS, &mask::NAMES)];

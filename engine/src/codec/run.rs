@@ -1,7 +1,8 @@
-//! Run length: each run's value and how often it repeats.
-//! Layout: the number of runs (varint), the smallest value (signed varint), the width of the values and the width of the
-//! lengths (one byte each), the packed distances of the runs' values from the smallest, the packed lengths less one.
-//! The lengths add up to the number of values.
+//! Run length: the value of each run, and how often it repeats.
+//!
+//! Layout: the number of runs (varint), the smallest value (signed varint), the width of the values
+//! and the width of the lengths (one byte each). The packed distances of the runs' values from the
+//! smallest and the packed lengths less one follow. The lengths add up to the number of values.
 
 use super::Decoder;
 use super::bits::{pack, packed_len, width_of};
@@ -12,7 +13,7 @@ use crate::base::bytes::{Cursor, Put};
 
 pub struct Run;
 
-/// The width of the lengths less one.
+/// Width of the lengths less one.
 fn length_width(longest_run: usize) -> u8 {
     width_of(longest_run as u64 - 1)
 }

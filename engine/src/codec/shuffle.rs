@@ -1,9 +1,12 @@
-//! Byte planes under zstd: the lowest bytes of all numbers, then the second lowest, and so on, as one frame. Finds
-//! what the other codecs do not see: bytes that occur more often than others, and sequences that repeat.
-//! Layout: the form (0: distances from the base; 1: zigzag differences to the value before, the base before the first;
-//! 2: zigzag distances from the base), the base (signed varint), the number of planes (one byte, 0 to 8), the zstd
-//! frame of planes × rows bytes. 0 planes: before the frame, which is a byte a row, a length (varint) and the numbers of
-//! the rows whose byte is 255 (varints).
+//! Byte planes under zstd: the lowest bytes of all numbers, then the second lowest, and so on, as
+//! one frame. The frame catches frequent bytes and repeated sequences, which the other codecs miss.
+//!
+//! Layout: the form, the base (signed varint), the number of planes (one byte, 0 to 8), the zstd
+//! frame of planes × rows bytes. Form 0 is distances from the base. Form 1 is zigzag differences to
+//! the value before; the base stands before the first. Form 2 is zigzag distances from the base.
+//!
+//! If the number of planes is 0, the frame is a byte a row. A length (varint) and the numbers of
+//! the rows whose byte is 255 (varints) then stand before the frame.
 
 use super::int::{Decode, Trial};
 use super::stats::{Spread, Stats};
@@ -16,7 +19,7 @@ pub struct Shuffle;
 const DISTANCES: u8 = 0;
 const DIFFERENCES: u8 = 1;
 const AROUND: u8 = 2;
-/// Numbers that take a byte each, but for a few: those have this byte.
+/// Marks a number of 255 or more, if each number takes one byte.
 const ESCAPE: u64 = 255;
 const ESCAPED: u8 = 0;
 /// At most one row in this many is escaped.
@@ -49,7 +52,7 @@ fn attempt_form(form: u8, base: i64, numbers: &[u64], encoder: &mut Encoder) -> 
 }
 
 impl Trial for Shuffle {
-    /// Below one bit a value a frame's own bytes are most of the column.
+    /// Below one bit a value, the frame's own bytes are most of the column.
     fn worth_above_bits(&self) -> usize {
         1
     }

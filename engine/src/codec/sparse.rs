@@ -1,8 +1,11 @@
-//! One value for most rows, and the rows that differ: what is left of a column that was foretold well.
-//! Layout: the common value (signed varint), the number of exceptions (varint), and where there are any the width of the
-//! steps from exception to exception and that of the values (one byte each), the smallest exception (signed varint), the
-//! packed steps (rows between two exceptions; for the first, rows before it), the packed distances of the exceptions from
-//! the smallest.
+//! One value for most rows, and the rows that differ: mostly the differences of a well predicted
+//! column.
+//!
+//! Layout: the common value (signed varint), the number of exceptions (varint). Further, only if
+//! there are exceptions: the width of the steps and the width of the values (one byte each), the
+//! smallest exception (signed varint). The packed steps and the packed distances of the exceptions
+//! from the smallest follow. A step is the number of rows between two exceptions; the first step is
+//! the rows before the first exception.
 
 use super::Decoder;
 use super::bits::{pack, packed_len, width_of};

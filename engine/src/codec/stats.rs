@@ -1,50 +1,54 @@
-//! What one pass over the values finds out, so that each codec can state its size without encoding.
+//! Statistics of a column from one pass over its values, from which each codec states its size
+//! without encoding.
 
 use super::bits::width_of;
 use crate::base::bytes::zigzag;
 
-/// Most distinct values that are listed: their codes then fit a byte.
+/// Most distinct values that are listed: their codes fit a byte.
 pub const DISTINCT_MAX: usize = 256;
-/// A value is common where at most one in this many differs.
+/// A value is common if at most one row in this many differs.
 const EXCEPTIONS_SHARE: usize = 4;
-/// Run length is no form for a column where runs are shorter than this on average.
+/// Shortest average run for which run length is a candidate.
 const RUNS_SHARE: usize = 2;
-/// Longer columns have better forms than varints.
+/// Longest column for which varints are a candidate. Longer columns have better forms.
 const VARINTS_MAX: usize = 256;
-/// Rows that tell what is smaller, values or differences.
+/// Rows that are sampled to compare the sizes of values and differences.
 const SPREAD_SAMPLE: usize = 256;
-/// Bits a value below which the distinct values are not looked for: a list of them would save too little.
+/// Distinct values are looked for only above this many bits a value: a list of narrower values
+/// would save too little.
 const DISTINCT_WORTH_BITS: u8 = 3;
 
-/// What the codecs need to know of a column. An empty column has zeros throughout.
+/// Statistics that the codecs need. An empty column has zeros throughout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     pub count: usize,
     pub first: i64,
     pub min: i64,
     pub max: i64,
-    /// The smallest and the largest difference to the value before, wrapping, read as signed.
+    /// Smallest and largest difference to the value before, wrapping, read as signed.
     pub delta_min: i64,
     pub delta_max: i64,
-    /// Bytes of all values as signed varints, of a short column.
+    /// Bytes of all values as signed varints, if the column is short.
     pub varints_len: Option<usize>,
-    /// Bits of some values, and of their differences, as zigzag numbers of as many bits as each needs; and how many.
+    /// Bits of the sampled values, of their differences, and the number of samples. Each number
+    /// counts its own zigzag bits.
     value_bits: usize,
     delta_bits: usize,
     sampled: usize,
-    /// Values that are one more than the one before.
+    /// Number of values that are one more than the value before.
     pub successions: usize,
-    /// Runs of equal values.
+    /// Number of runs of equal values.
     pub runs: usize,
-    /// Rows of the longest one, where they are few.
+    /// Rows of the longest run, if there are few runs.
     pub longest_run: Option<usize>,
-    /// All values in ascending order, once each, where there are at most [`DISTINCT_MAX`] and they lie far apart.
+    /// All distinct values in ascending order, if there are at most [`DISTINCT_MAX`] and they are
+    /// far apart.
     pub distinct: Option<Vec<i64>>,
-    /// Where most values are the same.
+    /// The exceptions, if most values are the same.
     pub exceptions: Option<Exceptions>,
 }
 
-/// What of a column is smallest, counted in the bits that each number needs by itself.
+/// The smallest representation of a column, counted in the bits that each number needs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
     /// Differences between neighbours.
@@ -62,7 +66,7 @@ pub struct Exceptions {
     pub count: usize,
     pub min: i64,
     pub max: i64,
-    /// Most rows between two of them, or before the first.
+    /// Most rows between two exceptions, or before the first.
     pub longest_step: u64,
 }
 
@@ -81,7 +85,7 @@ impl Stats {
         stats
     }
 
-    /// Of a column that is one value, `count` times.
+    /// Statistics of `count` times the same value.
     fn constant(value: i64, count: usize) -> Self {
         Self {
             count,
@@ -117,7 +121,7 @@ impl Stats {
         self.longest_run = (self.runs * RUNS_SHARE <= values.len()).then(|| longest_run(values));
         self.varints_len = (values.len() <= VARINTS_MAX)
             .then(|| values.iter().map(|value| varint_len_of_width(width(*value))).sum());
-        // A few rows say which numbers are smaller; all of them would say it no better.
+        // A sample shows as well as all rows which numbers are smaller.
         let step = values.len().div_ceil(SPREAD_SAMPLE);
         let sample = || (1..values.len()).step_by(step);
         self.sampled = sample().count();
@@ -125,7 +129,7 @@ impl Stats {
         self.delta_bits = sample().map(|row| width(values[row].wrapping_sub(values[row - 1]))).sum();
     }
 
-    /// Which numbers an entropy coder gets along with best.
+    /// Representation that suits an entropy coder best.
     pub fn spread(&self) -> Spread {
         let distances = usize::from(self.range_width()) * self.sampled;
         let least = self.value_bits.min(self.delta_bits).min(distances);
@@ -138,18 +142,18 @@ impl Stats {
         }
     }
 
-    /// Bits of the distance from the smallest value.
+    /// Bits of the largest distance from the smallest value.
     pub fn range_width(&self) -> u8 {
         width_of(self.max.abs_diff(self.min))
     }
 
-    /// Bits of the distance from the smallest difference.
+    /// Bits of the largest distance from the smallest difference.
     pub fn delta_width(&self) -> u8 {
         width_of(self.delta_max.abs_diff(self.delta_min))
     }
 }
 
-/// Values that are compared at once: without a branch for each.
+/// Values that are compared at once, without a branch for each.
 const COMPARED: usize = 64;
 
 /// Whether all values are `common`.
@@ -157,7 +161,7 @@ pub fn are_all(values: &[i64], common: i64) -> bool {
     values.chunks(COMPARED).all(|chunk| chunk.iter().fold(0, |differ, value| differ | (value ^ common)) == 0)
 }
 
-/// What values and the differences between neighbours span.
+/// Ranges of the values and of the differences between neighbours.
 struct Spans {
     min: i64,
     max: i64,
@@ -168,7 +172,7 @@ struct Spans {
 }
 
 impl Spans {
-    /// Of values that are not all the same.
+    /// Spans of values that are not all the same.
     fn of(values: &[i64]) -> Self {
         let (min, max) = values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
         let mut spans =
@@ -183,18 +187,18 @@ impl Spans {
         spans
     }
 
-    /// The same with numbers of 32 bits, of which every processor compares several at once; `None` where a value is too far
-    /// from the first.
+    /// Spans by numbers of 32 bits, of which every processor compares several at once. `None` if a
+    /// value is too far from the first.
     fn of_near(values: &[i64]) -> Option<Self> {
         const CHUNK: usize = 256;
-        /// Distances below this, to both sides: their differences fit 32 bits.
+        /// Distances are below this, to both sides, so that their differences fit 32 bits.
         const FAR: i64 = 1 << 30;
         let (&first, rest) = values.split_first()?;
-        // Beyond it a distance that wraps would look near.
+        // Near the limits of `i64`, a distance that wraps would look near.
         if first.checked_abs()? > i64::MAX - FAR {
             return None;
         }
-        // The distance before those of the chunk, and these.
+        // The distance before the chunk, then those of the chunk.
         let mut distances = [0_i32; CHUNK + 1];
         let (mut min, mut max, mut delta_min, mut delta_max) = (0, 0, i32::MAX, i32::MIN);
         let (mut successions, mut changes) = (0_u32, 0_u32);
@@ -249,7 +253,8 @@ fn varint_len_of_width(width: usize) -> usize {
     width.max(1).div_ceil(7)
 }
 
-/// `None` where no value is common. The candidate is what most of five rows hold.
+/// Exceptions from the value that occurs most often among five sampled rows. `None` if it is not
+/// common.
 fn exceptions_of(values: &[i64]) -> Option<Exceptions> {
     const PROBES: usize = 5;
     let probe = |at: usize| values[(values.len() - 1) * at / (PROBES - 1)];
@@ -271,15 +276,15 @@ fn exceptions_of(values: &[i64]) -> Option<Exceptions> {
     Some(exceptions)
 }
 
-/// Four times as many slots as values: chains stay short.
+/// Four times as many slots as values, so that chains stay short.
 const SLOTS: usize = 4 * DISTINCT_MAX;
 const SLOT_SHIFT: u32 = u64::BITS - SLOTS.ilog2();
-/// 2^64 divided by the golden ratio: its products spread neighbouring values over the slots.
+/// 2^64 divided by the golden ratio. Products with it spread neighbouring values over the slots.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The distinct values in ascending order; `None` where there are more than [`DISTINCT_MAX`].
+/// Distinct values in ascending order; `None` if there are more than [`DISTINCT_MAX`].
 pub fn distinct_of(values: &[i64]) -> Option<Vec<i64>> {
-    // Positions in `distinct` plus one; 0 where there is none.
+    // Positions in `distinct` plus one; 0 for an empty slot.
     let mut slots = [0_u16; SLOTS];
     let mut distinct: Vec<i64> = Vec::with_capacity(DISTINCT_MAX);
     for &value in values {

@@ -1,9 +1,13 @@
 //! Columns of texts.
 //!
-//! Forms: plain or front-coded, and each stored or under zstd. Layout: where front-coded, the length (varint) and bytes
-//! of a column of integers that says how many bytes each text shares with the one before; the same of the lengths of the
-//! rest; then the rests one after the other, as they are or as one zstd frame. Within a frame: lines, each text with a line
-//! feed behind it.
+//! Forms: plain or front-coded, each stored or under zstd; or lines.
+//!
+//! Layout of the front-coded forms: the length (varint) and bytes of a column of integers, the
+//! number of bytes that each text shares with the one before. All but lines continue with the
+//! length and bytes of a column of the lengths of the rests. Then the rests follow one after the
+//! other, as they are or as one zstd frame.
+//!
+//! Lines are used inside a frame: each text followed by a line feed.
 
 use super::{Around, Decoder, Encoder, MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
 use crate::base::Result;
@@ -11,37 +15,37 @@ use crate::base::bytes::{Cursor, Put};
 
 const PLAIN: u8 = TEXTS;
 const FRONT: u8 = TEXTS + 2;
-/// Added to a form whose bytes are a zstd frame.
+/// Added to the id of a form whose bytes are a zstd frame.
 const COMPRESSED: u8 = 1;
-/// By id, from [`TEXTS`] on.
+/// Names of the forms by id, from [`TEXTS`] on.
 pub const NAMES: [&str; 5] = ["plain", "zstd", "front-coded", "front-coded zstd", "lines"];
-/// Each text with a line feed behind it.
+/// Id of the form in which a line feed follows each text.
 const LINES: u8 = TEXTS + 4;
 const LINE_FEED: u8 = b'\n';
 
-/// Working memory that is kept from column to column.
+/// Most bytes of working memory that are kept from column to column.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// Front coding is tried where it takes away at least one byte of this many.
+/// Front coding is tried if it saves at least one byte of this many.
 const FRONT_SHARE: usize = 8;
 
-/// The texts of a column: one string and where each ends in it.
+/// Texts of a column: one string, and the end of each text in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texts {
     /// All texts, one after the other.
     pub bytes: String,
-    /// Where each text ends in `bytes`.
+    /// End of each text in `bytes`.
     pub ends: Vec<u32>,
 }
 
 impl Texts {
-    /// How many there are.
+    /// Number of texts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -50,7 +54,7 @@ impl Texts {
     /// Appends a text.
     ///
     /// # Panics
-    /// Where all texts together would have 4 GiB.
+    /// If all texts together have 4 GiB or more.
     pub fn push(&mut self, text: &str) {
         self.bytes.push_str(text);
         self.ends.push(u32::try_from(self.bytes.len()).expect("the texts of a block are far from 4 GiB"));
@@ -59,7 +63,7 @@ impl Texts {
     /// The text of row `index`.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If there is no such row.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> &str {
@@ -67,13 +71,14 @@ impl Texts {
         &self.bytes[start as usize..self.ends[index] as usize]
     }
 
-    /// All texts in order.
+    /// Returns all texts in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
-/// Bytes that two texts begin with alike. May end inside a character: the decoder joins bytes, not characters.
+/// Number of bytes that two texts share at their beginnings. Can end inside a character: the
+/// decoder joins bytes, not characters.
 fn shared_len(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
@@ -108,7 +113,8 @@ pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, encoder: &mut En
     out.extend_from_slice(&best);
 }
 
-/// The column in one form, under zstd where that is smaller. `shared` is empty in the plain form.
+/// Encodes the column in one form, under zstd if that is smaller. `shared` is empty in the plain
+/// form.
 fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64], encoder: &mut Encoder) -> Vec<u8> {
     let (mut lengths, mut rests) = (Vec::new(), Vec::new());
     for (index, text) in texts.enumerate() {
@@ -133,7 +139,7 @@ fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64], encode
     out
 }
 
-/// A column of lengths, each of which fits the bytes a block may hold.
+/// Decodes a column of lengths, each at most [`MAX_TEXT_BYTES`].
 fn lengths(cursor: &mut Cursor<'_>, count: usize, decoder: &mut Decoder) -> Result<Vec<usize>> {
     let mut integers = Vec::new();
     decoder.ints(cursor.bytes()?, count, &mut integers)?;
@@ -156,7 +162,7 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts
     let shared = if front { lengths(&mut cursor, count, decoder)? } else { Vec::new() };
     let lengths = lengths(&mut cursor, count, decoder)?;
     let corrupt = cursor.corrupt();
-    // MAX_VALUES lengths of MAX_TEXT_BYTES add up to less than 2^48; a 32-bit usize must not wrap.
+    // MAX_VALUES lengths of MAX_TEXT_BYTES add up to less than 2^48. A 32-bit usize must not wrap.
     let sum = |lengths: &[usize]| lengths.iter().map(|length| *length as u64).sum::<u64>();
     let (rest_len, total) = (sum(&lengths), sum(&lengths) + sum(&shared));
     if total > MAX_TEXT_BYTES as u64 {
@@ -190,7 +196,7 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts
     Ok(Texts { bytes, ends: ends.into_iter().map(|end| end as u32).collect() })
 }
 
-/// Texts that are lines.
+/// Decodes texts that are lines.
 fn lines(mut cursor: Cursor<'_>, count: usize) -> Result<Texts> {
     let stored = cursor.take(cursor.remaining())?;
     let lines = std::str::from_utf8(stored).ok().filter(|lines| lines.len() <= MAX_TEXT_BYTES);
@@ -199,7 +205,8 @@ fn lines(mut cursor: Cursor<'_>, count: usize) -> Result<Texts> {
     texts.filter(|texts| texts.len() == count).ok_or_else(|| cursor.corrupt())
 }
 
-/// Puts what each text shares before its rest. `None` where a text shares more than the one before has.
+/// Joins the shared bytes and the rest of each text. `None` if a text shares more than the text
+/// before has.
 fn join(rests: &[u8], shared: &[usize], lengths: &[usize], total: usize) -> Option<Vec<u8>> {
     let mut joined = Vec::with_capacity(total);
     let (mut before, mut rest_at) = (0, 0);

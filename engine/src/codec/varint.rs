@@ -1,4 +1,5 @@
 //! Each value by itself, for short columns whose few large values would widen all others.
+//!
 //! Layout: the values, signed varints.
 
 use super::Decoder;

@@ -1,33 +1,33 @@
-//! Cancellation. Whoever does long work asks often; whoever wants it cancelled decides why.
+//! Cancellation. Long work checks often whether its caller has cancelled it.
 
 use std::fmt;
 
 use crate::base::{Error, Result};
 
-/// Asks whether work is still wanted. Asking must be cheap.
+/// Tells whether work is cancelled. The check must be cheap.
 #[derive(Clone, Copy)]
 pub struct Cancel<'a>(&'a (dyn Fn() -> bool + Sync));
 
 impl<'a> Cancel<'a> {
-    /// For work that nobody cancels.
+    /// Never cancelled.
     pub const NEVER: Cancel<'static> = Cancel(&|| false);
 
-    /// Cancels the work as soon as `is_cancelled` says so.
+    /// Cancels the work as soon as `is_cancelled` returns `true`.
     #[must_use]
     pub fn when(is_cancelled: &'a (dyn Fn() -> bool + Sync)) -> Self {
         Self(is_cancelled)
     }
 
-    /// Whether the work is wanted no more.
+    /// Whether the work is cancelled.
     #[must_use]
     pub fn is_cancelled(self) -> bool {
         (self.0)()
     }
 
-    /// Ends the work if it is wanted no more.
+    /// Returns an error if the work is cancelled.
     ///
     /// # Errors
-    /// `Cancelled` then.
+    /// `Cancelled` if the work is cancelled.
     pub fn check(self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }

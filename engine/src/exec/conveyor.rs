@@ -1,22 +1,23 @@
-//! A conveyor between two threads: full buffers go one way, emptied ones come back to be filled again.
+//! A conveyor between two threads. Full buffers go to the consumer; emptied ones come back to be
+//! filled again.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// The end that fills.
+/// Producer's end of a conveyor.
 #[derive(Debug)]
 pub struct Feeder<F, E = F> {
     full: SyncSender<F>,
     emptied: Receiver<E>,
 }
 
-/// The end that empties.
+/// Consumer's end of a conveyor.
 #[derive(Debug)]
 pub struct Taker<F, E = F> {
     full: Receiver<F>,
     emptied: Sender<E>,
 }
 
-/// Both ends of a conveyor on which at most `waiting` full buffers wait.
+/// Creates both ends of a conveyor on which at most `waiting` full buffers wait.
 #[must_use]
 pub fn conveyor<F, E>(waiting: usize) -> (Feeder<F, E>, Taker<F, E>) {
     let (full, taken) = sync_channel(waiting);
@@ -25,13 +26,13 @@ pub fn conveyor<F, E>(waiting: usize) -> (Feeder<F, E>, Taker<F, E>) {
 }
 
 impl<F, E: Default> Feeder<F, E> {
-    /// Sends a full buffer; waits while too many are waiting. `false` if the other end is gone.
+    /// Sends a full buffer; blocks while too many are waiting. `false` if the other end is dropped.
     #[must_use]
     pub fn send(&self, full: F) -> bool {
         self.full.send(full).is_ok()
     }
 
-    /// An emptied buffer, or a new one if none has come back.
+    /// Returns an emptied buffer, or a new one if none has come back.
     #[must_use]
     pub fn emptied(&self) -> E {
         self.emptied.try_recv().unwrap_or_default()
@@ -39,13 +40,14 @@ impl<F, E: Default> Feeder<F, E> {
 }
 
 impl<F, E> Taker<F, E> {
-    /// The next full buffer; waits for it. `None` if the other end is gone.
+    /// Returns the next full buffer; blocks until there is one. `None` if the other end is dropped.
     #[must_use]
     pub fn take(&self) -> Option<F> {
         self.full.recv().ok()
     }
 
-    /// Gives an emptied buffer back. If the other end is gone, it is dropped.
+    /// Returns an emptied buffer to the producer. If the other end is dropped, the buffer is
+    /// dropped too.
     pub fn give_back(&self, emptied: E) {
         let _ = self.emptied.send(emptied);
     }

@@ -1,6 +1,6 @@
-//! Execution: who runs the parts of a piece of work, and whether it is still wanted.
+//! Execution: running the tasks of a piece of work, and cancelling it.
 //!
-//! The engine has no threads of its own. It names tasks that are independent of each other, and an
+//! The engine has no threads of its own. The engine splits work into independent tasks, and an
 //! [`Exec`] runs them: in place in a page, on all cores natively.
 
 mod cancel;

@@ -1,20 +1,21 @@
-//! Tasks that are independent of each other.
+//! Independent tasks.
 
 use std::sync::OnceLock;
 
-/// Runs tasks, at the same time if it can.
+/// Runs tasks, in parallel if it can.
 pub trait Exec: Sync {
-    /// Runs `task` for every number below `count` and returns when all are done.
+    /// Runs `task` for every number below `count`. Returns when all are done.
     fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync));
 
-    /// Runs both tasks to their ends. `aside` may run on another thread.
+    /// Runs both tasks to their ends. `aside` can run on another thread.
     fn beside(&self, aside: &mut (dyn FnMut() + Send), here: &mut dyn FnMut());
 
-    /// Whether the tasks of [`Exec::beside`] run at the same time, so that one may wait for the other.
+    /// Whether the tasks of [`Exec::beside`] run in parallel. If not, one must not wait for the
+    /// other.
     fn is_parallel(&self) -> bool;
 }
 
-/// Runs one task after the other, on the caller's thread.
+/// Runs tasks one after the other, on the caller's thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InPlace;
 
@@ -33,11 +34,11 @@ impl Exec for InPlace {
     }
 }
 
-/// The results of `count` tasks, in the order of their numbers.
+/// Results of `count` tasks, in the order of their numbers.
 pub fn gather<T: Send + Sync>(exec: &dyn Exec, count: usize, task: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let slots: Vec<OnceLock<T>> = (0..count).map(|_| OnceLock::new()).collect();
     exec.run(count, &|at| {
-        // Each number comes once: the slot is free.
+        // Each number comes once, so the slot is free.
         slots[at].set(task(at)).ok();
     });
     slots.into_iter().map(|slot| slot.into_inner().expect("every task is run")).collect()

@@ -1,33 +1,33 @@
-//! A piece of work: who runs its parts, and who can cancel it.
+//! A piece of work: its executor, and its cancellation.
 
 use std::fmt;
 
 use super::{Cancel, Exec, InPlace, gather};
 use crate::base::Result;
 
-/// Handed down to everything that takes long.
+/// Context that is passed to every long operation.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// Runs the parts.
+    /// Runs the tasks.
     pub exec: &'a dyn Exec,
-    /// Says whether the work is still wanted.
+    /// Tells whether the work is cancelled.
     pub cancel: Cancel<'a>,
 }
 
 impl<'a> Work<'a> {
-    /// In place, to the end.
+    /// Runs in place and is never cancelled.
     pub const IN_PLACE: Work<'static> = Work { exec: &InPlace, cancel: Cancel::NEVER };
 
-    /// To the end.
+    /// Runs on `exec` and is never cancelled.
     #[must_use]
     pub fn on(exec: &'a dyn Exec) -> Self {
         Self { exec, cancel: Cancel::NEVER }
     }
 
-    /// The results of `count` parts, in the order of their numbers.
+    /// Results of `count` tasks, in the order of their numbers.
     ///
     /// # Errors
-    /// That of the first part that failed; `Cancelled` if the work is wanted no more.
+    /// The error of the first task that failed; `Cancelled` if the work is cancelled.
     pub fn gather<T: Send + Sync>(
         self,
         count: usize,

@@ -1,31 +1,33 @@
-//! The texts of a column's blocks while a segment is built: what its postings are made of. A text of a block takes a byte or
-//! two; as a pair of numbers it took eight, which was most of what a long build kept.
+//! Texts of a column's blocks, collected while a segment is built. Postings are made of them. A
+//! text of a block takes one or two bytes. As a pair of numbers it took eight, which was most of
+//! the memory of a long build.
 
 use crate::base::bytes::{Cursor, Put};
 
 /// Numbers of texts, block by block.
 #[derive(Debug, Default)]
 pub struct BlockTexts {
-    /// For each block: steps to its number, how many texts, steps from text to text.
+    /// For each block: the step to its number, the number of texts, and the steps from text to
+    /// text.
     bytes: Vec<u8>,
     last_block: u32,
     len: usize,
 }
 
 impl BlockTexts {
-    /// How many texts of blocks.
+    /// Number of texts, summed over blocks.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds the texts of a block, in ascending order; blocks come in ascending order too.
+    /// Adds the texts of a block, in ascending order. Blocks come in ascending order too.
     pub fn push(&mut self, block: u32, texts: &[u32]) {
         self.bytes.put_varint(u64::from(block - self.last_block));
         self.bytes.put_varint(texts.len() as u64);
@@ -38,17 +40,17 @@ impl BlockTexts {
         self.len += texts.len();
     }
 
-    /// Adds those of another part of the column, whose first block is number `first` here.
+    /// Adds the texts of another part of the column. Its first block has the number `first` here.
     pub fn append(&mut self, part: &Self, first: u32) {
         part.for_each(|block, texts| self.push(block + first, texts));
     }
 
-    /// All texts with the numbers of their blocks, in order of text and block.
+    /// Pairs of a text and the number of its block, sorted by text, then by block.
     #[must_use]
     pub fn pairs(&self) -> Vec<(u32, u32)> {
         let mut pairs = Vec::with_capacity(self.len);
         self.for_each(|block, texts| pairs.extend(texts.iter().map(|&text| (text, block))));
-        // As one number each: compared without a branch.
+        // As one number each, pairs compare without a branch.
         pairs.sort_unstable_by_key(|&(text, block)| u64::from(text) << 32 | u64::from(block));
         pairs
     }
@@ -56,7 +58,7 @@ impl BlockTexts {
     fn for_each(&self, mut take: impl FnMut(u32, &[u32])) {
         let mut cursor = Cursor::new(&self.bytes, 0, "texts of blocks");
         let (mut block, mut texts) = (0, Vec::new());
-        // What `push` has written can be read.
+        // The bytes that `push` has written are valid.
         while let (Ok(step), Ok(count)) = (cursor.varint_u32(), cursor.varint_u32()) {
             block += step;
             texts.clear();

@@ -1,7 +1,8 @@
 //! The interval index: a tree of maxima over the ends of blocks.
 //!
-//! Blocks are sorted by start, so those that begin before a window ends are a prefix. Of these the tree finds the ones
-//! that reach into the window without looking at the rest: O(log n) a hit, however long the longest slice is.
+//! Blocks are sorted by start, so the blocks that begin before the end of a window are a prefix.
+//! The tree finds those of the prefix that reach into the window, without looking at the rest. A
+//! hit takes O(log n), however long the longest slice is.
 
 /// Children of a node: two cache lines of `i64`.
 const FANOUT: usize = 16;
@@ -9,12 +10,13 @@ const FANOUT: usize = 16;
 /// A tree of maxima.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MaxEndTree {
-    /// `levels[0]` are the ends; an entry above is the maximum of [`FANOUT`] below.
+    /// `levels[0]` holds the ends. An entry of a level above is the maximum of [`FANOUT`] entries
+    /// below.
     levels: Vec<Vec<i64>>,
 }
 
 impl MaxEndTree {
-    /// Over these ends. O(n).
+    /// Builds the tree of these ends in O(n).
     #[must_use]
     pub fn new(ends: Vec<i64>) -> Self {
         let mut levels = vec![ends];
@@ -26,7 +28,7 @@ impl MaxEndTree {
         Self { levels }
     }
 
-    /// The ends.
+    /// The ends of all blocks.
     #[must_use]
     pub fn ends(&self) -> &[i64] {
         self.levels.first().map_or(&[], Vec::as_slice)
@@ -38,7 +40,7 @@ impl MaxEndTree {
         let to = to.min(self.ends().len());
         let mut at = from;
         let mut level = 0;
-        // Climb while whole nodes fall short, descend into the first that does not.
+        // Climb while whole nodes are below the bound, then descend into the first that is not.
         loop {
             let width = FANOUT.pow(level);
             if at >= to {

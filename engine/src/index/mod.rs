@@ -1,7 +1,7 @@
-//! Indexes: which blocks overlap this window, which blocks hold this text.
+//! Indexes: the blocks that overlap a window, and the blocks that hold a text.
 //!
-//! Both work on numbers of blocks, so that their size follows the blocks, not the rows; rows are settled by decoding the
-//! few blocks that remain.
+//! Both store numbers of blocks, so that their size grows with the blocks, not the rows. A query
+//! decodes the few blocks that remain to find the rows.
 
 mod block_texts;
 mod max_end;

@@ -1,7 +1,8 @@
-//! Postings: for each text of a column the packs of blocks that hold it.
+//! Postings: the packs of blocks that hold each text of a column.
 //!
-//! A frequent text has a roaring bitmap of blocks, one that is nearly everywhere a bit for each block; a rare one a few
-//! numbers, because a bitmap would cost it more than its rows do.
+//! A frequent text has a roaring bitmap of packs. A text that is nearly everywhere has a bit for
+//! each pack. A rare text has a list of numbers, because a bitmap would take more bytes than its
+//! rows.
 
 use roaring::RoaringBitmap;
 
@@ -11,16 +12,16 @@ use crate::base::bytes::{Cursor, Put};
 use crate::block::list;
 use crate::codec::Encoder;
 
-/// Up to this many blocks are listed; a roaring bitmap with one container is larger.
+/// Texts in at most this many blocks have a list. A roaring bitmap with one container is larger.
 const LISTED: usize = 8;
 /// Codes of the forms, as in `docs/format.md`.
 const LIST: u8 = 0;
 const BITMAP: u8 = 1;
 const BITS: u8 = 2;
-/// A bit for each block that 32-bit row numbers can have.
+/// Bytes of a bit for each block that 32-bit row numbers can have.
 const MAX_BITS_LEN: usize = (u32::MAX / 8) as usize;
 
-/// Encodes in which blocks each text is.
+/// Encodes the blocks of each text.
 pub fn encode_postings(texts: &BlockTexts, encoder: &mut Encoder, out: &mut Vec<u8>) {
     let pairs = texts.pairs();
     let (mut codes, mut lens, mut body) = (Vec::new(), Vec::new(), Vec::new());
@@ -45,9 +46,10 @@ fn encode_blocks(group: &[(u32, u32)], body: &mut Vec<u8>) {
         }
         return;
     }
-    // A bitmap of few blocks lists them; where a text is in every other block, a bit for each is smaller.
+    // A roaring bitmap of few blocks lists them. For a text in every other block, a bit for each
+    // block is smaller.
     let bits_len = group[group.len() - 1].1 as usize / 8 + 1;
-    // Each block once and in order: pairs are distinct.
+    // Each block comes once and in order, because pairs are distinct.
     let blocks = group.iter().map(|&(_, block)| block);
     let mut bitmap = RoaringBitmap::from_sorted_iter(blocks.clone()).unwrap_or_else(|_| blocks.collect());
     bitmap.optimize();
@@ -64,13 +66,13 @@ fn encode_blocks(group: &[(u32, u32)], body: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "a vector takes all bytes");
 }
 
-/// The postings of a column.
+/// Postings of a column.
 #[derive(Debug)]
 pub struct Postings<'a> {
     codes: Vec<i64>,
     ends: Vec<usize>,
     body: &'a [u8],
-    /// Where the postings begin in the file, for messages.
+    /// Offset of the postings in the file, for messages.
     offset: u64,
 }
 
@@ -78,7 +80,7 @@ impl<'a> Postings<'a> {
     /// Reads postings.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'a>, offset: u64) -> Result<Self> {
         let codes = list::read_ints(cursor)?;
         let lens = list::read_ints_of(cursor, codes.len())?;
@@ -93,16 +95,16 @@ impl<'a> Postings<'a> {
         Ok(Self { codes, ends, body, offset })
     }
 
-    /// The numbers of all texts of the column.
+    /// Numbers of all texts of the column.
     #[must_use]
     pub fn codes(&self) -> &[i64] {
         &self.codes
     }
 
-    /// The packs that hold any text whose number `is_wanted`.
+    /// Packs that hold any text whose number `is_wanted` accepts.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn packs_with(&self, is_wanted: impl Fn(i64) -> bool) -> Result<RoaringBitmap> {
         let mut blocks = RoaringBitmap::new();
         for (at, &code) in self.codes.iter().enumerate() {

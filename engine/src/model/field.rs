@@ -6,37 +6,38 @@ use super::NameId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldId(pub u32);
 
-/// What a field is, for people: name, unit, display group, explanation.
+/// Description of a field for people: name, unit, display group, explanation.
 ///
-/// A field has no declared type. Traces disagree with themselves (a Chrome argument may be a number here and text
-/// there), so the store keeps one column per type that occurs and a row has its value in exactly one of them.
+/// A field has no declared type. Traces disagree with themselves: a Chrome argument can be a number
+/// in one place and text in another. So the store keeps one column for each type that occurs. A row
+/// has its value in exactly one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldSpec {
-    /// As exported, e.g. `evt_wait_time`.
+    /// Name in exports, e.g. `evt_wait_time`.
     pub name: String,
-    /// What one means.
+    /// Unit of the numbers.
     pub unit: Unit,
     /// Heading in the details panel, e.g. "Timing"; empty for none.
     pub group: String,
-    /// One sentence for a person; empty where nothing is known.
+    /// One sentence for a person; empty if nothing is known.
     pub doc: String,
 }
 
 impl FieldSpec {
-    /// A field of which only the name is known.
+    /// Creates a field of which only the name is known.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// A documented field.
+    /// Creates a documented field.
     #[must_use]
     pub fn new(name: &str, unit: Unit, group: &str, doc: &str) -> Self {
         Self { name: name.to_owned(), unit, group: group.to_owned(), doc: doc.to_owned() }
     }
 }
 
-/// What one of a field's numbers means.
+/// Unit of a field's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Unit {
     /// A plain number or a text.
@@ -83,7 +84,7 @@ impl Unit {
         Self::Seconds,
     ];
 
-    /// Its symbol, for people and messages; empty for a plain number.
+    /// Symbol of the unit, for people and messages; empty for a plain number.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
@@ -103,12 +104,12 @@ impl Unit {
     }
 }
 
-/// One value on its way in.
+/// A borrowed value of a field, as a reader passes it to the sink.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
     /// A signed integer.
     Int(i64),
-    /// An unsigned integer beyond `i64::MAX`; smaller ones should come as `Int`.
+    /// An unsigned integer beyond `i64::MAX`; use `Int` for smaller ones.
     Uint(u64),
     /// A float; NaN and infinities are kept.
     Float(f64),
@@ -122,7 +123,7 @@ pub enum Value<'a> {
     Json(&'a str),
 }
 
-/// One value on its way out.
+/// An owned value of a field, as the store returns it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OwnedValue {
     /// A signed integer.
@@ -140,7 +141,7 @@ pub enum OwnedValue {
 }
 
 impl OwnedValue {
-    /// Borrowed.
+    /// Borrows the value.
     #[must_use]
     pub fn as_value(&self) -> Value<'_> {
         match self {

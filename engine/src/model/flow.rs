@@ -1,45 +1,46 @@
 //! Flows: arrows between slices.
 //!
-//! Two ways in: [`super::Sink::link`] where a format names both slices, and [`FlowPoint`] where it only says "here, at
-//! this moment, flow 17 passes", as Trace Event JSON does. Points are bound to slices once all slices are known.
+//! A format that names both slices of an arrow uses [`super::Sink::link`]. A format that only
+//! states that flow 17 passes here at this time, as Trace Event JSON does, uses [`FlowPoint`].
+//! Points are bound to slices once all slices are known.
 
 use super::{NameId, TrackId};
 
-/// Where a flow point stands in its flow.
+/// Position of a flow point in its flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FlowPhase {
     /// The first point (`s`).
     Start,
-    /// Between (`t`).
+    /// A point between start and end (`t`).
     Step,
-    /// The last point (`f`). A flow may fan out to several.
+    /// The last point (`f`). A flow can fan out to several.
     End,
 }
 
-/// Which slice a flow point belongs to.
+/// Rule that binds a flow point to a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bind {
-    /// The innermost slice that contains the moment (both ends included).
+    /// The innermost slice that contains the point's time (both ends included).
     Enclosing,
-    /// The first slice that starts at the moment or later.
+    /// The first slice that starts at the point's time or later.
     Next,
     /// The slice with this arrival number (see [`super::SliceKey`]) on the point's track.
     Own(u32),
 }
 
-/// One point of a flow on its way in.
+/// One point of a flow, as a reader passes it to the sink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowPoint {
-    /// Which flow: points with the same key belong together, in the order of time.
+    /// Key of the flow. Points with the same key belong together, in the order of time.
     pub key: u64,
-    /// Where.
+    /// Track of the point.
     pub track: TrackId,
-    /// When, in picoseconds since the profile's origin.
+    /// Time in picoseconds since the profile's origin.
     pub time_ps: i64,
-    /// Where in the flow.
+    /// Position in the flow.
     pub phase: FlowPhase,
-    /// Which slice.
+    /// Rule that binds the point to a slice.
     pub bind: Bind,
-    /// What the arrow is called, e.g. its category.
+    /// Name of the arrow, e.g. its category.
     pub name: NameId,
 }

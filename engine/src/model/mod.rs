@@ -1,5 +1,5 @@
-//! The nouns of a profile: rank, track, slice, counter, flow, field; and [`Sink`], the door through which readers of
-//! trace formats hand them to the store.
+//! The nouns of a profile: rank, track, slice, counter, flow, field. [`Sink`] is the interface
+//! through which readers of trace formats pass them to the store.
 
 pub mod field;
 pub mod flow;

@@ -6,12 +6,14 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct NameId(pub u32);
 
-/// Interns texts. Texts lie in one buffer; the map holds hashes, so that a text costs its bytes and 16 more.
+/// Interns texts. Texts lie in one buffer. The map holds hashes, so that a text costs its bytes and
+/// 16 more.
 #[derive(Debug, Default)]
 pub struct Names {
     bytes: String,
     ends: Vec<u32>,
-    /// Hash of the text to the first id with it; further ids with the same hash follow through `next`.
+    /// Hash of the text to the first id with it; further ids with the same hash follow through
+    /// `next`.
     first: FxHashMap<u64, u32>,
     next: Vec<u32>,
 }
@@ -23,7 +25,8 @@ const NONE: u32 = u32::MAX;
 const MAX_BYTES: usize = u32::MAX as usize;
 
 impl Names {
-    /// The number of this text, if it is known or there is room for it (4 GiB in all).
+    /// Number of this text, which is new or known. `None` if there is no room for it (4 GiB in
+    /// all).
     pub fn intern(&mut self, text: &str) -> Option<NameId> {
         if let Some(known) = self.find(text) {
             return Some(known);
@@ -38,7 +41,7 @@ impl Names {
         Some(NameId(new))
     }
 
-    /// The number of this text, if it is known.
+    /// Number of this text, if it is known.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<NameId> {
         let mut id = self.first.get(&hash_of(text)).copied().unwrap_or(NONE);
@@ -51,10 +54,10 @@ impl Names {
         None
     }
 
-    /// The text of a number that [`Names::intern`] gave.
+    /// Text of a number that [`Names::intern`] returned.
     ///
     /// # Panics
-    /// Where the number is from elsewhere.
+    /// If the number is from elsewhere.
     #[must_use]
     pub fn text(&self, id: NameId) -> &str {
         let index = id.0 as usize;
@@ -62,13 +65,13 @@ impl Names {
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// How many texts.
+    /// Number of texts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -86,7 +89,7 @@ impl Names {
     }
 }
 
-/// What texts are looked up by.
+/// Hash by which texts are looked up.
 pub(crate) fn hash_of(text: &str) -> u64 {
     use std::hash::{BuildHasher, BuildHasherDefault};
     BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(text)

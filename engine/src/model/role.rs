@@ -1,11 +1,11 @@
-//! Identity of a track: which part of which machine it shows.
+//! Identity of a track: the part of the machine that it shows.
 //!
 //! Names of tracks are for people, and change. Analyses, metrics and exports read the identity.
 
 /// The part of a machine that a track shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Role {
-    /// None that is known.
+    /// No known part.
     #[default]
     Unknown,
     /// Instructions of a compute engine.
@@ -26,7 +26,8 @@ pub enum Role {
     Throttling,
 }
 
-/// A kind of compute engine. Accelerators of other vendors have engines of the same kinds under other names.
+/// A kind of compute engine. Accelerators of other vendors have engines of the same kinds under
+/// other names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EngineKind {
     /// Matrix products.
@@ -60,7 +61,8 @@ impl Role {
     ];
 }
 
-/// The role of a track, and where in the machine. A number that the trace does not give is `None`.
+/// Role of a track, and its position in the machine. A number that the trace does not state is
+/// `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Identity {
     /// The part of the machine.
@@ -74,7 +76,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of a role, with nothing else known.
+    /// Identity with this role and nothing else known.
     #[must_use]
     pub fn of(role: Role) -> Self {
         Self { role, ..Self::default() }

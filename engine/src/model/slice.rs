@@ -2,25 +2,25 @@
 
 use super::{FieldId, NameId, TrackId, Value};
 
-/// A slice's handle while a trace is read: its track, and how many slices of that track arrived before it. Links between
-/// slices are made with it.
+/// Handle of a slice while a trace is read: its track, and the number of slices of that track that
+/// arrived before it. Links between slices are made with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SliceKey {
-    /// Where it stands.
+    /// Track of the slice.
     pub track: TrackId,
-    /// Slices of the track that arrived before it.
+    /// Number of slices of the track that arrived before this one.
     pub arrival: u32,
 }
 
-/// What kind of thing stands on the track.
+/// Form of an item on a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Form {
-    /// It began and ended.
+    /// Item with a start and an end.
     #[default]
     Complete,
-    /// A moment; its duration is zero.
+    /// Item with a time and no duration.
     Instant,
-    /// It began and its end was never seen: it reaches to the last moment of its track.
+    /// Item with a start and no known end: it reaches to the last time of its track.
     Unfinished,
 }
 
@@ -29,19 +29,19 @@ impl Form {
     pub const ALL: [Self; 3] = [Self::Complete, Self::Instant, Self::Unfinished];
 }
 
-/// One slice or instant on its way in.
+/// One slice or instant, as a reader passes it to the sink.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SliceRecord<'a> {
-    /// Where it stands.
+    /// Track of the slice.
     pub track: TrackId,
-    /// Picoseconds since the profile's origin.
+    /// Start in picoseconds since the profile's origin.
     pub start_ps: i64,
-    /// Picoseconds; not negative.
+    /// Duration in picoseconds; not negative.
     pub duration_ps: i64,
-    /// What it shows.
+    /// Name of the slice.
     pub name: NameId,
-    /// What kind of thing it is.
+    /// Form of the slice.
     pub form: Form,
-    /// Its fields, each at most once, of the track's table.
+    /// Fields of the track's table, each at most once.
     pub fields: &'a [(FieldId, Value<'a>)],
 }

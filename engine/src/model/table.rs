@@ -4,25 +4,26 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u16);
 
-/// What the rows of a table are.
+/// Kind of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TableKind {
     /// Slices and instants on tracks.
     Slices,
     /// Samples of counters on tracks.
     Samples,
-    /// Rows without a place on the timeline: metadata, tensors, queues …, kept in the order of arrival.
+    /// Rows without a position on the timeline (metadata, tensors, queues …), kept in the order of
+    /// arrival.
     Side,
 }
 
-/// What a table is, for people and exports.
+/// Description of a table, for people and exports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableSpec {
-    /// As exported, e.g. `instruction`.
+    /// Name in exports, e.g. `instruction`.
     pub name: String,
-    /// What its rows are.
+    /// Kind of the rows.
     pub kind: TableKind,
-    /// The export's key for the slice's name (`opcode`), or empty where the name is not exported.
+    /// Key of the slice's name in exports (`opcode`); empty if the name is not exported.
     pub name_key: String,
     /// One sentence for a person.
     pub doc: String,

@@ -1,5 +1,5 @@
-//! Templates: the fields that many rows have in common. The rows of a loop's instruction differ in few of their fields;
-//! a reader hands over the others once.
+//! Templates: fields that many rows have in common. Executions of a loop's instruction differ in
+//! few of their fields; a reader passes the others once.
 
 use super::{FieldId, Value};
 
@@ -7,19 +7,19 @@ use super::{FieldId, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TemplateId(pub u32);
 
-/// The value of a template's field.
+/// Value of a template's field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Part {
     /// The same in all rows.
     Fixed(Value<'static>),
-    /// The integer at this place of the row's numbers.
+    /// The integer at this position in the row's numbers.
     Int(u8),
-    /// The float at this place of the row's numbers.
+    /// The float at this position in the row's numbers.
     Float(u8),
 }
 
 impl Part {
-    /// The value of a row with these numbers. Zero where the row has too few of them.
+    /// Value of the field in a row with these numbers. Zero if the row has too few of them.
     #[must_use]
     pub fn value(self, numbers: &[Number]) -> Value<'static> {
         let bits = |place: u8| numbers.get(usize::from(place)).map_or(0, |number| number.0);
@@ -30,7 +30,7 @@ impl Part {
         }
     }
 
-    /// How many numbers a row needs for these parts.
+    /// Number of numbers that a row needs for these parts.
     #[must_use]
     pub fn numbers(parts: &[(FieldId, Self)]) -> usize {
         let needed = parts.iter().map(|(_, part)| match part {
@@ -41,7 +41,7 @@ impl Part {
     }
 }
 
-/// The bits of an integer or of a float: the template says which.
+/// Bits of an integer or of a float; the template states which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number(pub u64);
 
@@ -57,27 +57,27 @@ impl From<f64> for Number {
     }
 }
 
-/// The first fields of a row, from a template.
+/// First fields of a row, from a template.
 #[derive(Debug, Clone, Copy)]
 pub struct Filled<'n> {
     /// The template.
     pub template: TemplateId,
-    /// The numbers that it asks for.
+    /// Numbers that the template asks for.
     pub numbers: &'n [Number],
 }
 
-/// Templates of a sink that spells the fields of each row out.
+/// Templates of a sink that stores all fields of each row.
 #[derive(Debug, Default)]
 pub struct Templates(Vec<Vec<(FieldId, Part)>>);
 
 impl Templates {
-    /// Keeps a template.
+    /// Keeps a template and returns its number.
     pub fn define(&mut self, parts: &[(FieldId, Part)]) -> TemplateId {
         self.0.push(parts.to_vec());
         TemplateId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// The fields of a row: those of the template, then the others. `None` where the template is unknown.
+    /// Fields of a row: those of the template, then the others. `None` if the template is unknown.
     #[must_use]
     pub fn fields<'v>(
         &self,

@@ -6,69 +6,69 @@ use super::{Identity, TableId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrackId(pub u32);
 
-/// What a track shows.
+/// Content of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrackKind {
-    /// Nothing of its own: a heading with tracks below.
+    /// No rows: a heading with tracks below.
     Group,
     /// Slices and instants of one table.
     Slices(TableId, Nesting),
-    /// Samples of one counter, a row of this table each.
+    /// Samples of one counter, each a row of this table.
     Counter(TableId),
 }
 
-/// What it means when one slice of a track lies inside another.
+/// Meaning of one slice inside another on the same track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Nesting {
-    /// The inner one was called by the outer one (host threads): depth is kept.
+    /// The outer slice called the inner one (host threads): depth is kept.
     Calls,
-    /// Nothing: both ran at the same time (pipelined engines, streams).
+    /// Both ran at the same time (pipelined engines, streams): no depth.
     Concurrent,
 }
 
-/// What a track is.
+/// Description of a track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackSpec {
-    /// Shown at the left, e.g. "Tensor" or "qSyncIO0 · E3".
+    /// Name shown at the left, e.g. "Tensor" or "qSyncIO0 · E3".
     pub name: String,
-    /// The group it belongs to.
+    /// Group of the track.
     pub parent: Option<TrackId>,
-    /// What it shows.
+    /// Content of the track.
     pub kind: TrackKind,
-    /// Siblings are shown in this order, then by definition.
+    /// Sort key among siblings. Equal keys are in the order of definition.
     pub sort: i64,
-    /// What one of a counter's values means.
+    /// Unit of a counter's values.
     pub unit: super::Unit,
-    /// Whether a group starts closed on the page.
+    /// Whether a group starts open or closed on the page.
     pub initially: Initially,
-    /// The part of the machine that it shows.
+    /// Part of the machine that the track shows.
     pub identity: Identity,
 }
 
 /// Whether a group of tracks starts open or closed on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Initially {
-    /// Its tracks are shown.
+    /// The tracks of the group are shown.
     #[default]
     Open,
-    /// Only its heading is shown.
+    /// Only the heading of the group is shown.
     Closed,
 }
 
 impl TrackSpec {
-    /// A heading.
+    /// Creates a heading.
     #[must_use]
     pub fn group(name: &str, parent: Option<TrackId>, sort: i64) -> Self {
         Self::new(name, parent, TrackKind::Group, sort)
     }
 
-    /// A row for slices.
+    /// Creates a track of slices.
     #[must_use]
     pub fn slices(name: &str, parent: Option<TrackId>, table: TableId, nesting: Nesting, sort: i64) -> Self {
         Self::new(name, parent, TrackKind::Slices(table, nesting), sort)
     }
 
-    /// A row for a counter.
+    /// Creates a counter.
     #[must_use]
     pub fn counter(
         name: &str,
@@ -92,7 +92,7 @@ impl TrackSpec {
         }
     }
 
-    /// The same with this identity.
+    /// Returns the track with this identity.
     #[must_use]
     pub fn showing(self, identity: Identity) -> Self {
         Self { identity, ..self }

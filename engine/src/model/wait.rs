@@ -1,7 +1,7 @@
-//! Names of slices in which nothing is done but waiting.
+//! Names of slices that only wait.
 //!
-//! A wait covers time without using the hardware. Drawn and counted as work, the semaphore waits of
-//! a real Neuron trace are its loudest bars and hide the microseconds in which it computes.
+//! A wait covers time without using the hardware. If semaphore waits are drawn and counted as work,
+//! they dominate a real Neuron trace and hide the microseconds in which it computes.
 
 use memchr::memchr3;
 
@@ -9,12 +9,12 @@ use memchr::memchr3;
 const WORDS: [&str; 5] = ["wait", "waiting", "synchronize", "synchronise", "barrier"];
 /// Neuron's instruction that waits for a semaphore and then changes it.
 pub const NEURON_WAIT: &str = "EVENT_SEMAPHORE";
-/// Calls of CUDA and HIP that put a wait into a stream and return at once.
+/// Calls of CUDA and HIP that enqueue a wait in a stream and return at once.
 const ENQUEUED: &str = "StreamWaitEvent";
-/// Longer names are sentences or operands.
+/// Longest name that is examined. Longer names are sentences or operands.
 const LONGEST: usize = 256;
 
-/// Whether a slice of this name waits. A word counts as a whole: `cudaStreamSynchronize` and
+/// Whether a slice of this name waits. Only whole words count: `cudaStreamSynchronize` and
 /// `event_wait` wait, `Awaitable` and `asynchronous_copy` do not.
 #[must_use]
 pub fn is_wait(name: &str) -> bool {
@@ -26,13 +26,13 @@ pub fn is_wait(name: &str) -> bool {
         && words(name).any(|word| WORDS.iter().any(|wait| word.eq_ignore_ascii_case(wait)))
 }
 
-/// Whether one of the rarer letters of the words occurs: most names are settled by that.
+/// Whether one of the rarer letters of the words occurs: this settles most names.
 fn may_wait(bytes: &[u8]) -> bool {
     memchr3(b'w', b'W', b'b', bytes).or_else(|| memchr3(b'y', b'Y', b'B', bytes)).is_some()
 }
 
-/// The words of an identifier: letters between other signs, cut before each capital letter that
-/// follows a small one.
+/// Words of an identifier: runs of letters, cut before each capital letter that follows a small
+/// one.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|sign: char| !sign.is_ascii_alphabetic()).flat_map(|part| {
         let bytes = part.as_bytes();

@@ -1,24 +1,24 @@
-//! Warnings of ingest: what could not be read or had to be changed. One bad event never loses a trace, and nothing is
-//! dropped silently.
+//! Warnings of the ingest about data that could not be read or had to be changed. A bad event never
+//! fails a whole trace, and nothing is dropped silently.
 
 use std::collections::BTreeMap;
 
-/// What went wrong with an event or a part of a trace.
+/// Kind of problem with an event or a part of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WarningKind {
-    /// The trace ends in the middle: what was there has been read.
+    /// The trace ends early; everything before the end was read.
     TruncatedInput,
     /// A record that contradicts its format; skipped.
     DamagedRecord,
     /// A start without an end, or an end without a start.
     Unpaired,
-    /// A record of a kind this version does not know; kept as raw bytes where possible.
+    /// A record of a kind that this version does not know; kept as raw bytes if possible.
     UnknownRecord,
     /// A flow whose slice was not found.
     UnboundFlow,
     /// A value that had to be changed to be kept (out of range, invalid text …).
     AdjustedValue,
-    /// Something the trace should have contained and does not.
+    /// Data that the trace should contain and does not.
     MissingData,
 }
 
@@ -34,7 +34,7 @@ impl WarningKind {
         Self::MissingData,
     ];
 
-    /// For people.
+    /// Title for people.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -49,37 +49,37 @@ impl WarningKind {
     }
 }
 
-/// One sort of trouble, how often, and where first.
+/// One kind of problem, with its count and its first place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What went wrong.
+    /// Kind of the problem.
     pub kind: WarningKind,
-    /// What exactly, without the place, e.g. "`dur` is missing".
+    /// Description without the place, e.g. "`dur` is missing".
     pub what: String,
-    /// Where it happened first, e.g. "byte 8812" or "record 17 of the DMA segment".
+    /// First place of the problem, e.g. "byte 8812" or "record 17 of the DMA segment".
     pub first_place: String,
-    /// How many times.
+    /// Number of occurrences.
     pub count: u64,
 }
 
-/// What those are counted under whose texts are not kept.
+/// Text that counts warnings whose own texts are not kept.
 const OTHER: &str = "other";
 
-/// Collects warnings, equal ones together. At most [`Warnings::MAX_DISTINCT`] different texts are kept per kind, so
-/// that a hostile file cannot fill the memory with them.
+/// Collects warnings, equal ones together. At most [`Warnings::MAX_DISTINCT`] different texts are
+/// kept, so that a hostile file cannot fill the memory with them.
 #[derive(Debug, Clone, Default)]
 pub struct Warnings {
-    /// By kind, then by text: the first place and the count.
+    /// First place and count, by kind, then by text.
     by_kind: BTreeMap<WarningKind, BTreeMap<String, (String, u64)>>,
     /// Different texts of all kinds.
     distinct: usize,
 }
 
 impl Warnings {
-    /// Different texts kept; what comes after is counted under "other".
+    /// Most different texts that are kept. Further ones are counted under "other".
     pub const MAX_DISTINCT: usize = 256;
 
-    /// Counts one.
+    /// Counts one warning.
     pub fn add(&mut self, kind: WarningKind, what: &str, place: impl FnOnce() -> String) {
         *self.count(kind, what, place) += 1;
     }
@@ -97,7 +97,7 @@ impl Warnings {
         &mut of_kind.get_mut(what).expect("inserted above").1
     }
 
-    /// Adds all of another collection, whose places come later.
+    /// Adds all warnings of another collection, whose places come later.
     pub fn merge(&mut self, later: &Self) {
         for (kind, texts) in &later.by_kind {
             for (what, (place, count)) in texts {
@@ -106,7 +106,7 @@ impl Warnings {
         }
     }
 
-    /// All of them, by kind, then by text.
+    /// All warnings, by kind, then by text.
     pub fn iter(&self) -> impl Iterator<Item = Warning> + '_ {
         self.by_kind.iter().flat_map(|(kind, texts)| {
             texts.iter().map(|(what, (place, count))| Warning {

@@ -1,4 +1,5 @@
-//! A segment's anatomy: where its bytes go, for `nprof inspect` and for tests of size.
+//! A segment's anatomy: how many bytes each of its parts takes. Used by `nprof inspect` and by
+//! tests of size.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +8,31 @@ use crate::base::Result;
 use crate::block::{Coding, ColumnType};
 use crate::codec;
 
-/// Where a segment's bytes go.
+/// Number of bytes that each part of a segment takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anatomy {
     /// Length of the file.
     pub file_bytes: u64,
-    /// What it would be if the footer of a small segment, with all of its columns, were not compressed; else the same.
-    /// The figures below are parts of this.
+    /// Length of the file if the footer of a small segment, with all of its columns, were not
+    /// compressed. Equals `file_bytes` for a large segment. The figures below are parts of this
+    /// length.
     pub unpacked_bytes: u64,
-    /// Each table.
+    /// One entry a table.
     pub tables: Vec<TableAnatomy>,
-    /// Texts of the dictionary, and their bytes.
+    /// Number of texts in the dictionary, and their bytes.
     pub dictionary: (u64, u64),
-    /// Arrows, and their bytes.
+    /// Number of arrows, and their bytes.
     pub flows: (u64, u64),
     /// Bytes of the tile pyramids.
     pub pyramid_bytes: u64,
-    /// Directories, block lists, postings, footer, header, trailer.
+    /// Bytes of directories, block lists, postings, footer, header and trailer.
     pub other_bytes: u64,
 }
 
-/// Where a table's bytes go.
+/// Number of bytes that a table's columns take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableAnatomy {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
     /// Number of rows.
     pub rows: u64,
@@ -38,16 +40,16 @@ pub struct TableAnatomy {
     pub blocks: u64,
     /// Number of packs.
     pub packs: u64,
-    /// Its columns.
+    /// Columns of the table.
     pub columns: Vec<ColumnAnatomy>,
 }
 
-/// Where a column's bytes go.
+/// Number of bytes that a column takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnAnatomy {
-    /// The role or the field's name.
+    /// Name of the role or of the field.
     pub name: String,
-    /// How it is stored.
+    /// Type of the stored values.
     pub kind: ColumnType,
     /// Bytes of its blocks.
     pub bytes: u64,
@@ -56,10 +58,10 @@ pub struct ColumnAnatomy {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// Where the bytes go. Reads every directory, and the first byte of every block.
+    /// Sums up the bytes of each part. Reads every directory, and the first byte of every block.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn anatomy(&self) -> Result<Anatomy> {
         let footer = self.footer();
         let mut tables = Vec::new();
@@ -117,7 +119,7 @@ impl<B: Bytes> Segment<B> {
         Ok(ColumnAnatomy { name, kind: meta.kind, bytes: meta.bytes, codecs: codecs.into_iter().collect() })
     }
 
-    /// What a column is called: its role, or its field's name.
+    /// Name of a column for people: its role, or the name of its field.
     #[must_use]
     pub fn column_name(&self, column: usize) -> &str {
         match self.footer().columns[column].role {

@@ -1,5 +1,6 @@
-//! Reading the columns of one block: what depends on another column is decoded once. Columns of a pack of several blocks
-//! are decoded whole, and the last few are kept: the next block that is asked for is mostly of the same pack.
+//! Reads the columns of one block. A column that others depend on is decoded once. Columns of a
+//! pack of several blocks are decoded whole. The last few are kept, because the next block mostly
+//! belongs to the same pack.
 
 use std::iter::repeat;
 use std::ops::Range;
@@ -13,10 +14,11 @@ use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
 use crate::codec::{self, Decoder};
 use crate::model::TableId;
 
-/// Columns of packs that are kept decoded: those of a tile or a row, of two tables.
+/// Number of pack columns that are kept decoded: enough for a tile or a row, of two tables.
 pub const KEPT_COLUMNS: usize = 64;
 
-/// A column of a pack, by position in the footer and number of the pack; `None` where no row has a value.
+/// A column of a pack, by position in the footer and number of the pack. `None` if no row has a
+/// value.
 pub type KeptColumn = ((usize, usize), Option<Arc<BlockColumn>>);
 
 const NO_PROGRAM: Error = Error::Inconsistent { what: "block of a program that is not there" };
@@ -29,22 +31,22 @@ pub struct BlockReader<'a, B> {
     block: usize,
     rows: usize,
     pack: usize,
-    /// The blocks of the pack.
+    /// Blocks of the pack.
     packed: Range<usize>,
     decoder: Decoder,
-    /// Codes of the track's program, once they are needed.
+    /// Codes of the track's program, once a column needs them.
     codes: Option<Vec<u32>>,
-    /// Durations, once starts needed them.
+    /// Durations, once the starts need them.
     durations: Option<Vec<i64>>,
-    /// Working memory: what differs from what the program foretells.
+    /// Working memory for the differences from the program's predictions.
     differences: Vec<i64>,
 }
 
 impl<'a, B: Bytes> BlockReader<'a, B> {
-    /// For a block of a table.
+    /// Creates a reader of one block of a table.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn new(segment: &'a Segment<B>, table: TableId, block: usize) -> Result<Self> {
         let blocks = segment.blocks(table)?;
         let (rows, pack) = (blocks.rows(block), blocks.pack_of(block));
@@ -62,24 +64,24 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         })
     }
 
-    /// How many rows the block has.
+    /// Number of rows of the block.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Decodes a column, by its position in the footer; `None` where no row of the block has a value.
+    /// Decodes a column, by its position in the footer. `None` if no row of the block has a value.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn column(&mut self, column: usize) -> Result<Option<BlockColumn>> {
         self.column_of(column, 0..self.rows)
     }
 
-    /// The same where only some rows' values are asked for: others are spared where that is possible.
+    /// Decodes the values of some rows of a column. Other rows are skipped if the coding permits.
     ///
     /// # Errors
-    /// As [`BlockReader::column`]; `Invalid` where the block has no such rows.
+    /// Same as [`BlockReader::column`]; `Invalid` if the block has no such rows.
     pub fn column_of(&mut self, column: usize, wanted: Range<usize>) -> Result<Option<BlockColumn>> {
         if wanted.start > wanted.end || wanted.end > self.rows {
             return Err(Error::Invalid { what: "the block has no such rows" });
@@ -127,7 +129,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 let here = &codes[wanted.clone()];
                 let bytes = cursor.take(cursor.remaining())?;
                 let column = match codec::constant_int(bytes) {
-                    // Nearly always, and then 0.
+                    // Nearly every column has one constant difference, which is then 0.
                     Some(difference) => foretold.column(here, repeat(difference)),
                     None => {
                         self.decoder.ints(bytes, foretold.count(codes), &mut self.differences)?;
@@ -158,7 +160,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     /// Decodes a column in which every row has an integer.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged, or the table has no such column.
+    /// If bytes are missing or damaged, or the table has no such column.
     pub fn core_ints(&mut self, role: ColumnRole) -> Result<Vec<i64>> {
         if let Some(durations) = self.durations.as_ref().filter(|_| role == ColumnRole::Duration) {
             return Ok(durations.clone());
@@ -168,11 +170,11 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         self.column(column)?.ok_or(damaged)?.into_full_ints(0)
     }
 
-    /// Rates of the whole pack from a column of sizes in bytes and the durations.
+    /// Rates of the whole pack, from a column of sizes in bytes and the durations.
     fn rates(&mut self, role: ColumnRole, kind: ColumnType, offset: u64) -> Result<BlockColumn> {
         let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
         let damaged = Error::Corrupt { what: "rates of what is not there", offset };
-        // A column of sizes is no column of rates: this ends here.
+        // The coding of a column of sizes is never `Rate`, so this recursion ends.
         let sizes = self.segment.column_of_kind(self.table, role, kind);
         let sizes = sizes.filter(|_| matches!(kind, ColumnType::Int | ColumnType::Uint)).ok_or(damaged)?;
         let durations = self.segment.column(self.table, ColumnRole::Duration).ok_or(damaged)?;
@@ -185,7 +187,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         self.track_program()?.ok_or(NO_PROGRAM)
     }
 
-    /// That of the track, if it has one.
+    /// Program of the track, if it has one.
     fn track_program(&self) -> Result<Option<&'a Program>> {
         let damaged = NO_PROGRAM;
         let table = self.segment.footer().tables.get(usize::from(self.table.0)).ok_or(damaged)?;
@@ -219,7 +221,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         let mut starts = Vec::new();
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
         let of = if coding == Coding::AfterEnd { Foretold::GapAfterEnd } else { Foretold::StepAfterStart };
-        // A track without a program foretells nothing.
+        // A track without a program predicts nothing.
         let foretold = self.track_program()?.and_then(|program| Some((program, program.column(of)?)));
         if let Some((program, _)) = foretold {
             self.decode_codes(program)?;
@@ -244,7 +246,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
 }
 
 impl<B: Bytes> BlockReader<'_, B> {
-    /// The starts of all blocks of the pack, each from its first on.
+    /// Starts of all blocks of the pack. Each block begins with its own first start.
     fn packed_starts(&mut self, coding: Coding, mut cursor: Cursor<'_>) -> Result<Vec<i64>> {
         let blocks = self.segment.blocks(self.table)?;
         let rows = blocks.rows_of(self.packed.clone());
@@ -267,8 +269,9 @@ impl<B: Bytes> BlockReader<'_, B> {
     }
 }
 
-/// Turns differences from the usual step into starts: each step begins where the row before, which starts at what was
-/// added up so far, has lasted as long as `lasted` says. The first row's is known.
+/// Turns differences from the usual step into starts. A row starts at the start of the row before,
+/// plus that row's entry in `lasted`, plus the usual step, plus the difference. The first start is
+/// known.
 fn add_up(first: i64, starts: &mut [i64], usual: impl Iterator<Item = i64>, lasted: &[i64]) {
     let mut rows = starts.iter_mut().zip(usual).zip(lasted.iter().copied());
     let Some(((start, _), duration)) = rows.next() else { return };
@@ -287,10 +290,11 @@ impl<B> Drop for BlockReader<'_, B> {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The bytes of a column's block of a pack, checked, and where they begin in the file; `None` where no row has a value.
+    /// Checked bytes of a column's pack, and their offset in the file. `None` if no row has a
+    /// value.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn pack_bytes(&self, column: usize, pack: usize) -> Result<Option<(&[u8], u64)>> {
         let directory = self.directory(column)?;
         let damaged = Error::Inconsistent { what: "block that is not there" };
@@ -305,11 +309,11 @@ impl<B: Bytes> Segment<B> {
         }
     }
 
-    /// Decodes a block of a column; `None` where no row of it has a value. Who needs several columns of a block takes a
-    /// [`BlockReader`].
+    /// Decodes a block of a column. `None` if no row of it has a value. A caller that needs several
+    /// columns of a block uses a [`BlockReader`].
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn block(&self, column: usize, block: usize) -> Result<Option<BlockColumn>> {
         BlockReader::new(self, self.footer().columns[column].table, block)?.column(column)
     }
@@ -317,12 +321,12 @@ impl<B: Bytes> Segment<B> {
     /// Decodes a block of a column in which every row has an integer.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged, or the table has no such column.
+    /// If bytes are missing or damaged, or the table has no such column.
     pub fn core_ints(&self, table: TableId, role: ColumnRole, block: usize) -> Result<Vec<i64>> {
         BlockReader::new(self, table, block)?.core_ints(role)
     }
 
-    /// The column of a table with this role and type.
+    /// Position of a table's column with this role and type.
     #[must_use]
     pub fn column_of_kind(&self, table: TableId, role: ColumnRole, kind: ColumnType) -> Option<usize> {
         self.columns_of(table).find(|&at| {

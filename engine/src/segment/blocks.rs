@@ -1,8 +1,7 @@
-//! The list of a table's blocks: how many rows each has and which span of time it covers; and which of them are packed
-//! together.
+//! The list of a table's blocks: rows and time span of each block, and the division into packs.
 //!
-//! A block has rows of one track. A pack is one block, or several small ones of tracks that follow each other: their
-//! columns are encoded together.
+//! A block has rows of one track. A pack is one block, or several small ones of consecutive tracks.
+//! The columns of a pack are encoded together.
 
 use std::ops::Range;
 
@@ -14,37 +13,38 @@ use crate::index::MaxEndTree;
 /// All blocks of a table, in the order of rows; blocks of a track are adjacent.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BlockList {
-    /// First row of each block, counted within the table, and at the end the number of rows.
+    /// First row of each block, counted within the table. The last entry is the number of rows.
     first_rows: Vec<u32>,
     /// Start of the first slice of each block.
     starts: Vec<i64>,
     /// Latest end in each block.
     ends: MaxEndTree,
-    /// First block of each pack, and at the end the number of blocks.
+    /// First block of each pack. The last entry is the number of blocks.
     packs: Vec<u32>,
 }
 
-/// The rows of a track, or of a side table, as the footer tells them.
+/// Rows of a track, or of a side table, as the footer states them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrackRows {
-    /// How many, at least one.
+    /// Number of rows, at least one.
     pub rows: u32,
-    /// Start of the first.
+    /// Start of the first row.
     pub start_ps: i64,
-    /// The latest end.
+    /// Latest end of all rows.
     pub end_ps: i64,
 }
 
-/// Collects a table's blocks while it is written.
+/// Collects the blocks of a table while the table is written.
 #[derive(Debug, Default)]
 pub struct BlockListWriter {
-    /// Blocks of each track.
+    /// Number of blocks of each track.
     of_tracks: Vec<i64>,
-    /// Rows, starts, and ends minus starts of the blocks of tracks with several: what the footer does not tell.
+    /// Rows, starts, and ends minus starts of the blocks of tracks with several blocks. The footer
+    /// states them for the other tracks.
     rows: Vec<i64>,
     starts: Vec<i64>,
     lengths: Vec<i64>,
-    /// Blocks of each pack.
+    /// Number of blocks of each pack.
     packs: Vec<i64>,
 }
 
@@ -64,7 +64,7 @@ impl BlockListWriter {
         self.packs.push(blocks as i64);
     }
 
-    /// How many packs so far.
+    /// Number of packs so far.
     #[must_use]
     pub fn packs(&self) -> usize {
         self.packs.len()
@@ -79,19 +79,19 @@ impl BlockListWriter {
 }
 
 impl BlockList {
-    /// How many blocks.
+    /// Number of blocks.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there are none.
+    /// Whether the table has no blocks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// First row of a block, within the table.
+    /// First row of a block, counted within the table.
     #[must_use]
     pub fn first_row(&self, block: usize) -> u32 {
         self.first_rows[block]
@@ -109,19 +109,19 @@ impl BlockList {
         &self.starts
     }
 
-    /// The latest end in a block.
+    /// Latest end in a block.
     #[must_use]
     pub fn end(&self, block: usize) -> i64 {
         self.ends.ends()[block]
     }
 
-    /// How many packs.
+    /// Number of packs.
     #[must_use]
     pub fn packs(&self) -> usize {
         self.packs.len().saturating_sub(1)
     }
 
-    /// The pack that a block is in.
+    /// Number of the pack that holds a block.
     #[must_use]
     pub fn pack_of(&self, block: usize) -> usize {
         if self.packs() == self.len() {
@@ -130,26 +130,27 @@ impl BlockList {
         self.packs.partition_point(|&first| first as usize <= block).saturating_sub(1)
     }
 
-    /// The blocks of a pack.
+    /// Blocks of a pack.
     #[must_use]
     pub fn blocks_of_pack(&self, pack: usize) -> Range<usize> {
         self.packs[pack] as usize..self.packs[pack + 1] as usize
     }
 
-    /// Number of rows of some blocks that follow each other.
+    /// Number of rows of consecutive blocks.
     #[must_use]
     pub fn rows_of(&self, blocks: Range<usize>) -> usize {
         (self.first_rows[blocks.end] - self.first_rows[blocks.start]) as usize
     }
 
-    /// Those of `blocks` that a window may touch, ascending. A block that touches it is never left out.
+    /// The blocks in `blocks` that can overlap a window, ascending. A block that overlaps it is
+    /// never left out.
     pub fn overlapping(&self, blocks: Range<usize>, window: Interval) -> impl Iterator<Item = usize> + '_ {
         let starts = &self.starts[blocks.clone()];
         let to = blocks.start + starts.partition_point(|&start| start < window.end.0);
         self.ends.reaching(blocks.start, to, window.start.0)
     }
 
-    /// The block with this row of the table.
+    /// The block that holds this row of the table.
     #[must_use]
     pub fn block_of(&self, row: u32) -> Option<usize> {
         let block = self.first_rows.partition_point(|&first| first <= row).checked_sub(1)?;
@@ -159,7 +160,7 @@ impl BlockList {
     /// Reads the list of a table with these tracks, in the order of rows.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'_>, tracks: &[TrackRows]) -> Result<Self> {
         let of_tracks = list::read_ints_of(cursor, tracks.len())?;
         let rows = list::read_ints(cursor)?;
@@ -199,12 +200,12 @@ struct Decoded {
 }
 
 impl Decoded {
-    /// Rows so far.
+    /// Number of rows so far.
     fn rows(&self) -> u32 {
         self.list.first_rows.last().copied().unwrap_or_default()
     }
 
-    /// Adds a block; `None` where it cannot have as many rows.
+    /// Adds a block. `None` if `rows` is not a possible number of rows.
     fn add(&mut self, rows: i64, start_ps: i64, end_ps: i64) -> Option<()> {
         let rows = u32::try_from(rows).ok().filter(|&rows| rows > 0 && rows as usize <= block::ROWS)?;
         self.list.first_rows.push(self.rows().checked_add(rows)?);
@@ -213,7 +214,8 @@ impl Decoded {
         Some(())
     }
 
-    /// The whole list, with so many blocks in each pack; `None` where packs are empty, too long or not of all blocks.
+    /// The whole list, with this many blocks in each pack. `None` if a pack is empty or too long,
+    /// or if the packs do not cover all blocks.
     fn packed(self, packs: &[i64]) -> Option<BlockList> {
         let Self { mut list, ends } = self;
         let blocks = list.len();
@@ -234,7 +236,8 @@ impl Decoded {
 mod tests {
     use super::*;
 
-    /// Tracks with their blocks, and how many blocks each pack has.
+    /// Writes tracks with their blocks, and packs with their numbers of blocks; returns the bytes
+    /// and what the footer states.
     fn read(tracks: &[&[(u32, i64, i64)]], packs: &[usize]) -> (Vec<u8>, Vec<TrackRows>) {
         let mut writer = BlockListWriter::default();
         tracks.iter().for_each(|blocks| writer.track(blocks));

@@ -1,13 +1,14 @@
-//! Which numbers of texts a block of a column has: a few spans. Texts are numbered by first use, so a loop's are
-//! neighbours: where a zone map reaches over all loops of a block, spans tell them apart.
+//! Codes of texts that occur in a block of a column, as a few spans. Texts are numbered by first
+//! use, so the texts of a loop have neighbouring codes. A zone map can reach over all loops of a
+//! block; spans tell the loops apart.
 //!
-//! They are not stored: whoever decodes such a block keeps them, 60 bytes a block.
+//! Spans are not stored. A reader that decodes such a block keeps them: 60 bytes a block.
 
 use std::ops::RangeInclusive;
 
 /// Most spans of a block.
 const SPANS: usize = 6;
-/// Numbers that are no further apart are in one span.
+/// Codes that are at most this far apart share a span.
 const NEAR: u32 = 16;
 
 /// The codes of a block, as spans that do not touch each other.
@@ -15,11 +16,11 @@ const NEAR: u32 = 16;
 pub struct CodeSpans(Box<[RangeInclusive<u32>]>);
 
 impl CodeSpans {
-    /// Of these codes; `None` where one is no number of a text.
+    /// Spans of these codes. `None` if one of them is not a valid text number.
     #[must_use]
     pub fn of(codes: &[i64]) -> Option<Self> {
         let mut spans: Vec<(u32, u32)> = Vec::with_capacity(SPANS * 2 + 1);
-        // Where the code before was.
+        // The span of the previous code.
         let mut last = 0;
         for &code in codes {
             let code = u32::try_from(code).ok()?;
@@ -42,13 +43,13 @@ impl CodeSpans {
         Some(Self(spans.into_iter().map(|(start, end)| start..=end).collect()))
     }
 
-    /// The spans, ascending.
+    /// The spans in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = &RangeInclusive<u32>> {
         self.0.iter()
     }
 }
 
-/// Joins spans that touch, then those with the least between them, until few are left.
+/// Joins spans that touch, then spans with the smallest gaps, until at most [`SPANS`] are left.
 fn join(spans: &mut Vec<(u32, u32)>) {
     spans.sort_unstable();
     let gap = |spans: &[(u32, u32)], at: usize| spans[at + 1].0.saturating_sub(spans[at].1);

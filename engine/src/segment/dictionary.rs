@@ -1,14 +1,15 @@
-//! The dictionary of texts in the file: chunks in the order of numbers, so that a text costs one small piece.
+//! The dictionary of texts in the file. Chunks are in the order of text numbers, so that reading
+//! one text reads one small piece.
 
 use super::pieces::put_pieces;
 use super::{Piece, PieceWriter};
 use crate::base::Result;
 
-/// Texts of a chunk; all but the last are full. Operands of loops are alike over some thousand texts: with 1,024 a chunk they
-/// took half as much again.
+/// Texts of a chunk; all chunks but the last are full. Operands of loops are alike over some
+/// thousand texts: chunks of 1,024 texts took half as much again.
 pub const CHUNK_TEXTS: usize = 4096;
 
-/// Where the dictionary is.
+/// Position and size of the dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DictionaryMeta {
     /// Number of texts.
@@ -19,16 +20,16 @@ pub struct DictionaryMeta {
     pub bytes: u64,
 }
 
-/// Writes the dictionary of so many texts, from its encoded chunks.
+/// Writes a dictionary of `texts` texts, from its encoded chunks.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output fails.
 pub fn write_dictionary(
     texts: u32,
     chunks: &[Vec<u8>],
     writer: &mut PieceWriter<'_>,
 ) -> Result<DictionaryMeta> {
-    // The first chunks have the names that slices share. They stand last, near to the overview.
+    // The first chunks have the names that slices share. They are written last, near the overview.
     let mut pieces = chunks.iter().rev().map(|chunk| writer.piece(chunk)).collect::<Result<Vec<_>>>()?;
     pieces.reverse();
     let mut directory = Vec::new();

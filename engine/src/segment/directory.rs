@@ -1,5 +1,6 @@
-//! The directory of a column: where its block of each pack is, and that block's zone map. Blocks of a few bytes stand in the
-//! directory itself: most of what a program foretells takes no more. In a small segment all of them do.
+//! The directory of a column: the position and the zone map of each pack's block. Blocks of a few
+//! bytes are stored inline, in the directory itself. Most predicted columns take no more; in a
+//! small segment all blocks are inline.
 
 use super::Piece;
 use crate::base::Result;
@@ -7,43 +8,43 @@ use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
 use crate::codec::{self, Decoder, Encoder};
 
-/// Longest block that stands in the directory of a large segment: a piece of its own would cost as much to point to.
+/// Longest inline block of a large segment. An entry for a separate piece would be as long.
 pub const MAX_INLINE: usize = 12;
-/// Longest block that stands in the directory of a small segment.
+/// Longest inline block of a small segment.
 pub const MAX_INLINE_SMALL: usize = 1 << 20;
-/// Up to this many bytes of blocks stand in the directory as they are: a frame of their own gains little.
+/// Inline bytes up to this many are stored plain: a frame of their own saves little.
 const MAX_PLAIN: usize = 64;
-/// Most bytes of blocks in one directory.
+/// Most inline bytes of one directory.
 const MAX_INLINE_BYTES: usize = 1 << 28;
 
-/// Where the bytes of a block are.
+/// Location of the bytes of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// No row of the block has a value.
     Absent,
-    /// In the directory: where they begin in [`Directory::inline`], and how many.
+    /// In the directory: offset in [`Directory::inline`], and length.
     Inline(u32, u32),
-    /// In a piece of their own.
+    /// In a separate piece.
     Piece(Piece),
 }
 
 /// All blocks of a column, one for each pack of the table's [`super::BlockList`].
 #[derive(Debug, Default, PartialEq)]
 pub struct Directory {
-    /// Where each block is.
+    /// Location of each block.
     pub places: Vec<Place>,
-    /// The range of each block's values; none where they were not read.
+    /// Range of each block's values; empty if the zone maps were not read.
     pub zones: Vec<ZoneMap>,
-    /// Blocks that stand here.
+    /// Bytes of the inline blocks.
     pub inline: Vec<u8>,
 }
 
-/// What is around a directory.
+/// Compression around a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Around {
-    /// Nothing: it is a piece of the file.
+    /// None: the directory is a piece of the file.
     Nothing,
-    /// The frame of the footer, which compresses what stands in the directory.
+    /// The frame of the footer, which compresses the inline blocks.
     Footer,
 }
 
@@ -77,7 +78,7 @@ impl Directory {
         if around == Around::Nothing && self.inline.len() > MAX_PLAIN {
             codec::compress(&self.inline, &mut packed);
         }
-        // As many bytes as the blocks have are the blocks.
+        // A stored length equal to the length of the blocks means that they are plain.
         let is_plain = packed.is_empty() || packed.len() >= self.inline.len();
         out.put_bytes(if is_plain { &self.inline } else { &packed });
         self.encode_zones(encoder, out);
@@ -109,11 +110,11 @@ impl Directory {
         }
     }
 
-    /// Reads a directory of this many packs, up to its zone maps: only searches need these, and they take as long as all
-    /// the rest.
+    /// Reads a directory of this many packs, without its zone maps. Only searches need the zone
+    /// maps, and reading them takes as long as all the rest.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, decoder: &mut Decoder) -> Result<Self> {
         let lens = list::read_ints_of_with(cursor, blocks, decoder)?;
         let pieces = lens.iter().filter(|&&len| len & 3 == PIECE).count();
@@ -153,7 +154,7 @@ impl Directory {
     /// Reads the zone maps of a directory of this many packs.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn decode_zones(
         cursor: &mut Cursor<'_>,
         blocks: usize,

@@ -1,4 +1,5 @@
-//! Arrows between slices, stored twice: sorted by where they begin and by where they end.
+//! Arrows between slices, stored twice: sorted by the row where they begin, and by the row where
+//! they end.
 
 use super::pieces::{put_pieces, read_pieces};
 use super::{Bytes, Piece, PieceWriter, Segment};
@@ -7,28 +8,28 @@ use crate::block::list;
 use crate::codec::Encoder;
 use crate::model::NameId;
 
-/// An arrow.
+/// An arrow between two slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrow {
-    /// The row where it begins.
+    /// Row where the arrow begins.
     pub from: u32,
-    /// The row where it ends.
+    /// Row where the arrow ends.
     pub to: u32,
-    /// What it is called.
+    /// Name of the arrow.
     pub name: NameId,
 }
 
-/// Arrows of a chunk; all but the last are full.
+/// Arrows of a chunk; all chunks but the last are full.
 pub const CHUNK_ARROWS: usize = 2048;
 
-/// Where the arrows are.
+/// Position and size of the arrows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FlowsMeta {
     /// Number of arrows.
     pub arrows: u64,
-    /// The list of chunks, sorted by `from`.
+    /// List of chunks sorted by `from`.
     pub by_from: Piece,
-    /// The list of chunks, sorted by `to`.
+    /// List of chunks sorted by `to`.
     pub by_to: Piece,
     /// Bytes of all chunks.
     pub bytes: u64,
@@ -37,13 +38,13 @@ pub struct FlowsMeta {
 /// A chunk of arrows, encoded.
 #[derive(Debug)]
 pub struct ArrowChunk {
-    /// The row at the end that they are sorted by, of the last one.
+    /// Row of the last arrow, at the end that the arrows are sorted by.
     last: u32,
     bytes: Vec<u8>,
 }
 
 impl ArrowChunk {
-    /// Encodes at most [`CHUNK_ARROWS`] arrows, at least one, which are sorted by this end.
+    /// Encodes 1 to [`CHUNK_ARROWS`] arrows, which are sorted by this end.
     #[must_use]
     pub fn new(arrows: &[Arrow], end: End, encoder: &mut Encoder) -> Self {
         let mut bytes = Vec::new();
@@ -55,7 +56,7 @@ impl ArrowChunk {
     }
 }
 
-/// Writes the chunks of one direction.
+/// Writes the chunks of one sort order.
 #[derive(Debug, Default)]
 pub struct FlowsWriter {
     pieces: Vec<Piece>,
@@ -67,7 +68,7 @@ impl FlowsWriter {
     /// Takes the next chunk.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output fails.
     pub fn push(&mut self, chunk: &ArrowChunk, writer: &mut PieceWriter<'_>) -> Result<()> {
         self.pieces.push(writer.piece(&chunk.bytes)?);
         self.bytes += chunk.bytes.len() as u64;
@@ -75,10 +76,10 @@ impl FlowsWriter {
         Ok(())
     }
 
-    /// Writes the list of chunks: gives back where it is, and the bytes of all chunks.
+    /// Writes the list of chunks. Returns its piece, and the bytes of all chunks.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output fails.
     pub fn finish(self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
         let mut directory = Vec::new();
         list::put_ints(&self.lasts, &mut directory);
@@ -87,12 +88,12 @@ impl FlowsWriter {
     }
 }
 
-/// Which end of an arrow a row stands at.
+/// The end of an arrow at which a row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum End {
-    /// The arrow begins there.
+    /// The arrow begins at the row.
     From,
-    /// The arrow ends there.
+    /// The arrow ends at the row.
     To,
 }
 
@@ -103,18 +104,18 @@ impl End {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The arrows that begin at this row.
+    /// Arrows that begin at this row.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn arrows_from(&self, row: u32) -> Result<Vec<Arrow>> {
         self.arrows(row, End::From)
     }
 
-    /// The arrows that end at this row.
+    /// Arrows that end at this row.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn arrows_to(&self, row: u32) -> Result<Vec<Arrow>> {
         self.arrows(row, End::To)
     }
@@ -133,16 +134,16 @@ impl<B: Bytes> Segment<B> {
         Ok(found)
     }
 
-    /// The list of arrows sorted by this end.
+    /// Piece of the list of chunks sorted by this end.
     #[must_use]
     pub fn arrow_directory(&self, end: End) -> Piece {
         if end == End::From { self.footer().flows.by_from } else { self.footer().flows.by_to }
     }
 
-    /// The chunks of arrows sorted by this end, each with the last row in it.
+    /// Chunks of arrows sorted by this end, each with its last row.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn arrow_chunks(&self, end: End) -> Result<Vec<(i64, Piece)>> {
         if self.footer().flows.arrows == 0 {
             return Ok(Vec::new());
@@ -153,10 +154,10 @@ impl<B: Bytes> Segment<B> {
         Ok(lasts.into_iter().zip(pieces).collect())
     }
 
-    /// The arrows of a chunk.
+    /// Arrows of a chunk.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
         let mut cursor = self.cursor(piece, "arrows")?;
         let from = list::read_ints(&mut cursor)?;
@@ -172,10 +173,10 @@ impl<B: Bytes> Segment<B> {
             .collect()
     }
 
-    /// Calls `each` with every arrow, sorted by where it begins.
+    /// Calls `each` with every arrow, sorted by the row where it begins.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged, and those of `each`.
+    /// If bytes are missing or damaged, and the errors of `each`.
     pub fn for_each_arrow(&self, mut each: impl FnMut(Arrow) -> Result<()>) -> Result<()> {
         for (_, piece) in self.arrow_chunks(End::From)? {
             self.arrow_chunk(piece)?.into_iter().try_for_each(&mut each)?;

@@ -1,66 +1,66 @@
-//! The footer: everything a reader must know before it asks for rows.
+//! The footer: all that a reader must know before it asks for rows.
 
 use super::{DictionaryMeta, FlowsMeta, Piece};
 use crate::block::ColumnType;
 use crate::model::{FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackSpec, Warning};
 
-/// What a segment holds and where.
+/// Content of a segment, and the positions of its parts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Footer {
-    /// The rank it is of.
+    /// Rank that was traced.
     pub rank: RankInfo,
-    /// Tables; rows of all tables are numbered through, in this order.
+    /// Tables. Rows are numbered through all tables, in this order.
     pub tables: Vec<TableMeta>,
-    /// Fields, with their tables.
+    /// Fields, each with its table.
     pub fields: Vec<(TableId, FieldSpec)>,
     /// Columns, grouped by table.
     pub columns: Vec<ColumnMeta>,
     /// Tracks, in the order of definition.
     pub tracks: Vec<TrackMeta>,
-    /// Texts.
+    /// Dictionary of texts.
     pub dictionary: DictionaryMeta,
     /// Numbers of the texts that name waits ([`crate::model::is_wait`]), ascending.
     pub waits: Vec<u32>,
-    /// Arrows.
+    /// Arrows between slices.
     pub flows: FlowsMeta,
-    /// What ingest had to say.
+    /// Warnings of the ingest.
     pub warnings: Vec<Warning>,
 }
 
 /// A table in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableMeta {
-    /// What it is.
+    /// Name, kind and explanation.
     pub spec: TableSpec,
-    /// Number of its first row.
+    /// Number of the table's first row.
     pub first_row: u32,
     /// Number of rows.
     pub rows: u32,
-    /// Its [`super::BlockList`].
+    /// Piece of the table's [`super::BlockList`].
     pub blocks: Piece,
 }
 
 /// A column in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnMeta {
-    /// Its table.
+    /// Table of the column.
     pub table: TableId,
-    /// What it says.
+    /// Meaning of the values.
     pub role: ColumnRole,
-    /// How it is stored.
+    /// Type of the stored values.
     pub kind: ColumnType,
-    /// Its [`super::Directory`].
+    /// Piece of the column's [`super::Directory`].
     pub directory: Piece,
-    /// For codes: which blocks hold which text ([`crate::index::Postings`]); else empty.
+    /// Piece of the [`crate::index::Postings`], for a column of codes; else empty.
     pub postings: Piece,
-    /// Bytes of all its blocks.
+    /// Bytes of all blocks of the column.
     pub bytes: u64,
 }
 
-/// What a column says.
+/// Meaning of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColumnRole {
-    /// Start of a slice, time of a sample, in picoseconds.
+    /// Start of a slice or time of a sample, in picoseconds.
     Start,
     /// Duration of a slice in picoseconds.
     Duration,
@@ -68,18 +68,19 @@ pub enum ColumnRole {
     Name,
     /// Code of a slice's form.
     Form,
-    /// Line of a slice within its track.
+    /// Lane of a slice within its track.
     Lane,
     /// Lane minus nesting depth: 0 in a well-nested track.
     LaneShift,
     /// Value of a sample.
     Value,
-    /// A field.
+    /// Value of a field.
     Field(FieldId),
 }
 
 impl ColumnRole {
-    /// The roles before the fields; the position is the code in the format (`docs/format.md`, Columns).
+    /// The roles before the fields; the position is the code in the format (`docs/format.md`,
+    /// Columns).
     pub const CORE: [Self; 7] =
         [Self::Start, Self::Duration, Self::Name, Self::Form, Self::Lane, Self::LaneShift, Self::Value];
 }
@@ -87,26 +88,26 @@ impl ColumnRole {
 /// A track in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrackMeta {
-    /// What it is.
+    /// Name, kind, parent and identity.
     pub spec: TrackSpec,
-    /// Number of its first row.
+    /// Number of the track's first row.
     pub first_row: u32,
     /// Number of rows.
     pub rows: u32,
-    /// Lines it needs.
+    /// Number of lanes.
     pub lanes: u32,
-    /// First moment.
+    /// Start of the first row, in picoseconds.
     pub start_ps: i64,
-    /// Last moment.
+    /// Latest end, in picoseconds.
     pub end_ps: i64,
     /// Smallest and largest value of a counter.
     pub value_range: Option<(f64, f64)>,
-    /// Where its tile pyramid is ([`crate::tile`]); empty where its rows are few.
+    /// Piece of the tile pyramid's pages ([`crate::tile`]); empty if the track has few rows.
     pub pyramid: Piece,
     /// Bytes of the pyramid's pages.
     pub pyramid_bytes: u64,
-    /// Its [`super::Program`]; empty where it has none.
+    /// Piece of the track's [`super::Program`]; empty if it has none.
     pub program: Piece,
-    /// Its [`super::Totals`]; empty where it has none.
+    /// Piece of the track's [`super::Totals`]; empty if it has none.
     pub totals: Piece,
 }

@@ -1,4 +1,5 @@
-//! The footer's bytes, as `docs/format.md` says. Enumerations are stored as positions in their `ALL` arrays.
+//! The footer's bytes, as `docs/format.md` says. Enumerations are stored as positions in their
+//! `ALL` arrays.
 
 use super::footer::{ColumnRole, Footer, TableMeta, TrackMeta};
 use super::{DictionaryMeta, FlowsMeta, Piece, footer_lists};
@@ -13,7 +14,7 @@ pub const MAX_TRACK_DEPTH: usize = 32;
 const TABLE_KINDS: [TableKind; 3] = [TableKind::Slices, TableKind::Samples, TableKind::Side];
 
 impl Footer {
-    /// Its bytes up to the annex.
+    /// Bytes of the footer up to the annex.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (mut out, mut next) = (Vec::new(), 0);
@@ -36,11 +37,11 @@ impl Footer {
         out
     }
 
-    /// Reads it, and says how many bytes it takes: the rest is the annex. References between its parts are checked, so
-    /// that later code may index by them.
+    /// Reads a footer; returns it and its length. The bytes after it are the annex. References
+    /// between its parts are checked, so that later code can index by them.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn decode(bytes: &[u8], offset: u64) -> Result<(Self, usize)> {
         let mut cursor = Cursor::new(bytes, offset, "footer");
         let mut next = 0;
@@ -93,7 +94,7 @@ impl Footer {
         });
         let tracks = self.tracks.iter().all(|track| {
             let parent = self.is_rooted(track);
-            // A track without rows may name any table that is there.
+            // A track without rows can name any existing table.
             let rows = match track.spec.kind {
                 TrackKind::Group => track.rows == 0,
                 TrackKind::Slices(of, _) | TrackKind::Counter(of) => {
@@ -109,7 +110,7 @@ impl Footer {
         if fields && columns && tracks { Ok(()) } else { Err(corrupt) }
     }
 
-    /// Whether the way up from a track ends.
+    /// Whether the chain of a track's parents ends.
     fn is_rooted(&self, track: &TrackMeta) -> bool {
         let mut above = track.spec.parent;
         for _ in 0..=MAX_TRACK_DEPTH {
@@ -161,7 +162,7 @@ pub(super) fn read_code<T: Copy>(all: &[T], cursor: &mut Cursor<'_>) -> Result<T
     all.get(usize::from(code)).copied().ok_or_else(|| cursor.corrupt())
 }
 
-/// An optional number is stored plus one; 0 says that there is none.
+/// Appends an optional number plus one; 0 stands for `None`.
 fn put_option(value: Option<u32>, out: &mut Vec<u8>) {
     out.put_varint(value.map_or(0, |value| u64::from(value) + 1));
 }
@@ -215,14 +216,14 @@ fn read_table(next: &mut u64, cursor: &mut Cursor<'_>) -> Result<TableMeta> {
             name_key: cursor.text()?.to_owned(),
             doc: cursor.text()?.to_owned(),
         },
-        // Follows from the tables before.
+        // The caller computes it from the tables before.
         first_row: 0,
         rows: cursor.varint_u32()?,
         blocks: Piece::decode(next, cursor)?,
     })
 }
 
-/// Appends which column is meant: its role and its type.
+/// Appends the role and the type of a column.
 pub fn put_column_key((role, kind): (ColumnRole, ColumnType), out: &mut Vec<u8>) {
     out.put_varint(role.code().cast_unsigned());
     out.push(code_of(&ColumnType::ALL, &kind));

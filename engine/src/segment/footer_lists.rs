@@ -1,5 +1,5 @@
-//! The long lists of the footer, column by column: fields, columns, tracks. Like stands beside like, so that the frame
-//! around the footer finds what repeats.
+//! The long lists of the footer, column by column: fields, columns, tracks. Similar values stand
+//! side by side, so that the frame around the footer finds repeats.
 
 use super::Piece;
 use super::footer::{ColumnMeta, ColumnRole, TableMeta, TrackMeta};
@@ -17,7 +17,7 @@ const GROUP: i64 = 0;
 const CALLS: i64 = 1;
 const CONCURRENT: i64 = 2;
 const COUNTER: i64 = 3;
-/// How a list of texts is stored: with the length of each, or each with a line feed after it.
+/// Storage of a list of texts: with the length of each text, or with a line feed after each.
 const LENGTHS: u8 = 0;
 const LINES: u8 = 1;
 const LINE_FEED: u8 = b'\n';
@@ -42,7 +42,7 @@ fn put_texts<T>(items: &[T], of: impl Fn(&T) -> &str, out: &mut Vec<u8>) {
     out.put_bytes(&bytes);
 }
 
-/// Reads as many texts as there must be.
+/// Reads exactly `count` texts.
 fn read_texts(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<String>> {
     let lengths = match cursor.u8()? {
         LENGTHS => Some(list::read_ints_of(cursor, count)?),
@@ -67,7 +67,7 @@ fn read_texts(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<String>> {
     texts.filter(|texts| texts.len() == count).ok_or_else(|| cursor.corrupt())
 }
 
-/// The item of a table of codes.
+/// The item of a table of codes that has this code.
 fn of_code<T: Copy>(all: &[T], code: i64, cursor: &Cursor<'_>) -> Result<T> {
     usize::try_from(code).ok().and_then(|code| all.get(code)).copied().ok_or_else(|| cursor.corrupt())
 }
@@ -157,12 +157,12 @@ fn kind_of(code: i64, table: TableId) -> Option<TrackKind> {
     })
 }
 
-/// A number that may be missing: 0 for none, else the number plus 1.
+/// Code of an optional number: 0 for `None`, else the number plus 1.
 fn optional(number: Option<u32>) -> i64 {
     number.map_or(0, |number| i64::from(number) + 1)
 }
 
-/// The reverse of [`optional`].
+/// Inverse of [`optional`].
 fn read_optional(value: i64, cursor: &Cursor<'_>) -> Result<Option<u32>> {
     if value == 0 { Ok(None) } else { narrow(value.wrapping_sub(1), cursor).map(Some) }
 }
@@ -207,7 +207,8 @@ fn put_piece(piece: Piece, next: &mut u64, out: &mut Vec<u8>) -> Option<()> {
     (piece.len > 0).then(|| piece.encode(next, out))
 }
 
-/// Appends what only some tracks have: the numbers of these tracks, then what `put` appends for each.
+/// Appends data that only some tracks have: the numbers of these tracks, then the output of `put`
+/// for each.
 fn put_some(
     tracks: &[TrackMeta],
     out: &mut Vec<u8>,
@@ -223,7 +224,7 @@ fn put_some(
     out.extend_from_slice(&content);
 }
 
-/// Reads what [`put_some`] wrote: `read` takes what a track has.
+/// Reads what [`put_some`] wrote. `read` reads the data of one track.
 fn read_some(
     tracks: &mut [TrackMeta],
     cursor: &mut Cursor<'_>,
@@ -236,7 +237,7 @@ fn read_some(
     Ok(())
 }
 
-/// Reads what [`put_tracks`] wrote. Rows of a table follow each other in the order of its tracks.
+/// Reads what [`put_tracks`] wrote. Rows of a table are in the order of its tracks.
 pub fn read_tracks(tables: &[TableMeta], next: &mut u64, cursor: &mut Cursor<'_>) -> Result<Vec<TrackMeta>> {
     let parents = list::read_ints(cursor)?;
     let names = read_texts(cursor, parents.len())?;
@@ -303,7 +304,8 @@ pub fn read_tracks(tables: &[TableMeta], next: &mut u64, cursor: &mut Cursor<'_>
 }
 
 impl ColumnRole {
-    /// A core role is stored as its position, a field as its number after them.
+    /// Code of a role: the position of a core role; for a field, its number plus the number of core
+    /// roles.
     pub(super) fn code(self) -> i64 {
         match self {
             Self::Field(id) => i64::from(id.0) + Self::CORE.len() as i64,

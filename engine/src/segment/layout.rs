@@ -1,16 +1,17 @@
-//! The fixed parts of a segment: header, trailer, and the piece, which everything between consists of.
+//! The fixed parts of a segment: the header, the trailer, and the pieces between them.
 
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{ANNEX, Error, Result};
 
-/// The first bytes. The line ends and the end-of-file mark show damage by text conversion.
+/// First bytes of a file. The line ends and the end-of-file mark reveal damage by text conversion.
 pub const MAGIC: [u8; 8] = *b"NPROF\r\n\x1a";
-/// The version of the format that this program writes, and the newest that it reads.
+/// Version of the format that this program writes, and the newest that it reads.
 pub const VERSION: u16 = 5;
-/// The oldest version that it reads.
+/// Oldest version that this program reads.
 pub const OLDEST_VERSION: u16 = 5;
 
-/// The texts that footers often have, which their frames refer to. Part of the format: other words are another version.
+/// Texts that footers often have, the zstd dictionary of their frames. Part of the format: other
+/// words need a new version.
 pub const WORDS: &[u8] = include_bytes!("words.txt");
 
 const RESERVED_LEN: usize = 6;
@@ -18,40 +19,42 @@ const RESERVED_LEN: usize = 6;
 pub const HEADER_LEN: usize = MAGIC.len() + size_of::<u16>() + RESERVED_LEN;
 const _: () = assert!(HEADER_LEN == 16, "docs/format.md, Header");
 
-/// Length of the trailer: footer offset, stored length, unpacked length, checksum, version, reserved zeros, magic.
+/// Length of the trailer: footer offset, stored length, unpacked length, checksum, version,
+/// reserved zeros, magic.
 pub const TRAILER_LEN: usize =
     size_of::<u64>() + 3 * size_of::<u32>() + size_of::<u16>() + RESERVED_LEN + MAGIC.len();
 const _: () = assert!(TRAILER_LEN == 36, "docs/format.md, Trailer");
 
-/// Bytes that are checked as one: in the file, or in the annex, the last part of the footer.
+/// Bytes with one checksum, in the file or in the annex (the last part of the footer).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Piece {
-    /// The first byte: of the file, or of the annex with [`ANNEX`] added.
+    /// Offset of the first byte: in the file, or in the annex with [`ANNEX`] added.
     pub offset: u64,
-    /// How many; 0 for a piece that does not exist.
+    /// Length in bytes; 0 for a piece that does not exist.
     pub len: u32,
-    /// CRC-32 of them; 0 in the annex, which the footer's checksum covers.
+    /// CRC-32 of the bytes; 0 in the annex, which the footer's checksum covers.
     pub checksum: u32,
 }
 
-/// Codes of a piece's place, in the lowest bit of its length.
+/// Codes of a piece's place, in the lowest bit of its stored length.
 const IN_FILE: u64 = 0;
 const IN_ANNEX: u64 = 1;
 
 impl Piece {
-    /// Where it begins in the annex; `None` for a piece of the file.
+    /// Offset in the annex; `None` for a piece of the file.
     #[must_use]
     pub fn annex_at(self) -> Option<u64> {
         self.offset.checked_sub(ANNEX)
     }
 
-    /// The bytes of the file that it takes: none where it lies in the annex.
+    /// Bytes that the piece takes in the file: 0 for a piece of the annex.
     #[must_use]
     pub fn file_bytes(self) -> u64 {
         if self.annex_at().is_none() { u64::from(self.len) } else { 0 }
     }
 
-    /// Appends it. `next` is where in the annex the piece named before ends, and afterwards where this one ends.
+    /// Appends the piece. `next` is the end of the previous piece in the annex, and afterwards the
+    /// end of this one.
     pub(super) fn encode(self, next: &mut u64, out: &mut Vec<u8>) {
         let len = u64::from(self.len);
         match self.annex_at() {
@@ -99,17 +102,17 @@ pub fn header() -> [u8; HEADER_LEN] {
     bytes
 }
 
-/// What the trailer says.
+/// Content of the trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailer {
-    /// The footer as it is stored: one zstd frame, with [`WORDS`] as its dictionary.
+    /// Footer as stored: one zstd frame, with [`WORDS`] as its dictionary.
     pub footer: Piece,
-    /// Length of the footer unpacked.
+    /// Unpacked length of the footer, in bytes.
     pub footer_len: u32,
 }
 
 impl Trailer {
-    /// Its bytes.
+    /// Bytes of the trailer.
     pub fn encode(self) -> [u8; TRAILER_LEN] {
         let mut out = Vec::with_capacity(TRAILER_LEN);
         out.extend_from_slice(&self.footer.offset.to_le_bytes());
@@ -135,7 +138,8 @@ impl Trailer {
         let version = cursor.u16()?;
         let reserved = cursor.take(RESERVED_LEN)?;
         if cursor.take(MAGIC.len())? != MAGIC {
-            // A file that is cut has other bytes here; a damaged magic looks the same, and the way out is too.
+            // A cut file has other bytes here. A damaged magic looks the same, and its remedy is
+            // the same.
             return Err(Error::Truncated { needed: file_len + 1, available: file_len });
         }
         check_version(version)?;
@@ -146,7 +150,8 @@ impl Trailer {
     }
 }
 
-/// Identifies a file's content: the footer's checksum, which covers all others, and the length, in hexadecimal.
+/// Identifies a file's content by the footer's checksum, which covers all others, and the file's
+/// length, in hexadecimal.
 #[must_use]
 pub fn content_id(footer_checksum: u32, file_len: u64) -> String {
     format!("{footer_checksum:08x}{file_len:08x}")

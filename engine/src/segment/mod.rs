@@ -1,8 +1,9 @@
 //! Segments: one immutable file of one rank.
 //!
-//! Layout (`docs/format.md` is normative): header, pieces, footer, trailer. A reader takes the trailer, then the footer,
-//! then only the pieces that a question needs, each with its own checksum; so it works alike on a mapped file, on an
-//! object store and inside a web page. The pieces of a small segment stand in the footer's frame, as its annex.
+//! Layout (`docs/format.md` is normative): header, pieces, footer, trailer. A reader takes the
+//! trailer, then the footer, then only the pieces that a question needs. Each piece has its own
+//! checksum. So a reader works alike on a mapped file, on an object store and inside a web page.
+//! The pieces of a small segment stand in the footer's frame, as its annex.
 
 mod anatomy;
 mod block_reader;

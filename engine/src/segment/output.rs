@@ -1,4 +1,4 @@
-//! Writing a segment front to back.
+//! Writes a segment from its first byte to its last.
 
 use super::layout::{self, Piece, Trailer};
 use crate::base::checksum::checksum;
@@ -10,7 +10,7 @@ pub trait Output {
     /// Appends these bytes.
     ///
     /// # Errors
-    /// `Storage` where the disk is full, for example; the implementor keeps the cause.
+    /// `Storage` if the disk is full, for example; the implementor keeps the cause.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 }
 
@@ -21,11 +21,11 @@ impl Output for Vec<u8> {
     }
 }
 
-/// Writes pieces and keeps count of where they are.
+/// Writes pieces and keeps track of their offsets.
 pub struct PieceWriter<'a> {
     output: &'a mut (dyn Output + Send),
     at: u64,
-    /// Pieces of a small segment, which stand behind its footer.
+    /// Pieces of a small segment, which follow its footer. `None` for a large segment.
     annex: Option<Vec<u8>>,
 }
 
@@ -33,13 +33,14 @@ impl<'a> PieceWriter<'a> {
     /// Begins a segment.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output fails.
     pub fn new(output: &'a mut (dyn Output + Send)) -> Result<Self> {
         output.write(&layout::header())?;
         Ok(Self { output, at: layout::HEADER_LEN as u64, annex: None })
     }
 
-    /// From now on pieces go to the annex: of a small segment, a checksum and a place for each piece would be most.
+    /// Sends all further pieces to the annex. In a small segment, a checksum and a place for each
+    /// piece would outweigh the content.
     pub fn begin_annex(&mut self) {
         self.annex.get_or_insert_default();
     }
@@ -53,7 +54,7 @@ impl<'a> PieceWriter<'a> {
     /// Writes a piece.
     ///
     /// # Errors
-    /// Those of the output; `Invalid` beyond 4 GiB.
+    /// If the output fails; `Invalid` if the piece is longer than 4 GiB.
     pub fn piece(&mut self, bytes: &[u8]) -> Result<Piece> {
         let len = u32::try_from(bytes.len()).map_err(|_| Error::Invalid { what: "piece beyond 4 GiB" })?;
         if let Some(annex) = &mut self.annex {
@@ -71,11 +72,11 @@ impl<'a> PieceWriter<'a> {
         Ok(piece)
     }
 
-    /// Writes footer, annex and trailer. Returns the length of the file and the checksum of its footer, which covers, through
-    /// the checksums in it, all of the file.
+    /// Writes footer, annex and trailer. Returns the length of the file and the checksum of its
+    /// footer, which covers the whole file through the checksums in the footer.
     ///
     /// # Errors
-    /// As [`PieceWriter::piece`].
+    /// Same as [`PieceWriter::piece`].
     pub fn finish(mut self, mut footer: Vec<u8>) -> Result<(u64, u32)> {
         footer.extend(self.annex.take().unwrap_or_default());
         let beyond = |_| Error::Invalid { what: "footer beyond 4 GiB" };

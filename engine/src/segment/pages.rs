@@ -1,5 +1,5 @@
-//! The pages of a track's tile pyramid: which cells each holds, and where it is. What a cell says is up to
-//! [`crate::tile`].
+//! The pages of a track's tile pyramid: the cells that each page holds, and its position. The
+//! content of a cell is up to [`crate::tile`].
 
 use super::pieces::{put_pieces, read_pieces};
 use super::{Bytes, Piece, Segment};
@@ -11,15 +11,15 @@ use crate::model::TrackId;
 /// Cells of one lane and level, stored as one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// The lane.
+    /// Lane of the cells.
     pub lane: u32,
-    /// The level's number.
+    /// Number of the level.
     pub level: u8,
     /// Index of the first cell.
     pub first: i64,
     /// Index of the last cell.
     pub last: i64,
-    /// Where.
+    /// Position of the encoded cells.
     pub piece: Piece,
 }
 
@@ -53,10 +53,10 @@ fn read_pages(cursor: &mut Cursor<'_>) -> Result<Vec<Page>> {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The pages of a track's pyramid, by level, lane, time; none where its rows are few.
+    /// Pages of a track's pyramid, by level, lane and time. Empty if the track has few rows.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn pages(&self, track: TrackId) -> Result<&[Page]> {
         let piece = self.footer().tracks[track.0 as usize].pyramid;
         if piece.len == 0 {

@@ -1,4 +1,4 @@
-//! Lists of pieces, column by column, so that the codecs see like beside like.
+//! Lists of pieces, column by column, so that the codecs see similar values side by side.
 
 use super::Piece;
 use crate::base::Result;

@@ -1,9 +1,10 @@
-//! Programs: what the rows of a track have in common with other rows of the same key.
+//! Programs: properties that rows of a track share with other rows of the same key.
 //!
-//! An accelerator runs the same instructions again and again, a training step launches the same kernels. So a track may
-//! have a *program*: one of its columns is the key (a program counter, a kernel's name), each distinct key has a code,
-//! by order of first use, and for each code the program says what usually goes with it: the gap before the row, its
-//! duration, the values of other columns, and which code comes next. Blocks then store only what differs.
+//! An accelerator runs the same instructions again and again; a training step launches the same
+//! kernels. So a track can have a *program*. One of its columns is the key, for example a program
+//! counter or a kernel's name. Each distinct key has a code, numbered by first use. For each code
+//! the program predicts the gap before the row, the duration, the values of other columns, and the
+//! next code. Blocks then store only the differences.
 
 use super::ColumnRole;
 use super::footer_codec::{column_key, put_column_key};
@@ -15,12 +16,12 @@ use crate::codec::Decoder;
 /// Most codes of a program.
 pub const MAX_CODES: usize = 1 << 20;
 
-/// What a program foretells of a row.
+/// A property of a row that a program predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Foretold {
-    /// From the end of the row before to its start, in picoseconds.
+    /// Time from the end of the row before to the row's start, in picoseconds.
     GapAfterEnd,
-    /// From the start of the row before to its start, in picoseconds.
+    /// Time from the start of the row before to the row's start, in picoseconds.
     StepAfterStart,
     /// The value of a column.
     Column(ColumnRole, ColumnType),
@@ -29,22 +30,22 @@ pub enum Foretold {
 /// A track's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// The column that the codes stand for; it is one of `columns`.
+    /// Column that the codes stand for; one of `columns`.
     pub key: (ColumnRole, ColumnType),
-    /// The code that usually follows each code.
+    /// The usual next code after each code.
     pub successors: Vec<u32>,
-    /// What is foretold.
+    /// Predicted columns.
     pub columns: Vec<ProgramColumn>,
 }
 
-/// What a program foretells of one column.
+/// Predictions for one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramColumn {
-    /// Of what.
+    /// Property that is predicted.
     pub of: Foretold,
-    /// Whether rows of each code have a value; `None` where all have.
+    /// Whether rows of each code have a value; `None` if all have one.
     pub present: Option<Vec<bool>>,
-    /// The value for each code; 0 where there is none.
+    /// Predicted value for each code; 0 if the code has none.
     pub values: Vec<i64>,
 }
 
@@ -54,13 +55,13 @@ const STEP_AFTER_START: u8 = 1;
 const COLUMN: u8 = 2;
 
 impl Program {
-    /// What it says of this.
+    /// Predictions of this property.
     #[must_use]
     pub fn column(&self, of: Foretold) -> Option<&ProgramColumn> {
         self.columns.iter().find(|column| column.of == of)
     }
 
-    /// Appends it.
+    /// Appends the program.
     pub fn encode(&self, out: &mut Vec<u8>) {
         put_column_key(self.key, out);
         // Most codes are followed by the next one.
@@ -88,7 +89,7 @@ impl Program {
     /// Reads a program.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<Self> {
         let key = column_key(cursor)?;
         let steps = list::read_ints_with(cursor, decoder)?;
@@ -131,10 +132,11 @@ impl Program {
         if keyed { Ok(program) } else { Err(cursor.corrupt()) }
     }
 
-    /// The codes of a block's rows: from the first code on each row's is what usually follows, plus what `steps` say.
+    /// Codes of a block's rows. After the first, a row's code is the usual successor of the code
+    /// before, plus its step.
     ///
     /// # Errors
-    /// `Corrupt` where a code is none of the program's.
+    /// `Corrupt` if a code is not in the program.
     pub fn codes(&self, first: u32, steps: &[i64], offset: u64) -> Result<Vec<u32>> {
         let corrupt = Error::Corrupt { what: "code of a program", offset };
         let mut codes = Vec::with_capacity(steps.len());
@@ -143,7 +145,8 @@ impl Program {
             let code = u32::try_from(usual.wrapping_add(*step)).map_err(|_| corrupt)?;
             let successors =
                 self.successors.get(code as usize..).filter(|rest| !rest.is_empty()).ok_or(corrupt)?;
-            // Most codes go straight on. That is looked for without waiting for one to know the next.
+            // Most codes follow in sequence. A run of these is found without waiting for each code
+            // to know the next.
             let is_next = |((step, next), expected): &((&i64, &u32), u32)| **step == 0 && next == &expected;
             let straight = rest.iter().zip(successors).zip(code + 1..).take_while(is_next).count();
             codes.push(code);
@@ -155,7 +158,7 @@ impl Program {
 }
 
 impl ProgramColumn {
-    /// How many of the rows with these codes have a value.
+    /// Number of rows with these codes that have a value.
     #[must_use]
     pub fn count(&self, codes: &[u32]) -> usize {
         match &self.present {
@@ -164,7 +167,7 @@ impl ProgramColumn {
         }
     }
 
-    /// Adds to what differs what is foretold: the column of rows that have these codes.
+    /// Column of the rows with these codes: the predicted values plus the differences.
     #[must_use]
     pub fn column(&self, codes: &[u32], differences: impl Iterator<Item = i64>) -> BlockColumn {
         let value = |(&code, difference): (&u32, i64)| self.values[code as usize].wrapping_add(difference);

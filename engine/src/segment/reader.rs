@@ -1,7 +1,8 @@
 //! Opening a segment and reading its pieces.
 //!
-//! Directories and dictionary chunks are decoded once and kept; blocks are decoded at each call, but for the last few of
-//! packs and at the edges of tiles. Of some columns it is kept which codes they have.
+//! Directories and dictionary chunks are decoded once and kept. Blocks are decoded at each call,
+//! except for the last few of packs and of the edges of tiles. For some columns the codes that
+//! occur in each block are kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -32,7 +33,7 @@ pub struct Segment<B> {
     footer: Footer,
     /// The pieces of a small segment.
     annex: Vec<u8>,
-    /// Bytes that the footer's frame saves, where it has an annex.
+    /// Bytes that the footer's frame saves, if the segment has an annex.
     saved: u64,
     content: String,
     blocks: Vec<OnceLock<BlockList>>,
@@ -46,33 +47,33 @@ pub struct Segment<B> {
     pages: Vec<OnceLock<Vec<Page>>>,
     /// Tracks with rows, in the order of their rows.
     row_order: Vec<TrackId>,
-    /// Working memory that nobody uses now: one for each thread that reads at the same time.
+    /// Unused working memory: one item for each thread that reads at the same time.
     decoders: Mutex<Vec<Decoder>>,
-    /// The last columns of packs that were decoded, the latest at the end.
+    /// Columns of packs that were decoded last, the latest at the end.
     columns_of_packs: Mutex<VecDeque<KeptColumn>>,
-    /// Blocks of slices at edges of tiles, the latest at the end.
+    /// Blocks of slices at the edges of tiles, the latest at the end.
     pub(super) blocks_of_slices: Mutex<VecDeque<KeptSlices>>,
 }
 
-/// Where a row is.
+/// Position of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowPlace {
-    /// Its table.
+    /// Table of the row.
     pub table: TableId,
-    /// Its block in the table.
+    /// Block of the row, counted within the table.
     pub block: usize,
-    /// Its position in the block.
+    /// Position of the row in its block.
     pub at: usize,
 }
 
 impl<B> Segment<B> {
-    /// The bytes it was opened over.
+    /// Source of the bytes.
     #[must_use]
     pub fn bytes(&self) -> &B {
         &self.bytes
     }
 
-    /// A column of a pack, if it is among those that are kept.
+    /// A decoded column of a pack, if it is still kept.
     pub(super) fn kept_column(&self, of: (usize, usize)) -> Option<Option<Arc<BlockColumn>>> {
         let kept = self.columns_of_packs.lock().ok()?;
         kept.iter().rev().find(|(key, _)| *key == of).map(|(_, column)| column.clone())
@@ -88,7 +89,7 @@ impl<B> Segment<B> {
         }
     }
 
-    /// Takes back what [`Segment::take_decoder`] gave.
+    /// Takes back the working memory from [`Segment::take_decoder`].
     pub(super) fn give_back(&self, decoder: Decoder) {
         if let Ok(mut free) = self.decoders.lock() {
             free.push(decoder);
@@ -100,7 +101,7 @@ impl<B: Bytes> Segment<B> {
     /// Opens a segment: reads header, trailer and footer.
     ///
     /// # Errors
-    /// `Truncated`, `Corrupt`, `UnsupportedVersion`; those of the bytes.
+    /// `Truncated`, `Corrupt` or `UnsupportedVersion`; errors of the bytes' source.
     pub fn open(bytes: B) -> Result<Self> {
         let file_len = bytes.file_len();
         layout::check_header(bytes.range(0, layout::HEADER_LEN as u64)?)?;
@@ -119,7 +120,8 @@ impl<B: Bytes> Segment<B> {
         let saved = u64::from(trailer.footer_len).saturating_sub(u64::from(trailer.footer.len));
         let annex = unpacked.split_off(footer_len);
         let texts = (footer.dictionary.texts as usize).div_ceil(CHUNK_TEXTS);
-        // A chunk takes a piece entry at least; a count that cannot be true must not be allocated for.
+        // A chunk takes at least a piece entry. A count that cannot be true must not cause an
+        // allocation.
         if texts as u64 > file_len {
             return Err(Error::Corrupt { what: "dictionary size", offset: trailer.footer.offset });
         }
@@ -148,7 +150,7 @@ impl<B: Bytes> Segment<B> {
         })
     }
 
-    /// What the segment holds.
+    /// Content of the segment.
     #[must_use]
     pub fn footer(&self) -> &Footer {
         &self.footer
@@ -160,22 +162,24 @@ impl<B: Bytes> Segment<B> {
         self.bytes.file_len()
     }
 
-    /// Length of the file if the footer of a small segment were not compressed; else as [`Segment::file_len`].
+    /// Length in bytes of the file if the footer of a small segment were not compressed. Equals
+    /// [`Segment::file_len`] for a large segment.
     #[must_use]
     pub fn unpacked_len(&self) -> u64 {
         self.file_len().saturating_add(self.saved)
     }
 
-    /// Identifies the content: the footer's checksum, which covers all others, and the length, in hexadecimal.
+    /// Identifies the content by the footer's checksum, which covers all others, and the file's
+    /// length, in hexadecimal.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.content
     }
 
-    /// A checked piece.
+    /// Bytes of a piece, checked.
     ///
     /// # Errors
-    /// `Corrupt` with `what` if the checksum differs; those of the bytes.
+    /// `Corrupt` with `what` if the checksum differs; errors of the bytes' source.
     pub fn piece(&self, piece: Piece, what: &'static str) -> Result<&[u8]> {
         let Some(at) = piece.annex_at() else { return checked(&self.bytes, piece, what) };
         let end = at.saturating_add(u64::from(piece.len));
@@ -187,15 +191,15 @@ impl<B: Bytes> Segment<B> {
     /// A cursor over a checked piece.
     ///
     /// # Errors
-    /// As [`Segment::piece`].
+    /// Same as [`Segment::piece`].
     pub fn cursor(&self, piece: Piece, what: &'static str) -> Result<Cursor<'_>> {
         Ok(Cursor::new(self.piece(piece, what)?, piece.offset, what))
     }
 
-    /// The blocks of a table.
+    /// The block list of a table.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged, or the table is unknown.
+    /// If bytes are missing or damaged, or the table is unknown.
     pub fn blocks(&self, table: TableId) -> Result<&BlockList> {
         let at = usize::from(table.0);
         let (slot, meta) = self
@@ -209,7 +213,7 @@ impl<B: Bytes> Segment<B> {
         })
     }
 
-    /// The rows of a table's tracks, in the order of rows; of a side table all as one.
+    /// The rows of a table's tracks, in the order of rows. A side table is a single entry.
     fn track_rows(&self, table: TableId) -> Vec<TrackRows> {
         let meta = &self.footer.tables[usize::from(table.0)];
         if meta.spec.kind == TableKind::Side {
@@ -229,7 +233,7 @@ impl<B: Bytes> Segment<B> {
     /// The directory of a column, by its position in the footer.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn directory(&self, column: usize) -> Result<&Directory> {
         let meta = &self.footer.columns[column];
         let packs = self.blocks(meta.table)?.packs();
@@ -239,10 +243,11 @@ impl<B: Bytes> Segment<B> {
         })
     }
 
-    /// The range of the values of each block of a column, by its position in the footer: that of its pack.
+    /// Value ranges of a column's blocks, by the column's position in the footer. A block has the
+    /// range of its pack.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn zones(&self, column: usize) -> Result<&[ZoneMap]> {
         let meta = &self.footer.columns[column];
         let blocks = self.blocks(meta.table)?;
@@ -258,23 +263,23 @@ impl<B: Bytes> Segment<B> {
         get_or_try(&self.zones[column], read).map(Vec::as_slice)
     }
 
-    /// For each block of a column, by its position in the footer, a place to keep the codes that its rows have. Only
-    /// blocks in which every row has one are kept.
+    /// Slots for the codes of each block of a column, by the column's position in the footer. A
+    /// slot is filled only if every row of the block has a code.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn seen_codes(&self, column: usize) -> Result<&[OnceLock<CodeSpans>]> {
         let blocks = self.blocks(self.footer.columns[column].table)?.len();
         let places = || Ok((0..blocks).map(|_| OnceLock::new()).collect());
         get_or_try(&self.seen[column], places).map(Vec::as_slice)
     }
 
-    /// The columns of a table, by their positions in the footer.
+    /// Columns of a table, by their positions in the footer.
     pub fn columns_of(&self, table: TableId) -> impl Iterator<Item = usize> + '_ {
         (0..self.footer.columns.len()).filter(move |&at| self.footer.columns[at].table == table)
     }
 
-    /// The column of a table with this role; of a field's several the first.
+    /// First column of a table with this role. A field can have several columns.
     #[must_use]
     pub fn column(&self, table: TableId, role: ColumnRole) -> Option<usize> {
         self.columns_of(table).find(|&at| self.footer.columns[at].role == role)
@@ -283,7 +288,7 @@ impl<B: Bytes> Segment<B> {
     /// The program of a track, if it has one.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn program(&self, track: TrackId) -> Result<Option<&Program>> {
         let piece = self.footer.tracks[track.0 as usize].program;
         if piece.len == 0 {
@@ -296,10 +301,10 @@ impl<B: Bytes> Segment<B> {
         get_or_try(&self.programs[track.0 as usize], decode).map(Some)
     }
 
-    /// What the blocks of a track come to, if that is stored.
+    /// Totals of a track's blocks, if they are stored.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn totals(&self, track: TrackId) -> Result<Option<&Totals>> {
         let piece = self.footer.tracks[track.0 as usize].totals;
         if piece.len == 0 {
@@ -310,7 +315,7 @@ impl<B: Bytes> Segment<B> {
         get_or_try(&self.totals[track.0 as usize], decode).map(Some)
     }
 
-    /// The pages of a track, read once.
+    /// Pages of a track, read once.
     pub(super) fn kept_pages(
         &self,
         track: TrackId,
@@ -319,7 +324,7 @@ impl<B: Bytes> Segment<B> {
         get_or_try(&self.pages[track.0 as usize], read).map(Vec::as_slice)
     }
 
-    /// Does `work` with working memory for decoding that is kept from call to call.
+    /// Calls `work` with a decoder that is reused from call to call.
     pub fn with_decoder<R>(&self, work: impl FnOnce(&mut Decoder) -> R) -> R {
         let mut decoder = self.take_decoder();
         let result = work(&mut decoder);
@@ -327,7 +332,7 @@ impl<B: Bytes> Segment<B> {
         result
     }
 
-    /// Working memory for decoding, kept from block to block.
+    /// A decoder for one reader; [`Segment::give_back`] returns it.
     pub(super) fn take_decoder(&self) -> Decoder {
         self.decoders.lock().map_or_else(|_| Decoder::default(), |mut free| free.pop().unwrap_or_default())
     }
@@ -335,7 +340,7 @@ impl<B: Bytes> Segment<B> {
     /// A text of the dictionary.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged, or the number is unknown.
+    /// If bytes are missing or damaged, or the number is unknown.
     pub fn text(&self, id: NameId) -> Result<&str> {
         let at = id.0 as usize;
         if id.0 >= self.footer.dictionary.texts {
@@ -344,11 +349,11 @@ impl<B: Bytes> Segment<B> {
         Ok(self.chunk(at / CHUNK_TEXTS)?.get(at % CHUNK_TEXTS))
     }
 
-    /// Appends the texts of a column's numbers, in their order. Neighbours that are the same, or of one chunk, are looked
-    /// up once.
+    /// Appends the texts of a column's numbers, in their order. Adjacent numbers that are equal, or
+    /// in the same chunk, share one look-up.
     ///
     /// # Errors
-    /// As [`Segment::text`].
+    /// Same as [`Segment::text`].
     pub fn texts<'s>(&'s self, numbers: &[i64], out: &mut Vec<&'s str>) -> Result<()> {
         let count = self.footer.dictionary.texts as usize;
         let mut chunk: Option<(usize, &Texts)> = None;
@@ -373,10 +378,10 @@ impl<B: Bytes> Segment<B> {
         Ok(())
     }
 
-    /// A chunk of the dictionary.
+    /// Texts of a chunk of the dictionary.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn chunk(&self, chunk: usize) -> Result<&Texts> {
         get_or_try(&self.texts[chunk], || {
             let pieces = self.chunk_pieces()?;
@@ -387,10 +392,10 @@ impl<B: Bytes> Segment<B> {
         })
     }
 
-    /// Where the dictionary's chunks are.
+    /// Pieces of the dictionary's chunks.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn chunk_pieces(&self) -> Result<&[Piece]> {
         let pieces = get_or_try(&self.chunks, || {
             let mut cursor = self.cursor(self.footer.dictionary.chunks, "dictionary directory")?;
@@ -405,14 +410,15 @@ impl<B: Bytes> Segment<B> {
         self.texts.len()
     }
 
-    /// Where a row is.
+    /// Table, block and position of a row.
     ///
     /// # Errors
-    /// `Invalid` where there is no such row.
+    /// `Invalid` if there is no such row.
     pub fn place(&self, row: u32) -> Result<RowPlace> {
         let unknown = Error::Invalid { what: "there is no such row" };
         let at = self.footer.tables.partition_point(|table| table.first_row <= row);
-        // Empty tables share their first row with the next: the last of them is the one that may have it.
+        // Empty tables share their first row with the next table, so the last match is the one that
+        // can hold the row.
         let at = at.checked_sub(1).ok_or(unknown)?;
         let table = TableId(u16::try_from(at).map_err(|_| unknown)?);
         let in_table = row - self.footer.tables[at].first_row;
@@ -421,7 +427,7 @@ impl<B: Bytes> Segment<B> {
         Ok(RowPlace { table, block, at: (in_table - blocks.first_row(block)) as usize })
     }
 
-    /// The track that a row stands on; `None` for rows of side tables.
+    /// Track of a row; `None` for rows of side tables.
     #[must_use]
     pub fn track_of(&self, row: u32) -> Option<TrackId> {
         let tracks = &self.footer.tracks;
@@ -432,7 +438,7 @@ impl<B: Bytes> Segment<B> {
         (row - track.first_row < track.rows).then_some(id)
     }
 
-    /// The table that a track's rows are in.
+    /// Table that holds a track's rows.
     #[must_use]
     pub fn table_of(&self, track: TrackId) -> Option<TableId> {
         match self.footer.tracks.get(track.0 as usize)?.spec.kind {
@@ -441,10 +447,10 @@ impl<B: Bytes> Segment<B> {
         }
     }
 
-    /// The blocks of a track, as positions in its table's list.
+    /// Blocks of a track, as positions in its table's list.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn blocks_of(&self, track: TrackId) -> Result<std::ops::Range<usize>> {
         let meta = &self.footer.tracks[track.0 as usize];
         let Some(table) = self.table_of(track).filter(|_| meta.rows > 0) else { return Ok(0..0) };
@@ -456,7 +462,7 @@ impl<B: Bytes> Segment<B> {
         Ok(start..last + 1)
     }
 
-    /// The kind of a field's column, for exports.
+    /// Type of a column's values, by its position in the footer.
     #[must_use]
     pub fn kind(&self, column: usize) -> ColumnType {
         self.footer.columns[column].kind
@@ -472,7 +478,8 @@ fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Resu
     }
 }
 
-/// `OnceLock::get_or_try_init` is not stable yet. Two threads may both compute; one result is kept.
+/// `OnceLock::get_or_try_init` is not stable yet. Two threads can both compute a value; one result
+/// is kept.
 fn get_or_try<T>(slot: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
     if let Some(value) = slot.get() {
         return Ok(value);

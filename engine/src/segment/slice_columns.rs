@@ -1,5 +1,5 @@
-//! The columns of a block of slices that tiles are cut from. The tile beside one that ends within a block needs the block
-//! too: the last few such blocks stay decoded.
+//! The columns of a block of slices that tiles are cut from. If a tile ends within a block, the
+//! next tile needs the block too. So the last few such blocks stay decoded.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use super::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::base::{Error, Result};
 use crate::model::TableId;
 
-/// Blocks that are kept decoded, about 50 kB each: those at one edge of the tracks of a tile.
+/// Blocks that are kept decoded, about 50 kB each: the blocks at one edge of the tracks of a tile.
 const KEPT_BLOCKS: usize = 16;
 
 const DAMAGED: Error = Error::Inconsistent { what: "core column" };
 
-/// What tiles show of the slices of a block. All columns have an entry for each.
+/// Columns of a block of slices that tiles show. Each column has one entry a slice.
 #[derive(Debug)]
 pub struct SliceColumns {
     /// Starts in picoseconds, ascending.
@@ -23,11 +23,11 @@ pub struct SliceColumns {
     pub names: Vec<u32>,
     /// Codes of the forms.
     pub forms: Vec<u8>,
-    /// The lanes.
+    /// Lane numbers.
     pub lanes: Vec<u32>,
 }
 
-/// A block's table and number, and its columns.
+/// Table and number of a block, and its columns.
 pub type KeptSlices = ((TableId, usize), Arc<SliceColumns>);
 
 impl SliceColumns {
@@ -42,8 +42,8 @@ impl SliceColumns {
     }
 }
 
-/// Numbers that are at most `max`, which is one less than a power of two. Checked as one: a check of each would take longer
-/// than the rest.
+/// Narrows numbers of at most `max`, which is one less than a power of two. All numbers are checked
+/// at once: a check of each would take longer than the rest.
 fn narrow<T>(numbers: &[i64], max: impl Into<i64>, narrow: impl Fn(i64) -> T) -> Result<Vec<T>> {
     let bits = numbers.iter().fold(0, |bits, number| bits | number);
     if bits & !max.into() == 0 {
@@ -54,10 +54,10 @@ fn narrow<T>(numbers: &[i64], max: impl Into<i64>, narrow: impl Fn(i64) -> T) ->
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The columns of a block of slices, decoded now or kept.
+    /// Columns of a block of slices, decoded now or kept.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn slice_columns(&self, table: TableId, block: usize) -> Result<Arc<SliceColumns>> {
         if let Some(kept) = self.kept_slices((table, block)) {
             return Ok(kept);
@@ -70,7 +70,7 @@ impl<B: Bytes> Segment<B> {
         kept.iter().rev().find(|(key, _)| *key == of).map(|(_, columns)| Arc::clone(columns))
     }
 
-    /// Keeps the columns of a block that will be asked for again soon, and drops the oldest.
+    /// Keeps the columns of a block that will soon be needed again, and drops the oldest.
     pub fn keep_slices(&self, of: (TableId, usize), columns: &Arc<SliceColumns>) {
         if let Ok(mut kept) = self.blocks_of_slices.lock()
             && !kept.iter().any(|(key, _)| *key == of)

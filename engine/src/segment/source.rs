@@ -1,4 +1,4 @@
-//! Sources of a segment's bytes: memory, a map, or a file elsewhere that is fetched part by part.
+//! Sources of a segment's bytes: memory, a map, or a remote file that is fetched part by part.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ pub trait Bytes: Sync {
     /// Length of the whole file.
     fn file_len(&self) -> u64;
 
-    /// `len` bytes from `offset`.
+    /// Returns `len` bytes from `offset`.
     ///
     /// # Errors
-    /// `Truncated` if the file ends before, `Storage` if they cannot be had.
+    /// `Truncated` if the file ends before, `Storage` if they cannot be read.
     fn range(&self, offset: u64, len: u64) -> Result<&[u8]>;
 }
 
@@ -31,7 +31,7 @@ impl<T: AsRef<[u8]> + Sync> Bytes for T {
     }
 }
 
-/// `len` bytes from `offset` of all the bytes of a file.
+/// Returns `len` bytes from `offset`; `bytes` is the whole file.
 pub(crate) fn part_of(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
     let needed = offset.saturating_add(len);
     let truncated = Error::Truncated { needed, available: bytes.len() as u64 };
@@ -40,31 +40,31 @@ pub(crate) fn part_of(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
     bytes.get(start..end).ok_or(truncated)
 }
 
-/// Fetches parts of a file that is elsewhere: on a web host, for example.
+/// Fetches parts of a remote file, on a web host for example.
 pub trait Fetch: Sync {
-    /// All of the `len` bytes from `offset`. Waits for them.
+    /// Returns all of the `len` bytes from `offset`. Blocks until they are here.
     ///
     /// # Errors
-    /// `Storage` if they do not come; the implementor keeps the cause.
+    /// `Storage` if the bytes cannot be fetched; the implementor keeps the cause.
     fn fetch(&self, offset: u64, len: u64) -> Result<Vec<u8>>;
 }
 
-/// Bytes that are fetched together at least. What a question needs next mostly stands behind what
-/// it needs first, and a round trip takes as long as a few hundred kilobytes.
+/// Fewest bytes of a fetch. The bytes that a question needs next mostly follow those that it needs
+/// first. A round trip takes as long as a few hundred kilobytes.
 const READ_AHEAD_BYTES: u64 = 256 << 10;
 
-/// A file elsewhere. Its parts are fetched when they are needed first, and kept.
+/// A remote file, whose parts are fetched when they are first needed, and kept.
 pub struct Fetched<F> {
     fetch: F,
     len: u64,
     kept: FrozenVec<Box<[u8]>>,
-    /// Positions in `kept` by the offset in the file. Parts may overlap. Locked while a part is
-    /// fetched: two that need the same fetch it once.
+    /// Positions in `kept` by the offset in the file. Parts can overlap. The lock is held during a
+    /// fetch, so that two readers of the same part fetch it once.
     by_offset: Mutex<BTreeMap<u64, usize>>,
 }
 
 impl<F: Fetch> Fetched<F> {
-    /// A file of `len` bytes whose last bytes are here: a reader begins with them.
+    /// A remote file of `len` bytes. `end` holds its last bytes, which a reader takes first.
     #[must_use]
     pub fn new(fetch: F, len: u64, end: Vec<u8>) -> Self {
         let kept = FrozenVec::new();
@@ -73,16 +73,16 @@ impl<F: Fetch> Fetched<F> {
         Self { fetch, len, kept, by_offset: Mutex::new(BTreeMap::from([(start, at)])) }
     }
 
-    /// What fetches.
+    /// The source of the parts.
     #[must_use]
     pub fn fetcher(&self) -> &F {
         &self.fetch
     }
 
-    /// Bytes to fetch, for `len` that are needed from `offset`. `next` is where the next part begins
-    /// that is here.
+    /// Number of bytes to fetch if `len` bytes are needed from `offset`. `next` is the offset of
+    /// the next part that is already here.
     fn wanted(&self, offset: u64, len: u64, next: Option<u64>) -> u64 {
-        // The header stands before rows that nobody asked for.
+        // The header is followed by rows that are not needed yet.
         if offset == 0 {
             return len;
         }

@@ -1,44 +1,45 @@
-//! Totals: what each block of a track comes to by name, so that statistics of a long span need no rows but those of the
-//! blocks at its ends.
+//! Totals: sums by name for each block of a track. With them, statistics of a long span read only
+//! the rows of the blocks at its ends.
 
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::list::{self, ListWriter};
 
-/// What the blocks of a track come to.
+/// Totals of the blocks of a track.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Where the names of each block end in `names`.
+    /// End of each block's names in `names`.
     ends: Vec<usize>,
     names: Vec<NameTotal>,
     covered_ps: Vec<u64>,
 }
 
-/// The slices of one name in one block.
+/// Totals of the slices of one name in one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameTotal {
     /// Number of the name.
     pub name: u32,
-    /// How many start in the block.
+    /// Number of slices that start in the block.
     pub count: u32,
-    /// Sum of their durations.
+    /// Sum of the durations, in picoseconds.
     pub total_ps: u64,
-    /// The longest duration.
+    /// Longest duration, in picoseconds.
     pub longest_ps: u64,
-    /// The first row of the block that is as long.
+    /// First row of the block with the longest duration.
     pub longest_at: u16,
 }
 
-/// What one block comes to.
+/// Totals of one block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlockTotals {
-    /// By name, in no order that means anything.
+    /// Totals by name, in no particular order.
     pub names: Vec<NameTotal>,
-    /// Time in which at least one slice of the block ran, after the end of all in the blocks before.
+    /// Time in picoseconds in which at least one slice of the block ran, after the end of all
+    /// blocks before.
     pub covered_ps: u64,
 }
 
-/// Takes the totals of a track's blocks in order and encodes them as they come.
+/// Encodes the totals of a track's blocks, which come in order.
 #[derive(Debug, Default)]
 pub struct TotalsWriter {
     names: ListWriter,
@@ -51,7 +52,7 @@ pub struct TotalsWriter {
 }
 
 impl TotalsWriter {
-    /// How many blocks.
+    /// Number of blocks so far.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.names.count()
@@ -85,7 +86,7 @@ impl Totals {
     /// Reads the totals of a track with this many blocks.
     ///
     /// # Errors
-    /// Where the bytes are damaged.
+    /// If the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'_>, blocks: usize) -> Result<Self> {
         let counts = list::read_ints_of(cursor, blocks)?;
         let covered = list::read_ints_of(cursor, blocks)?;
@@ -121,15 +122,15 @@ impl Totals {
         }
     }
 
-    /// The names of a block of the track.
+    /// Totals by name of a block of the track.
     #[must_use]
     pub fn names(&self, block: usize) -> &[NameTotal] {
         let start = block.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.names[start..self.ends[block]]
     }
 
-    /// Time in which at least one slice of a block of the track ran, after the end of all in the blocks before: what these
-    /// reach over is theirs.
+    /// Time in picoseconds in which at least one slice of a block ran. Time before the end of all
+    /// blocks before belongs to them.
     #[must_use]
     pub fn covered_ps(&self, block: usize) -> u64 {
         self.covered_ps[block]

@@ -1,4 +1,4 @@
-//! What is sorted or piled up.
+//! Keys and items that a sorter or a pile takes.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -8,35 +8,36 @@ use crate::base::bytes::Cursor;
 
 /// A small value of fixed parts, which can be written to scratch space and read back.
 pub trait Key: Copy + Ord {
-    /// Whether it is all there is ([`NoBytes`]) or comes with bytes ([`ByteSpan`]).
+    /// [`NoBytes`] for a key without further bytes, [`ByteSpan`] for one with bytes.
     type Span: Span;
 
-    /// Bytes that [`Key::put`] appends at most.
+    /// Most bytes that [`Key::put`] appends.
     const MAX_LEN: usize;
 
-    /// Appends its bytes.
+    /// Appends the encoded key.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Takes its bytes back.
+    /// Decodes a key.
     ///
     /// # Errors
-    /// Where the bytes are not what [`Key::put`] wrote.
+    /// If the bytes are not what [`Key::put`] wrote.
     fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
 }
 
-/// Where the bytes lie that come with a key: part of what is sorted, so that keys without any are as small as they are.
+/// Position of the bytes that come with a key. The span is part of the sorted entry, so that keys
+/// without bytes stay small.
 pub trait Span: Copy + Debug {
-    /// Whether there are any.
+    /// Whether keys of this kind have bytes.
     const HAS_BYTES: bool;
 
-    /// Of the bytes from `start` to `end`, both below 2^32.
+    /// The span of the bytes from `start` to `end`, both below 2^32.
     fn of(start: usize, end: usize) -> Self;
 
-    /// Where they are.
+    /// Range of the bytes.
     fn range(self) -> Range<usize>;
 }
 
-/// A key is all there is.
+/// Span of a key without bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct NoBytes;
 
@@ -52,7 +53,7 @@ impl Span for NoBytes {
     }
 }
 
-/// A key comes with bytes.
+/// Span of a key with bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteSpan {
     start: u32,

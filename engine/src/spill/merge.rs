@@ -1,4 +1,4 @@
-//! Runs of keys in order, in memory or in scratch space, and merging them.
+//! Sorted runs of keys, in memory or in scratch space, and their merge.
 
 use std::ops::Range;
 
@@ -8,44 +8,46 @@ use crate::base::bytes::Cursor;
 
 /// Bytes read from a run at once: large enough for a disk, small enough for a hundred runs.
 pub const READ_LEN: usize = 256 << 10;
-/// Keys of a spilled run that are unpacked at once: they stay in the first-level cache.
+/// Keys of a spilled run that are decoded at once: they stay in the first-level cache.
 const BATCH_KEYS: usize = 512;
-/// Bytes of a length in a run at most.
+/// Most bytes of a length in a run.
 const MAX_LEN_LEN: usize = 10;
 
-/// Where a part of a run lies in the scratch space.
+/// Position of a part of a run in the scratch space.
 pub type Piece = Range<u64>;
-/// A key, and where its bytes lie in the arena.
+/// A key, and the position of its bytes in the arena.
 pub type Entry<K> = (K, <K as Key>::Span);
 
-/// Merges runs, in a tree of losers: the next key of the run that went on plays against those that lost on its way to the
-/// top, one a level, where a heap looks at two.
+/// Merges runs with a tree of losers. The next key of the winning run plays against the losers on
+/// its way to the top. A tree of losers compares one key a level; a heap compares two.
 #[derive(Debug)]
 pub struct Merge<K: Key> {
-    /// Each at its next key.
+    /// The runs, each at its next key.
     pub(super) runs: Vec<Run<K>>,
-    /// The next key of each run, `None` where it has ended; of the winner the one that was given last.
+    /// Next key of each run, `None` if the run has ended. The winner's entry is the key that was
+    /// returned last.
     heads: Vec<Option<K>>,
-    /// The winner, then the loser of each match. The match of leaf `n` is `(n + runs) / 2`, that above match `m` is `m / 2`.
+    /// The winner, then the loser of each match. The match of leaf `n` is `(n + runs) / 2`; the
+    /// match above match `m` is `m / 2`.
     tree: Vec<usize>,
-    /// Whether the winner's key was given.
+    /// Whether the winner's key was returned.
     is_given: bool,
 }
 
 impl<K: Key> Merge<K> {
-    /// Of runs, which may be empty.
+    /// Creates a merge of runs, which can be empty.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn new<S: Scratch>(mut runs: Vec<Run<K>>, scratch: &S) -> Result<Self> {
         let count = runs.len();
         let mut heads = vec![None; count];
-        // A single run is stepped through as it is.
+        // A single run needs no matches.
         if count > 1 {
             runs.iter_mut().zip(&mut heads).try_for_each(|(run, head)| run.advance(scratch, head))?;
         }
         let mut merge = Self { runs, heads, tree: vec![0; count], is_given: false };
-        // The winner of each match; the leaves stand behind the matches.
+        // Winner of each match; the leaves stand after the matches.
         let mut winners: Vec<usize> = (0..2 * count).map(|node| node.saturating_sub(count)).collect();
         for node in (1..count).rev() {
             let (a, b) = (winners[2 * node], winners[2 * node + 1]);
@@ -58,7 +60,8 @@ impl<K: Key> Merge<K> {
         Ok(merge)
     }
 
-    /// Whether the next key of run `a` comes before that of `b`. Of equal keys that of the earlier run does.
+    /// Whether the next key of run `a` comes before that of `b`. If the keys are equal, the earlier
+    /// run wins.
     fn beats(&self, a: usize, b: usize) -> bool {
         match (&self.heads[a], &self.heads[b]) {
             (Some(of_a), Some(of_b)) => (of_a, a) < (of_b, b),
@@ -66,10 +69,10 @@ impl<K: Key> Merge<K> {
         }
     }
 
-    /// The next key.
+    /// Returns the next key.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     #[inline]
     pub fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<&K>> {
         if self.runs.len() == 1 { self.runs[0].next(scratch) } else { self.next_of_many(scratch) }
@@ -84,7 +87,7 @@ impl<K: Key> Merge<K> {
         Ok(self.heads[self.tree[0]].as_ref())
     }
 
-    /// Finds the winner after the head of a run, which was the winner, has changed.
+    /// Finds the new winner after the head of run `changed`, the old winner, has changed.
     fn play(&mut self, changed: usize) {
         let mut winner = changed;
         let mut node = (changed + self.runs.len()) / 2;
@@ -99,25 +102,25 @@ impl<K: Key> Merge<K> {
         self.tree[0] = winner;
     }
 
-    /// Those of the key that was given last.
+    /// Bytes of the key that was returned last.
     pub fn bytes<'b>(&'b self, arena: &'b [u8]) -> &'b [u8] {
         self.tree.first().map_or(&[], |&winner| self.runs[winner].bytes(arena))
     }
 }
 
-/// Keys in order.
+/// A sorted run of keys.
 #[derive(Debug)]
 pub struct Run<K: Key> {
-    /// Some of them; those from `next` on were not given.
+    /// Decoded keys. Keys from `next` on were not returned.
     keys: Vec<Entry<K>>,
     next: usize,
-    /// What comes after them: first what was spilled, then chunks in memory.
+    /// Sources of the further keys: first the spilled ones, then chunks in memory.
     spilled: Option<RunReader>,
     chunks: std::vec::IntoIter<Vec<Entry<K>>>,
 }
 
 impl<K: Key> Run<K> {
-    /// Of spilled pieces, and of the chunks in memory that come after them.
+    /// Creates a run of spilled pieces, followed by chunks in memory.
     pub fn new(pieces: Vec<Piece>, chunks: Vec<Vec<Entry<K>>>) -> Self {
         let pieces = (!pieces.is_empty()).then(|| pieces.into_iter());
         let spilled = pieces.map(|pieces| RunReader { piece: 0..0, pieces, buffer: Vec::new(), at: 0 });
@@ -135,8 +138,8 @@ impl<K: Key> Run<K> {
         Ok(key)
     }
 
-    /// Steps to the next key and puts it into `head`, where it is compared: keys that are handed from call to call are copied
-    /// as often.
+    /// Steps to the next key and writes it into `head`, where it is compared. A key that is passed
+    /// from call to call would be copied at each.
     #[inline]
     fn advance<S: Scratch>(&mut self, scratch: &S, head: &mut Option<K>) -> Result<()> {
         if self.next == self.keys.len() {
@@ -161,7 +164,7 @@ impl<K: Key> Run<K> {
         Ok(())
     }
 
-    /// Those of the key that was given last.
+    /// Bytes of the key that was returned last.
     fn bytes<'b>(&'b self, arena: &'b [u8]) -> &'b [u8] {
         let bytes = self.spilled.as_ref().map_or(arena, |spilled| &spilled.buffer);
         let of_last = self.next.checked_sub(1).and_then(|last| self.keys.get(last));
@@ -172,16 +175,16 @@ impl<K: Key> Run<K> {
 /// Reads a spilled run.
 #[derive(Debug)]
 struct RunReader {
-    /// The unread rest of the current piece, and the pieces after it.
+    /// Unread rest of the current piece, and the pieces after it.
     piece: Piece,
     pieces: std::vec::IntoIter<Piece>,
     buffer: Vec<u8>,
-    /// Bytes of the buffer whose keys were unpacked.
+    /// Bytes of the buffer whose keys were decoded.
     at: usize,
 }
 
 impl RunReader {
-    /// Unpacks the next keys; none behind the last. Their bytes stay in the buffer until the next
+    /// Decodes the next keys; none after the last. Their bytes stay in the buffer until the next
     /// call.
     fn read_keys<K: Key, S: Scratch>(&mut self, scratch: &S, keys: &mut Vec<Entry<K>>) -> Result<()> {
         keys.clear();
@@ -209,8 +212,7 @@ impl RunReader {
         }
     }
 
-    /// Makes sure that `len` bytes are in the buffer. `false` where the run has no more than are
-    /// there.
+    /// Fills the buffer up to `len` bytes. `false` if the run has fewer bytes left.
     fn fill<S: Scratch>(&mut self, scratch: &S, len: usize) -> Result<bool> {
         if self.buffer.len() - self.at >= len {
             return Ok(true);

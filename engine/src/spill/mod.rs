@@ -1,7 +1,9 @@
-//! What does not fit into memory while a trace is read: sorted, or kept in order, with the help of scratch space.
+//! Data that does not fit into memory while a trace is read: sorted, or kept in order, with the
+//! help of scratch space.
 //!
-//! Readers and the segment builder use the same two: a [`Sorter`] gives back in order what came in any, a [`Pile`] gives
-//! back what came as it came. Both take a bounded part of memory, whatever the trace's size.
+//! Readers and the segment builder use two types. A [`Sorter`] takes items in any order and returns
+//! them sorted. A [`Pile`] returns items in the order in which they came. Both take a bounded part
+//! of memory, whatever the trace's size.
 
 mod key;
 mod merge;

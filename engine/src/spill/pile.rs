@@ -1,4 +1,4 @@
-//! A list in bounded memory: what is put on it comes back in the same order, as often as it is read.
+//! A list in bounded memory. Items come back in the same order, as often as the list is read.
 
 use std::marker::PhantomData;
 
@@ -15,32 +15,32 @@ pub struct Pile<T, S> {
     scratch: S,
     /// Offset and length of what has been written, in order.
     pieces: Vec<(u64, usize)>,
-    /// What comes after them.
+    /// Encoded items after the written pieces.
     last: Vec<u8>,
     len: u64,
     items: PhantomData<T>,
 }
 
 impl<T: Key, S: Scratch> Pile<T, S> {
-    /// An empty one.
+    /// Creates an empty list.
     pub fn new(scratch: S) -> Self {
         Self { scratch, pieces: Vec::new(), last: Vec::new(), len: 0, items: PhantomData }
     }
 
-    /// How many items.
+    /// Number of items.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Puts an item at the end.
+    /// Appends an item.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn push(&mut self, item: T) -> Result<()> {
         item.put(&mut self.last);
         self.len += 1;
@@ -51,7 +51,7 @@ impl<T: Key, S: Scratch> Pile<T, S> {
         Ok(())
     }
 
-    /// Reads from the first item on.
+    /// Returns a reader that begins at the first item.
     pub fn read(&self) -> PileReader<'_, T, S> {
         PileReader { pile: self, next_piece: 0, piece: Vec::new(), at: 0, items: Vec::new(), next: 0 }
     }
@@ -62,23 +62,23 @@ impl<T: Key, S: Scratch> Pile<T, S> {
 pub struct PileReader<'p, T, S> {
     pile: &'p Pile<T, S>,
     next_piece: usize,
-    /// The piece that is read: a copy, as the pile may not be written while it is.
+    /// Copy of the current piece. The list cannot grow while it is read.
     piece: Vec<u8>,
-    /// Bytes of the piece whose items were unpacked.
+    /// Bytes of the piece whose items were decoded.
     at: usize,
-    /// Items of the piece; those from `next` on were not given.
+    /// Decoded items of the piece. Items from `next` on were not returned.
     items: Vec<T>,
     next: usize,
 }
 
-/// Items that are unpacked at once: they stay in the first-level cache.
+/// Items that are decoded at once: they stay in the first-level cache.
 const BATCH_ITEMS: usize = 512;
 
 impl<T: Key, S: Scratch> PileReader<'_, T, S> {
-    /// The next item; `None` behind the last.
+    /// Returns the next item; `None` after the last.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&T>> {

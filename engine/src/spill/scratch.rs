@@ -1,22 +1,22 @@
-//! Space for what does not fit into memory while a trace is read.
+//! Scratch space for data that does not fit into memory while a trace is read.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::base::{Error, Result};
 
-/// Bytes that can be appended and read back. Several may append to the same space, also at the same time; none of it is
-/// ever freed before all of it.
+/// Bytes that can be appended and read back. Several users can append to the same space, also at
+/// the same time. The space is freed as a whole only.
 pub trait Scratch: Sync {
-    /// Appends bytes; returns where they begin.
+    /// Appends bytes; returns the offset of the first.
     ///
     /// # Errors
-    /// `Storage` where the disk is full, for example; the implementor keeps the cause.
+    /// `Storage` if the disk is full, for example; the implementor keeps the cause.
     fn append(&self, bytes: &[u8]) -> Result<u64>;
 
-    /// Reads back bytes that were appended: fills `out` from `offset`.
+    /// Reads back appended bytes: fills `out` from `offset`.
     ///
     /// # Errors
-    /// `Storage` where they cannot be read.
+    /// `Storage` if the bytes cannot be read.
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()>;
 }
 
@@ -30,7 +30,7 @@ impl<S: Scratch + ?Sized> Scratch for &S {
     }
 }
 
-/// In memory: for small traces, tests, and the page.
+/// Scratch space in memory: for small traces, tests, and the page.
 #[derive(Debug, Default)]
 pub struct MemoryScratch(Mutex<Vec<u8>>);
 

@@ -1,36 +1,38 @@
-//! Sorting in bounded memory: runs that fill the buffer are sorted and spilled, and merged at the end.
+//! Sorting in bounded memory. Runs that fill the buffer are sorted and spilled; at the end they are
+//! merged.
 
 use super::merge::{Entry, Merge, Piece, READ_LEN, Run};
 use super::{ByteSpan, Key, NoBytes, Scratch, Span};
 use crate::base::Result;
 use crate::base::bytes::Put;
 
-/// Keys that are sorted together: while they come, so that little is left to do when they have to
-/// be in order. So many stay in the second-level cache.
+/// Keys of a chunk. Chunks are sorted as they fill, so that little work is left for the end. This
+/// many keys stay in the second-level cache.
 const CHUNK_KEYS: usize = 1 << 15;
-/// The same of keys that come with bytes: rows of many tracks, whose chunks do not follow each
-/// other. The fewer there are to merge, the less is left to do.
+/// Keys of a chunk if keys come with bytes: rows of many tracks, whose chunks do not follow each
+/// other. Fewer chunks leave less work for the merge.
 const CHUNK_KEYS_OF_BYTES: usize = 1 << 17;
-/// One in so many keys of a chunk, the largest, wait for the next chunk. Keys that come nearly in order then make chunks that
-/// follow each other, and need no merging.
+/// The largest keys of a chunk, one in this many, wait for the next chunk. Keys that come nearly in
+/// order then make chunks that follow each other and need no merge.
 const CARRIED_SHARE: usize = 8;
-/// Places that a value may move on average for values to count as nearly in order.
+/// Keys count as nearly in order if they move at most this many places on average.
 const MOVES: usize = 12;
 
-/// Takes keys, each with some bytes, and gives them back in order.
+/// Takes keys, each with some bytes, and returns them in order.
 #[derive(Debug)]
 pub struct Sorter<K: Key, S> {
     scratch: S,
     limit: usize,
-    /// Keys at which the chunk ends, or the memory is full.
+    /// Number of keys at which the chunk ends, or the memory is full.
     full_at: usize,
     keys: Vec<Entry<K>>,
-    /// Full chunks, by runs: each chunk is in order and begins where the one before it ends, or later.
+    /// Full chunks, by runs. Each chunk is sorted and begins at or after the end of the chunk
+    /// before it.
     runs: Vec<Vec<Vec<Entry<K>>>>,
     /// Keys in all chunks.
     chunked: usize,
-    /// Memory of chunks that were spilled: the system takes as long to clear new pages as a chunk
-    /// takes to be sorted.
+    /// Memory of chunks that were spilled, for reuse. The system takes as long to clear new pages
+    /// as a chunk takes to be sorted.
     free: Vec<Vec<Entry<K>>>,
     arena: Vec<u8>,
     /// Spilled runs: the pieces of each, and its last key.
@@ -40,7 +42,7 @@ pub struct Sorter<K: Key, S> {
 impl<K: Key, S: Scratch> Sorter<K, S> {
     const CHUNK: usize = if K::Span::HAS_BYTES { CHUNK_KEYS_OF_BYTES } else { CHUNK_KEYS };
 
-    /// Keeps at most about `limit` bytes in memory.
+    /// Creates a sorter that keeps at most about `limit` bytes in memory.
     pub fn new(scratch: S, limit: usize) -> Self {
         Self {
             scratch,
@@ -56,9 +58,9 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         }
     }
 
-    /// Takes a key whose bytes begin at `start` of the arena, which is spilled long before it has 4
-    /// GiB. Inline, so that the key is made where it stays: a copy waits until all parts of the key
-    /// are written.
+    /// Takes a key whose bytes begin at `start` of the arena. The arena is spilled long before it
+    /// has 4 GiB. Inline, so that the key is made where it stays: a copy would wait until all parts
+    /// of the key are written.
     #[inline(always)]
     fn take(&mut self, key: K, start: usize) -> Result<()> {
         self.keys.push((key, K::Span::of(start, self.arena.len())));
@@ -86,7 +88,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         Ok(())
     }
 
-    /// Ends a chunk; the last `carried` keys go to the next one.
+    /// Ends a chunk. The last `carried` keys go to the next one.
     fn end_chunk(&mut self, carried: usize) {
         sort_nearly(&mut self.keys, |&(key, _)| key);
         let end = self.keys.len() - carried;
@@ -109,16 +111,16 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         }
     }
 
-    /// The runs that are in memory. The last `carried` keys stay.
+    /// Takes the runs that are in memory. The last `carried` keys stay.
     fn take_runs(&mut self, carried: usize) -> Vec<Vec<Vec<Entry<K>>>> {
         self.end_chunk(carried);
         self.chunked = 0;
         std::mem::take(&mut self.runs)
     }
 
-    /// Writes what is in memory as one run, which may be the last one going on.
+    /// Writes the content of the memory as one run, which can continue the last one.
     fn spill(&mut self) -> Result<()> {
-        // Bytes do not outlive the arena.
+        // Bytes do not outlive the arena, so keys with bytes cannot wait.
         let carried = if K::Span::HAS_BYTES { 0 } else { self.keys.len() / CARRIED_SHARE };
         let mut runs = self.take_runs(carried);
         let mut spilling = Spilling { pieces: Vec::new(), buffer: Vec::new(), ends: None };
@@ -151,13 +153,13 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         Ok(())
     }
 
-    /// Ends the taking; the keys come back in order.
+    /// Ends the input and returns the keys in order.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn finish(mut self) -> Result<Sorted<K, S>> {
         let mut kept = self.take_runs(0);
-        // The last spilled run may go on in memory.
+        // The last spilled run can continue in memory.
         let first = kept.first().and_then(|run| run.first()?.first()).map(|&(key, _)| key);
         let goes_on = self.spilled.last().zip(first).is_some_and(|((_, last), first)| *last <= first);
         let rest = if goes_on { kept.remove(0) } else { Vec::new() };
@@ -174,7 +176,7 @@ impl<K: Key<Span = NoBytes>, S: Scratch> Sorter<K, S> {
     /// Takes a key.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     #[inline(always)]
     pub fn push(&mut self, key: K) -> Result<()> {
         self.take(key, 0)
@@ -182,10 +184,10 @@ impl<K: Key<Span = NoBytes>, S: Scratch> Sorter<K, S> {
 }
 
 impl<K: Key<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
-    /// Takes a key: `pack` appends its bytes.
+    /// Takes a key. `pack` appends its bytes.
     ///
     /// # Errors
-    /// Those of the scratch space and of `pack`.
+    /// If the scratch space or `pack` fails.
     pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let start = self.arena.len();
         pack(&mut self.arena)?;
@@ -193,7 +195,7 @@ impl<K: Key<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
     }
 }
 
-/// Sorts values: by moving the few that are out of place, where the values are nearly in order.
+/// Sorts values. If they are nearly in order, only the few that are out of place are moved.
 pub fn sort_nearly<T: Copy, K: Ord>(values: &mut [T], key: impl Fn(&T) -> K) {
     let mut moves = MOVES * values.len();
     for at in 1..values.len() {
@@ -213,11 +215,11 @@ pub fn sort_nearly<T: Copy, K: Ord>(values: &mut [T], key: impl Fn(&T) -> K) {
     }
 }
 
-/// A run on its way to the scratch space.
+/// A run that is being written to the scratch space.
 struct Spilling<K> {
     pieces: Vec<Piece>,
     buffer: Vec<u8>,
-    /// The first key and the last.
+    /// First and last key.
     ends: Option<(K, K)>,
 }
 
@@ -233,7 +235,7 @@ impl<K: Key> Spilling<K> {
         if self.buffer.len() >= READ_LEN { self.append(scratch) } else { Ok(()) }
     }
 
-    /// Appends the buffer, which is empty then.
+    /// Appends the buffer to the scratch space and empties it.
     fn append<S: Scratch>(&mut self, scratch: &S) -> Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -242,7 +244,7 @@ impl<K: Key> Spilling<K> {
         let end = offset + self.buffer.len() as u64;
         match self.pieces.last_mut() {
             Some(last) if last.end == offset => last.end = end,
-            // The first, or somebody else appended meanwhile.
+            // This is the first piece, or another user has appended meanwhile.
             _ => self.pieces.push(offset..end),
         }
         self.buffer.clear();
@@ -259,20 +261,20 @@ pub struct Sorted<K: Key, S> {
 }
 
 impl<K: Key, S: Scratch> Sorted<K, S> {
-    /// The next key.
+    /// Returns the next key.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&K>> {
         self.merge.next(&self.scratch)
     }
 
-    /// The next key and its bytes.
+    /// Returns the next key and its bytes.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn next_with(&mut self) -> Result<Option<(K, &[u8])>> {
         let key = self.merge.next(&self.scratch)?.copied();
         Ok(key.map(|key| (key, self.merge.bytes(&self.arena))))
@@ -304,7 +306,7 @@ mod tests {
         }
     }
 
-    /// One that comes with bytes.
+    /// A key that comes with bytes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     struct Packed(Moment);
 
@@ -356,7 +358,7 @@ mod tests {
             let scratch = MemoryScratch::default();
             let mut sorter = Sorter::new(&scratch, limit);
             let count = (CHUNK_KEYS * 11 / 2) as u32;
-            // Four neighbours at a time, backwards.
+            // Groups of four keys, each backwards.
             (0..count).for_each(|at| sorter.push(Moment(i64::from(at ^ 3), at)).unwrap());
             let mut sorted = sorter.finish().unwrap();
             assert_eq!(sorted.merge.runs.len(), 1);
@@ -370,7 +372,7 @@ mod tests {
     #[test]
     fn chunks_in_memory_and_in_scratch_space_are_merged() {
         let scratch = MemoryScratch::default();
-        // Five chunks and a half: twice two are spilled.
+        // Five and a half chunks: two are spilled, twice.
         let limit = 2 * CHUNK_KEYS * size_of::<Entry<Moment>>();
         let mut sorter = Sorter::new(&scratch, limit);
         let count = (CHUNK_KEYS * 11 / 2) as u32;
@@ -388,7 +390,7 @@ mod tests {
     #[test]
     fn two_sorters_spill_to_the_same_space_at_the_same_time() {
         let scratch = MemoryScratch::default();
-        // Runs of several pieces, one sorter's between the other's.
+        // Runs of several pieces; the pieces of the two sorters alternate.
         let count = 300_000_u32;
         let limit = count as usize / 3 * size_of::<Entry<Moment>>();
         let moment = |at: u32| Moment(i64::from(at.wrapping_mul(2_654_435_761)), at);

@@ -1,4 +1,4 @@
-//! What a reader may take for what it has to sort.
+//! Memory and scratch space that a reader may use for sorting.
 
 use super::{Key, Pile, Scratch, Sorter};
 use crate::exec::{Exec, InPlace};
@@ -6,31 +6,31 @@ use crate::exec::{Exec, InPlace};
 /// Memory and scratch space.
 #[derive(Clone, Copy)]
 pub struct Space<'s> {
-    /// For what does not fit into memory.
+    /// Holds data that does not fit into memory.
     pub scratch: &'s dyn Scratch,
-    /// Bytes of memory for the largest thing that is sorted; whatever is sorted beside it takes a part of that.
+    /// Bytes of memory for the largest sorter; sorters beside it take a share of it.
     pub sort_bytes: usize,
-    /// Runs tasks that are independent of each other.
+    /// Runs independent tasks.
     pub exec: &'s dyn Exec,
 }
 
 impl<'s> Space<'s> {
-    /// As much as a reader takes that has the machine for itself.
+    /// Usual `sort_bytes` of a reader that is alone on the machine.
     pub const SORT_BYTES: usize = 64 << 20;
 
-    /// The usual memory.
+    /// Creates a space with the usual memory.
     #[must_use]
     pub fn new(scratch: &'s dyn Scratch) -> Self {
         Self { scratch, sort_bytes: Self::SORT_BYTES, exec: &InPlace }
     }
 
-    /// Sorts in one `share`th of the memory.
+    /// Creates a sorter with one `share`th of the memory.
     #[must_use]
     pub fn sorter<K: Key>(&self, share: usize) -> Sorter<K, &'s dyn Scratch> {
         Sorter::new(self.scratch, self.sort_bytes / share.max(1))
     }
 
-    /// A list.
+    /// Creates an empty list.
     #[must_use]
     pub fn pile<T: Key>(&self) -> Pile<T, &'s dyn Scratch> {
         Pile::new(self.scratch)

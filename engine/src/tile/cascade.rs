@@ -1,4 +1,5 @@
-//! From slices to cells of all levels in one pass: a cell that closes is merged into the one above it.
+//! Computes cells of all levels from slices in one pass. A cell that closes is merged into the cell
+//! above it.
 
 use super::grid::Level;
 use super::summary::{Cell, Summary};
@@ -8,27 +9,28 @@ use crate::base::Time;
 #[derive(Debug)]
 pub struct Cascade<T> {
     base: Level,
-    /// Levels from the base on.
+    /// Number of levels from the base on.
     levels: usize,
-    /// The open cell of each level from the base on, as far as a cell has been closed below: a lane of few slices takes
-    /// little memory.
+    /// Open cell of each level from the base on. A level is added when a cell below it has closed,
+    /// so that a lane of few slices takes little memory.
     open: Vec<Option<Cell<T>>>,
 }
 
 impl<T: Summary> Cascade<T> {
-    /// From the finest to the coarsest level that cells are wanted of.
+    /// Creates a cascade from the finest to the coarsest wanted level.
     #[must_use]
     pub fn new(base: Level, top: Level) -> Self {
         let levels = usize::from(top.number().saturating_sub(base.number())) + 1;
         Self { base, levels, open: vec![None] }
     }
 
-    /// The open cell of the finest level at this moment. Cells before it are closed and handed to `out`.
+    /// Returns the finest open cell at this time. Passes the cells before it to `out` and closes
+    /// them.
     pub fn at(&mut self, time: Time, out: &mut impl FnMut(Level, Cell<T>)) -> &mut T {
         self.at_cell(self.base.cell_of(time), out)
     }
 
-    /// The open cell of the finest level with this number.
+    /// Returns the finest open cell with this index.
     pub fn at_cell(&mut self, index: i64, out: &mut impl FnMut(Level, Cell<T>)) -> &mut T {
         if self.open[0].as_ref().is_some_and(|open| open.index != index) {
             self.close(0, out);
@@ -54,7 +56,7 @@ impl<T: Summary> Cascade<T> {
         out(Level::new(number).unwrap_or(Level::COARSEST), cell);
     }
 
-    /// Closes the open cell of the finest level; from now on, the next one is the finest.
+    /// Closes the open cell of the finest level. The next level becomes the finest.
     pub fn drop_finest(&mut self, out: &mut impl FnMut(Level, Cell<T>)) {
         if self.levels > 1 {
             self.close(0, out);
@@ -70,7 +72,7 @@ impl<T: Summary> Cascade<T> {
     /// Closes all cells.
     pub fn finish(mut self, out: &mut impl FnMut(Level, Cell<T>)) {
         let mut at = 0;
-        // The levels become more while cells are closed.
+        // Closing a cell can add a level.
         while at < self.open.len() {
             self.close(at, out);
             at += 1;
@@ -79,7 +81,7 @@ impl<T: Summary> Cascade<T> {
 }
 
 impl Cascade<super::summary::SliceSummary> {
-    /// Adds a slice: to its first cell as a start, to all it reaches into as busy time.
+    /// Adds a slice: a start in its first cell, and busy time in all cells that it overlaps.
     pub fn slice(
         &mut self,
         (start_ps, end_ps): (i64, i64),
@@ -99,7 +101,7 @@ impl Cascade<super::summary::SliceSummary> {
             cell.wait_ps += if is_wait { busy } else { 0 };
             cell.count += u32::from(index == starts_in);
             cell.see(duration, row, name);
-            // The name of a cell tells what works there.
+            // Waits do not compete for the name of a cell.
             if !is_wait {
                 cell.names.add(name, busy);
             }

@@ -1,4 +1,4 @@
-//! Cutting a tile: what one track shows in one tile's span.
+//! Cuts a tile: the content of one track in one tile's span.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,64 +13,64 @@ use crate::segment::{Bytes, ColumnRole, Page, Segment};
 /// One lane of a track in a tile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneTile {
-    /// The lane.
+    /// Number of the lane.
     pub lane: u32,
-    /// What it shows.
+    /// Slices, samples or cells of the lane.
     pub content: LaneContent,
 }
 
-/// What a lane shows.
+/// Content of a lane in a tile.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LaneContent {
     /// All slices that overlap the tile.
     Slices(Vec<LaneSlice>),
     /// Cells that are not empty.
     SliceCells(Vec<Cell<SliceCell>>),
-    /// The sample before the tile, if there is one, and all in it.
+    /// All samples in the tile, and the sample before it, if there is one.
     Samples(Vec<Sample>),
-    /// Cells that are not empty; the first is never missing where a value holds from before.
+    /// Cells that are not empty. The first cell is always present if a value holds from before.
     Ranges(Vec<Cell<Range>>),
 }
 
 /// A slice of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneSlice {
-    /// Start.
+    /// Start in picoseconds since the profile's origin.
     pub start_ps: i64,
-    /// Length.
+    /// Duration in picoseconds.
     pub duration_ps: i64,
-    /// Its row.
+    /// Row number of the slice.
     pub row: u32,
-    /// Number of its name.
+    /// Number of the slice's name.
     pub name: u32,
-    /// Code of its form.
+    /// Code of the slice's form.
     pub form: u8,
-    /// Its lane.
+    /// Lane of the slice.
     pub lane: u32,
-    /// How many slices of its track enclose it, where nesting means calls.
+    /// Number of slices of the track that enclose this one, if nesting means calls.
     pub depth: u32,
 }
 
 /// A sample of a counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// When.
+    /// Time in picoseconds since the profile's origin.
     pub time_ps: i64,
-    /// The value from then on.
+    /// Value from this time on.
     pub value: f64,
-    /// Its row.
+    /// Row number of the sample.
     pub row: u32,
 }
 
-/// What a track shows in a tile. Lanes without anything are left out.
+/// Content of a track in a tile. Empty lanes are left out.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// If bytes are missing or damaged.
 pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Result<Vec<LaneTile>> {
     let meta = &segment.footer().tracks[track.0 as usize];
     let window = tile.interval();
     if meta.rows == 0 || meta.end_ps < window.start.0 || meta.start_ps >= window.end.0 {
-        // A counter's last value holds on.
+        // The last value of a counter holds on.
         if !matches!(meta.spec.kind, TrackKind::Counter(_)) || meta.rows == 0 || meta.start_ps >= window.end.0
         {
             return Ok(Vec::new());
@@ -113,7 +113,7 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
 /// Cells by lane.
 type CellsByLane<C> = BTreeMap<u32, Vec<Cell<C>>>;
 
-/// The stored cells of a tile, and their level: the tile's, or the coarsest that is stored.
+/// The stored cells of a tile, and their level: the tile's level, or the coarsest stored one.
 fn stored_cells<C>(
     pages: &[Page],
     tile: TileId,
@@ -138,7 +138,7 @@ fn stored_cells<C>(
     Ok((level, lanes))
 }
 
-/// Joins cells of a level to cells of a coarser one.
+/// Merges cells of level `of` into cells of the coarser `level`.
 fn coarsen<C: Copy>(
     cells: Vec<Cell<C>>,
     of: Level,
@@ -159,8 +159,8 @@ fn coarsen<C: Copy>(
     joined
 }
 
-/// Joins summaries whose times by name are gone. Only beyond the coarsest stored level, where the whole trace takes a
-/// few cells: there the name of the busier half stands for both.
+/// Merges cells, which have no times by name any more. Used only beyond the coarsest stored level,
+/// at which the whole trace takes a few cells. The name of the busier cell stands for both.
 fn merge_slice_cells(into: &mut SliceCell, later: &SliceCell) {
     if later.busy_ps > into.busy_ps {
         into.name = later.name;
@@ -194,7 +194,7 @@ fn counter_lane(samples: Vec<Sample>, tile: TileId) -> Vec<LaneTile> {
     vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }]
 }
 
-/// The last value of the stored cells before this one.
+/// Last value of the stored cells before cell `first`.
 fn held_before<B: Bytes>(
     segment: &Segment<B>,
     pages: &[Page],
@@ -206,13 +206,14 @@ fn held_before<B: Bytes>(
     Ok(cells.iter().rev().find(|cell| cell.index < first).map(|cell| cell.content.last))
 }
 
-/// Whether nothing is in the first cell of a tile.
+/// Whether the first cell of a tile is empty.
 fn begins_empty(cells: &[Cell<Range>], tile: TileId) -> bool {
     let first = tile.level.cell_of(tile.interval().start);
     cells.first().is_none_or(|cell| cell.index > first)
 }
 
-/// A value that holds when the tile begins fills its first cell, if that is empty.
+/// Fills the first cell of a tile with the value that holds when the tile begins, if that cell is
+/// empty.
 fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range>>) {
     let first = tile.level.cell_of(tile.interval().start);
     if let Some(value) = value
@@ -223,10 +224,11 @@ fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The samples of a counter in a window, and before them the one whose value holds when it begins.
+    /// Samples of a counter in a window. Before them stands the sample whose value holds when the
+    /// window begins.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn samples_in(&self, track: TrackId, window: Interval) -> Result<Vec<Sample>> {
         let mut found = Vec::new();
         let Some(table) = self.table_of(track) else { return Ok(found) };
@@ -254,10 +256,10 @@ impl<B: Bytes> Segment<B> {
         Ok(found)
     }
 
-    /// The values of a block of samples.
+    /// Values of a block of samples.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn core_floats(&self, table: TableId, block: usize) -> Result<Vec<f64>> {
         let damaged = crate::base::Error::Inconsistent { what: "counter without values" };
         let column = self.column(table, ColumnRole::Value).ok_or(damaged)?;

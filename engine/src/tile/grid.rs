@@ -1,20 +1,20 @@
-//! The grid: time cut into tiles of [`CELLS`] cells, at levels whose cells double in width.
+//! The grid: time in tiles of [`CELLS`] cells, at levels whose cells double in width.
 
 use crate::base::{Interval, Time};
 
 /// Cells of a tile. At one to two pixels a cell, a full-width view takes two to five tiles a group.
 pub const CELLS: i64 = 512;
 
-/// Width of a cell of level 0 in picoseconds; about a nanosecond, the tick of an accelerator.
+/// Width of a cell of level 0 in picoseconds: about a nanosecond, the tick of an accelerator.
 pub const FINEST_CELL_PS: i64 = 1 << FINEST_CELL_BITS;
 const FINEST_CELL_BITS: u32 = 10;
 
-/// A level of detail: 0 is the finest, each doubles the cell.
+/// A level of detail. Level 0 is the finest; each next level doubles the width of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level(u8);
 
 impl Level {
-    /// The coarsest: its tiles are as wide as time can be told.
+    /// The coarsest level. A tile of it is as wide as the range of times.
     pub const COARSEST: Self = Self(43);
 
     /// The level with this number.
@@ -23,7 +23,7 @@ impl Level {
         (number <= Self::COARSEST.0).then_some(Self(number))
     }
 
-    /// Its number.
+    /// Number of the level.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0
@@ -51,19 +51,19 @@ impl Level {
         level
     }
 
-    /// The next coarser level; the coarsest stays.
+    /// The next coarser level. The coarsest level returns itself.
     #[must_use]
     pub fn coarser(self) -> Self {
         Self((self.0 + 1).min(Self::COARSEST.0))
     }
 
-    /// The cell that this moment lies in.
+    /// Index of the cell that contains this time.
     #[must_use]
     pub fn cell_of(self, time: Time) -> i64 {
         time.0 >> (FINEST_CELL_BITS + u32::from(self.0))
     }
 
-    /// The indexes of the tiles that show a window.
+    /// Indexes of the tiles that show a window.
     #[must_use]
     pub fn tiles_of(self, window: Interval) -> std::ops::RangeInclusive<i64> {
         let first = self.cell_of(window.start).div_euclid(CELLS);
@@ -72,19 +72,19 @@ impl Level {
     }
 }
 
-/// Which tile: a group of tracks, a level, and the position in time.
+/// Identity of a tile: a group of tracks, a level, and the position in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TileId {
-    /// The tile group, as in [`crate::wire::catalog::TileGroup`].
+    /// Number of the tile group, as in [`crate::wire::catalog::TileGroup`].
     pub group: u32,
-    /// The level.
+    /// Level of detail.
     pub level: Level,
-    /// Counted in tiles from time zero; negative before it.
+    /// Position in tiles from time zero; negative before it.
     pub index: i64,
 }
 
 impl TileId {
-    /// The time that the tile covers.
+    /// Span of time that the tile covers.
     #[must_use]
     pub fn interval(self) -> Interval {
         let width = self.level.tile_ps();

@@ -1,25 +1,27 @@
-//! Groups of tracks that share tiles: neighbours under one heading, so that a closed heading is not fetched.
+//! Groups of tracks that share tiles. A group has neighbours under one heading, so that a closed
+//! heading is not fetched.
 
 use crate::model::{TrackId, TrackKind};
 use crate::segment::Footer;
 
 /// Most tracks of a group.
 const MAX_TRACKS: usize = 16;
-/// Most lanes of a group of several tracks. A tile brings up to [`super::CELLS`] slices or cells of each, some ten bytes
-/// apiece: a group of a hundred lanes would take a megabyte, and its tiles would keep those of others waiting.
+/// Most lanes of a group of several tracks. A tile has up to [`super::CELLS`] slices or cells of
+/// each lane, some ten bytes apiece. A tile of a hundred lanes would take a megabyte and delay the
+/// tiles of other groups.
 const MAX_LANES: u32 = 32;
 
 /// Tracks that share tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Their heading.
+    /// Heading of the tracks.
     pub parent: Option<TrackId>,
-    /// In display order.
+    /// The tracks in display order.
     pub tracks: Vec<TrackId>,
 }
 
-/// The groups of a segment, and its tracks in display order (a parent before its children). The same segment always
-/// has the same groups: their numbers are in URLs.
+/// Groups of a segment, and its tracks in display order (a parent before its children). The same
+/// segment always has the same groups, because their numbers are in URLs.
 #[must_use]
 pub fn groups(footer: &Footer) -> (Vec<Group>, Vec<TrackId>) {
     let mut children: Vec<Vec<TrackId>> = vec![Vec::new(); footer.tracks.len() + 1];
@@ -52,7 +54,7 @@ fn group_siblings(footer: &Footer, parent: Option<TrackId>, siblings: &[TrackId]
     groups.extend(bounded(lanes).into_iter().map(|tracks| Group { parent, tracks }));
 }
 
-/// Splits tracks, each with the number of its lanes, where they become too many.
+/// Splits tracks, each with its number of lanes, into groups within the limits.
 fn bounded(tracks: impl Iterator<Item = (TrackId, u32)>) -> Vec<Vec<TrackId>> {
     let mut groups: Vec<Vec<TrackId>> = Vec::new();
     let mut lanes_of_last = 0_u32;

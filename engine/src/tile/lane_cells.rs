@@ -1,5 +1,6 @@
-//! The cells of one lane at one level, summed up from slices in order of start. What [`super::cascade`] does for all levels
-//! at once, for a tile that needs one of them now: a few nanoseconds a slice.
+//! Cells of one lane at one level, summed up from slices in order of start. [`super::cascade`]
+//! computes all levels at once; a tile needs one of them now. The cost is a few nanoseconds a
+//! slice.
 
 use super::grid::{CELLS, TileId};
 use super::name_sums::NameSums;
@@ -7,11 +8,11 @@ use super::slice_block::Placed;
 use super::summary::{Cell, SliceCell};
 use crate::base::Time;
 
-/// Sums slices up.
+/// Sums up slices into cells.
 #[derive(Debug)]
 pub struct LaneCells<'a> {
     tile: TileId,
-    /// The tile's cells.
+    /// First and last cell of the tile.
     first: i64,
     last: i64,
     open: Option<OpenCell>,
@@ -19,7 +20,7 @@ pub struct LaneCells<'a> {
     closed: Vec<Cell<SliceCell>>,
 }
 
-/// The cell that slices go to now.
+/// The cell that slices are added to now.
 #[derive(Debug, Clone, Copy)]
 struct OpenCell {
     index: i64,
@@ -29,22 +30,22 @@ struct OpenCell {
     count: u32,
     longest_ps: u64,
     longest_row: u32,
-    /// Name of the longest, for a cell in which nothing takes time.
+    /// Name of the longest slice, for a cell without busy time.
     longest_name: u32,
 }
 
 impl<'a> LaneCells<'a> {
-    /// For a tile. `waits` are the numbers of the names of waits, ascending.
+    /// Creates the cells of a tile. `waits` are the numbers of the names of waits, ascending.
     pub fn new(tile: TileId, waits: &'a [u32]) -> Self {
         let first = tile.level.cell_of(tile.interval().start);
         let (last, times) = (first + CELLS - 1, NameSums::new(waits));
         Self { tile, first, last, open: None, times, closed: Vec::new() }
     }
 
-    /// Adds a slice: to its first cell as a start, to all it reaches into as busy time.
+    /// Adds a slice: a start in its first cell, and busy time in all cells that it overlaps.
     #[inline]
     pub fn add(&mut self, slice: &Placed) {
-        // Nearly all slices lie within the cell of the one before.
+        // Nearly all slices lie within the cell of the slice before.
         if let Some(open) = &mut self.open
             && slice.start_ps >= open.start_ps
             && slice.start_ps <= slice.end_ps
@@ -104,7 +105,7 @@ impl<'a> LaneCells<'a> {
         self.closed.push(Cell { index: open.index, content });
     }
 
-    /// The cells that are not empty.
+    /// Returns the cells that are not empty.
     pub fn finish(mut self) -> Vec<Cell<SliceCell>> {
         self.close();
         self.closed
@@ -112,7 +113,7 @@ impl<'a> LaneCells<'a> {
 }
 
 impl OpenCell {
-    /// Considers a slice for the longest; of equal ones the first stays.
+    /// Keeps the slice if it is the longest. Of equal slices the first stays.
     fn see(&mut self, duration_ps: u64, slice: &Placed) {
         if duration_ps > self.longest_ps {
             (self.longest_ps, self.longest_row) = (duration_ps, slice.row);

@@ -1,9 +1,11 @@
-//! Tiles: what a group of tracks shows in one span of time, at one level of detail.
+//! Tiles: the content of a group of tracks in one span of time, at one level of detail.
 //!
-//! A tile never looks at pixels. It is the same for every window and every screen, so it can be cached by its id.
+//! A tile does not depend on pixels. The same tile serves every window and every screen, so it can
+//! be cached by its id.
 //!
-//! Where a lane has few slices in a tile's span, the tile brings the slices. Where it has many, it brings a summary of
-//! each cell: computed from the rows at fine levels, read from the stored pyramid at coarse ones.
+//! For a lane with few slices in its span, a tile holds the slices. For a lane with many, it holds
+//! a summary of each cell. Summaries of fine levels are computed from the rows; those of coarse
+//! levels are read from the stored pyramid.
 
 mod cascade;
 mod cut;

@@ -1,11 +1,12 @@
-//! Time by name in one cell after the other, in a table whose memory is kept from cell to cell and never cleared: each
-//! entry says which cell it is of.
+//! Time by name in one cell after the other. The table's memory is kept from cell to cell and never
+//! cleared: each entry states its cell.
 
 use std::cmp::Reverse;
 
-/// Entries of a new table; a power of two.
+/// Entries of a new table, a power of two.
 const FIRST_SLOTS: usize = 64;
-/// Spreads names over the table: 2^32 divided by the golden ratio (Knuth, volume 3, section 6.4).
+/// Factor that spreads names over the table: 2^32 divided by the golden ratio (Knuth, volume 3,
+/// section 6.4).
 const SPREAD: u32 = 0x9E37_79B9;
 
 /// Time by name in the open cell.
@@ -13,9 +14,9 @@ const SPREAD: u32 = 0x9E37_79B9;
 pub struct NameSums<'a> {
     /// Numbers of the names of waits, ascending.
     waits: &'a [u32],
-    /// A power of two of them, at least half of them of cells before.
+    /// Entries of the table, a power of two. At least half of them belong to earlier cells.
     slots: Vec<Slot>,
-    /// The open cell, counted from 1.
+    /// Number of the open cell, counted from 1.
     cell: u32,
     /// Positions of the open cell's entries.
     used: Vec<u32>,
@@ -24,24 +25,24 @@ pub struct NameSums<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     name: u32,
-    /// The cell that the entry is of; 0 where there was none.
+    /// Cell of the entry; 0 for an unused entry.
     cell: u32,
     time_ps: u64,
     is_wait: bool,
 }
 
-/// The sums of the names of a cell.
+/// Sums by name of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameSum {
     /// Time of the names of waits, in picoseconds.
     pub wait_ps: u64,
-    /// Of the other names the one with the most time, of equals the smallest; `None` where none took
-    /// time.
+    /// The name with the most time that is not a wait; of equal names the one with the smallest
+    /// number. `None` if no such name took time.
     pub dominant: Option<u32>,
 }
 
 impl<'a> NameSums<'a> {
-    /// Of no cell yet. `waits` are the numbers of the names of waits, ascending.
+    /// Creates an empty table. `waits` are the numbers of the names of waits, ascending.
     pub fn new(waits: &'a [u32]) -> Self {
         Self { waits, slots: vec![Slot::default(); FIRST_SLOTS], cell: 1, used: Vec::new() }
     }
@@ -65,10 +66,10 @@ impl<'a> NameSums<'a> {
         }
     }
 
-    /// Makes the first entry of a name in the open cell, at this position.
+    /// Writes the first entry of a name in the open cell, at this position.
     fn enter(&mut self, at: usize, name: u32, time_ps: u64) {
         let slot = &mut self.slots[at];
-        // The same names come in one cell after the other: most are not looked up again.
+        // The same names come in cell after cell: most need no search in `waits`.
         let is_known = slot.name == name && slot.cell > 0;
         let is_wait = if is_known { slot.is_wait } else { self.waits.binary_search(&name).is_ok() };
         *slot = Slot { name, cell: self.cell, time_ps, is_wait };
@@ -87,7 +88,7 @@ impl<'a> NameSums<'a> {
         }
     }
 
-    /// The sums of the open cell. The next cell begins.
+    /// Returns the sums of the open cell, and begins the next cell.
     pub fn take(&mut self) -> NameSum {
         let (mut wait_ps, mut most) = (0, (0, Reverse(u32::MAX)));
         for &at in &self.used {

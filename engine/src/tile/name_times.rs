@@ -1,15 +1,15 @@
-//! Time by name within a cell. A cell takes in slices one by one, or two finer cells whole: a sorted list is joined with
-//! another in one pass, and the few names that came since wait beside it.
+//! Time by name within a cell. A cell takes slices one by one, or two finer cells whole. A sorted
+//! list is merged with another in one pass. The few names that came since wait beside the list.
 
-/// Names that wait before they are sorted in.
+/// Most names that wait before they are sorted into the list.
 const WAITING: usize = 16;
 
-/// Time by name.
+/// Time by name within one cell, in picoseconds.
 #[derive(Debug, Clone, Default)]
 pub struct NameTimes {
     /// In order of names, each once.
     sorted: Vec<(u32, u64)>,
-    /// Names that are not there, in order of arrival.
+    /// Names that are not in `sorted`, in order of arrival.
     waiting: Vec<(u32, u64)>,
 }
 
@@ -54,12 +54,12 @@ impl NameTimes {
         }
     }
 
-    /// All names with their times, in no order that means anything.
+    /// All names with their times, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.sorted.iter().chain(&self.waiting).copied()
     }
 
-    /// The name with the most time, of equals the smallest.
+    /// The name with the most time; of equal names the one with the smallest number.
     pub fn dominant(&self) -> Option<(u32, u64)> {
         self.iter().reduce(|best, one| {
             let more = one.1 > best.1 || (one.1 == best.1 && one.0 < best.0);
@@ -68,7 +68,7 @@ impl NameTimes {
     }
 }
 
-/// Two lists in order of names as one.
+/// Merges two lists in order of names.
 fn joined(a: &[(u32, u64)], b: &[(u32, u64)]) -> Vec<(u32, u64)> {
     let mut joined = Vec::with_capacity(a.len() + b.len());
     let (mut a, mut b) = (a, b);

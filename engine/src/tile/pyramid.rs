@@ -1,4 +1,4 @@
-//! The stored pyramid of a track: cells of all levels at which a cell holds many rows, in pages.
+//! The stored pyramid of a track: pages of cells of all levels at which a cell holds many rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,89 +10,94 @@ use crate::block::list;
 use crate::codec::Encoder;
 use crate::segment::{Bytes, Page, Piece, PieceWriter, Segment, put_pages};
 
-/// A level is stored where its cells hold this many rows on average: finer ones cost more bytes than the rows
-/// themselves, and are computed from at most this many times [`super::CELLS`] rows a tile.
+/// Average number of rows in the cells of a stored level. Cells of finer levels take more bytes
+/// than the rows themselves. They are computed from at most this many times [`super::CELLS`] rows a
+/// tile.
 const ROWS_PER_CELL: i64 = 128;
-/// A view of the whole trace has about as many cells: it must be stored, or else it reads all rows.
+/// Approximate number of cells of a view of the whole trace. The level of this view must be stored;
+/// otherwise the view reads all rows.
 const VIEW_CELLS: i64 = 2048;
-/// Fewest rows of a cell, for each lane that a track has, for which such a view is stored: cells of fewer cost more bytes
-/// than the rows, which are quickly summed up.
+/// The level of such a view is stored if its cells hold at least this many rows times the number of
+/// lanes. Cells of fewer rows take more bytes than the rows, which are quickly summed up.
 const MIN_VIEW_ROWS: i64 = 8;
-/// A track with no more rows than this has no pyramid: all of them are quickly summed up.
+/// A track with at most this many rows has no pyramid: its rows are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
-/// The coarsest stored level shows the whole trace in this many cells.
+/// Number of cells in which the coarsest stored level shows the whole trace.
 const TOP_CELLS: i64 = 64;
 /// Cells of a lane that are written together.
 const WRITE_CELLS: usize = 2048;
-/// A page ends at the edge of a tile once it has this many cells: a tile then rarely needs more than one page of a lane, nor
-/// a page more than it shows.
+/// A page ends at the edge of a tile once it has this many cells. A tile then rarely needs more
+/// than one page of a lane. A page rarely holds more than a tile shows.
 const PAGE_CELLS: usize = 256;
 
-/// The finest levels that a track's pyramid begins with.
+/// Finest levels of a track's pyramid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Base {
-    /// Its cells hold as many rows as those of a pyramid should.
+    /// Level whose cells hold [`ROWS_PER_CELL`] rows on average.
     level: Level,
-    /// The level of a view of the whole, where that is finer and cells of it are worth their bytes.
+    /// Level of a view of the whole, if it is finer and its cells are worth their bytes.
     view: Level,
 }
 
 impl Base {
-    /// For a track whose lanes have `rows_of_lane` of its `rows` on average, over this span.
+    /// Chooses the levels for a track over this span. A lane has `rows_of_lane` of the track's
+    /// `rows` on average.
     #[must_use]
     pub fn new(rows_of_lane: u64, rows: u64, span: Interval) -> Self {
         let (rows_of_lane, span_ps) = (rows_of_lane.max(1), span.duration_ps() as f64);
         let level = at_least(span_ps / rows_of_lane as f64 * ROWS_PER_CELL as f64);
         let view = view_level(span);
         let rows_of_cell = rows_of_lane as f64 * (view.cell_ps() as f64 / span_ps.max(1.0));
-        // Each lane has cells of its own: of many lanes, they must save more.
+        // Each lane has cells of its own: cells of many lanes must save more.
         let min_rows = MIN_VIEW_ROWS as f64 * (rows as f64 / rows_of_lane as f64).max(1.0);
         let view = if rows_of_cell < min_rows { level } else { view.min(level) };
         Self { level, view }
     }
 }
 
-/// The finest level whose cells are no narrower than this.
+/// The finest level whose cells have at least this width.
 fn at_least(cell_ps: f64) -> Level {
     let level = Level::for_cell_ps(cell_ps);
     if (level.cell_ps() as f64) < cell_ps { level.coarser() } else { level }
 }
 
-/// The finest level at which a trace with this span is at most as wide as a view.
+/// The finest level at which a trace of this span has at most as many cells as a view.
 fn view_level(span: Interval) -> Level {
     at_least(span.duration_ps() as f64 / VIEW_CELLS as f64)
 }
 
-/// The coarsest stored level of a trace with this span.
+/// The coarsest stored level of a trace of this span.
 #[must_use]
 fn top_level(span: Interval) -> Level {
     Level::for_cell_ps(span.duration_ps() as f64 / TOP_CELLS as f64).coarser()
 }
 
-/// Builds the pyramid of one track while its rows pass by. `C` is what is stored of a cell. Pages are encoded where the
-/// caller likes, maybe beside other work, and wait until [`PyramidWriter::write`] is called.
+/// Builds the pyramid of one track while its rows pass by. `C` is the stored form of a cell. The
+/// caller decides where pages are encoded, for example on another thread. Encoded pages wait until
+/// [`PyramidWriter::write`] is called.
 ///
-/// The finest level is chosen before all rows are known. Where it turns out too fine, it is given up: the next one is
-/// complete already. Levels that only a view of the whole needs wait until its level is known.
+/// The finest level is chosen before all rows are known. A level that turns out too fine is given
+/// up; the next one is already complete. Levels that only a view of the whole needs wait until the
+/// level of that view is known.
 #[derive(Debug)]
 pub struct PyramidWriter<C: Stored> {
     chosen: Base,
     base: Level,
     lanes: Vec<Cascade<C::Summary>>,
-    /// Cells that have closed and are not written, by lane and level.
+    /// Cells that are closed and not encoded, by lane and level.
     closed: BTreeMap<(u32, u8), Vec<Cell<C>>>,
     /// Pages that are encoded and not written.
     encoded: Vec<EncodedPage>,
     pages: Vec<Page>,
     bytes: u64,
     rows: u64,
-    /// From the first row to the start of the last.
+    /// From the start of the first row to the start of the last.
     span: Option<Interval>,
-    /// Cells of the finest level so far.
+    /// Number of cells of the finest level so far.
     cells: u64,
 }
 
-/// A page before it has a place: the numbers of its first and its last cell.
+/// A page that has no position yet. `cells` holds the indexes of its first and its last cell.
 #[derive(Debug)]
 struct EncodedPage {
     lane: u32,
@@ -108,27 +113,28 @@ impl EncodedPage {
     }
 }
 
-/// A level is given up when it has more cells than one for so many rows, and than this.
+/// A level is given up when it has more cells than `GIVE_UP_CELLS` plus one for each `GIVE_UP_ROWS`
+/// rows.
 const GIVE_UP_ROWS: u64 = 16;
 const GIVE_UP_CELLS: u64 = 1 << 14;
 
-/// Whether the cell at this position is the first of its tile.
+/// Whether the cell at this position, 1 or more, is the first of its tile.
 fn is_edge<T>(cells: &[Cell<T>], at: usize) -> bool {
     cells[at].index.div_euclid(CELLS) != cells[at - 1].index.div_euclid(CELLS)
 }
 
-/// What is stored of a summary.
+/// Stored form of a cell's summary.
 pub trait Stored: Sized + std::fmt::Debug {
-    /// What it was computed with.
+    /// Summary from which the cell is computed.
     type Summary: Summary + std::fmt::Debug;
-    /// From a closed cell.
+    /// Computes the stored form from a closed cell.
     fn of(summary: &Self::Summary) -> Self;
     /// Appends the contents of cells, column by column.
     fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>);
 }
 
 impl<C: Stored> PyramidWriter<C> {
-    /// For a track that begins with these levels.
+    /// Creates a writer for a track with these levels.
     #[must_use]
     pub fn new(chosen: Base) -> Self {
         Self {
@@ -145,7 +151,7 @@ impl<C: Stored> PyramidWriter<C> {
         }
     }
 
-    /// Changes a lane's open cells through `change`, which hands on those that close.
+    /// Updates a lane's open cells through `change`, which passes on the cells that close.
     fn update(
         &mut self,
         lane: u32,
@@ -167,7 +173,7 @@ impl<C: Stored> PyramidWriter<C> {
         self.span.get_or_insert(Interval { start, end: start }).end = start;
     }
 
-    /// Gives levels up until `more` cells are not too many for the rows there are.
+    /// Gives up levels until the number of rows so far permits `more` further cells.
     fn make_room(&mut self, more: impl Fn(Level) -> u64) {
         self.rows += 1;
         while self.base < Level::COARSEST
@@ -191,9 +197,9 @@ impl<C: Stored> PyramidWriter<C> {
         self.cells = stored + waiting.map(|(_, cells)| cells.len() as u64).sum::<u64>();
     }
 
-    /// Encodes the pages that are full.
+    /// Encodes the full pages.
     pub fn encode_full(&mut self, encoder: &mut Encoder) {
-        // A view is at least as coarse as the span so far tells.
+        // The final view is at least as coarse as the view of the span so far.
         let view = self.span.map_or(self.base, view_level);
         while self.base < view.min(self.chosen.level) {
             self.give_up_finest();
@@ -204,7 +210,7 @@ impl<C: Stored> PyramidWriter<C> {
         };
         for key in self.closed.iter().filter_map(full).collect::<Vec<_>>() {
             let mut cells = self.closed.remove(&key).unwrap_or_default();
-            // So many cells are more than one tile's.
+            // This many cells are more than those of one tile, so an edge exists.
             let edge = (1..cells.len()).rev().find(|&at| is_edge(&cells, at));
             let rest = cells.split_off(edge.unwrap_or(cells.len()));
             self.encode_pages(key, &cells, encoder);
@@ -229,10 +235,10 @@ impl<C: Stored> PyramidWriter<C> {
         }
     }
 
-    /// Writes the pages that are encoded.
+    /// Writes the encoded pages.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output fails.
     pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
         for page in self.encoded.drain(..) {
             let page = page.written(writer)?;
@@ -246,7 +252,8 @@ impl<C: Stored> PyramidWriter<C> {
         self.rows <= MIN_ROWS && self.pages.is_empty()
     }
 
-    /// Closes all cells and encodes what is left, up to the level that is coarse enough for the span of the whole trace.
+    /// Closes all cells and encodes the rest, up to the level that is coarse enough for the span of
+    /// the whole trace.
     pub fn close(&mut self, span: Interval, encoder: &mut Encoder) {
         if self.has_too_few_rows() {
             return;
@@ -271,7 +278,8 @@ impl<C: Stored> PyramidWriter<C> {
         top_level(span).max(self.base)
     }
 
-    /// What is left to write after [`PyramidWriter::close`]; `None` if the rows are too few.
+    /// Pages that remain to be written after [`PyramidWriter::close`]. `None` if the track has too
+    /// few rows.
     #[must_use]
     pub fn finish(self, span: Interval) -> Option<ClosedPyramid> {
         if self.has_too_few_rows() {
@@ -285,14 +293,14 @@ impl<C: Stored> PyramidWriter<C> {
     }
 }
 
-/// The pyramid of a track whose rows have all passed by.
+/// The pyramid of a track after its last row.
 #[derive(Debug)]
 pub struct ClosedPyramid {
-    /// Pages that are not written.
+    /// Pages that are not written yet.
     encoded: Vec<EncodedPage>,
     /// Pages that are written.
     pages: Vec<Page>,
-    /// Bytes of those.
+    /// Bytes of the written pages.
     bytes: u64,
 }
 
@@ -314,12 +322,12 @@ impl ClosedPyramid {
     }
 }
 
-/// Writes the pyramids of all tracks level by level, the coarsest last, and then their directories:
-/// an overview of a whole segment reads neighbouring bytes. Returns, pyramid by pyramid, the
+/// Writes the pyramids of all tracks level by level, the coarsest last, and then their directories.
+/// So an overview of a whole segment reads neighbouring bytes. Returns, pyramid by pyramid, the
 /// directory and the bytes of the pages.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output fails.
 pub fn write_pyramids(
     pyramids: &mut [ClosedPyramid],
     writer: &mut PieceWriter<'_>,
@@ -335,8 +343,8 @@ pub fn write_pyramids(
 }
 
 impl PyramidWriter<SliceCell> {
-    /// Adds a slice: its lane, its start and end, its row within the track and its name, and whether
-    /// that is the name of a wait.
+    /// Adds a slice by its lane, its start and end, its row within the track and its name.
+    /// `is_wait` says whether the name is that of a wait.
     pub fn slice(
         &mut self,
         lane: u32,
@@ -404,10 +412,10 @@ impl Stored for Range {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The cells of a page of slices, of a track whose first row this is.
+    /// Cells of a page of slices. `first_row` is the track's first row.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn slice_cells(&self, page: &Page, first_row: u32) -> Result<Vec<Cell<SliceCell>>> {
         let mut cursor = self.cursor(page.piece, "pyramid page")?;
         let [indexes, busy, wait, count, name, row, longest] = self.with_decoder(|decoder| {
@@ -433,10 +441,10 @@ impl<B: Bytes> Segment<B> {
         Ok(cells)
     }
 
-    /// The cells of a page of a counter.
+    /// Cells of a page of a counter.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn range_cells(&self, page: &Page) -> Result<Vec<Cell<Range>>> {
         let mut cursor = self.cursor(page.piece, "pyramid page")?;
         let indexes = list::read_ints(&mut cursor)?;

@@ -1,4 +1,5 @@
-//! The lanes of a tile from rows: few slices of a lane stay slices, many become cells as they pass by.
+//! Builds the lanes of a tile from rows. Few slices of a lane stay slices; many become cells as
+//! they arrive.
 
 use std::ops::Range;
 
@@ -9,9 +10,10 @@ use super::grid::{CELLS, TileId};
 use super::lane_cells::LaneCells;
 use super::slice_block::{Placed, SliceBlock};
 
-/// A lane brings its slices themselves up to this many, one a cell; beyond, summaries are smaller.
+/// Most slices of a lane that a tile holds as slices, on average one a cell. For more slices,
+/// summaries are smaller.
 pub const MAX_SLICES: usize = CELLS.unsigned_abs() as usize;
-/// Lanes that are found without hashing.
+/// Number of lanes that are found without hashing.
 const NEAR_LANES: usize = 64;
 const UNKNOWN: u32 = u32::MAX;
 
@@ -22,9 +24,9 @@ pub struct RowLanes<'a> {
     /// Numbers of the names of waits, ascending.
     waits: &'a [u32],
     lanes: Vec<(u32, LaneRows<'a>)>,
-    /// Positions of the first lanes in `lanes`.
+    /// Positions in `lanes` of the lanes below [`NEAR_LANES`].
     near: [u32; NEAR_LANES],
-    /// Positions of the others.
+    /// Positions of the other lanes.
     far: FxHashMap<u32, u32>,
 }
 
@@ -35,7 +37,7 @@ enum LaneRows<'a> {
 }
 
 impl<'a> RowLanes<'a> {
-    /// For a tile. `waits` are the numbers of the names of waits, ascending.
+    /// Creates the lanes of a tile. `waits` are the numbers of the names of waits, ascending.
     pub fn new(tile: TileId, waits: &'a [u32]) -> Self {
         Self { tile, waits, lanes: Vec::new(), near: [UNKNOWN; NEAR_LANES], far: FxHashMap::default() }
     }
@@ -60,7 +62,7 @@ impl<'a> RowLanes<'a> {
         &mut self.lanes[*slot as usize].1
     }
 
-    /// The lanes, from the first on.
+    /// Returns the lanes, in order of their numbers.
     pub fn finish(mut self) -> Vec<LaneTile> {
         self.lanes.sort_unstable_by_key(|(lane, _)| *lane);
         let lanes = self.lanes.into_iter().map(|(lane, rows)| {

@@ -1,4 +1,4 @@
-//! The slices of a block, column by column: what summing up many of them needs, and nothing that only one of them needs.
+//! Slices of a block, column by column: the columns that are needed to sum up many slices.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,28 +13,29 @@ const DAMAGED: Error = Error::Inconsistent { what: "core column" };
 /// The slices of a block.
 #[derive(Debug)]
 pub struct SliceBlock {
-    /// Row of the first.
+    /// Row number of the block's first slice.
     first_row: u32,
-    /// Those that overlap the window.
+    /// Positions of the slices that overlap the window.
     showing: Vec<Range<usize>>,
     columns: Arc<SliceColumns>,
 }
 
-/// What tells a slice's place in a tile.
+/// Position of a slice in a tile.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
-    /// Start.
+    /// Start in picoseconds since the profile's origin.
     pub start_ps: i64,
-    /// End.
+    /// End in picoseconds since the profile's origin.
     pub end_ps: i64,
-    /// Its row.
+    /// Row number of the slice.
     pub row: u32,
-    /// Number of its name.
+    /// Number of the slice's name.
     pub name: u32,
 }
 
 impl SliceBlock {
-    /// The slices that overlap the window, in order: positions of slices of one lane that follow each other, and the lane.
+    /// Slices that overlap the window, in order. Each item is a lane and the positions of adjacent
+    /// slices of that lane.
     pub fn runs(&self) -> impl Iterator<Item = (u32, Range<usize>)> + '_ {
         self.showing.iter().flat_map(move |showing| {
             let mut left = showing.clone();
@@ -48,20 +49,20 @@ impl SliceBlock {
         })
     }
 
-    /// The slice at a position.
+    /// Time, row and name of the slice at a position.
     #[inline]
     pub fn placed(&self, at: usize) -> Placed {
         let start_ps = self.columns.starts[at];
         Placed {
             start_ps,
             end_ps: start_ps.saturating_add(self.columns.durations[at]),
-            // A block has at most 65,535 rows.
+            // At most `block::ROWS` rows, so the cast loses nothing.
             row: self.first_row + at as u32,
             name: self.columns.names[at],
         }
     }
 
-    /// All of the slice at a position but its depth, which tiles do not show.
+    /// The slice at a position, without its depth, which tiles do not show.
     #[must_use]
     pub fn slice(&self, at: usize) -> LaneSlice {
         let Placed { start_ps, row, name, .. } = self.placed(at);
@@ -78,11 +79,11 @@ impl SliceBlock {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// Calls `each` with the blocks of a track that have slices in a window, in order of start. A block that is not in the
-    /// window as a whole stays decoded for a while.
+    /// Calls `each` with the blocks of a track that have slices in a window, in order of start. A
+    /// block that lies only partly in the window stays decoded for a while.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn for_each_slice_block_in(
         &self,
         track: TrackId,
@@ -103,10 +104,10 @@ impl<B: Bytes> Segment<B> {
         Ok(())
     }
 
-    /// The slices of a track that overlap a window, in order of start.
+    /// Slices of a track that overlap a window, in order of start.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn slices_in(&self, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
         let mut found = Vec::new();
         self.for_each_slice_in(track, window, |slice| found.push(slice))?;
@@ -116,7 +117,7 @@ impl<B: Bytes> Segment<B> {
     /// Calls `each` with the slices of a track that overlap a window, in order of start.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn for_each_slice_in(
         &self,
         track: TrackId,
@@ -138,7 +139,7 @@ impl<B: Bytes> Segment<B> {
     /// Calls `each` with every slice of a block.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn block_slices(&self, table: TableId, block: usize, mut each: impl FnMut(LaneSlice)) -> Result<()> {
         let first_row =
             self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
@@ -152,7 +153,7 @@ impl<B: Bytes> Segment<B> {
             Some(column) => reader.column(column)?.map(|shifts| shifts.into_full_ints(0)).transpose()?,
             None => None,
         };
-        // Without shifts slices do not nest.
+        // Without lane shifts, slices do not nest.
         let depth =
             |at: usize| u32::try_from(shifts.as_ref().map_or(0, |shifts| lanes[at].wrapping_sub(shifts[at])));
         for at in 0..starts.len() {

@@ -1,25 +1,28 @@
-//! What a cell says, and the law by which finer cells make a coarser one.
+//! Content of a cell, and the law by which finer cells make a coarser one.
 
 use super::name_times::NameTimes;
 
-/// A summary that may be merged in any grouping: `merge` is associative, and [`Default`] is neutral.
+/// A summary whose merges can be grouped in any way: `merge` is associative, and [`Default`] is
+/// neutral.
 pub trait Summary: Default + Clone {
-    /// Joins a summary of later cells to this one.
+    /// Merges a summary of later cells into this one.
     fn merge(&mut self, later: &Self);
 }
 
-/// Slices of one lane in one cell, with the time of every name: what summaries are computed with.
+/// Summary of the slices of one lane in one cell, with the time of every name. Cells are computed
+/// from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SliceSummary {
-    /// Time covered, in picoseconds.
+    /// Covered time, in picoseconds.
     pub busy_ps: u64,
-    /// The part of it that slices cover in which nothing is done but waiting.
+    /// Part of the covered time that is only waiting, in picoseconds.
     pub wait_ps: u64,
-    /// Slices that start here.
+    /// Number of slices that start here.
     pub count: u32,
-    /// The longest slice that overlaps: full length and row; of equal ones the first row.
+    /// Length in picoseconds and row of the longest slice that overlaps. Of equal slices the first
+    /// row.
     pub longest: Option<(u64, u32)>,
-    /// Name of the longest, for cells in which nothing takes time.
+    /// Name of the longest slice, for cells without busy time.
     pub longest_name: u32,
     /// Time by name, without waits.
     pub names: NameTimes,
@@ -38,7 +41,7 @@ impl Summary for SliceSummary {
 }
 
 impl SliceSummary {
-    /// Considers a slice for the longest.
+    /// Keeps the slice if it is the longest.
     pub fn see(&mut self, duration_ps: u64, row: u32, name: u32) {
         let better = self.longest.is_none_or(|(longest, first)| (duration_ps, first) > (longest, row));
         if better {
@@ -47,7 +50,7 @@ impl SliceSummary {
         }
     }
 
-    /// What is stored and drawn of it.
+    /// The cell that is stored and drawn.
     pub fn cell(&self) -> SliceCell {
         let dominant = self.names.dominant();
         let (longest_ps, longest_row) = self.longest.unwrap_or_default();
@@ -62,26 +65,26 @@ impl SliceSummary {
     }
 }
 
-/// A cell of a lane of slices.
+/// Cell of a lane of slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceCell {
-    /// Time covered, in picoseconds; at most the cell's width.
+    /// Covered time in picoseconds; at most the cell's width.
     pub busy_ps: u64,
-    /// The part of it that slices cover in which nothing is done but waiting
-    /// ([`crate::model::is_wait`]), in picoseconds.
+    /// Part of the covered time that is only waiting ([`crate::model::is_wait`]), in picoseconds.
     pub wait_ps: u64,
-    /// Slices that start here.
+    /// Number of slices that start here.
     pub count: u32,
-    /// Number of the name with the most time here, of those that do not wait; the longest slice's
-    /// where there is none.
+    /// Number of the name with the most time here, waits excluded. The longest slice's name if
+    /// there is no such name.
     pub name: u32,
-    /// Row of the longest slice that overlaps: while a pyramid is built, within its track.
+    /// Row of the longest slice that overlaps. While a pyramid is built, the row is counted within
+    /// the track.
     pub longest_row: u32,
-    /// Its full length in picoseconds.
+    /// Full length of the longest slice, in picoseconds.
     pub longest_ps: u64,
 }
 
-/// A cell of a counter: the range of its samples, and the last.
+/// Cell of a counter: the range of its samples, and the last value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Range {
     /// Smallest value.
@@ -90,12 +93,12 @@ pub struct Range {
     pub max: f64,
     /// The last value.
     pub last: f64,
-    /// Samples; 0 in a neutral range.
+    /// Number of samples; 0 in a neutral range.
     pub count: u32,
 }
 
 impl Range {
-    /// Of one sample.
+    /// Range of one sample.
     #[must_use]
     pub fn of(value: f64) -> Self {
         Self { min: value, max: value, last: value, count: 1 }
@@ -121,12 +124,12 @@ impl Summary for Range {
     }
 }
 
-/// A cell at its place.
+/// A cell and its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell<T> {
-    /// Counted in cells of the level from time zero.
+    /// Index in cells of the level from time zero.
     pub index: i64,
-    /// What it says.
+    /// Summary of the cell.
     pub content: T,
 }
 
@@ -173,7 +176,8 @@ mod tests {
     proptest! {
         #[test]
         fn slices_merge_in_any_grouping(a in slice_summary(), b in slice_summary(), c in slice_summary()) {
-            // Rows grow with time, and equal rows have equal names: tell the three apart.
+            // Rows grow with time, and equal rows have equal names, so the three need different
+            // rows.
             let shift = |mut s: SliceSummary, by: u32| { s.longest = s.longest.map(|(d, r)| (d, r + by)); s };
             check_law(&a, &shift(b, 100), &shift(c, 200));
         }
