@@ -1,32 +1,35 @@
 //! Device clocks: ticks to picoseconds, in integers.
 
-/// Two numbers up to here have a product of 64 bits.
+/// The product of two numbers up to this one fits 64 bits.
 const NARROW: u64 = u32::MAX as u64;
 
-/// A device clock whose rate was measured against another: `actual` ticks of it took `expected` picoseconds' worth of
-/// the common axis.
+/// A device clock whose rate was measured against another: `actual` ticks took `expected`
+/// picoseconds of the common axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     origin_ticks: u64,
     actual: u64,
     expected: u64,
-    /// `floor((2^64 - 1) / actual)`: a product with it is a division that is at most one too small.
+    /// `floor((2^64 - 1) / actual)`. Multiplying by it divides by `actual`, with a result at most
+    /// one too small.
     reciprocal: u64,
 }
 
 impl Clock {
-    /// A clock that shows `origin_ticks` at the axis' zero and makes `actual` ticks in `expected` picoseconds. `None`
-    /// where it would stand still.
+    /// A clock that shows `origin_ticks` at the axis' zero and makes `actual` ticks in `expected`
+    /// picoseconds. `None` if the clock would stand still.
     #[must_use]
     pub fn new(origin_ticks: u64, actual: u64, expected: u64) -> Option<Self> {
         let reciprocal = u64::MAX.checked_div(actual)?;
         (expected > 0).then_some(Self { origin_ticks, actual, expected, reciprocal })
     }
 
-    /// The moment of a tick on the common axis, rounded down; `None` beyond the range of `i64`.
+    /// Time of a tick on the common axis in picoseconds, rounded down. `None` beyond the range of
+    /// `i64`.
     ///
-    /// Exact: with `t = q · actual + r`, `floor(t · expected / actual) = q · expected + floor(r · expected / actual)`,
-    /// which needs no 128-bit division where the rates have 32 bits, as real ones do.
+    /// Exact: with `t = q · actual + r`,
+    /// `floor(t · expected / actual) = q · expected + floor(r · expected / actual)`. This needs no
+    /// 128-bit division if both rates have 32 bits, as real ones do.
     #[must_use]
     pub fn ps_from_ticks(self, ticks: u64) -> Option<i64> {
         if let Some(since_origin) = ticks.checked_sub(self.origin_ticks)
@@ -39,17 +42,19 @@ impl Clock {
             return i64::try_from(ps).ok();
         }
         let since_origin = i128::from(ticks) - i128::from(self.origin_ticks);
-        // 65 signed bits times 64 bits can pass 127 bits: such a moment is out of range anyway.
+        // 65 signed bits times 64 bits can pass 127 bits. Such a time is out of range anyway.
         let scaled = since_origin.checked_mul(i128::from(self.expected))?;
         i64::try_from(scaled.div_euclid(i128::from(self.actual))).ok()
     }
 }
 
 impl Clock {
-    /// Quotient and rest by `actual`, by multiplication: divisions are most of what placing a record costs.
+    /// Quotient and remainder by `actual`, by multiplication. Divisions are most of the cost of
+    /// placing a record.
     ///
-    /// With `m = floor((2^64 - 1) / d)`, at least `2^64 / d - 1`, is `n / d - n m / 2^64 < 1` for all 64-bit `n`: one step
-    /// of correction suffices.
+    /// Let `m = floor((2^64 - 1) / d)`, which is at least `2^64 / d - 1`. Then the error
+    /// `n / d - n m / 2^64` is below 1 for all 64-bit `n`. One step of correction is therefore
+    /// enough.
     fn divided(self, number: u64) -> (u64, u64) {
         let product = u128::from(number) * u128::from(self.reciprocal);
         let mut quotient = (product >> u64::BITS) as u64;

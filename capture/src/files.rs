@@ -1,4 +1,4 @@
-//! The input of a reader: the files of a plan, and means to read them.
+//! The input of a reader: the files of a plan, and the resources to read them.
 
 use std::io::Read;
 
@@ -12,54 +12,55 @@ use crate::formats::trace_event::Origin;
 use crate::importer::Sinks;
 use crate::inputs::{Plan, Refusal};
 
-/// The files of a profile, by their places in the list that was planned.
+/// The files of a profile, by their index in the list that was planned.
 pub trait Files {
-    /// A file as it lies there.
+    /// A file as stored, still packed.
     fn leaf(&self, file: usize) -> &Leaf;
 
-    /// The bytes of a file, unpacked as a whole if they are packed.
+    /// All bytes of a file, unpacked if they are packed.
     ///
     /// # Errors
-    /// If the file cannot be unpacked, or is cut off.
+    /// If the file cannot be unpacked, or is truncated.
     fn whole(&self, file: usize) -> Result<FileBytes, Error>;
 
-    /// Calls `take` once, with a reader of the unpacked file. Damage of the packing ends the file and
-    /// is returned.
+    /// Calls `take` once, with a reader of the unpacked file. Damage of the packing ends the file
+    /// and is returned.
     ///
     /// # Errors
-    /// Those of `take`, among them those of reading.
+    /// If `take` fails, also because of a failed read.
     fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error>;
 }
 
 /// Reads a file to its end.
 pub type Take<'t> = &'t mut dyn FnMut(&mut dyn Read) -> Result<(), Error>;
 
-/// The files of a plan, and the means to read them.
+/// The files of a plan, and the resources to read them.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// Which files, and for what.
+    /// The files to read, with their roles.
     pub plan: &'a Plan,
-    /// The files.
+    /// Access to the files by index.
     pub files: &'a dyn Files,
     /// Memory and scratch space for sorting.
     pub space: Space<'a>,
     /// The time zero that the ranks of the profile share; `None` if the trace is alone.
     pub origin: Option<Origin>,
-    /// Is told how many bytes of a plain trace are done. Packed files are counted where they are read.
+    /// Receives the number of bytes read of an unpacked trace. Packed files are counted by their
+    /// reader.
     pub progress: &'a dyn Fn(u64),
 }
 
-/// Why a plan could not be read, and in which file that shows.
+/// The reason why a plan could not be read, and the file with the fault.
 #[derive(Debug)]
 pub struct Fault {
-    /// The file's place in the list.
+    /// The file's index in the list.
     pub file: usize,
     /// The error.
     pub source: Error,
 }
 
 impl Job<'_> {
-    /// Says of an error that it is about the trace.
+    /// Attributes an error to the trace.
     pub fn of_trace<T>(&self, result: Result<T, Error>) -> Result<T, Fault> {
         result.map_err(|source| Fault { file: self.plan.trace(), source })
     }
@@ -67,7 +68,7 @@ impl Job<'_> {
     /// Streams the trace into the file's only rank. Damage of its packing becomes a warning.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// If `read` fails.
     pub fn stream_trace(
         &self,
         sinks: &mut dyn Sinks,
@@ -87,7 +88,7 @@ impl Job<'_> {
 /// Unpacks a file as a whole.
 ///
 /// # Errors
-/// If that fails, or the file is cut off: readers of whole files rely on their lengths.
+/// If unpacking fails, or the file is truncated. Readers of whole files rely on their lengths.
 pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
     if let Some(plain) = leaf.plain() {
         return Ok(plain);
@@ -95,7 +96,7 @@ pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
     let mut unpacked = leaf.reader();
     unpacked.limit(crate::archive::limit::spooled(leaf.packed.len() as u64));
     let held = spool.keep(&mut unpacked).map_err(|error| match error.kind() {
-        // The room is full, or the user has had enough.
+        // The storage is full, or the user has cancelled.
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::Other => Error::Io(error),
         _ => Error::from(unpacked.refusal(&error)),
     })?;
@@ -111,7 +112,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// The only rank of a file.
+/// The sink of the only rank of a file.
 pub struct OneRank<'s>(pub &'s mut dyn Sink);
 
 impl Sinks for OneRank<'_> {
@@ -154,7 +155,7 @@ mod tests {
 
     const TRACE: &[u8] = br#"[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"a"}]"#;
 
-    /// Reads the only trace of a file. Gives the rows, and what was warned of.
+    /// Reads the only trace of a file. Returns the number of rows, and the warnings.
     fn read(bytes: Vec<u8>) -> Result<(usize, Vec<String>), Fault> {
         let leaves = open("x", FileBytes::new(Arc::new(bytes)), &InMemory).leaves;
         let candidates: Vec<Candidate> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();

@@ -1,5 +1,6 @@
-//! The trace formats that nprof reads, as a table. A format is one row here, one folder in `formats`,
-//! one fuzz target and one page in `docs/formats`; `tests/tests/rooms.rs` checks that all four exist.
+//! The trace formats that nprof reads, as a table. A format is one row here, one folder in
+//! `formats`, one fuzz target and one page in `docs/formats`; `tests/tests/rooms.rs` checks that
+//! all four exist.
 
 use std::fmt;
 
@@ -14,18 +15,19 @@ use crate::probe::{self, Confidence};
 
 /// A trace format.
 pub struct Importer {
-    /// The name of the folder, the fuzz target and the doc page.
+    /// Name of the folder, the fuzz target and the doc page.
     pub name: &'static str,
-    /// The name in messages.
+    /// Name for messages.
     pub title: &'static str,
-    /// The files that a rank is read from. The first row is the trace.
+    /// Files that a rank is read from. The first row is the trace.
     pub takes: &'static [Takes],
-    /// In a directory that has files with such names, other traces of the format are left out.
+    /// Prefix of file names. If a directory has such files, other traces of the format are left
+    /// out.
     pub session_prefix: Option<&'static str>,
-    /// Which traces that arrive together are ranks of one profile.
+    /// Rule for which traces that arrive together are ranks of one profile.
     pub belonging: Belonging,
-    /// When a trace begins on its own clock. `None` if the times of the format count from a zero of
-    /// their own.
+    /// Finds the beginning of a trace on its own clock. `None` if the times of the format count
+    /// from a zero of their own.
     #[cfg(feature = "read")]
     pub beginning: Option<FindBeginning>,
     /// Reads the ranks of a plan.
@@ -33,7 +35,8 @@ pub struct Importer {
     pub read: fn(&Job<'_>, &mut dyn Sinks) -> Result<(), Fault>,
 }
 
-/// Finds the beginning in a part of a trace that may end anywhere; `None` if it is not there.
+/// Finds the beginning in a part of a trace, which may end anywhere. `None` if the part does not
+/// contain it.
 #[cfg(feature = "read")]
 pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
 
@@ -42,15 +45,15 @@ pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
 pub struct Takes {
     /// The purpose of the file.
     pub role: Role,
-    /// The name in messages.
+    /// Name for messages.
     pub title: &'static str,
-    /// Endings of usual names, in lower case and without the dot. They only hint.
+    /// Usual endings of names, in lower case and without the dot. The endings are only hints.
     pub extensions: &'static [&'static str],
-    /// How sure it is that a file which begins so is one.
+    /// Confidence that a file with these first bytes is one.
     pub probe: fn(&[u8]) -> Option<Confidence>,
 }
 
-/// What a file of a rank is for.
+/// Purpose of a rank's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The events. Every rank has such a file.
@@ -59,25 +62,25 @@ pub enum Role {
     Model,
 }
 
-/// Which traces that arrive together are ranks of one profile.
+/// Rule for which traces that arrive together are ranks of one profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Belonging {
-    /// All of them.
+    /// All traces of the format.
     All,
-    /// Those whose names tell a rank.
+    /// Traces whose names tell a rank.
     Numbered,
 }
 
-/// Where the ranks of a file go.
+/// Receiver of the ranks of a file.
 #[cfg(feature = "read")]
 pub trait Sinks {
-    /// The sink of the file's `nth` rank, counted from 0 in the order in which the file names them.
-    /// `None` if that rank is not wanted now: a file of several ranks can be read once for each.
+    /// The sink of the file's `nth` rank, counted from 0 in the order of the file. `None` if that
+    /// rank is not wanted now. A file of several ranks can be read once for each.
     fn rank(&mut self, nth: usize) -> Option<&mut dyn nprof_engine::model::Sink>;
 }
 
-/// All formats. Of two that are equally sure of a file, the first gets it; in a directory with
-/// several formats, the first one is read.
+/// All formats. If two are equally sure of a file, the first gets it. In a directory with several
+/// formats, only the first one is read.
 pub static TABLE: [Importer; 3] = [
     Importer {
         name: "ntff",
@@ -134,11 +137,11 @@ pub struct Claim {
     pub importer: &'static Importer,
     /// The purpose of the file.
     pub role: Role,
-    /// How sure the format is.
+    /// Confidence of the format.
     pub confidence: Confidence,
 }
 
-/// All formats that claim a file which begins so, the surest first.
+/// All formats that claim a file with these first bytes, the surest first.
 #[must_use]
 pub fn claims(head: &[u8]) -> Vec<Claim> {
     let of_row = |importer: &'static Importer| {
@@ -153,7 +156,7 @@ pub fn claims(head: &[u8]) -> Vec<Claim> {
 }
 
 impl Importer {
-    /// Whether a name ends as names of such files do. The name is in lower case.
+    /// Whether a name has one of the usual endings. The name must be in lower case.
     #[must_use]
     pub fn is_hinted_by(&self, name: &str) -> bool {
         let ends_so = |extension: &str| name.strip_suffix(extension).is_some_and(|rest| rest.ends_with('.'));

@@ -1,7 +1,7 @@
-//! How a profile comes in: recognising inputs, readers of trace formats, clocks, devices.
+//! Importing profiles: recognising inputs, readers of trace formats, clocks, devices.
 //!
-//! Without the feature `read` only the recognition is here. The page takes that: it sees the first
-//! bytes of files and decides which of them make one profile.
+//! Without the feature `read` only the recognition is compiled. The page uses that part: it sees
+//! the first bytes of files and decides which of them make one profile.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,5 @@
-//! Real traces against what the vendor's tool printed for them, row by row. Skipped where the traces are not at hand.
+//! Compares real traces with the output of the vendor's tool, row by row. Skipped if the traces are
+//! not available.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,10 +17,10 @@ use nprof_engine::model::{OwnedValue, TrackKind};
 use nprof_engine::spill::{MemoryScratch, Space};
 use serde_json::{Map, Value as Json};
 
-/// A row: only the columns that are compared, as text.
+/// A row: the compared columns only, as text.
 type Row = BTreeMap<String, String>;
 
-/// The trace files, or none where the folder is missing.
+/// The trace files; none if the folder is missing.
 fn traces() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/neuron");
     let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -90,7 +91,8 @@ fn is_float(column: &str) -> bool {
     column.ends_with("transfer_rate") || column.starts_with("pe_clock")
 }
 
-/// Names of semaphores stand in the NEFF only: `S[8] (qSyncSpillReload0)>=16` becomes `S[8]>=16`.
+/// Removes the names of semaphores, which only the NEFF has: `S[8] (qSyncSpillReload0)>=16` becomes
+/// `S[8]>=16`.
 fn without_names(text: &str) -> String {
     let mut parts = text.split("] (");
     let mut shown = parts.next().unwrap().to_owned();
@@ -223,7 +225,7 @@ fn dma_packets() {
 #[test]
 fn semaphores() {
     let ours = |recorder: &Recorder| slices(recorder, "semaphore_update");
-    // An id is a number, or `S[8] (name)` where the NEFF names it.
+    // An id is a number, or `S[8] (name)` if the NEFF names it.
     let number = |id: &Json| {
         let id = id.as_str().unwrap();
         id.strip_prefix("S[").map_or(id, |rest| rest.split(']').next().unwrap()).to_owned()
@@ -344,7 +346,7 @@ fn side_tables() {
     }
 }
 
-/// A share may differ by this much: the vendor's tool adds up single-precision numbers.
+/// Largest difference of a share, because the vendor's tool adds up single-precision numbers.
 const USAGE_TOLERANCE: f64 = 2e-6;
 
 #[test]

@@ -1,5 +1,5 @@
-//! Real traces: what the store holds of each track equals an independent count over the file's own JSON, made in Python
-//! by `tests/oracle/count_trace.py`.
+//! Compares the store of real traces, track by track, with an independent count over the file's own
+//! JSON. The Python script `tests/oracle/count_trace.py` makes the count.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test and its helpers")]
 
@@ -17,13 +17,13 @@ use nprof_engine::segment::{ColumnRole, Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
 use serde::Deserialize;
 
-/// What a track holds: slices, instants, samples, and picoseconds of all slices together.
+/// Totals of a track: slices, instants, samples, and picoseconds of all slices together.
 type Track = (u64, u64, u64, i128);
 
-/// What is compared.
+/// Compared totals of a trace.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 struct Counts {
-    /// By `pid/tid` for threads, `pid|name` for other tracks of a process.
+    /// Tracks by `pid/tid` for threads, `pid|name` for other tracks of a process.
     tracks: BTreeMap<String, Track>,
     /// Arrows that flow events draw.
     arrows: u64,
@@ -31,7 +31,8 @@ struct Counts {
     lost: u64,
 }
 
-/// The independent counts, one for each file; `None` within where Python's own reader does not accept the file.
+/// The independent counts, one for each file. The inner `None` means that Python's own reader does
+/// not accept the file.
 fn counted(paths: &[PathBuf]) -> Option<Vec<Option<Counts>>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/oracle/count_trace.py");
     let done = match Command::new("python3").arg(script).args(paths).output() {
@@ -46,7 +47,7 @@ fn counted(paths: &[PathBuf]) -> Option<Vec<Option<Counts>>> {
     Some(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// What the store makes of a trace; `None` where the reader refuses it.
+/// The store of a trace; `None` if the reader refuses it.
 fn stored(bytes: &[u8]) -> Option<Segment<Vec<u8>>> {
     let scratch = MemoryScratch::default();
     let mut file = Vec::new();
@@ -145,7 +146,7 @@ fn check(path: &Path, expected: Option<Counts>) {
     assert_eq!(found, expected, "{}", path.display());
 }
 
-/// All files of a folder and those below.
+/// All files of a folder, including its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = folder.read_dir() else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -153,7 +154,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.into_iter().flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// A folder, as seen from the project's.
+/// Checks the files of a folder, relative to the project's.
 fn check_folder(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
     let paths = files(&folder);

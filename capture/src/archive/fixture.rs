@@ -9,19 +9,19 @@ use zip::{CompressionMethod, ZipWriter};
 
 pub use crate::formats::neff::fixture::tar;
 
-/// In gzip.
+/// Packs bytes in gzip.
 #[must_use]
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     crate::formats::neff::fixture::gzip(bytes)
 }
 
-/// In zstd.
+/// Packs bytes in zstd.
 #[must_use]
 pub fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::bulk::compress(bytes, 3).expect("memory is enough")
 }
 
-/// A zip whose entries are stored as they are.
+/// A zip whose entries are stored without compression.
 #[must_use]
 pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -33,7 +33,7 @@ pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().expect("memory is enough").into_inner()
 }
 
-/// A zip with one entry that is packed by deflate, as nearly all are, and states this checksum.
+/// A zip with one deflated entry, the usual case. The zip states this checksum.
 #[must_use]
 pub fn deflated(name: &str, bytes: &[u8], crc: u32) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
@@ -42,16 +42,16 @@ pub fn deflated(name: &str, bytes: &[u8], crc: u32) -> Vec<u8> {
     packed_by(8, name, &packed, Stated { len: bytes.len(), crc })
 }
 
-/// The statements of a zip about an entry.
+/// Length and checksum that a zip states for an entry. They can be wrong on purpose.
 #[derive(Debug, Clone, Copy)]
 pub struct Stated {
-    /// Unpacked bytes.
+    /// Unpacked length in bytes.
     pub len: usize,
     /// CRC-32 of the unpacked bytes.
     pub crc: u32,
 }
 
-/// A zip with one entry, packed by a method (APPNOTE.TXT, 4.4.5).
+/// A zip with one entry, packed by a method number (APPNOTE.TXT, 4.4.5).
 #[must_use]
 pub fn packed_by(method: u16, name: &str, packed: &[u8], stated: Stated) -> Vec<u8> {
     let number = |number: usize| u32::try_from(number).expect("archives are small").to_le_bytes();

@@ -1,35 +1,35 @@
-//! How much a file may unpack to. A small hostile file must fill neither memory nor disk.
+//! Limits for unpacking. A small hostile file must fill neither memory nor disk.
 
-/// Packings and archives around a file: `job.tar.gz` with `rank_0.json.gz` inside has three.
+/// Most packings and archives around a file. `job.tar.gz` with `rank_0.json.gz` inside has three.
 pub const MAX_DEPTH: usize = 3;
 
-/// Files of an archive.
+/// Most files of an archive.
 pub const MAX_ENTRIES: usize = 65_536;
 
-/// Characters of an entry's name.
+/// Most characters of an entry's name.
 pub const MAX_NAME_CHARS: usize = 1_024;
 
-/// Bytes that one opened file may take of the spool.
+/// Most bytes of the spool that one opened file can take.
 pub const MAX_SPOOLED: u64 = 64 << 30;
 
-/// Every file may unpack to this much.
+/// Every file may unpack to this many bytes.
 const MIN_UNPACKED: u64 = 1 << 30;
 
-/// A file that is unpacked while it is read may have this many times its packed bytes. Traces of one
-/// event over and over come near that with zstd.
+/// Largest ratio of unpacked to packed bytes for a file that is unpacked while it is read. A trace
+/// that repeats one event comes near this ratio with zstd.
 const MAX_STREAMED_RATIO: u64 = 10_000;
 
-/// A file that is unpacked to the disk may have this many times its packed bytes: a little more than
-/// gzip reaches.
+/// Largest ratio of unpacked to packed bytes for a file that is unpacked to disk. Gzip reaches a
+/// little less.
 const MAX_SPOOLED_RATIO: u64 = 1_100;
 
-/// The most that these packed bytes may become while they are read.
+/// Most bytes that `packed_len` packed bytes may unpack to while they are read.
 #[must_use]
 pub fn streamed(packed_len: u64) -> u64 {
     packed_len.saturating_mul(MAX_STREAMED_RATIO).max(MIN_UNPACKED)
 }
 
-/// The most that these packed bytes may take of the disk.
+/// Most bytes of disk that `packed_len` packed bytes may unpack to.
 #[must_use]
 pub fn spooled(packed_len: u64) -> u64 {
     packed_len.saturating_mul(MAX_SPOOLED_RATIO).clamp(MIN_UNPACKED, MAX_SPOOLED)

@@ -1,8 +1,9 @@
 //! Files inside of files: gzip, zstd, zip and tar, also inside of each other.
 //!
-//! A file is opened by its content, whatever its name. Names of entries are for people and for
-//! telling ranks; nothing is ever written under them. All lengths come from a hostile file: each is
-//! checked, and what unpacks is limited ([`limit`]). Memory is a head of each entry at a time.
+//! The content decides how a file is opened, not the name. Entry names are shown and tell ranks. No
+//! file is ever written under an entry name. All lengths come from a hostile file, so each is
+//! checked and the unpacked size is limited ([`limit`]). Memory holds one head of an entry at a
+//! time.
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
@@ -22,10 +23,10 @@ use self::unpack::{Layer, Unpacked};
 use crate::inputs::{Candidate, FileHead, Found, Packing, Refusal};
 use crate::probe::HEAD_LEN;
 
-/// Bytes that several hold, e.g. a mapped file.
+/// Bytes with several owners, e.g. a mapped file.
 pub type Held = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// A file's bytes: all that somebody holds, or a part.
+/// Bytes of a file: all of the shared bytes, or a part.
 #[derive(Clone)]
 pub struct FileBytes {
     held: Held,
@@ -33,14 +34,14 @@ pub struct FileBytes {
 }
 
 impl FileBytes {
-    /// All that is held.
+    /// All of the shared bytes.
     #[must_use]
     pub fn new(held: Held) -> Self {
         let range = 0..(*held).as_ref().len();
         Self { held, range }
     }
 
-    /// A part: `len` bytes from `start`, or as many as there are.
+    /// A part of at most `len` bytes from `start`, clamped to the end.
     #[must_use]
     pub fn part(&self, start: u64, len: u64) -> Self {
         let clamped = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.len());
@@ -57,16 +58,16 @@ impl Deref for FileBytes {
     }
 }
 
-/// Room for files that must be unpacked as a whole.
+/// Storage for files that must be unpacked as a whole.
 pub trait Spool {
-    /// Keeps all that is read, until the last holder has gone.
+    /// Reads `unpacked` to its end and keeps the bytes until the last owner is dropped.
     ///
     /// # Errors
-    /// Those of the reader, and of the room.
+    /// If reading fails, or the storage is full.
     fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held>;
 }
 
-/// Room in memory.
+/// Storage in memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InMemory;
 
@@ -78,31 +79,31 @@ impl Spool for InMemory {
     }
 }
 
-/// A file that holds no others, wherever it lies.
+/// A file that is neither packed files nor an archive itself, at any depth of archives.
 #[derive(Clone)]
 pub struct Leaf {
-    /// Its name, and what it is. Names of archives come before that of the entry.
+    /// The name, and the recognised kind. Names of archives come before that of the entry.
     pub candidate: Candidate,
-    /// Its bytes as they lie there.
+    /// The bytes as stored, still packed.
     pub packed: FileBytes,
-    /// How they are packed, the outermost first.
+    /// The packings, the outermost first.
     pub layers: Vec<Layer>,
 }
 
 impl Leaf {
-    /// A reader of the unpacked bytes. `source` gives the packed ones.
+    /// A reader of the unpacked bytes. `source` must give the packed ones.
     #[must_use]
     pub fn unpacked<'a>(&'a self, source: Box<dyn Read + Send + 'a>) -> Unpacked<'a> {
         Unpacked::new(source, &self.layers, self.packed.len() as u64)
     }
 
-    /// A reader of the unpacked bytes, from what lies there.
+    /// A reader of the unpacked bytes of [`Leaf::packed`].
     #[must_use]
     pub fn reader(&self) -> Unpacked<'_> {
         self.unpacked(Box::new(&*self.packed))
     }
 
-    /// The unpacked bytes, if they lie there as they are.
+    /// The bytes, if they are not packed.
     #[must_use]
     pub fn plain(&self) -> Option<FileBytes> {
         self.layers.is_empty().then(|| self.packed.clone())
@@ -111,14 +112,14 @@ impl Leaf {
 
 /// The content of an opened file.
 pub struct Opened {
-    /// The files. One that cannot be opened is refused, with its place.
+    /// The files. A file that cannot be opened is refused, with the place of the fault.
     pub leaves: Vec<Leaf>,
-    /// Whether the file is an archive, and the files have names of their own.
+    /// True if the file is an archive, so that its files have names of their own.
     pub is_archive: bool,
 }
 
-/// Opens a file: all that it holds, or the file itself. Archives in a packing are unpacked into the
-/// spool as a whole.
+/// Opens a file: all files inside, or the file itself. Packed archives are unpacked into the spool
+/// as a whole.
 #[must_use]
 pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> Opened {
     let mut opening = Opening { spool, leaves: Vec::new(), is_archive: false, spooled_len: 0 };
@@ -126,12 +127,12 @@ pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> Opened {
     Opened { leaves: opening.leaves, is_archive: opening.is_archive }
 }
 
-/// A file that is about to be looked into.
+/// A file that is still to be opened.
 struct Item {
     name: String,
     packed: FileBytes,
     layers: Vec<Layer>,
-    /// Packings and archives around it.
+    /// Number of packings and archives around the file.
     depth: usize,
 }
 
@@ -163,7 +164,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Looks into all entries.
+    /// Opens all entries.
     fn archive(&mut self, mut item: Item, packing: Packing) {
         self.is_archive = true;
         if !item.layers.is_empty() {
@@ -194,7 +195,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Unpacks a file as a whole.
+    /// Unpacks a file into the spool as a whole.
     fn spooled(&mut self, item: &Item) -> Result<FileBytes, Refusal> {
         let mut unpacked = item.reader();
         unpacked.limit(
@@ -228,7 +229,7 @@ impl Item {
         Unpacked::new(Box::new(&*self.packed), &self.layers, self.packed.len() as u64)
     }
 
-    /// The file in this packing.
+    /// The same file with one more packing around it.
     fn within(mut self, layer: Layer) -> Self {
         self.layers.push(layer);
         self.depth += 1;
@@ -252,7 +253,7 @@ fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
 /// The entries of an archive.
 struct Listing {
     entries: Vec<Entry>,
-    /// Why there are no more entries, if the archive ends early.
+    /// The reason why the list is incomplete, if the archive ends early.
     damage: Option<Refusal>,
 }
 
@@ -262,7 +263,7 @@ struct Entry {
     content: Result<Content, Refusal>,
 }
 
-/// The bytes of an entry, within the archive.
+/// Place and packing of an entry's bytes within the archive.
 struct Content {
     start: u64,
     len: u64,
@@ -274,7 +275,7 @@ impl Listing {
         Self { entries: Vec::new(), damage: Some(Refusal::damaged(what, place)) }
     }
 
-    /// Takes an entry; false if there are too many.
+    /// Adds an entry. Returns false if there are too many.
     fn push(&mut self, entry: Entry) -> bool {
         if self.entries.len() == limit::MAX_ENTRIES {
             let what =
@@ -287,7 +288,7 @@ impl Listing {
     }
 }
 
-/// The name of an entry, to be shown; `None` for what systems put beside files.
+/// The name of an entry, for display. `None` for files that systems add, such as `.DS_Store`.
 fn entry_name(bytes: &[u8]) -> Option<String> {
     let name = String::from_utf8_lossy(bytes);
     let parts = name.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));

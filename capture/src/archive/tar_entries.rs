@@ -1,11 +1,11 @@
-//! The entries of a tar, where they lie.
+//! Entries of a tar, with the places of their bytes.
 
 use std::io::Cursor;
 
 use super::{Content, Entry, Listing, entry_name};
 use crate::inputs::Refusal;
 
-/// The files of an archive. One that is cut off has all files up to the cut.
+/// The files of an archive. A truncated archive has all files up to the cut.
 pub(super) fn list(bytes: &[u8]) -> Listing {
     let mut listing = Listing { entries: Vec::new(), damage: None };
     let mut archive = tar::Archive::new(Cursor::new(bytes));

@@ -1,4 +1,4 @@
-//! Containers of every kind, in each other, cut off, damaged and hostile.
+//! Containers of every kind: nested, truncated, damaged and hostile.
 
 use super::fixture::{Stated, deflated, gzip, packed_by, tar, zip, zstd};
 use super::*;
@@ -25,7 +25,7 @@ fn refusal(leaf: &Leaf) -> String {
     }
 }
 
-/// Opens to traces of these names and nothing else.
+/// Checks that the file opens to traces of these names and nothing else.
 #[track_caller]
 fn check(name: &str, bytes: Vec<u8>, expected: &[&str]) {
     let opened = opened(name, bytes);
@@ -38,7 +38,7 @@ fn check(name: &str, bytes: Vec<u8>, expected: &[&str]) {
     assert_eq!(opened.is_archive, expected != [name]);
 }
 
-/// Opens to one refusal at least, which says this.
+/// Checks that the file opens to at least one refusal with this text.
 #[track_caller]
 fn check_refused(name: &str, bytes: Vec<u8>, expected: &str) {
     let opened = opened(name, bytes);
@@ -119,7 +119,7 @@ fn a_cut_packing_is_read_up_to_the_cut() {
         let mut read = Vec::new();
         reader.read_to_end(&mut read).unwrap();
         let damage = reader.damage().unwrap();
-        // The last bytes may wait within the decoder.
+        // The decoder can still hold the last bytes.
         assert!(read.len() < text.len() && text.starts_with(&read), "{damage:?}");
         assert_eq!(damage.unpacked_len, read.len() as u64);
     }
@@ -184,7 +184,7 @@ fn a_bomb_ends_at_its_limit() {
 #[test]
 fn entries_that_share_their_bytes_are_refused() {
     let mut bytes = zip(&[("a.json", TRACE), ("b.json", TRACE)]);
-    // The second entry leads to the first one's bytes, and claims as many as the whole archive has.
+    // The second entry points to the first one's bytes and claims the length of the whole archive.
     let len = u32::try_from(bytes.len()).unwrap();
     let second = bytes.windows(4).rposition(|found| found == b"PK\x01\x02").unwrap();
     bytes[second + 20..second + 24].copy_from_slice(&len.to_le_bytes());

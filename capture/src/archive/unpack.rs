@@ -1,6 +1,7 @@
 //! Unpacking as a stream: any layers of gzip, zstd and deflate.
 //!
-//! A file that is cut off or damaged gives what comes before the damage, and says then where it was.
+//! A file that is truncated or damaged gives the bytes before the damage, and then reports its
+//! place.
 
 use std::io::{self, BufReader, ErrorKind, Read};
 
@@ -12,7 +13,7 @@ use crate::inputs::Refusal;
 /// Packed bytes read at a time.
 const PACKED_LEN: usize = 64 << 10;
 
-/// How bytes are packed.
+/// One packing around a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
     /// Any number of gzip members.
@@ -36,12 +37,12 @@ impl Layer {
     }
 }
 
-/// Where and why unpacking ended before the packing did.
+/// The place and reason of an early end of unpacking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The reason, in words for people.
+    /// Reason, for display.
     pub what: String,
-    /// Unpacked bytes before it.
+    /// Number of unpacked bytes before the damage.
     pub unpacked_len: u64,
 }
 
@@ -64,7 +65,7 @@ pub struct Unpacked<'a> {
 }
 
 impl<'a> Unpacked<'a> {
-    /// Unpacks what `source` gives, `packed_len` bytes. Without layers that is what comes out.
+    /// Unpacks `packed_len` bytes of `source`. Without layers the bytes pass unchanged.
     #[must_use]
     pub fn new(source: Box<dyn Read + Send + 'a>, layers: &[Layer], packed_len: u64) -> Self {
         let mut inner = source;
@@ -80,18 +81,18 @@ impl<'a> Unpacked<'a> {
         Self { inner, outermost: layers.first().copied(), unpacked_len: 0, most_len, damage: None }
     }
 
-    /// At most so many bytes come out; more are an error.
+    /// Limits the number of unpacked bytes. More are an error.
     pub fn limit(&mut self, most_len: u64) {
         self.most_len = self.most_len.min(most_len);
     }
 
-    /// Why the bytes ended before their packing did.
+    /// The damage, if the bytes ended before their packing did.
     #[must_use]
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
 
-    /// An error of reading, as a reason not to read the file.
+    /// Turns an error of reading into a refusal of the file.
     #[must_use]
     pub fn refusal(&self, error: &io::Error) -> Refusal {
         let place = place_at(self.unpacked_len);
@@ -119,7 +120,7 @@ impl Read for Unpacked<'_> {
                 }
                 Ok(len)
             }
-            // What came out so far is good: a cut file is read up to the cut.
+            // The bytes before the damage are good. A truncated file is read up to the cut.
             Err(error) if self.unpacked_len > 0 && self.outermost.is_some() && is_damage(&error) => {
                 self.damage = Some(Damage { what: error.to_string(), unpacked_len: self.unpacked_len });
                 Ok(0)
@@ -142,7 +143,7 @@ fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput)
 }
 
-/// Zstd frames. A frame is opened with its first read, so that errors come where they belong.
+/// Zstd frames. The first read opens a frame, so that its errors are errors of reading.
 enum ZstdReader<R: io::BufRead> {
     Unopened(Option<R>),
     Open(Box<zstd::stream::read::Decoder<'static, R>>),
@@ -161,7 +162,7 @@ impl<R: io::BufRead> Read for ZstdReader<R> {
             *self = Self::Open(Box::new(zstd::stream::read::Decoder::with_buffer(source)?));
         }
         let Self::Open(decoder) = self else { return Err(ErrorKind::InvalidData.into()) };
-        // Damage is of no kind in particular there.
+        // The zstd crate reports damage as `Other`.
         decoder.read(buffer).map_err(|error| match error.kind() {
             ErrorKind::Other => io::Error::new(ErrorKind::InvalidData, error),
             _ => error,
@@ -169,7 +170,7 @@ impl<R: io::BufRead> Read for ZstdReader<R> {
     }
 }
 
-/// Compares a checksum at the end.
+/// A reader that compares a checksum at the end.
 struct Checked<R> {
     inner: R,
     hasher: crc32fast::Hasher,

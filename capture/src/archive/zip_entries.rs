@@ -1,4 +1,4 @@
-//! The directory of a zip. Entries are unpacked elsewhere, as all other files.
+//! The directory of a zip. Entries are unpacked by [`super::unpack`], as all other files.
 
 use std::io::Cursor;
 
@@ -18,7 +18,7 @@ pub(super) fn list(bytes: &[u8]) -> Listing {
         }
     };
     let mut listing = Listing { entries: Vec::new(), damage: None };
-    // Entries that share their bytes are how a small archive claims to be a large one.
+    // A small archive can claim to be large by entries that share their bytes.
     let mut claimed_len = 0_u64;
     for number in 0..archive.len() {
         let entry = match archive.by_index_raw(number) {

@@ -1,3 +1,3 @@
-//! Where profiles are captured: devices.
+//! Devices that profiles are captured on.
 
 pub mod simulated;

@@ -1,28 +1,29 @@
-//! Why a trace could not be read at all. What is wrong with single events goes to the sink as warnings instead.
+//! The error of a trace that could not be read at all. Faults of single events go to the sink as
+//! warnings instead.
 
 /// The reason why a reader stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The input is not what it should be.
+    /// The input is malformed or unsupported.
     #[error("{what} ({place}): {hint}")]
     Format {
-        /// What is wrong, e.g. "NTFF version 4 is not supported".
+        /// The fault, e.g. "NTFF version 4 is not supported".
         what: String,
-        /// Where, e.g. "byte 0".
+        /// The place of the fault, e.g. "byte 0".
         place: String,
-        /// What to do about it.
+        /// Advice to the user.
         hint: String,
     },
     /// The input could not be read.
     #[error("reading failed: {0}")]
     Io(#[from] std::io::Error),
-    /// The store refused what was read.
+    /// The store refused the events.
     #[error(transparent)]
     Engine(#[from] nprof_engine::base::Error),
 }
 
 impl Error {
-    /// A complaint about the input: what is wrong, where, and what to do.
+    /// An error about the input: the fault, its place, and advice.
     #[must_use]
     pub fn format(what: impl Into<String>, place: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Format { what: what.into(), place: place.into(), hint: hint.into() }

@@ -1,9 +1,9 @@
 //! Readers of trace formats: bytes in, events out.
 //!
-//! Each takes bytes at hand, a `std::io::Read`, or either, and hands the events to an
-//! [`nprof_engine::model::Sink`] as it goes, so that memory stays bounded whatever the input's size.
-//! Nothing here opens files, starts threads or looks at clocks. [`crate::importer::TABLE`] lists the
-//! formats that are traces; `neff` serves several of them.
+//! Each reader takes bytes in memory, a `std::io::Read`, or either. It passes the events to an
+//! [`nprof_engine::model::Sink`] while it reads, so that memory stays bounded for any size of
+//! input. No reader opens files, starts threads or reads clocks. [`crate::importer::TABLE`] lists
+//! the formats that are traces. `neff` serves several of them.
 
 pub mod error;
 pub mod neff;

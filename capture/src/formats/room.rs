@@ -1,11 +1,11 @@
-//! Storage of a row's fields, used again for the next row.
+//! Buffer for a row's fields, reused for the next row.
 
 use nprof_engine::model::{FieldId, Value};
 
-/// Fields without any: only their storage is of use.
+/// An empty list of fields. Only its memory is of use.
 pub(crate) type Room = Vec<(FieldId, Value<'static>)>;
 
-/// The storage of fields that have been handed over. Collecting in place keeps it.
+/// Empties a list of fields and keeps its memory. Collecting in place reuses the allocation.
 pub(crate) fn emptied(mut fields: Vec<(FieldId, Value<'_>)>) -> Room {
     fields.clear();
     fields.into_iter().map(|(id, _)| (id, Value::Bool(false))).collect()

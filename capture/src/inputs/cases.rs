@@ -1,15 +1,16 @@
-//! Files that come together, and what they make: one list for every door that they come in by.
+//! Test cases for files that arrive together, with the expected profiles. All entry points for
+//! files share this list.
 
 use super::{Candidate, FileHead, Plans, Unplanned, plan};
 
-/// Files, and what they make.
+/// A set of files, with the expected plans and profiles.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// Each with its kind before a colon, which [`sample`] makes.
+    /// The files, each with its kind before a colon. [`sample`] makes the kinds.
     pub files: &'static str,
-    /// All of them as one profile: rank, format and files of each plan.
+    /// Expected plans if all files are one profile: rank, format and files of each plan.
     pub plans: &'static str,
-    /// Dropped together: the files of each profile.
+    /// Expected profiles if the files are dropped together: the files of each.
     pub profiles: &'static str,
 }
 
@@ -17,7 +18,7 @@ const fn case(files: &'static str, plans: &'static str, profiles: &'static str) 
     Case { files, plans, profiles }
 }
 
-/// The list.
+/// All cases.
 pub static CASES: [Case; 15] = [
     case("json:a.json", "- trace_event a.json", "a.json"),
     case("json:a.json json:b.json", "- trace_event a.json, - trace_event b.json", "a.json | b.json"),
@@ -31,7 +32,7 @@ pub static CASES: [Case; 15] = [
         "3 trace_event worker3.pt.trace.json.gz",
         "worker3.pt.trace.json.gz",
     ),
-    // A word that only ends like one of ours tells no rank.
+    // A word that only ends like `rank` tells no rank.
     case(
         "json:frank5.json json:rank2.json",
         "2 trace_event rank2.json, - trace_event frank5.json",
@@ -60,14 +61,14 @@ pub static CASES: [Case; 15] = [
          - trace_event x.json",
         "profile_rank_0.ntff f.neff | rank_1.json rank_0.json | x.json",
     ),
-    // Names hint at nothing here: contents decide.
+    // The names are no hints, so the contents decide.
     case("neff:one.bin ntff:two.bin", "- ntff two.bin+one.bin", "one.bin two.bin"),
     case("json:rank_0.ntff", "0 trace_event rank_0.ntff", "rank_0.ntff"),
     case("neff:file.neff", "alone file.neff", "file.neff"),
     case("ntff:a.ntff neff:b.neff neff:c.neff", "several b.neff c.neff", "a.ntff b.neff c.neff"),
 ];
 
-/// The first bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`.
+/// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`.
 #[must_use]
 pub fn sample(kind: &str) -> Vec<u8> {
     match kind {
@@ -91,7 +92,7 @@ pub fn candidates(case: &str) -> Vec<Candidate> {
     files(case).iter().map(|(name, head)| Candidate::of(FileHead { name, head })).collect()
 }
 
-/// What these files make as one profile, as a case states it.
+/// The plans of these files as one profile, written as in [`Case::plans`].
 #[must_use]
 pub fn described(candidates: &[Candidate]) -> String {
     let name = |file: usize| candidates[file].name.as_str();
@@ -110,7 +111,7 @@ pub fn described(candidates: &[Candidate]) -> String {
     }
 }
 
-/// Profiles as a case states them.
+/// The profiles, written as in [`Case::profiles`].
 #[must_use]
 pub fn listed(profiles: &[Vec<usize>], candidates: &[Candidate]) -> String {
     let names = |files: &Vec<usize>| {

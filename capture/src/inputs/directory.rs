@@ -1,15 +1,15 @@
-//! What a directory or an archive has for a profile.
+//! The files of a directory or an archive that make a profile.
 
 use super::{Candidate, Found, Gravity, Refusal};
 use crate::importer::{Importer, Role, TABLE};
 use crate::probe::Confidence;
 
-/// The files of a directory that make a profile, by their places in the list.
+/// The files of a directory that make a profile, by their index in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Choice {
-    /// The traces.
+    /// Indices of the traces.
     pub traces: Vec<usize>,
-    /// Files that go with traces.
+    /// Indices of the files that go with traces.
     pub beside: Vec<usize>,
     /// Files that look like traces and are not read.
     pub left_out: Vec<LeftOut>,
@@ -18,24 +18,24 @@ pub struct Choice {
 /// A file that is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The file's place in the list.
+    /// Index of the file in the list.
     pub file: usize,
-    /// Why.
+    /// Reason for leaving it out.
     pub why: Why,
 }
 
-/// Why a file of a directory is not read.
+/// Reason why a file of a directory is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// It cannot be read.
+    /// The file cannot be read.
     Refused(Refusal),
-    /// There are files of this kind, which go first.
+    /// The directory has files of this kind, which are read instead.
     Others(String),
 }
 
-/// Chooses the traces of a directory: those of the first format in the table that is there. All
-/// other files that are traces, or are called like one, are left out with the reason. Files that
-/// are something else count as not there.
+/// Chooses the traces of a directory: those of the first format in the table that is present. All
+/// other files that are traces, or are named like one, are left out with the reason. Files of other
+/// kinds are ignored.
 #[must_use]
 pub fn choose(candidates: &[Candidate]) -> Choice {
     let mut choice = Choice::default();

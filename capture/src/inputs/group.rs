@@ -1,13 +1,13 @@
-//! Which of the files that were dropped together make one profile.
+//! Grouping of files that were dropped together into profiles.
 
 use super::{Candidate, Found, rank_of};
 use crate::importer::{Belonging, Role, TABLE};
 
-/// The files of each profile, by their places in the list.
+/// The files of each profile, by their index in the list.
 ///
 /// Traces of a format whose files belong together are one profile, with the files that go with
-/// them. So are all traces and archives whose names tell a rank. Every other file is a profile of
-/// its own. Each profile alone plans the same ranks as in the whole list.
+/// them. All traces and archives whose names tell a rank are also one. Every other file is a
+/// profile of its own. Each profile alone plans the same ranks as in the whole list.
 #[must_use]
 pub fn profiles(candidates: &[Candidate]) -> Vec<Vec<usize>> {
     let mut together: Vec<Vec<usize>> = vec![Vec::new(); TABLE.len()];

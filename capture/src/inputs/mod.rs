@@ -1,4 +1,4 @@
-//! From the first bytes of files to profiles: what each file is, which files make which ranks.
+//! From the first bytes of files to profiles: recognises each file, and groups files into ranks.
 //!
 //! All of this is pure. The command line, the upload and the page use the same code, so that the
 //! same files mean the same everywhere.
@@ -24,54 +24,54 @@ use crate::probe::known;
 /// The beginning of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileHead<'a> {
-    /// The file's name; of an archive's entry the names of both, with `/` between.
+    /// Name of the file. For an archive's entry, the names of both with `/` between.
     pub name: &'a str,
-    /// The first unpacked bytes, up to [`crate::probe::HEAD_LEN`].
+    /// First unpacked bytes, up to [`crate::probe::HEAD_LEN`].
     pub head: &'a [u8],
 }
 
-/// What the beginning of a file tells.
+/// Kind of a file, from its first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// A format reads it.
+    /// A format reads the file.
     Claimed(Claim),
-    /// It holds other files, which are not looked at yet.
+    /// The file holds other files, which have not been opened yet.
     Packed(Packing),
-    /// Nothing reads it.
+    /// No format reads the file.
     Refused(Refusal),
 }
 
-/// Why a file is not read, and what to do.
+/// Reason why a file is not read, with advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the file is, or what is wrong with it.
+    /// The kind of the file, or the fault in it.
     pub what: Cow<'static, str>,
-    /// The place of the fault in the file.
+    /// Place of the fault in the file.
     pub place: Cow<'static, str>,
-    /// What to do.
+    /// Advice to the user.
     pub hint: Cow<'static, str>,
-    /// How much it matters.
+    /// Importance of the refusal.
     pub gravity: Gravity,
 }
 
-/// How much a refusal matters in a directory or an archive.
+/// Importance of a refusal in a directory or an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gravity {
-    /// The file is something else. That is worth a word only if its name is that of a trace.
+    /// The file is something else. A message is useful only if its name is that of a trace.
     Unread,
-    /// The file would be read and is damaged.
+    /// The file is of a known format and damaged.
     Damaged,
 }
 
 impl Refusal {
-    /// Of a file that is something else.
+    /// A refusal of a file that is something else.
     #[must_use]
     pub fn unread(what: impl Into<Cow<'static, str>>, hint: &'static str) -> Self {
         let (what, place, hint) = (what.into(), Cow::Borrowed("byte 0"), Cow::Borrowed(hint));
         Self { what, place, hint, gravity: Gravity::Unread }
     }
 
-    /// Of a file that is damaged.
+    /// A refusal of a damaged file.
     #[must_use]
     pub fn damaged(what: impl Into<Cow<'static, str>>, place: impl Into<Cow<'static, str>>) -> Self {
         let hint = Cow::Borrowed("the file is damaged or was cut off: copy it again");
@@ -79,12 +79,12 @@ impl Refusal {
     }
 }
 
-/// A file, and what it is.
+/// A file and its recognised kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// As [`FileHead::name`].
+    /// Name as in [`FileHead::name`].
     pub name: String,
-    /// What the first bytes tell.
+    /// Kind of the file, from its first bytes.
     pub found: Found,
 }
 
@@ -95,7 +95,7 @@ impl Candidate {
         Self { name: file.name.to_owned(), found: recognise(file.head) }
     }
 
-    /// The claim of a format that reads it as this.
+    /// The claim of the format that reads the file in this role.
     #[must_use]
     pub fn claim(&self, role: Role) -> Option<Claim> {
         match self.found {
@@ -104,7 +104,7 @@ impl Candidate {
         }
     }
 
-    /// As [`is_named_like_trace`].
+    /// Whether the name is that of a trace. See [`is_named_like_trace`].
     pub(crate) fn is_hinted(&self) -> bool {
         is_named_like_trace(self.file_name())
     }
@@ -115,7 +115,7 @@ impl Candidate {
     }
 }
 
-/// Whether a name ends as those of files that a format reads; a packing's ending may follow.
+/// Whether a name has an ending of a file that a format reads. A packing's ending can follow.
 #[must_use]
 pub fn is_named_like_trace(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -123,10 +123,10 @@ pub fn is_named_like_trace(name: &str) -> bool {
     TABLE.iter().any(|importer| importer.is_hinted_by(name))
 }
 
-/// What a file is that begins so, unpacked.
+/// Kind of a file with these first bytes, unpacked.
 #[must_use]
 pub fn recognise(head: &[u8]) -> Found {
-    // Before the containers: a NEFF can be a tar.
+    // Formats come before the containers, because a NEFF can be a tar.
     if let Some(claim) = claims(head).first() {
         return Found::Claimed(*claim);
     }

@@ -9,13 +9,14 @@ pub enum Packing {
     Gzip,
     /// One file (RFC 8878), in one or more frames.
     Zstd,
-    /// An archive, each entry packed by itself.
+    /// An archive whose entries are packed one by one.
     Zip,
-    /// An archive, its entries as they are.
+    /// An archive whose entries are not packed.
     Tar,
 }
 
-/// First bytes of the packings that have some. The second zip is empty, the third a part of several.
+/// First bytes of the packings that have magic bytes. The second zip is empty, the third a part of
+/// several.
 const MAGICS: [(&[u8], Packing); 5] = [
     (b"\x1f\x8b", Packing::Gzip),
     (b"\x28\xb5\x2f\xfd", Packing::Zstd),
@@ -28,14 +29,14 @@ const MAGICS: [(&[u8], Packing); 5] = [
 const ENDINGS: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
 
 impl Packing {
-    /// The packing that begins so.
+    /// The packing of a file with these first bytes.
     #[must_use]
     pub fn of(head: &[u8]) -> Option<Self> {
         let by_magic = MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, of)| *of);
         by_magic.or_else(|| (head.get(TAR_MAGIC_AT) == Some(TAR_MAGIC)).then_some(Self::Tar))
     }
 
-    /// The name in messages.
+    /// Name for messages.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -46,7 +47,7 @@ impl Packing {
         }
     }
 
-    /// Whether it holds any number of files, each with a name.
+    /// Whether the packing holds any number of files, each with a name.
     #[must_use]
     pub fn is_archive(self) -> bool {
         matches!(self, Self::Zip | Self::Tar)

@@ -1,9 +1,9 @@
-//! Which files make which ranks.
+//! Plans: the files of each rank.
 
 use super::{Candidate, Found, Refusal, rank_of};
 use crate::importer::{Importer, Role};
 
-/// A trace with the files that belong to it, and the format that reads them. It gives one rank,
+/// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
 /// unless the trace holds several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -11,7 +11,7 @@ pub struct Plan {
     pub importer: &'static Importer,
     /// The files; the trace comes first.
     pub files: Vec<PlanFile>,
-    /// The rank's number, if the trace's name tells it.
+    /// Number of the rank, if the trace's name tells it.
     pub rank: Option<u32>,
 }
 
@@ -20,18 +20,18 @@ pub struct Plan {
 pub struct PlanFile {
     /// The purpose of the file.
     pub role: Role,
-    /// The file's place in the list of candidates.
+    /// Index of the file in the list of candidates.
     pub file: usize,
 }
 
 impl Plan {
-    /// The trace's place in the list of candidates.
+    /// Index of the trace in the list of candidates.
     #[must_use]
     pub fn trace(&self) -> usize {
         self.file(Role::Trace).expect("a plan is made for a trace")
     }
 
-    /// The place of the file with this role.
+    /// Index of the file with this role in the list of candidates.
     #[must_use]
     pub fn file(&self, role: Role) -> Option<usize> {
         self.files.iter().find(|part| part.role == role).map(|part| part.file)
@@ -41,15 +41,15 @@ impl Plan {
 /// The plans of one profile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plans {
-    /// By rank. Those whose names tell none come last, in the order of their files.
+    /// Plans by rank. Plans whose names tell none come last, in the order of their files.
     pub plans: Vec<Plan>,
-    /// Files that go with a trace, where no trace takes them.
+    /// Files that go with a trace, if no trace takes them.
     pub unused: Vec<usize>,
     /// Files that are not read.
     pub refused: Vec<(usize, Refusal)>,
 }
 
-/// Why there are no plans.
+/// Reason why there are no plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unplanned {
     /// There is no file.
@@ -63,7 +63,7 @@ pub enum Unplanned {
 /// Plans one profile of these files. An archive must have been replaced by its entries.
 ///
 /// # Errors
-/// If there is nothing to read, or it is open which file belongs to which trace.
+/// If there is nothing to read, or several files could belong to the traces.
 pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     let mut plans = Plans::default();
     let mut beside = Vec::new();

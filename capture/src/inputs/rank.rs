@@ -1,4 +1,4 @@
-//! Numbers of ranks: those that names tell, and one for each rank in the end.
+//! Numbers of ranks: from file names, and one for each rank in the end.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,9 @@ const WORDS: [&str; 2] = ["rank", "worker"];
 /// The rank that a file's name tells, e.g. 3 of `profile_rank_3.ntff`, 12 of `rank-12.Jul_15.json`,
 /// 0 of `resnet50_worker0.1623.pt.trace.json`.
 ///
-/// It is the number after the last `rank` or `worker` that begins a word. Of an archive's entry the
-/// last part of the name that tells a rank counts, so `rank_2/trace.json` is rank 2.
+/// The rank is the number after the last `rank` or `worker` that begins a word. In the name of an
+/// archive's entry, the last part that tells a rank counts. `rank_2/trace.json` is therefore rank
+/// 2.
 #[must_use]
 pub fn rank_of(name: &str) -> Option<u32> {
     name.rsplit('/').find_map(rank_of_part)
@@ -27,26 +28,26 @@ fn rank_of_part(name: &str) -> Option<u32> {
     numbers.max_by_key(|(at, _)| *at).map(|(_, number)| number)
 }
 
-/// Numbers of ranks, none twice.
+/// Numbers of ranks, all different.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Numbers {
-    /// The number of each rank.
+    /// Number of each rank.
     pub ranks: Vec<u32>,
-    /// The ranks whose wish was taken.
+    /// Ranks whose wanted number was taken.
     pub moved: Vec<Moved>,
 }
 
-/// A rank whose wish was taken by an earlier one.
+/// A rank whose wanted number was taken by an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
-    /// Its place in the list.
+    /// Index of the rank in the list.
     pub at: usize,
-    /// The number that it wanted.
+    /// Number that the rank wanted.
     pub wish: u32,
 }
 
-/// A number for each rank: the one that it wishes, else the next free one in order. A number that is
-/// taken gives way to the next free one.
+/// A number for each rank: the wanted one, or the next free one in order. If the wanted number is
+/// taken, the rank gets the next free one.
 #[must_use]
 pub fn numbered(wishes: &[Option<u32>]) -> Numbers {
     let mut taken = BTreeSet::new();

@@ -30,7 +30,7 @@ fn a_dropped_profile_alone_plans_the_ranks_that_it_has_in_the_whole_list() {
     }
 }
 
-/// Small files of each format, with its name and that of the file's role.
+/// Small files of each format, with the format's name and the file's role.
 fn samples() -> Vec<(&'static str, Role, Vec<u8>)> {
     let trace = |name, bytes: &[u8]| (name, Role::Trace, bytes.to_vec());
     let model = |bytes| ("ntff", Role::Model, bytes);
@@ -131,7 +131,7 @@ fn packings_are_told_by_their_first_bytes() {
     assert_eq!(packing(&neff::members()), None, "a program, and a tar only besides");
 }
 
-/// A directory's traces, the files beside them, and those that are left out.
+/// Checks a directory's traces, the files beside them, and those that are left out.
 #[track_caller]
 fn check_directory(directory: &str, expected: &str) {
     let candidates = candidates(directory);
@@ -151,7 +151,8 @@ fn a_directory_gives_the_traces_of_one_format() {
     );
     check_directory("ntff:b.ntff ntff:a.ntff json:x.json", "b.ntff a.ntff /  / x.json");
     check_directory("neuron:n.json json:t.json", "n.json /  / t.json");
-    // A trace needs no name of one, a file with the name of one needs a reason to be left out.
+    // A trace is chosen whatever its name. A file with the name of a trace needs a reason to be
+    // left out.
     check_directory("json:t.txt no:bad.json", "t.txt /  / bad.json");
     check_directory("no:notes.txt no:a.bin", " /  / ");
     check_directory("no:notes.ntff.gz", " /  / notes.ntff.gz");

@@ -1,9 +1,9 @@
-//! Runs of decimal digits, a word at a time. A loop over bytes ends after as many steps as the
+//! Runs of decimal digits, eight bytes at a time. A loop over bytes ends after as many steps as the
 //! number has digits, which no processor predicts.
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
-/// How many digits the bytes begin with.
+/// Number of digits that the bytes begin with.
 #[inline]
 pub(crate) fn count(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -21,7 +21,7 @@ pub(crate) fn count(bytes: &[u8]) -> usize {
     done + rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The number that at most 19 digits are.
+/// The number with these digits, at most 19.
 #[inline]
 pub(crate) fn number(digits: &[u8]) -> u64 {
     let (words, rest) = digits.as_chunks::<8>();
@@ -30,7 +30,8 @@ pub(crate) fn number(digits: &[u8]) -> u64 {
     rest.iter().fold(whole, |sum, digit| sum.wrapping_mul(10).wrapping_add(u64::from(digit & 0xf)))
 }
 
-/// The number of eight digits: neighbours are added up to pairs, pairs to fours, those to all.
+/// The number with these eight digits. Neighbours are added up to pairs, pairs to fours, fours to
+/// all.
 #[inline]
 fn eight(digits: [u8; 8]) -> u64 {
     const PAIRS: u64 = 10 << 8 | 1;

@@ -1,4 +1,4 @@
-//! JSON as traces have it: tokens over bytes at hand.
+//! JSON as traces write it: tokens over bytes in memory.
 
 #[cfg_attr(not(feature = "read"), expect(dead_code, reason = "recognising needs only a part of it"))]
 pub(crate) mod digits;

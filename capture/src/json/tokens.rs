@@ -1,32 +1,32 @@
-//! A tolerant pull tokenizer over bytes that are at hand.
+//! A tolerant pull tokenizer over bytes in memory.
 //!
-//! It knows nothing of events. What it finds are spans of the bytes, so that a caller can keep many of them at once; what
-//! it accepts is JSON with comments, extra or missing commas, single quotes, bare keys, and the words of other
-//! languages (`NaN`, `None` …).
+//! It knows nothing of events. Its results are spans of the bytes, so that a caller can keep many
+//! of them at once. It accepts JSON with comments, extra or missing commas, single quotes, bare
+//! keys, and the words of other languages (`NaN`, `None` …).
 
 use super::digits;
 
-/// Nesting beyond this is refused: no trace needs it, and a hostile one could fill the memory with it.
+/// Deepest nesting that is accepted. No trace needs more, and a hostile one could fill the memory.
 const MAX_DEPTH: u32 = 128;
 
-/// Why there is no token.
+/// Reason why there is no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The bytes end before the token does.
     Incomplete,
-    /// The bytes cannot be read on; why.
+    /// The bytes are malformed, with the reason.
     Damaged(&'static str),
 }
 
-/// What a value is.
+/// Kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Kind {
-    /// There is none.
+    /// There is no value.
     #[default]
     Absent,
-    /// A string without escapes; the span is what is between the quotes.
+    /// A string without escapes. The span excludes the quotes.
     Text,
-    /// A string with escapes; the span is what is between the quotes.
+    /// A string with escapes. The span excludes the quotes.
     Escaped,
     /// A number, or one of NaN and the infinities.
     Number,
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// In the order of their codes.
+    /// All kinds, in the order of their codes.
     const ALL: [Self; 10] = [
         Self::Absent,
         Self::Text,
@@ -60,14 +60,14 @@ impl Kind {
     ];
 }
 
-/// A value: what it is and where it lies. One word (the kind in the lowest bits, then where it begins, then where it ends):
-/// written in parts and read as a whole, each value cost the processor a wait.
+/// Kind and span of a value, in one word: the kind in the lowest bits, then the start, then the
+/// end. Written in parts and read as a whole, each value would stall the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Raw(u64);
 
 const KIND_BITS: u32 = 4;
 const BOUND_BITS: u32 = 30;
-/// Windows are far smaller (`scan::MAX_ITEM_LEN`), so bounds always fit.
+/// Largest bound. Windows are far smaller (`scan::MAX_ITEM_LEN`), so bounds always fit.
 const MAX_BOUND: usize = (1 << BOUND_BITS) - 1;
 
 impl Raw {
@@ -77,12 +77,11 @@ impl Raw {
         Self(kind as u64 | bound(start) << KIND_BITS | bound(end) << (KIND_BITS + BOUND_BITS))
     }
 
-    /// A value of which only the kind matters.
+    /// A value without a span, if only the kind matters.
     pub(crate) fn without_extent(kind: Kind) -> Self {
         Self::new(kind, 0, 0)
     }
 
-    /// What it is.
     #[inline]
     pub(crate) fn kind(self) -> Kind {
         let code = self.0 as usize % (1 << KIND_BITS);
@@ -97,18 +96,18 @@ impl Raw {
         (self.0 >> (KIND_BITS + BOUND_BITS)) as usize
     }
 
-    /// The same, of bytes that have `by` more before them.
+    /// The same value in bytes with `by` more before them.
     #[inline]
     pub(crate) fn moved(self, by: usize) -> Self {
         Self::new(self.kind(), self.start() + by, self.end() + by)
     }
 
-    /// The same, of bytes that have `by` fewer before them.
+    /// The same value in bytes with `by` fewer before them.
     pub(crate) fn moved_back(self, by: usize) -> Self {
         Self::new(self.kind(), self.start().saturating_sub(by), self.end().saturating_sub(by))
     }
 
-    /// Its bytes, of those that the tokenizer was given.
+    /// Bytes of the value. `bytes` must be those that the tokenizer was given.
     pub(crate) fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start()..self.end()).unwrap_or_default()
     }
@@ -125,7 +124,7 @@ impl std::fmt::Debug for Raw {
     }
 }
 
-/// Whether more bytes may follow.
+/// Whether more bytes can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// The input goes on.
@@ -134,7 +133,7 @@ pub(crate) enum Tail {
     Closed,
 }
 
-/// The tokenizer.
+/// A tokenizer over bytes.
 #[derive(Debug)]
 pub(crate) struct Tokens<'a> {
     bytes: &'a [u8],
@@ -143,7 +142,7 @@ pub(crate) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Over bytes that begin where a token may begin.
+    /// A tokenizer of bytes, which must not begin inside a token.
     pub(crate) fn new(bytes: &'a [u8], tail: Tail) -> Self {
         Self { bytes, at: 0, tail }
     }
@@ -153,27 +152,28 @@ impl<'a> Tokens<'a> {
         self.bytes
     }
 
-    /// How many bytes have been read.
+    /// Number of bytes read.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// What has not been read.
+    /// The unread bytes.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Reads one byte that has been peeked at.
+    /// Skips one byte that has been peeked at.
     pub(crate) fn advance(&mut self) {
         self.at += 1;
     }
 
-    /// Reads bytes whose tokens are known.
+    /// Skips bytes whose tokens are known.
     pub(crate) fn skip(&mut self, len: usize) {
         self.at += len;
     }
 
-    /// Skips white space and comments; the next byte, which stays unread. `Incomplete` at the end.
+    /// Skips white space and comments. Returns the next byte, which stays unread. `Incomplete` at
+    /// the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<u8, Stop> {
         match self.bytes.get(self.at) {
@@ -194,7 +194,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Indented traces are a fifth white space: it goes by the word.
+    /// Skips white space eight bytes at a time, because a fifth of an indented trace is white
+    /// space.
     fn skip_spaces(&mut self) {
         let mut at = self.at;
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.bytes.get(at) {
@@ -206,7 +207,7 @@ impl<'a> Tokens<'a> {
         self.at = at;
     }
 
-    /// Skips commas too, and counts them.
+    /// Skips white space, comments and commas. Returns the next byte, and the number of commas.
     #[inline]
     pub(crate) fn peek_item(&mut self) -> Result<(u8, u32), Stop> {
         let mut commas = 0;
@@ -243,7 +244,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A key with its colon.
+    /// Reads a key with its colon.
     pub(crate) fn key(&mut self) -> Result<Raw, Stop> {
         let key = match self.peek()? {
             quote @ (b'"' | b'\'') => self.text(quote)?,
@@ -256,10 +257,10 @@ impl<'a> Tokens<'a> {
         Ok(key)
     }
 
-    /// Any value; of objects and arrays only the extent.
+    /// Reads any value. Only the extent of objects and arrays is read.
     #[inline]
     pub(crate) fn value(&mut self) -> Result<Raw, Stop> {
-        // Mostly nothing stands before it that is not read yet.
+        // Usually there is no unread byte before the value.
         let first = match self.bytes.get(self.at) {
             Some(&first @ (b'"' | b'{' | b'[' | b'0'..=b'9')) => first,
             _ => self.peek()?,
@@ -289,7 +290,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A number or a word: everything up to the next separator.
+    /// Reads a number or a word: everything up to the next separator.
     fn bare(&mut self) -> Result<Raw, Stop> {
         let start = self.at;
         if let Some(end) = plain_number(self.bytes, start) {
@@ -316,10 +317,10 @@ impl<'a> Tokens<'a> {
         Ok(Raw::new(kind, start, self.at))
     }
 
-    /// The extent of an object or array, by its brackets.
+    /// Reads the extent of an object or array, by its brackets.
     fn nested(&mut self, kind: Kind) -> Result<Raw, Stop> {
         let start = self.at;
-        // One bit a level, 1 for objects: which bracket must close it.
+        // One bit a level, 1 for objects, which decides the closing bracket.
         let mut levels = 0_u128;
         let mut depth = 0;
         loop {
@@ -370,10 +371,10 @@ fn plain_number(bytes: &[u8], start: usize) -> Option<usize> {
     bytes.get(end).filter(|&&byte| ENDS_BARE[usize::from(byte)]).map(|_| end)
 }
 
-/// Where the quote or a backslash is.
+/// Position of the quote or a backslash.
 #[inline]
 fn quote_or_escape(quote: u8, bytes: &[u8]) -> Option<usize> {
-    /// Longer strings are worth the call of a vectorised search.
+    /// Words to search inline. Longer strings are worth the call of a vectorised search.
     const SHORT_WORDS: usize = 4;
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHS: u64 = ONES << 7;
@@ -401,13 +402,13 @@ const fn table(members: &[u8]) -> [bool; 256] {
     table
 }
 
-/// What may stand before a token: white space, a comment, a byte order mark.
+/// Bytes that can come before a token: white space, a comment, a byte order mark.
 static BEFORE_TOKEN: [bool; 256] = table(b" \t\r\n/\xef");
 
-/// What ends a number or a word.
+/// Bytes that end a number or a word.
 static ENDS_BARE: [bool; 256] = table(b" \t\r\n,:]}[{\"'/");
 
-/// What matters between the brackets of a nested value.
+/// Bytes that matter between the brackets of a nested value.
 static STRUCTURE: [bool; 256] = table(b"{}[]\"'/");
 
 #[cfg(test)]

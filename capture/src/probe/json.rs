@@ -1,11 +1,11 @@
-//! The formats that are JSON: neuron-profile's tables, and Trace Event.
+//! Probes of the JSON formats: neuron-profile's tables, and Trace Event.
 
 use nprof_engine::vendor::neuron::schema::TELLING;
 
 use super::Confidence;
 use crate::json::tokens::{Tail, Tokens};
 
-/// Whether this is what `neuron-profile view --output-format json` writes.
+/// Whether this is output of `neuron-profile view --output-format json`.
 #[must_use]
 pub fn probe_neuron(head: &[u8]) -> Option<Confidence> {
     let keys = Outline::of(head)?;
@@ -33,16 +33,16 @@ struct Key<'h> {
     first: u8,
 }
 
-/// What a document is at its top.
+/// Kind of a document, at its top.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Object,
     Array,
-    /// An array that is empty as far as the head goes.
+    /// An array that is empty in the head.
     NoRows,
 }
 
-/// The keys of a document's object as far as the head goes, or those of an array's first object.
+/// Keys of a document's object within the head, or those of an array's first object.
 struct Outline<'h> {
     kind: Kind,
     keys: Vec<Key<'h>>,

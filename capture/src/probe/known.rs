@@ -1,4 +1,4 @@
-//! Formats that nprof knows and does not read, with what to do instead.
+//! Formats that nprof knows and does not read, with advice.
 
 use nprof_engine::segment::MAGIC;
 
@@ -11,22 +11,22 @@ const SYSTEM_TRACE_TAG: u8 = 0x82;
 /// A format that is known and not read.
 pub struct Known {
     mark: Mark,
-    /// What the file is; [`FIRST_BYTE`] stands for the value of its first byte.
+    /// Kind of the file. [`FIRST_BYTE`] stands for the value of its first byte.
     what: &'static str,
     hint: &'static str,
 }
 
-/// What makes a file one of a format.
+/// Mark by which a format is recognised.
 enum Mark {
-    /// It begins with these bytes; letters of either case.
+    /// The file begins with these bytes, in upper or lower case.
     Begins(&'static [u8]),
     Is(fn(&[u8]) -> bool),
 }
 
-/// Stands in [`Known::what`] for the value of the file's first byte.
+/// Placeholder in [`Known::what`] for the value of the file's first byte.
 const FIRST_BYTE: &str = "{first byte}";
 
-/// The first row that fits counts.
+/// All known formats. The first row that fits counts.
 static KNOWN: [Known; 20] = [
     known(b"\xfd7zXZ\0", "this is packed with xz", "unpack it first (`xz -d`)"),
     known(b"BZh", "this is packed with bzip2", "unpack it first (`bzip2 -d`)"),
@@ -80,7 +80,7 @@ const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> K
     Known { mark: Mark::Begins(mark), what, hint }
 }
 
-/// Why a file that begins so is not read. Nobody has claimed it.
+/// Refusal of a file with these first bytes, which no format has claimed.
 #[must_use]
 pub fn refuse(head: &[u8]) -> Refusal {
     let Some(&first) = head.first() else {

@@ -1,7 +1,8 @@
-//! What the first bytes of a file tell. One probe a format, and the formats that are known and not read.
+//! Recognition of files by their first bytes. There is one probe per format, and a list of formats
+//! that are known and not read.
 //!
-//! A probe looks at unpacked bytes, and at nothing else: names only hint. It costs a few
-//! microseconds. The head may end anywhere.
+//! A probe sees unpacked bytes only, and no names. A probe costs a few microseconds. The head may
+//! end anywhere.
 
 pub mod json;
 pub mod known;
@@ -9,13 +10,13 @@ pub mod neff;
 pub mod ntff;
 mod protobuf;
 
-/// How many of the first (unpacked) bytes a probe wants. Fewer do if the file has no more.
+/// Number of first (unpacked) bytes that a probe wants. Fewer are enough if the file has no more.
 pub const HEAD_LEN: usize = 64 << 10;
 
-/// How sure a probe is. Of two formats that claim a file the surer one gets it.
+/// Confidence of a probe. If two formats claim a file, the surer one gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// The bytes do not contradict the format, and many other files would pass as well.
+    /// The bytes do not contradict the format, but many other files would pass as well.
     Possible,
     /// The bytes look like the format.
     Likely,

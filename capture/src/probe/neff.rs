@@ -1,20 +1,21 @@
-//! NEFF: a header of 1024 bytes that states its length, or a tar whose members are those of a program.
+//! NEFF: a header of 1024 bytes that states its length, or a tar whose members are those of a
+//! program.
 
 use super::Confidence;
 
-/// Place of the length of the header.
+/// Range of the header's length in the file.
 const HEADER_LEN_AT: std::ops::Range<usize> = 8..16;
-/// Bytes of the header.
+/// Length of the header in bytes.
 const HEADER_LEN: u64 = 1024;
-/// Place of the mark of a tar's block.
+/// Range of the mark in a tar's block.
 pub(crate) const TAR_MAGIC_AT: std::ops::Range<usize> = 257..262;
-/// The mark.
+/// Mark of a tar's block.
 pub(crate) const TAR_MAGIC: &[u8] = b"ustar";
-/// Members of a tar begin at multiples of this, with their names.
+/// Length of a tar's block. Members begin at multiples of this, with their names.
 const TAR_BLOCK_LEN: usize = 512;
 const TAR_NAME_LEN: usize = 100;
 
-/// Names of a program's members begin like one of these.
+/// Beginnings of the names of a program's members.
 const MEMBERS: [&str; 8] =
     ["neff", "info.json", "kelf", "sg0", "hlo_", "metrics.json", "tensor_map", "debug_info"];
 

@@ -4,9 +4,9 @@ use super::Confidence;
 
 /// The version that is read.
 pub const VERSION: u8 = 5;
-/// Place of the length of the protobuf part, a little-endian `u64`.
+/// Offset of the length of the protobuf part, a little-endian `u64`.
 pub const PROTOBUF_LEN_AT: usize = 1;
-/// A larger protobuf part would not leave memory for the records.
+/// Most bytes of the protobuf part. A larger one would not leave memory for the records.
 pub const PROTOBUF_MAX_LEN: u64 = 1 << 30;
 
 /// Whether this is an NTFF of the version that is read.

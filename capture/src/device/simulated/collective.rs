@@ -11,13 +11,13 @@ use super::tile::bytes_per_second;
 use nprof_engine::vendor::neuron::schema::{CcInstruction, CcOps};
 use nprof_engine::vendor::neuron::{Engine, Tracks};
 
-/// The cores for collective communication.
+/// Numbers of the cores for collective communication.
 pub(super) const CORES: [u32; 4] = [8, 9, 10, 11];
 
-/// Steps in which a core moves its part of the data.
+/// Number of steps in which a core moves its part of the data.
 const ADVANCES: i64 = 3;
 
-/// How long the GpSimd engine needs to set an operation off.
+/// Time that the GpSimd engine needs to start an operation.
 const TRIGGER_PS: i64 = 50_000;
 
 /// Bytes of an element, of type bf16.
@@ -36,7 +36,8 @@ pub(super) struct CollectiveTracks {
 }
 
 impl CollectiveTracks {
-    /// The instruction that sets the operation off, the operation, and each core's wait and advances.
+    /// Events of one operation: the instruction that starts it, the operation, and each core's wait
+    /// and advances.
     pub(super) const EVENTS: u64 = 2 + CORES.len() as u64 * (1 + ADVANCES.unsigned_abs());
 
     pub(super) fn new(ranks: u32, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
@@ -85,7 +86,8 @@ impl CollectiveTracks {
 
     fn fields(&self, phase: &Phase, trigger_start: i64) -> [(FieldId, Value<'_>); 17] {
         let output = phase.part.collective_bytes();
-        // Data crosses the links once to gather, and twice to reduce and to spread the result.
+        // Data crosses the links once for a gather. A reduce crosses twice, to reduce and to spread
+        // the result.
         let (input, crossings, algorithm) = match phase.part {
             Part::Attention => (output / self.ranks, 1, "Ring"),
             Part::Mlp => (output, 2, "Mesh"),

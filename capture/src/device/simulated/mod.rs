@@ -1,13 +1,16 @@
-//! A simulated accelerator: what a capture of a transformer's training on several ranks would bring, without hardware.
+//! A simulated accelerator, for captures without hardware. It imitates the training of a
+//! transformer on several ranks.
 //!
-//! Each rank works through the same layers. A tile of a layer is loaded by DMA, multiplied by the Tensor engine and
-//! finished by the Scalar, Vector and GpSimd engines; each part of a layer ends with a collective operation in which
-//! all ranks wait for the slowest. These laws hold in every capture:
-//! - an engine runs one instruction at a time, but the Tensor engine loads weights while it multiplies;
-//! - a DMA queue moves one packet at a time on each engine, a transfer spans its packets and has their bytes, and bytes
-//!   are rate times duration;
-//! - a collective operation ends at the same moment on all ranks, after the last one has arrived;
-//! - an arrow leads from what ended to what started later.
+//! Each rank works through the same layers. A tile of a layer is loaded by DMA, multiplied by the
+//! Tensor engine and finished by the Scalar, Vector and GpSimd engines. Each part of a layer ends
+//! with a collective operation in which all ranks wait for the slowest. These laws hold in every
+//! capture:
+//! - An engine runs one instruction at a time. Only the Tensor engine loads weights while it
+//!   multiplies.
+//! - A DMA queue moves one packet at a time on each engine. A transfer spans its packets and has
+//!   their bytes. Bytes are rate times duration.
+//! - A collective operation ends at the same time on all ranks, after the last one has arrived.
+//! - An arrow leads from a slice that ended to one that started later.
 //!
 //! Memory does not grow with the number of events, and equal settings give equal captures.
 
@@ -29,25 +32,26 @@ use self::program::Texts;
 use self::rig::Rig;
 use self::schedule::{Part, Schedule};
 
-/// What is simulated.
+/// Size and seed of a simulated job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Ranks of the job, at most [`Settings::MAX_RANKS`].
+    /// Number of ranks of the job, at most [`Settings::MAX_RANKS`].
     pub ranks: u32,
-    /// Slices and samples of each rank.
+    /// Number of slices and samples of each rank.
     pub events_per_rank: u64,
-    /// Different seeds give different jobs.
+    /// Seed of the random numbers. Different seeds give different jobs.
     pub seed: u64,
-    /// Layers of the model, at most [`Settings::MAX_LAYERS`].
+    /// Number of layers of the model, at most [`Settings::MAX_LAYERS`].
     pub layers: u32,
 }
 
 impl Settings {
-    /// The largest job. Each rank follows all others, so that time grows with the square of this number.
+    /// Most ranks of a job. Each rank simulates the arrivals of all others, so time grows with the
+    /// square of this number.
     pub const MAX_RANKS: u32 = 4096;
-    /// The largest model. Its program stays in memory, some 60 KiB for each layer.
+    /// Most layers of a model. Its program stays in memory, some 60 KiB for each layer.
     pub const MAX_LAYERS: u32 = 512;
-    /// The longest capture: links between slices need their numbers to fit 32 bits.
+    /// Most events of a capture. Row numbers must fit 32 bits for links between slices.
     pub const MAX_EVENTS: u64 = 4_000_000_000;
 
     fn check(&self, rank: u32) -> Result<()> {
@@ -68,10 +72,10 @@ impl Default for Settings {
     }
 }
 
-/// Captures one rank of the job. `progress` is told how many events there are so far.
+/// Captures one rank of the job. `progress` receives the number of events so far.
 ///
 /// # Errors
-/// Where the settings are out of range, and the sink's own.
+/// If the settings are out of range, or the sink fails.
 pub fn capture(
     settings: &Settings,
     rank: u32,

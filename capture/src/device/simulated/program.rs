@@ -1,5 +1,5 @@
-//! The program that the simulated engines run: for each layer and part a loop body of instructions with fixed opcodes,
-//! operands and names.
+//! The program of the simulated engines. Each layer and part has a loop body of instructions with
+//! fixed opcodes, operands and names.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
@@ -13,7 +13,7 @@ pub(super) const MATMULS: usize = 8;
 pub(super) const ACTIVATIONS: usize = 4;
 pub(super) const VECTORS: usize = 6;
 
-/// Where the instructions stand in [`Body::ops`].
+/// Index of the first instruction of each kind in [`Body::ops`].
 pub(super) const FIRST_ACTIVATION: usize = 2 * MATMULS;
 pub(super) const FIRST_VECTOR: usize = FIRST_ACTIVATION + ACTIVATIONS;
 pub(super) const GPSIMD: usize = FIRST_VECTOR + VECTORS;
@@ -22,7 +22,8 @@ pub(super) const WAIT: usize = FIRST_TRIGGER + QUEUES.len();
 pub(super) const COLLECTIVE: usize = WAIT + 1;
 const OPS: usize = COLLECTIVE + 1;
 
-/// Instructions of a tile: of the triggers only that of its queue, and no collective operation.
+/// Number of instructions of a tile. Of the triggers only that of its queue counts, and no
+/// collective operation.
 pub(super) const OPS_PER_TILE: u64 = (FIRST_TRIGGER + 2) as u64;
 
 /// A DMA queue of the program.
@@ -37,7 +38,7 @@ pub(super) struct QueuePlan {
     pub(super) bytes: i64,
 }
 
-/// The queues; the tiles use them in turn.
+/// The queues. Tiles use them in turn.
 pub(super) static QUEUES: [QueuePlan; 4] = [
     queue("qSyncIO0", 1, "1", "data", r#"["WEIGHT"]"#, r#"["SB"]"#, 256 << 10),
     queue("qSyncIn0", 2, "2", "input", r#"["INPUT"]"#, r#"["SB"]"#, 64 << 10),
@@ -57,7 +58,7 @@ const fn queue(
     QueuePlan { name, number, number_text, queue_type, source, dest, bytes }
 }
 
-/// What rows call the queues, by queue and engine.
+/// Names of the queues in rows, by queue and engine.
 pub(super) fn subgroups(engines: u32) -> Vec<Vec<String>> {
     let of = |queue: &QueuePlan, engine| {
         Queue { name: queue.name, number: Some(queue.number) }.subgroup(Some(engine))
@@ -65,7 +66,7 @@ pub(super) fn subgroups(engines: u32) -> Vec<Vec<String>> {
     QUEUES.iter().map(|queue| (0..engines).map(|engine| of(queue, engine)).collect()).collect()
 }
 
-/// The texts of a body; instructions borrow them.
+/// Texts of a body. Instructions borrow them.
 #[derive(Debug)]
 pub(super) struct Texts {
     part: Part,
@@ -83,18 +84,18 @@ pub(super) struct Texts {
 pub(super) struct Op<'t> {
     pub(super) track: TrackId,
     pub(super) name: NameId,
-    /// The first two differ from run to run: id and waiting time.
+    /// The fields. The first two, id and waiting time, differ from run to run.
     pub(super) fields: Vec<(FieldId, Value<'t>)>,
 }
 
-/// What the engines run for each tile of a part of a layer.
+/// Instructions that the engines run for each tile of a part of a layer.
 #[derive(Debug)]
 pub(super) struct Body<'t> {
     pub(super) ops: Vec<Op<'t>>,
     pub(super) tensors: &'t [String],
 }
 
-/// What an instruction is, apart from where it works.
+/// Engine and opcode of an instruction.
 struct Kind {
     engine: Engine,
     label: &'static str,
@@ -123,7 +124,7 @@ fn kind(at: usize, part: Part) -> Kind {
         COLLECTIVE => (Engine::GpSimd, "TRIGGER_COLLECTIVE"),
         _ => (Engine::Sync, "WRITE"),
     };
-    // The last pair of the attention turns its tile around for the next multiplication.
+    // The last pair of the attention transposes its tile for the next multiplication.
     let transposes = part == Part::Attention && (FIRST_ACTIVATION - 2..FIRST_ACTIVATION).contains(&at);
     Kind {
         engine,
@@ -155,7 +156,7 @@ impl Texts {
         }
     }
 
-    /// The instructions with these texts.
+    /// Builds the instructions, which borrow these texts.
     pub(super) fn body<'t>(
         &'t self,
         number: usize,
@@ -239,7 +240,7 @@ impl Texts {
 
 fn operands(at: usize, layer: u32, part: Part) -> String {
     let column = u32::try_from(at).unwrap_or(0) * 0x400;
-    // Weights of each layer lie elsewhere; what is computed goes to the same place in every layer.
+    // Each layer has its own place for weights. Results go to the same place in every layer.
     let weights = 0x4000 + layer * 0x100 + column;
     let sums = 0x200_0000 + column;
     let tile = 0x2_f000 + column;

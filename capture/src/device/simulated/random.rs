@@ -1,5 +1,6 @@
-//! Numbers that look random and follow from a seed: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
-//! number generators", 2014). Written out here so that a seed gives the same profile in every version of nprof.
+//! Pseudorandom numbers from a seed, by SplitMix64 (Steele, Lea, Flood: "Fast splittable
+//! pseudorandom number generators", 2014). The algorithm is written here so that a seed gives the
+//! same profile in every version of nprof.
 
 /// The golden ratio as a fraction of 2^64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -18,7 +19,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// A part of a length: at least `low` thousandths of it, less than `high`.
+    /// A random part of a length: at least `low` thousandths, less than `high`.
     pub(super) fn part(&mut self, length: i64, low: i64, high: i64) -> i64 {
         // Ten bits of fraction below a thousandth keep neighbouring picoseconds apart.
         let span = ((high - low) << 10).max(1);

@@ -1,4 +1,4 @@
-//! The rank that is being captured: its tables and tracks, its clock, and what it has emitted.
+//! The rank that is being captured: tables, tracks, clock, and counts of emitted events.
 
 use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
@@ -16,17 +16,17 @@ use nprof_engine::vendor::neuron::schema::{
 };
 use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks};
 
-/// DMA engines of a core; each transfer is spread over all of them.
+/// Number of DMA engines of a core. Each transfer is spread over all of them.
 pub(super) const DMA_ENGINES: u32 = 16;
 
-/// Events of a tile: instructions, a transfer and its packets, two semaphore changes, two samples each of pending
-/// DMAs, throughput and on-chip memory.
+/// Events of a tile: instructions, a transfer and its packets, two semaphore changes, two samples
+/// each of pending DMAs, throughput and on-chip memory.
 const TILE_EVENTS: u64 = OPS_PER_TILE + 1 + DMA_ENGINES as u64 + 2 + 6;
 
 /// Events at the start of a phase: the throttle period and device memory in use.
 const PHASE_EVENTS: u64 = 2;
 
-/// Device memory that a core may use.
+/// Device memory that a core can use.
 const HBM_GIB: i32 = 16;
 const GIB: f64 = (1 << 30) as f64;
 
@@ -56,7 +56,7 @@ pub(super) struct FixedTracks {
     pub(super) sbuf: TrackId,
     pub(super) psum: TrackId,
     hbm: TrackId,
-    /// Raised by the first queue, waited for by the Sync engine.
+    /// The semaphore that the first queue raises and the Sync engine waits for.
     pub(super) semaphore: (TrackId, NameId),
 }
 
@@ -100,30 +100,30 @@ impl FixedTracks {
     }
 }
 
-/// One rank at work.
+/// State of one rank.
 pub(super) struct Rig<'t> {
     pub(super) random: Random,
     pub(super) tables: Tables,
     pub(super) tracks: FixedTracks,
     pub(super) queues: Vec<QueueTracks>,
-    /// What rows call the queues, by queue and engine.
+    /// Names of the queues in rows, by queue and engine.
     pub(super) subgroups: &'t [Vec<String>],
     pub(super) collectives: Option<CollectiveTracks>,
     pub(super) links: LinkNames,
     pub(super) bodies: Vec<Body<'t>>,
     reasons: [NameId; 2],
-    /// Fields of the slice that is being made, kept for its memory.
+    /// Fields of the slice that is being made. The buffer is reused.
     pub(super) scratch: Vec<(FieldId, Value<'t>)>,
     /// The transfer that the next tile waits for.
     pub(super) loaded: Option<SliceKey>,
     pub(super) total_bytes: i64,
-    /// The last moment so far.
+    /// The latest time so far.
     pub(super) end: i64,
     events: u64,
     limit: u64,
-    /// Instructions so far: each is called by its number, as records of a device are.
+    /// Number of instructions so far. The count is also the last instruction's id.
     instruction_ids: i64,
-    /// Transfers and packets so far.
+    /// Number of transfers and packets so far.
     dma_ids: i64,
 }
 
@@ -171,7 +171,7 @@ impl<'t> Rig<'t> {
         })
     }
 
-    /// Slices and samples so far.
+    /// Number of slices and samples so far.
     pub(super) fn events(&self) -> u64 {
         self.events
     }
@@ -180,14 +180,15 @@ impl<'t> Rig<'t> {
         self.limit - self.events >= events
     }
 
-    /// Works on a phase; false where the capture is full.
+    /// Emits a phase. Returns false if the capture is full.
     pub(super) fn phase(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<bool> {
         if !self.room_for(PHASE_EVENTS) {
             return Ok(false);
         }
         self.throttle(phase, sink)?;
         let steps = phase.part.steps();
-        // The last step of the phase has no tile: the engines behind the Tensor engine finish in it.
+        // The last step of the phase has no tile. The engines behind the Tensor engine finish in
+        // that step.
         let step_ps = (phase.arrival - phase.start) / (steps + 1);
         for step in 0..steps {
             if !self.room_for(TILE_EVENTS) {
@@ -220,13 +221,13 @@ impl<'t> Rig<'t> {
             &fields,
             sink,
         )?;
-        // Activations are kept for the way back: memory fills up layer by layer.
+        // Activations are kept for the backward pass, so memory fills up layer by layer.
         let used = 0.5 + f64::from(phase.layer) / f64::from(4 * Settings::MAX_LAYERS);
         let fields = [(self.tables.hbm.capacity_bytes, Value::Int(i64::from(HBM_GIB) << 30))];
         self.sample(self.tracks.hbm, phase.start, used * f64::from(HBM_GIB) * GIB, &fields, sink)
     }
 
-    /// Fills the rest of the capture: the Sync engine looks at an empty queue.
+    /// Fills the rest of the capture. The Sync engine polls an empty queue.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         const POLL_PS: i64 = 24_000;
         let poll = super::program::WAIT;
@@ -237,7 +238,7 @@ impl<'t> Rig<'t> {
         Ok(())
     }
 
-    /// Runs an instruction of a body for `(start, duration)` after it has waited for `wait_ps`.
+    /// Runs an instruction of a body for `(start, duration)` after a wait of `wait_ps`.
     pub(super) fn op(
         &mut self,
         body: usize,
@@ -293,7 +294,8 @@ impl<'t> Rig<'t> {
         sink.sample(track, time, value, fields)
     }
 
-    /// A new id of a transfer or a packet: a device counts them as it sets them off.
+    /// A new id of a transfer or a packet. A device counts them in the order in which it starts
+    /// them.
     pub(super) fn id(&mut self) -> Value<'static> {
         self.dma_ids += 1;
         Value::Int(self.dma_ids)

@@ -1,8 +1,9 @@
-//! When the ranks meet: the phases of the program and how long each rank works on them.
+//! The phases of the program, their times on each rank, and the times at which ranks meet.
 //!
-//! A phase ends with a collective operation that no rank leaves before the last one has arrived. How long a rank works
-//! on a phase follows from the seed, the rank and the phase alone, so that each rank can be captured by itself and
-//! still agrees with the others on every moment at which they meet. Costs a few operations per rank and phase.
+//! A phase ends with a collective operation that no rank leaves before the last one has arrived.
+//! The working time of a rank in a phase follows from the seed, the rank and the phase alone. Each
+//! rank can therefore be captured by itself and still agrees with the others on every meeting. The
+//! cost is a few operations per rank and phase.
 
 use super::Settings;
 use super::random::{Random, mix};
@@ -17,7 +18,7 @@ pub(super) enum Part {
 impl Part {
     pub(super) const ALL: [Self; 2] = [Self::Attention, Self::Mlp];
 
-    /// Tiles that are worked off one after another.
+    /// Number of tiles that are worked off one after another.
     pub(super) fn steps(self) -> i64 {
         match self {
             Self::Attention => 16,
@@ -41,15 +42,15 @@ impl Part {
     }
 }
 
-/// How far the device limits itself.
+/// Throttling of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Throttle {
     Free,
-    /// To seven eighths of its speed.
+    /// Throttled to seven eighths of its speed.
     Limited,
 }
 
-/// One phase on one rank, in picoseconds.
+/// One phase on one rank. Times in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Phase {
     pub(super) number: u64,
@@ -57,24 +58,24 @@ pub(super) struct Phase {
     pub(super) part: Part,
     pub(super) throttle: Throttle,
     pub(super) start: i64,
-    /// When this rank has done its work and enters the collective operation.
+    /// Time at which this rank has done its work and enters the collective operation.
     pub(super) arrival: i64,
-    /// When the last rank has.
+    /// Time at which the last rank arrives.
     pub(super) last_arrival: i64,
-    /// When the operation ends, on all ranks.
+    /// Time at which the operation ends, on all ranks.
     pub(super) end: i64,
 }
 
-/// Time for a tile where nothing slows the device down.
+/// Time for a tile if nothing slows the device down.
 const STEP_PS: i64 = 3_600_000;
-/// Between two iterations the host prepares the next batch.
+/// Time between two iterations, in which the host prepares the next batch.
 const HOST_PS: i64 = 20_000_000;
-/// Before the first phase the engines set themselves up.
+/// Time before the first phase, in which the engines set themselves up.
 pub(super) const SETUP_PS: i64 = 10_000_000;
-/// A rank's links to the others carry 64 GB/s: picoseconds for 1024 bytes.
+/// Picoseconds for 1024 bytes. A rank's links to the others carry 64 GB/s.
 const LINK_PS_PER_KIB: i64 = 16_000;
 
-/// All phases as one rank sees them.
+/// All phases, seen from one rank.
 #[derive(Debug)]
 pub(super) struct Schedule<'s> {
     settings: &'s Settings,
@@ -108,10 +109,11 @@ impl<'s> Schedule<'s> {
     }
 }
 
-/// How long a rank works on a phase.
+/// Working time and throttling of a rank in a phase.
 fn work(settings: &Settings, rank: u32, phase: u64, part: Part) -> (i64, Throttle) {
     let mut random = Random::new(settings.seed ^ mix((u64::from(rank) << 40) ^ phase));
-    // One step more than there are tiles: the engines behind the Tensor engine finish the last tile in it.
+    // One step more than there are tiles: in it the engines behind the Tensor engine finish the
+    // last tile.
     let free = STEP_PS * (part.steps() + 1);
     let mut work = free + random.part(free, 0, 20);
     if Some(rank) == straggler(settings) {
@@ -124,13 +126,13 @@ fn work(settings: &Settings, rank: u32, phase: u64, part: Part) -> (i64, Throttl
     }
 }
 
-/// The rank that is slower than the others, where there are others.
+/// The slowest rank, if there are several.
 pub(super) fn straggler(settings: &Settings) -> Option<u32> {
     let rank = mix(settings.seed) % u64::from(settings.ranks.max(1));
     u32::try_from(rank).ok().filter(|_| settings.ranks > 1)
 }
 
-/// How long the links need: each rank sends its share to the others, in an all-reduce there and back.
+/// Time on the links. Each rank sends its share to the others, in an all-reduce there and back.
 fn exchange_ps(ranks: u32, part: Part) -> i64 {
     let ranks = i64::from(ranks);
     let rounds = match part {

@@ -1,4 +1,4 @@
-//! What a capture says of the device, the program and itself.
+//! Side tables of a capture: the device, the program and the capture itself.
 
 use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
@@ -13,9 +13,9 @@ use nprof_engine::vendor::neuron::schema::{
     CcStream, DmaQueuesInfo, Metadata, ModelInfo, NeffHeader, NeffNode, ProfileInfo,
 };
 
-/// The program's name.
+/// Name of the program.
 const PROGRAM: &str = "simulated-transformer";
-/// Cores of a device.
+/// Number of cores of a device.
 const CORES_PER_DEVICE: u32 = 2;
 
 pub(super) fn describe(settings: &Settings, rank: u32, rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
@@ -51,7 +51,7 @@ pub(super) fn describe(settings: &Settings, rank: u32, rig: &Rig<'_>, sink: &mut
     sink.row(table.table, &fields)
 }
 
-/// The figures of a core of the second generation, as its own captures state them.
+/// Data of a core of the second generation, as in captures of real ones.
 fn device(rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
     let table = Metadata::define(sink)?;
     let fields = [

@@ -1,4 +1,4 @@
-//! Laws of every simulated capture, and what the captures hold.
+//! Laws of every simulated capture, and the contents of captures.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ fn end(slice: &RecordedSlice) -> i64 {
     slice.start_ps + slice.duration_ps
 }
 
-/// Slices by the path of their track, in the order of their start.
+/// Slices by the path of their track, ordered by start.
 fn by_track(sink: &Recorder) -> HashMap<String, Vec<&RecordedSlice>> {
     let mut tracks: HashMap<String, Vec<&RecordedSlice>> = HashMap::new();
     for slice in &sink.slices {
@@ -125,7 +125,7 @@ fn bytes_are_rate_times_duration_and_packets_make_up_their_transfer() {
         let sum = packets[&number(transfer, "id")];
         assert_eq!(sum, (number(transfer, "transfer_size"), transfer.start_ps, end(transfer)));
     }
-    // The area under the throughput counter is what has been moved.
+    // The area under the throughput counter equals the bytes moved.
     let throughput: Vec<_> =
         sink.samples.iter().filter(|sample| sink.path(sample.track) == "Counters/DMA throughput").collect();
     let area: f64 = throughput

@@ -1,7 +1,8 @@
-//! One tile: its transfer, its multiplications and what the other engines do with the result.
+//! One tile: its transfer, its multiplications and the work of the other engines on the result.
 //!
-//! Times are in ninths of the tile's time. The Tensor engine multiplies in eight of them, one after another; the
-//! engines behind it lag by up to three ninths, into the next tile, where they meet only their own later work.
+//! Times are in ninths of the tile's time. The Tensor engine multiplies in eight ninths, one after
+//! another. The engines behind it lag by up to three ninths, into the next tile. There they meet
+//! only their own later work.
 
 use nprof_engine::base::Result;
 use nprof_engine::base::time::{PS_PER_NS, PS_PER_S};
@@ -16,7 +17,7 @@ use super::schedule::{Part, Phase};
 use nprof_engine::vendor::neuron::Tracks;
 use nprof_engine::vendor::neuron::schema::{Dma, Queue, dma_name};
 
-/// Bytes a second that a DMA engine moves at most and at least.
+/// Highest and lowest rate of a DMA engine, in bytes a second.
 const FASTEST: i64 = 27_000_000_000;
 const SLOWEST: i64 = 18_000_000_000;
 
@@ -36,7 +37,7 @@ impl QueueTracks {
     }
 }
 
-/// When and where a tile is worked on.
+/// Time and place of the work on a tile.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile {
     body: usize,
@@ -46,7 +47,7 @@ pub(super) struct Tile {
     step: i64,
 }
 
-/// A transfer's packets as they will be.
+/// A transfer with the planned times of its packets.
 struct Transfer {
     start: i64,
     end: i64,
@@ -54,7 +55,7 @@ struct Transfer {
 }
 
 impl Tile {
-    /// The tile of a phase that is worked on from `start` for `duration`.
+    /// The tile of a phase, worked on from `start` for `duration`.
     pub(super) fn new(phase: &Phase, start: i64, duration: i64, step: i64) -> Self {
         Self { body: body_of(phase), start, ninth: duration / 9, step }
     }
@@ -68,12 +69,12 @@ impl Tile {
         Ok(())
     }
 
-    /// The moment this many hundredths of a ninth after the tile's start.
+    /// Time this many hundredths of a ninth after the tile's start.
     fn at(&self, hundredths: i64) -> i64 {
         self.start + self.ninth * hundredths / 100
     }
 
-    /// The Sync engine sets off the transfer for the next tile and waits for its end.
+    /// Loads the next tile: the Sync engine triggers the transfer and waits for its end.
     fn load(&self, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<SliceKey> {
         let queue = usize::try_from(self.step).unwrap_or(0) % QUEUES.len();
         let trigger_ps = rig.random.part(self.ninth, 60, 100);
@@ -94,7 +95,7 @@ impl Tile {
         Ok(key)
     }
 
-    /// When each packet starts and how long it takes.
+    /// Plans the start and the duration of each packet.
     fn plan(&self, rig: &mut Rig<'_>, queue: usize, from: i64) -> Transfer {
         let bytes = QUEUES[queue].bytes / i64::from(DMA_ENGINES);
         let latency = rig.random.part(self.ninth, 150, 250);
@@ -164,7 +165,8 @@ impl Tile {
         Ok(key)
     }
 
-    /// The Tensor engine: each multiplication after its weights, which are loaded while the one before still runs.
+    /// The Tensor engine's work. Each multiplication follows its weights, which are loaded while
+    /// the one before still runs.
     fn multiply(
         &self,
         waited_for: Option<SliceKey>,
@@ -189,7 +191,7 @@ impl Tile {
         Ok(sums)
     }
 
-    /// The other engines, and how full the memories are.
+    /// The work of the other engines, and samples of memory use.
     fn finish(&self, sums: [SliceKey; MATMULS], rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
         for index in 0..ACTIVATIONS {
             let start = self.at(230 + 200 * i64::try_from(index).unwrap_or(0));
@@ -208,9 +210,10 @@ impl Tile {
         self.memories(rig, sink)
     }
 
-    /// The state buffer fills while a phase goes on; the partial sums use their banks in turn.
+    /// Samples of memory use. The state buffer fills during a phase; the partial-sum buffer's banks
+    /// are used in turn.
     fn memories(&self, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
-        /// Steps of the longest phase; more never meet in the state buffer.
+        /// Steps of the longest phase. No more tiles are ever in the state buffer together.
         const FULL: i64 = 32;
         let (usage, tracks) = (rig.tables.usage, (rig.tracks.sbuf, rig.tracks.psum));
         let share = ratio(self.step + 4, FULL);
@@ -233,13 +236,13 @@ impl Tile {
     }
 }
 
-/// The body that a phase runs.
+/// Index of the body that a phase runs.
 pub(super) fn body_of(phase: &Phase) -> usize {
     let layer = usize::try_from(phase.layer).unwrap_or(0);
     layer * Part::ALL.len() + usize::from(phase.part == Part::Mlp)
 }
 
-/// What a transfer's row and those of its packets have in common.
+/// Fields that a transfer's row and the rows of its packets share.
 fn of_both<'a>(
     dma: &Dma,
     queue: &QueuePlan,
@@ -260,13 +263,13 @@ fn of_both<'a>(
     ]
 }
 
-/// Picoseconds for these bytes at this rate.
+/// Picoseconds for these bytes at this rate in bytes a second.
 fn duration_ps(bytes: i64, rate: i64) -> i64 {
-    // Kilobytes a second keep the product within 64 bits for transfers up to 9 GB.
+    // Rates in kilobytes a second keep the product within 64 bits for transfers up to 9 GB.
     bytes * (PS_PER_S / 1000) / (rate / 1000).max(1)
 }
 
-/// The rate that moves these bytes in this time.
+/// Rate in bytes a second that moves these bytes in this time.
 pub(super) fn bytes_per_second(bytes: i64, duration_ps: i64) -> i64 {
     let rate = i128::from(bytes) * i128::from(PS_PER_S) / i128::from(duration_ps.max(1));
     i64::try_from(rate).unwrap_or(i64::MAX)
@@ -277,6 +280,6 @@ fn ratio(part: i64, whole: i64) -> f64 {
     part as f64 / whole as f64
 }
 
-/// The numbers of the DMA engines as rows write them.
+/// Numbers of the DMA engines as text.
 static ENGINES: [&str; DMA_ENGINES as usize] =
     ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];

@@ -1,6 +1,6 @@
-//! Debug names: what the instructions came from, layer by layer of the compiler.
+//! Debug names: the origin of the instructions, layer by layer of the compiler.
 //!
-//! Field numbers were learned from files; the messages' names are ours.
+//! Field numbers were learned from files. The messages' names are ours.
 
 use prost::Message;
 
@@ -9,13 +9,13 @@ use crate::formats::Error;
 /// One layer, e.g. `debug_info/hlo.dbg`.
 #[derive(Clone, PartialEq, Message)]
 pub struct Layer {
-    /// What the layer is, for people.
+    /// Description of the layer, for display.
     #[prost(string, tag = "1")]
     pub description: String,
-    /// File name of the layer that this one came from.
+    /// File name of the parent layer, which this one was made from.
     #[prost(string, tag = "2")]
     pub parent_layer: String,
-    /// Its operations.
+    /// Operations of the layer.
     #[prost(message, repeated, tag = "3")]
     pub entries: Vec<Entry>,
 }
@@ -23,19 +23,19 @@ pub struct Layer {
 /// One operation of a layer.
 #[derive(Clone, PartialEq, Message)]
 pub struct Entry {
-    /// Its number; instructions refer to it.
+    /// The operation's number. Instructions refer to it.
     #[prost(uint64, tag = "1")]
     pub id: u64,
-    /// Its name.
+    /// The operation's name.
     #[prost(string, tag = "2")]
     pub name: String,
-    /// The operations of the parent layer that it came from.
+    /// Numbers of the operations of the parent layer that this one was made from.
     #[prost(uint64, repeated, tag = "3")]
     pub parents: Vec<u64>,
-    /// The operations of this layer that it reads.
+    /// Numbers of the operations of this layer that this one reads.
     #[prost(uint64, repeated, tag = "4")]
     pub inputs: Vec<u64>,
-    /// What else is said of it, such as `op_type` or `source_file`.
+    /// Other attributes, such as `op_type` or `source_file`.
     #[prost(message, repeated, tag = "7")]
     pub attributes: Vec<Attribute>,
 }
@@ -43,15 +43,15 @@ pub struct Entry {
 /// A key and its value.
 #[derive(Clone, PartialEq, Message)]
 pub struct Attribute {
-    /// The key.
+    /// Key of the attribute.
     #[prost(string, tag = "1")]
     pub key: String,
-    /// The value.
+    /// Value of the attribute.
     #[prost(string, tag = "2")]
     pub value: String,
 }
 
-/// Whether a member of the package holds debug names.
+/// Whether a member of the package holds debug names, by its path.
 #[must_use]
 pub fn is_layer(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -61,7 +61,7 @@ pub fn is_layer(path: &str) -> bool {
 /// Reads a layer.
 ///
 /// # Errors
-/// Where the bytes are no such message.
+/// If the bytes are no such message.
 pub fn read(path: &str, bytes: &[u8]) -> Result<Layer, Error> {
     Layer::decode(bytes).map_err(|error| {
         Error::format(

@@ -27,7 +27,7 @@ pub fn header() -> Vec<u8> {
     bytes
 }
 
-/// An archive of these members.
+/// A tar archive of these members.
 pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (path, bytes) in members {
@@ -38,7 +38,7 @@ pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     builder.into_inner().expect("memory is enough")
 }
 
-/// Packed.
+/// Packs bytes in gzip.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("memory is enough");

@@ -6,23 +6,23 @@ use nprof_engine::base::bytes::Cursor;
 
 use crate::formats::Error;
 
-/// Bytes of the header; also what its second field says.
+/// Length of the header in bytes. The second field of the header states the same number.
 pub const HEADER_LEN: usize = 1024;
 
-/// What the header says.
+/// Contents of the header.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Header {
     /// Version of the file's layout.
     pub package_version: u64,
     /// Bytes of the header.
     pub header_size: u64,
-    /// Bytes of the package after it.
+    /// Bytes of the package after the header.
     pub data_size: u64,
     /// Major version of the program's format.
     pub major_version: u64,
     /// Minor version of the program's format.
     pub minor_version: u64,
-    /// What built it; often empty.
+    /// Version of the tool that built the program; often empty.
     pub build_version: String,
     /// Logical cores that the program needs.
     pub logical_cores: u32,
@@ -38,7 +38,7 @@ pub struct Header {
     pub cores_per_logical: u32,
 }
 
-/// The layout version whose checksum is an MD5.
+/// Layout version with an MD5 checksum.
 const LAYOUT_WITH_MD5: u64 = 2;
 const MD5_LEN: usize = 16;
 
@@ -50,10 +50,10 @@ impl Header {
         size == Some(HEADER_LEN as u64)
     }
 
-    /// From a file's first bytes.
+    /// Reads the header from a file's first bytes.
     ///
     /// # Errors
-    /// Where there are fewer than a header has.
+    /// If there are fewer than [`HEADER_LEN`] bytes.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         let Some(bytes) = bytes.get(..HEADER_LEN) else {
             return Err(Error::format(
@@ -79,7 +79,7 @@ impl Header {
         };
         header.uuid.copy_from_slice(cursor.take(16)?);
         header.name = text(cursor.take(256)?);
-        // Requested cores and cores per node: the counts above say what matters.
+        // Skips requested cores and cores per node: the counts above are the ones that matter.
         cursor.take(4 + 64)?;
         header.feature_bits = cursor.u64()?;
         header.cores_per_logical = cursor.u32()?;
@@ -90,7 +90,7 @@ impl Header {
     }
 }
 
-/// A C string in a field of fixed size.
+/// Decodes a C string in a field of fixed size.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()

@@ -1,7 +1,7 @@
 //! NEFF: the program that ran. A header of 1024 bytes (some files lack it) and a package.
 //!
-//! It names what the trace only numbers: semaphores, tensors, the compiler, the model's arithmetic. A member that is
-//! missing or damaged costs what it would have told, and nothing else.
+//! The NEFF names things that have only numbers in the trace: semaphores, tensors, the compiler,
+//! the model's arithmetic. If a member is missing or damaged, only its own information is lost.
 
 pub mod debug;
 #[cfg(any(test, feature = "fixture"))]
@@ -28,7 +28,7 @@ use self::tensor::Tensor;
 use super::Error;
 use nprof_engine::vendor::neuron::schema::{NeffHeader, NeffNode};
 
-/// What a NEFF says.
+/// Contents of a NEFF.
 #[derive(Debug, Default)]
 pub struct Neff {
     header: Option<Header>,
@@ -36,9 +36,9 @@ pub struct Neff {
     multiply_accumulates: Option<u64>,
     tensors: Vec<Tensor>,
     semaphore_names: BTreeMap<u8, String>,
-    /// By path.
+    /// Layers of debug names, by path.
     layers: Vec<(String, Layer)>,
-    /// What could not be read, and where.
+    /// Members that could not be read: path and reason.
     damaged: Vec<(String, String)>,
 }
 
@@ -46,7 +46,7 @@ impl Neff {
     /// Reads a whole file.
     ///
     /// # Errors
-    /// Where it is no NEFF, or its package cannot be unpacked.
+    /// If the file is no NEFF, or its package cannot be unpacked.
     pub fn read(input: &[u8]) -> Result<Self, Error> {
         if input.is_empty() {
             return Err(Error::format("the NEFF is empty", "byte 0", "compile the model again"));
@@ -88,7 +88,7 @@ impl Neff {
             }
             "hlo_stats.json" | "hlo_metrics.json" => {
                 let count = json.get("HloMacCount");
-                // Counts beyond 2^53 come as floats.
+                // Counts beyond 2^53 are written as floats.
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
@@ -106,25 +106,25 @@ impl Neff {
         Ok(())
     }
 
-    /// The compiler that built the program.
+    /// Version of the compiler that built the program.
     #[must_use]
     pub fn compiler_version(&self) -> Option<&str> {
         self.compiler_version.as_deref()
     }
 
-    /// Floating-point operations of the model: two for each multiply-accumulate.
+    /// Number of floating-point operations of the model. A multiply-accumulate counts as two.
     #[must_use]
     pub fn model_flops(&self) -> Option<u64> {
         self.multiply_accumulates?.checked_mul(2)
     }
 
-    /// Names of semaphores by number: those of the queues that raise them.
+    /// Names of semaphores by number. A semaphore has the name of the queue that raises it.
     #[must_use]
     pub fn semaphore_names(&self) -> BTreeMap<u8, String> {
         self.semaphore_names.clone()
     }
 
-    /// The header, where the file has one.
+    /// The header, if the file has one.
     #[must_use]
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
@@ -136,10 +136,11 @@ impl Neff {
         &self.layers
     }
 
-    /// Writes the side tables `neff_header`, `neff_node` and `debug_name`, and what could not be read as warnings.
+    /// Writes the side tables `neff_header`, `neff_node` and `debug_name`. Members that could not
+    /// be read become warnings.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn write(&self, sink: &mut dyn Sink) -> SinkResult<()> {
         for (path, what) in &self.damaged {
             let what = format!("a part of the NEFF could not be read: {what}");
@@ -226,7 +227,7 @@ fn write_header(header: &Header, sink: &mut dyn Sink) -> SinkResult<()> {
         (handles.number_of_logical_neuroncores, u64::from(header.logical_cores)),
         (handles.number_of_neuroncores_per_lnc, u64::from(header.cores_per_logical)),
     ];
-    // Text, as in neuron-profile's export.
+    // Numbers are text, like in neuron-profile's export.
     let numbers = numbers.map(|(field, number)| (field, number.to_string()));
     let (hash, uuid) = (hex(&header.hash), hex(&header.uuid));
     let features = format!("{:#x}", header.feature_bits);

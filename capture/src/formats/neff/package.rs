@@ -1,6 +1,8 @@
-//! The package in a NEFF: a tar archive, mostly gzip'd. Only the small members that describe the program are kept.
+//! The package in a NEFF: a tar archive, mostly gzip'd. Only the small members that describe the
+//! program are kept.
 //!
-//! Nothing is written anywhere, so paths can do no harm; sizes are capped, so that a small file cannot fill the memory.
+//! Nothing is written to disk, so paths can do no harm. Sizes are capped, so that a small file
+//! cannot fill the memory.
 
 use std::io::Read;
 
@@ -9,33 +11,33 @@ use flate2::read::MultiGzDecoder;
 use crate::formats::Error;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// Where a tar header says what it is.
+/// Offset of the magic bytes in a tar header.
 const TAR_MAGIC_AT: usize = 257;
 const TAR_MAGIC: &[u8] = b"ustar";
-/// Bytes of a tar block; an archive has at least one.
+/// Length of a tar block in bytes. An archive has at least one.
 const TAR_BLOCK_LEN: usize = 512;
-/// A larger member describes no program that a person can look at.
+/// Most bytes of a kept member. A larger one does not describe a program that a person can read.
 const MEMBER_MAX_LEN: u64 = 64 << 20;
-/// All kept members together.
+/// Most bytes of all kept members together.
 const KEPT_MAX_LEN: u64 = 256 << 20;
-/// Weights may make packages large, but no package unpacks to more.
+/// Most unpacked bytes of a package. Weights can make packages large, but not larger than this.
 const UNPACKED_MAX_LEN: u64 = 64 << 30;
 
 /// A member that was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Its path, without `./` before it.
+    /// Path of the member, without `./` before it.
     pub path: String,
-    /// Its bytes.
+    /// Contents of the member.
     pub bytes: Vec<u8>,
 }
 
-/// What came out of a package.
+/// Contents of a package.
 #[derive(Debug, Default)]
 pub struct Package {
-    /// The members that were asked for.
+    /// The wanted members.
     pub members: Vec<Member>,
-    /// Members that were asked for and are too large to keep.
+    /// Paths of wanted members that are too large to keep.
     pub skipped: Vec<String>,
 }
 
@@ -46,10 +48,10 @@ pub fn is_package(bytes: &[u8]) -> bool {
         || bytes.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(TAR_MAGIC))
 }
 
-/// Reads the members that `wanted` accepts by their path.
+/// Reads the members whose path `wanted` accepts.
 ///
 /// # Errors
-/// Where the bytes are no archive, or end in the middle of it.
+/// If the bytes are no archive, or end in the middle of one.
 pub fn read(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Package, Error> {
     if bytes.starts_with(&GZIP_MAGIC) {
         unpack(MultiGzDecoder::new(bytes).take(UNPACKED_MAX_LEN), wanted)
@@ -75,7 +77,8 @@ fn unpack(reader: impl Read, wanted: impl Fn(&str) -> bool) -> Result<Package, E
     let mut package = Package::default();
     let mut kept = 0;
     let mut archive = tar::Archive::new(reader);
-    // Raw: extensions for long names and large sizes are handed out as members, and none of them is wanted here.
+    // Raw mode returns extensions for long names and large sizes as members. None of them is wanted
+    // here.
     let entries = archive.entries().map_err(|error| damaged("package".to_owned(), error))?.raw(true);
     for (number, entry) in entries.enumerate() {
         let entry = entry.map_err(|error| damaged(format!("package, member {number}"), error))?;

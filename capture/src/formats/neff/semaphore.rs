@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-/// Each queue's semaphore and name. Queues come as a list with names or as an object by name; both are read.
+/// Number and name of each queue's semaphore. Queues are a list with names or an object by name;
+/// both are read.
 #[must_use]
 pub fn names(def: &Json) -> Vec<(u8, String)> {
     let entry = |name: &str, queue: &Json| {

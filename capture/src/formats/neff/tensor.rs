@@ -2,18 +2,18 @@
 
 use serde_json::Value as Json;
 
-/// A tensor that goes in, comes out or stays.
+/// An input, an output or weights of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
-    /// Its name.
+    /// Name of the tensor.
     pub name: String,
-    /// `IN`, `OUT` or `WEIGHT`; empty where the file does not say.
+    /// `IN`, `OUT` or `WEIGHT`; empty if the file does not state it.
     pub role: &'static str,
-    /// Its dimensions.
+    /// Sizes of the dimensions.
     pub shape: Vec<u64>,
     /// Order of the dimensions, e.g. `NC`.
     pub format: String,
-    /// Its bytes, where the element's size is known.
+    /// Size of the tensor, if the element's size is known.
     pub size_bytes: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ fn tensor(name: &str, value: &Json) -> Tensor {
     Tensor { name: name.to_owned(), role, shape, format: format.to_owned(), size_bytes }
 }
 
-/// Bytes of an element, by the width in its type's name.
+/// Bytes of an element, from the width in its type's name.
 fn element_bytes(dtype: &str) -> Option<u64> {
     let dtype = dtype.to_ascii_lowercase();
     match dtype.as_str() {

@@ -2,16 +2,16 @@
 
 use std::io::Read;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 18;
 
-/// The unread part of the input, as much of it as somebody has looked at.
+/// The unread part of the input, as far as it has been buffered.
 pub(super) struct Input<'a> {
     read: &'a mut dyn Read,
     buffer: Vec<u8>,
-    /// Where the unread part starts in the buffer.
+    /// Start of the unread part in the buffer.
     start: usize,
-    /// Bytes of the input before the buffer.
+    /// Number of bytes of the input before the buffer.
     before: u64,
     ended: bool,
 }
@@ -21,17 +21,17 @@ impl<'a> Input<'a> {
         Self { read, buffer: Vec::new(), start: 0, before: 0, ended: false }
     }
 
-    /// Where the unread part starts in the input.
+    /// Offset of the unread part in the input.
     pub(super) fn offset(&self) -> u64 {
         self.before + self.start as u64
     }
 
-    /// What is here of the unread part.
+    /// The buffered bytes of the unread part.
     pub(super) fn here(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
-    /// Brings more of the unread part here; false where the input has ended.
+    /// Buffers more of the unread part. Returns false at the end of the input.
     pub(super) fn extend(&mut self) -> std::io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -58,12 +58,12 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Passes over bytes that are here.
+    /// Skips buffered bytes.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.start = (self.start + bytes).min(self.buffer.len());
     }
 
-    /// Passes over all bytes that fit, and tells the first that does not.
+    /// Skips all bytes that fit. Returns the first that does not.
     pub(super) fn skip_while(&mut self, fits: impl Fn(u8) -> bool) -> std::io::Result<Option<u8>> {
         loop {
             let here = self.here();

@@ -9,14 +9,14 @@ use serde::Deserialize;
 use super::row::{Cell, Row};
 use nprof_engine::vendor::neuron::schema::DMA_TRIGGER;
 
-/// What refers to what. 16 bytes for each row with an id, 16 for each reference.
+/// References between rows. 16 bytes for each row with an id, 16 for each reference.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     rows: Vec<(u64, SliceKey)>,
     dependencies: Vec<Dependency>,
-    /// Instructions that set off a transfer: their start and the transfer's.
+    /// Instructions that triggered a transfer: their start and the transfer's.
     triggers: Vec<((i64, i64), SliceKey)>,
-    /// Transfers that were set off: their instruction's start and their own.
+    /// Transfers that were triggered: their instruction's start and their own.
     triggered: Vec<((i64, i64), SliceKey)>,
 }
 
@@ -35,7 +35,7 @@ struct Predecessor<'a> {
 }
 
 impl Links {
-    /// Remembers an instruction. False where its list of predecessors cannot be read.
+    /// Adds an instruction. Returns false if its list of predecessors cannot be read.
     pub(super) fn instruction(&mut self, row: &Row<'_>, key: SliceKey, sink: &mut dyn Sink) -> Result<bool> {
         if let Some(id) = row.id("id") {
             self.rows.push((id, key));
@@ -52,7 +52,7 @@ impl Links {
         Ok(true)
     }
 
-    /// Remembers a transfer or a packet.
+    /// Adds a transfer or a packet.
     pub(super) fn transfer(&mut self, row: &Row<'_>, key: SliceKey) {
         if let Some(times) = times(row, "trigger", "timestamp") {
             self.triggered.push((times, key));
@@ -95,7 +95,7 @@ fn times(row: &Row<'_>, first: &str, second: &str) -> Option<(i64, i64)> {
     }
 }
 
-/// The first of the rows with this key; rows are sorted.
+/// The first row with this key. Rows are sorted.
 fn find<K: Ord + Copy>(rows: &[(K, SliceKey)], key: K) -> Option<SliceKey> {
     let at = rows.partition_point(|(row, _)| *row < key);
     rows.get(at).filter(|(row, _)| *row == key).map(|(_, slice)| *slice)

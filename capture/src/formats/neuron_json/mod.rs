@@ -1,7 +1,8 @@
-//! Reads what `neuron-profile view --output-format json` writes: one object with a list of rows for each table.
+//! Reader of the output of `neuron-profile view --output-format json`: one object with a list of
+//! rows for each table.
 //!
-//! The input is read once, front to back. Memory holds one row, and 16 bytes for each row with an id and for each
-//! reference between rows. Tables and fields that are not known are kept as well.
+//! The input is read once, front to back. Memory holds one row, and 16 bytes for each row with an
+//! id and for each reference between rows. Unknown tables and fields are kept as well.
 
 mod input;
 mod link;
@@ -28,14 +29,14 @@ use crate::importer::Sinks;
 use nprof_engine::vendor::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
 use nprof_engine::vendor::neuron::{SOURCE, Tracks};
 
-/// Progress is told about this often, in bytes.
+/// Bytes between two progress reports, about.
 const PROGRESS_STEP: u64 = 1 << 20;
 
-/// Hands the tables of a profile to the sink. `progress` is told how many bytes have been read.
+/// Passes the tables of a profile to the sink. `progress` receives the number of bytes read.
 ///
 /// # Errors
-/// Where the input is no JSON object or has none of neuron-profile's tables, where it cannot be read, and where the
-/// sink fails. Damaged rows are skipped and counted as warnings; so is an end that comes early.
+/// If the input is no JSON object or has none of neuron-profile's tables, if it cannot be read, or
+/// if the sink fails. Damaged rows and a truncated end are no errors: they are counted as warnings.
 pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
     let mut input = Input::new(input);
     let start = input.skip_while(|byte| byte.is_ascii_whitespace() || b"\xef\xbb\xbf".contains(&byte))?;
@@ -79,7 +80,7 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
 /// Reads a plan's trace while it is unpacked.
 ///
 /// # Errors
-/// As [`read`].
+/// The same as for [`read`].
 pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     job.stream_trace(sinks, |input, sink| read(input, sink, &mut |_| {}))
 }
@@ -89,7 +90,7 @@ fn not_a_profile(what: &str, offset: u64) -> Error {
     Error::format(what, format!("byte {offset}"), hint)
 }
 
-/// What has been understood so far.
+/// State of the import.
 struct Import<'s> {
     sink: &'s mut dyn Sink,
     tables: HashMap<String, TableReader>,
@@ -112,7 +113,7 @@ impl<'s> Import<'s> {
         }
     }
 
-    /// Rows that follow are of this table. `key` is JSON text with its quotes.
+    /// Starts a table: the next rows belong to it. `key` is JSON text with its quotes.
     fn table(&mut self, key: &str) -> Result<(), Error> {
         let name = match Cell::parse(key) {
             Ok(Cell::Text(name)) => name.into_owned(),
@@ -126,9 +127,9 @@ impl<'s> Import<'s> {
         Ok(())
     }
 
-    /// Takes a row; false where it cannot be read.
+    /// Takes a row. Returns false if the row cannot be read.
     fn row(&mut self, text: &[u8], offset: u64) -> Result<bool, Error> {
-        // Checked for the whole row at once, so that its values need not be.
+        // The whole row is checked at once, so that its values need not be.
         let Ok(text) = std::str::from_utf8(text) else {
             self.warn(WarningKind::DamagedRecord, "a row that is not UTF-8", offset);
             return Ok(false);
@@ -160,7 +161,7 @@ impl<'s> Import<'s> {
         Ok(true)
     }
 
-    /// Keeps a value that stands where a table should be: as a side table of one row with one field.
+    /// Keeps a value in the place of a table, as a side table of one row with one field.
     fn scalar(&mut self, key: &str, text: &[u8], offset: u64) -> Result<(), Error> {
         self.table(key)?;
         let text = String::from_utf8_lossy(text).into_owned();
@@ -196,7 +197,7 @@ impl<'s> Import<'s> {
     }
 }
 
-/// Takes what a row tells of the rank.
+/// Takes the fields of a row that describe the rank.
 fn describe(rank: &mut RankInfo, table: &str, row: &Row<'_>) {
     let is = |known: &schema::Table| table == known.name;
     if is(&SUMMARY) || is(&MODEL_INFO) {

@@ -1,4 +1,4 @@
-//! Reads what one row says.
+//! Parser of one row.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -37,12 +37,12 @@ impl<'a> Row<'a> {
         Ok(Self { cells })
     }
 
-    /// The value under a key. Where a key occurs twice, the last one counts.
+    /// The value of a key. If a key occurs twice, the last one counts.
     pub(super) fn get(&self, key: &str) -> Option<&Cell<'a>> {
         self.cells.iter().rev().find(|(name, _)| name == key).map(|(_, cell)| cell)
     }
 
-    /// The text under a key; empty where there is none.
+    /// The text of a key; empty if there is none.
     pub(super) fn text(&self, key: &str) -> &str {
         match self.get(key) {
             Some(Cell::Text(text)) => text,
@@ -50,7 +50,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The number under a key, also where it is written as text, as neuron-profile does for queues and engines.
+    /// The number of a key. neuron-profile writes queues and engines as text, which is accepted
+    /// too.
     pub(super) fn number(&self, key: &str) -> Option<u32> {
         match self.get(key)? {
             Cell::Int(value) => u32::try_from(*value).ok(),
@@ -68,7 +69,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The time under a key, from nanoseconds to picoseconds; `Err` where the value is no time that can be kept.
+    /// The time under a key, converted from nanoseconds to picoseconds. `Err` if the value is no
+    /// time, or out of range.
     pub(super) fn time_ps(&self, key: &str) -> Option<Result<i64, ()>> {
         Some(match self.get(key)? {
             Cell::Int(value) => value.checked_mul(PS_PER_NS).ok_or(()),
@@ -89,7 +91,7 @@ fn ps_from_ns(ns: f64) -> Option<i64> {
 }
 
 impl<'a> Cell<'a> {
-    /// Reads a value of valid JSON.
+    /// Parses a value of valid JSON.
     pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         Ok(match text.as_bytes().first() {
             Some(b'"') => match text.get(1..text.len().saturating_sub(1)) {
@@ -116,7 +118,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// For the sink.
+    /// The value as the sink takes it.
     pub(super) fn value(&self) -> Value<'_> {
         match self {
             Self::Int(value) => Value::Int(*value),
@@ -131,7 +133,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As a counter's value, and whether nothing is lost by it.
+    /// The value as a counter's sample, and whether the conversion is exact.
     #[expect(clippy::cast_precision_loss, reason = "the loss is told to the caller")]
     pub(super) fn sample(&self) -> Option<(f64, Exactness)> {
         /// Whole numbers up to here are exact in an `f64`.
@@ -153,7 +155,7 @@ pub(super) enum Exactness {
     Rounded,
 }
 
-/// Takes the spaces out of valid JSON.
+/// Removes the spaces from valid JSON.
 fn compact(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte.is_ascii_whitespace()) {
         return Cow::Borrowed(text);
@@ -196,7 +198,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A key that stays where it is unless it has to be unescaped.
+/// A key, borrowed unless it has escapes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {

@@ -1,33 +1,34 @@
-//! Finds the rows of an object of arrays of objects in a stream, without reading what they say.
+//! Finds the rows of an object of arrays of objects in a stream, without parsing them.
 //!
-//! A row is found by matching brackets outside strings. Where a quote is lost, everything after it would count as the
-//! opposite of what it is, and the seam between two rows, `},{"`, seems to lie in a string; where a bracket is lost, a
-//! row seems to lie in the row before it. Such places are remembered: the search starts there again once the row has
-//! turned out to be damaged.
+//! A row is found by matching brackets outside strings. If a quote is lost, strings and the text
+//! between them change places. The seam between two rows, `},{"`, then seems to lie in a string. If
+//! a bracket is lost, a row seems to lie in the row before it. The splitter remembers such places.
+//! If a row turns out to be damaged, the search restarts there.
 
 use super::input::Input;
 use nprof_engine::vendor::neuron::schema;
 
-/// The longest row; beyond it something is broken. The largest rows that neuron-profile writes have some 30 KiB.
+/// Longest row in bytes; beyond it something is broken. The largest rows of neuron-profile have
+/// some 30 KiB.
 pub(super) const MAX_ROW: usize = 16 << 20;
 
-/// How much further a row is followed after a seam between rows seemed to lie in one of its strings. Bounds the work
-/// that damage costs, since these bytes are looked at again.
+/// Bytes to follow a row after a seam between rows seemed to lie in one of its strings. This bounds
+/// the work that damage costs, since these bytes are scanned again.
 const AFTER_SEAM: usize = 8 << 10;
 
-/// The longest key of a table.
+/// Longest key of a table in bytes.
 const MAX_KEY: usize = 1 << 10;
 
-/// What comes next in the input.
+/// One piece of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// A table starts; its key as JSON text. Rows that follow are its rows.
+    /// A table starts. The text is its key as JSON. The rows that follow belong to it.
     Table(String),
     /// An object of the table; see [`Splitter::text`].
     Row,
-    /// A value under a key where a table should be; see [`Splitter::text`].
+    /// A value under a key in the place of a table; see [`Splitter::text`].
     Scalar(String),
-    /// Something that fits nowhere has been passed over.
+    /// Unexpected bytes were skipped. The text is the reason.
     Damage(&'static str),
     /// The input ends before the outermost object does.
     CutOff,
@@ -50,23 +51,23 @@ enum Place {
 pub(super) struct Splitter<'a> {
     input: Input<'a>,
     place: Place,
-    /// Bytes of the row or value that [`Splitter::text`] shows.
+    /// Length of the row or value that [`Splitter::text`] returns.
     current: usize,
-    /// Bytes to pass over before the next piece.
+    /// Bytes to skip before the next piece.
     passed: usize,
-    /// Where the next row may start, counted from the start of this one, if this one is damaged.
+    /// Possible start of the next row, relative to this one, if this one is damaged.
     seam: Option<usize>,
-    /// The brackets that are open where the current row has been followed to.
+    /// Open brackets at the point up to which the current row has been followed.
     open: Vec<u8>,
     /// Whether the outermost object has ended.
     ended: bool,
 }
 
-/// How the search for the end of an object went.
+/// Result of the search for the end of an object.
 enum Extent {
-    /// Its length.
+    /// Length of the object.
     Complete(usize),
-    /// Longer than anything reasonable: how far it was followed.
+    /// Longer than allowed. The number is the length that was scanned.
     TooLong(usize),
     CutOff,
 }
@@ -84,7 +85,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Where the current piece starts in the input.
+    /// Offset of the current piece in the input.
     pub(super) fn offset(&self) -> u64 {
         self.input.offset()
     }
@@ -94,14 +95,15 @@ impl<'a> Splitter<'a> {
         self.input.here().get(..self.current).unwrap_or_default()
     }
 
-    /// Says that the current row cannot be read: the search goes on inside it if its bounds are in doubt.
+    /// Rejects the current row as unreadable. The search continues inside it if its bounds are in
+    /// doubt.
     pub(super) fn reject(&mut self) {
         if let Some(seam) = self.seam {
             self.passed = seam;
         }
     }
 
-    /// Goes on to the next piece.
+    /// Moves to the next piece.
     pub(super) fn next(&mut self) -> std::io::Result<Piece> {
         self.input.skip(std::mem::take(&mut self.passed));
         self.current = 0;
@@ -141,7 +143,7 @@ impl<'a> Splitter<'a> {
                 }
             }
             Some(b'{') => {
-                // A row outside a table: the end of the table before it came too early.
+                // A row outside a table: the end of the table was detected too early.
                 self.place = Place::Rows;
                 Ok(Piece::Damage("a row outside a table"))
             }
@@ -151,7 +153,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Reads `"key":`, and nothing where there is something else.
+    /// Reads `"key":`. Reads nothing if there is something else.
     fn key(&mut self) -> std::io::Result<Option<String>> {
         let Some(end) = self.string_end(0, MAX_KEY)? else { return Ok(None) };
         let key = String::from_utf8_lossy(self.input.here().get(..end).unwrap_or_default()).into_owned();
@@ -217,7 +219,8 @@ impl<'a> Splitter<'a> {
             Some(b']') => {
                 self.input.skip(1);
                 match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
-                    // A key directly after it would be a field's: the bracket stands where a row should start.
+                    // A key directly after it belongs to a field. The bracket replaces the start of
+                    // a row.
                     Some(b'"') => Ok(Piece::Damage("a bracket in place of a row")),
                     _ => {
                         self.place = Place::Tables;
@@ -228,7 +231,7 @@ impl<'a> Splitter<'a> {
             Some(b'"') => match self.key()? {
                 // The table's own end is missing.
                 Some(key) if is_table(&key) => self.value(key),
-                // Quotes may be the wrong way round from here on: only brackets count.
+                // Quotes can be inverted from here on, so only brackets count.
                 _ => {
                     self.input.skip_while(|byte| byte == b'"')?;
                     self.damage("text among the rows", |byte| !b"{]".contains(&byte))
@@ -296,20 +299,21 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Opens or closes what the byte at this distance opens or closes; true where nothing is left open.
+    /// Applies the byte at this distance if it is a bracket. Returns true if no bracket is open any
+    /// more.
     fn bracket(&mut self, at: usize) -> bool {
         let here = self.input.here();
         let byte = here[at];
         match byte {
             b'{' | b'[' => {
                 let after_comma = here[..at].trim_ascii_end().ends_with(b",");
-                // Members of an object start with their key: this brace is the next row's.
+                // Members of an object start with a key, so this brace starts the next row.
                 if byte == b'{' && after_comma && self.open.last() == Some(&b'{') && self.seam.is_none() {
                     self.seam = Some(at);
                 }
                 self.open.push(byte);
             }
-            // What has been left open inside is closed too: its own end is missing.
+            // Also closes brackets left open inside, whose own ends are missing.
             _ => {
                 let opening = if byte == b'}' { b'{' } else { b'[' };
                 if let Some(depth) = self.open.iter().rposition(|open| *open == opening) {
@@ -320,8 +324,8 @@ impl<'a> Splitter<'a> {
         self.open.is_empty()
     }
 
-    /// The end of the string whose opening quote is at this distance: the distance after its closing quote, if it is
-    /// at most `limit`.
+    /// Distance behind the closing quote of the string whose opening quote is at `quote`, if at
+    /// most `limit`.
     fn string_end(&mut self, quote: usize, limit: usize) -> std::io::Result<Option<usize>> {
         let mut at = quote + 1;
         loop {
@@ -340,7 +344,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Passes over what fits nowhere.
+    /// Skips unexpected bytes.
     fn damage(&mut self, what: &'static str, fits: impl Fn(u8) -> bool) -> std::io::Result<Piece> {
         self.input.skip_while(fits)?;
         Ok(Piece::Damage(what))
@@ -356,7 +360,7 @@ fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b','
 }
 
-/// Where the brace of `},{` stands, if a string's content ends with it.
+/// Position of the brace in `},{`, if a string's content ends with that text.
 fn seam(content: &[u8], start: usize) -> Option<usize> {
     let rest = content.trim_ascii_end();
     let brace = rest.len().checked_sub(1)?;

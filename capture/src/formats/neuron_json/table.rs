@@ -1,4 +1,4 @@
-//! Puts the rows of one table where they belong: on a track or into a side table.
+//! Puts the rows of one table on a track or into a side table.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use nprof_engine::vendor::neuron::schema::{
 };
 use nprof_engine::vendor::neuron::{CounterTrack, Tracks};
 
-/// Which tracks a table's rows stand on.
+/// Kind of track that a table's rows go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Instruction,
@@ -28,11 +28,11 @@ pub(super) enum Place {
     DmaThroughput,
     InstructionUsage,
     HbmUsage,
-    /// None: rows are kept in the order they come.
+    /// No track: rows are kept in the order of the file.
     Side,
 }
 
-/// The tables whose rows stand on tracks.
+/// The tables whose rows go to tracks.
 static PLACES: [(&Table, Place); 10] = [
     (&INSTRUCTION, Place::Instruction),
     (&DMA, Place::Dma),
@@ -60,7 +60,7 @@ pub(super) struct TableReader {
     pub(super) place: Place,
     definition: Option<&'static Table>,
     columns: HashMap<String, Column>,
-    /// Rows so far.
+    /// Number of rows so far.
     rows: u64,
 }
 
@@ -68,11 +68,11 @@ pub(super) struct TableReader {
 #[derive(Debug, Clone, Copy)]
 struct Column {
     field: FieldId,
-    /// The last row that it occurred in, counted from one.
+    /// Number of the last row with this field, counted from one.
     row: u64,
 }
 
-/// What a row leaves unsaid, or says wrongly, so that it cannot be placed.
+/// The reason why a row cannot be placed: a missing or wrong field.
 struct Misplaced(&'static str);
 
 impl TableReader {
@@ -91,7 +91,8 @@ impl TableReader {
         Ok(Self { id, place: Place::of(name), definition, columns: HashMap::new(), rows: 0 })
     }
 
-    /// Hands a row to the sink; the slice's key where it has become one. Rows that cannot be placed are counted.
+    /// Passes a row to the sink. Returns the key if the row is a slice. Rows that cannot be placed
+    /// are counted.
     pub(super) fn take(
         &mut self,
         row: &Row<'_>,
@@ -118,7 +119,7 @@ impl TableReader {
         }
     }
 
-    /// What is neither the time, the name nor the value.
+    /// All fields but the time, the name and the value.
     fn fields<'r>(
         &mut self,
         row: &'r Row<'_>,
@@ -150,7 +151,7 @@ impl TableReader {
                 "a key occurs twice in a row; the last value is kept",
                 &place,
             );
-            // The sort is stable: among equal keys the last of the row comes first and stays.
+            // The sort is stable. Among equal keys the last of the row comes first and stays.
             fields.reverse();
             fields.sort_by_key(|(field, _)| *field);
             fields.dedup_by_key(|(field, _)| *field);
@@ -226,7 +227,7 @@ impl TableReader {
         }
     }
 
-    /// What the slice shows.
+    /// Name of the slice.
     fn name<'r>(&self, row: &'r Row<'_>) -> std::borrow::Cow<'r, str> {
         match self.place {
             Place::Dma => dma_name(row.text("variable"), row.text("queue_type")).into(),

@@ -1,4 +1,4 @@
-//! neuron-profile's JSON: rows that come through whole, and damage that is counted.
+//! neuron-profile's JSON: rows that are kept whole, and damage that is counted.
 
 use std::path::PathBuf;
 
@@ -109,7 +109,7 @@ fn what_is_no_profile_is_rejected() {
     check_rejected(r#"{"traceEvents":[{"ph":"X"}]}"#, "none of neuron-profile's tables");
 }
 
-/// Rows with these starts survive; so many records are counted as damaged.
+/// Checks that rows with these starts survive, and that `damaged` records are counted.
 #[track_caller]
 fn check_damage(instructions: &str, starts: &[i64], damaged: u64) {
     let sink = import(format!("{{\"instruction\":[{instructions}]}}").as_bytes()).unwrap();
@@ -212,7 +212,7 @@ proptest! {
     }
 }
 
-/// The tables that neuron-profile wrote on hardware, where they are at hand.
+/// The tables that neuron-profile wrote on hardware, if they are available.
 fn vendor_files() -> Vec<PathBuf> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/neuron"));
     let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -227,7 +227,7 @@ fn assert_equal(value: &Value, kept: &OwnedValue, place: &str) {
     let equal = match (value, kept) {
         (Value::Number(number), OwnedValue::Int(kept)) => number.as_i64() == Some(*kept),
         (Value::Number(number), OwnedValue::Uint(kept)) => number.as_u64() == Some(*kept),
-        // serde_json rounds the last digit of some floats the other way.
+        // serde_json rounds the last digit of some floats in the other direction.
         (Value::Number(number), OwnedValue::Float(kept)) => {
             number.as_f64().is_some_and(|number| (number - kept).abs() <= kept.abs() * f64::EPSILON)
         }
@@ -239,7 +239,7 @@ fn assert_equal(value: &Value, kept: &OwnedValue, place: &str) {
     assert!(equal, "{place}: {value} became {kept:?}");
 }
 
-/// Compares a row with what the sink keeps of it beside its fields.
+/// Compares a row with the values that the sink keeps beside its fields.
 fn check_row(
     table: &str,
     row: &Map<String, Value>,

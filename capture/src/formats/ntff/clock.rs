@@ -1,17 +1,18 @@
-//! Who ticks how: the clocks of a subgraph, all onto one axis of picoseconds.
+//! The clocks of a subgraph, converted to one axis of picoseconds.
 
 use super::proto;
 use crate::clock::Clock;
 use nprof_engine::vendor::neuron::Engine;
 
-/// DMA engines of a core.
+/// Number of DMA engines of a core.
 pub const DMA_ENGINES: usize = 16;
 
-/// Moments further from zero are damage: 53 days, and any two may be subtracted.
+/// Times further from zero (53 days) are damage. The difference of any two allowed times fits
+/// `i64`.
 const MAX_PS: u64 = 1 << 62;
 
-/// The clocks of one subgraph. A clock that the file does not name, or that would stand still, is `None`: its records
-/// cannot be placed.
+/// The clocks of one subgraph. A clock is `None` if the file does not name it or it would stand
+/// still. Records of such a clock cannot be placed.
 #[derive(Debug, Clone, Default)]
 pub struct Clocks {
     engines: [Option<Clock>; Engine::ALL.len()],
@@ -21,7 +22,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// From the clock table.
+    /// Reads the clock table.
     #[must_use]
     pub fn new(table: &proto::Clocks) -> Self {
         let clock = |rate: &proto::ClockRate| Clock::new(rate.init, rate.actual, rate.expected);
@@ -43,32 +44,32 @@ impl Clocks {
         clocks
     }
 
-    /// When an engine wrote a record.
+    /// Time of an engine's record in picoseconds on the common axis.
     #[must_use]
     pub fn engine_ps(&self, engine: Engine, ticks: u64) -> Option<i64> {
         placed(self.engines[engine.index()], ticks)
     }
 
-    /// When a DMA engine wrote a record.
+    /// Time of a DMA engine's record in picoseconds on the common axis.
     #[must_use]
     pub fn dma_ps(&self, dma_engine: u8, ticks: u64) -> Option<i64> {
         placed(self.dma.get(usize::from(dma_engine)).copied().flatten(), ticks)
     }
 
-    /// When an event was recorded.
+    /// Time of an event in picoseconds on the common axis.
     #[must_use]
     pub fn event_ps(&self, ticks: u64) -> Option<i64> {
         placed(self.event, ticks)
     }
 
-    /// When throttling was recorded.
+    /// Time of a throttle record in picoseconds on the common axis.
     #[must_use]
     pub fn throttle_ps(&self, ticks: u64) -> Option<i64> {
         placed(self.throttle, ticks)
     }
 }
 
-/// A moment on the axis, within a range whose differences fit `i64`.
+/// A time on the axis, within a range whose differences fit `i64`.
 fn placed(clock: Option<Clock>, ticks: u64) -> Option<i64> {
     clock?.ps_from_ticks(ticks).filter(|ps| ps.unsigned_abs() < MAX_PS)
 }

@@ -1,4 +1,5 @@
-//! The container: header, protobuf part, record segments. What it hands out lies inside the file.
+//! The container: header, protobuf part, record segments. All ranges that it returns lie inside the
+//! file.
 
 use std::ops::Range;
 
@@ -11,32 +12,33 @@ use crate::probe::ntff::{PROTOBUF_LEN_AT, PROTOBUF_MAX_LEN, VERSION};
 
 /// Bytes before the protobuf part.
 pub const HEADER_LEN: usize = 128;
-/// First byte of an `ntrace.pb`, a protobuf message that shares the extension with nothing and is often mistaken.
+/// First byte of an `ntrace.pb`. This protobuf message shares nothing with an NTFF and is often
+/// mistaken for one.
 const NTRACE_FIRST_BYTE: u8 = 0x82;
 
-/// An NTFF whose parts are known to lie inside the file.
+/// An NTFF whose parts have been checked to lie inside the file.
 #[derive(Debug)]
 pub struct Container<'a> {
     /// The protobuf part.
     pub capture: proto::Capture,
-    /// Everything after it.
+    /// The record area: all bytes after the protobuf part.
     record_area: &'a [u8],
-    /// Where `record_area` begins in the file.
+    /// Offset of `record_area` in the file.
     record_area_at: u64,
 }
 
-/// A segment's records and what they tell of.
+/// The records of a segment and their kind.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordSegment<'a> {
-    /// What the records tell of.
+    /// Subject of the records.
     pub kind: SegmentKind,
-    /// The container's code of who wrote them.
+    /// The container's code for the writer of the records.
     pub block_kind: u32,
-    /// The container's code of what sort they are.
+    /// The container's code for the sort of records.
     pub record_kind: u32,
-    /// Whole records.
+    /// The records, without a rest.
     pub bytes: &'a [u8],
-    /// Where `bytes` begins in the file.
+    /// Offset of `bytes` in the file.
     pub at: u64,
 }
 
@@ -44,7 +46,7 @@ impl<'a> Container<'a> {
     /// Opens the file's bytes.
     ///
     /// # Errors
-    /// Where the header, the protobuf part or a segment contradicts the format.
+    /// If the header, the protobuf part or a segment contradicts the format.
     pub fn open(input: &'a [u8]) -> Result<Self, Error> {
         let protobuf = protobuf_range(input)?;
         let capture = proto::Capture::decode(&input[protobuf.clone()]).map_err(|error| {
@@ -79,7 +81,8 @@ impl<'a> Container<'a> {
     /// The segments of a subgraph.
     ///
     /// # Errors
-    /// Where one lies outside the file or holds a broken record. [`Container::open`] has checked that none does.
+    /// If a segment lies outside the file or holds a broken record. [`Container::open`] has already
+    /// checked this.
     pub fn segments(&self, subgraph: &proto::Subgraph) -> Result<Vec<RecordSegment<'a>>, Error> {
         (0..subgraph.segments.len()).map(|number| self.segment(subgraph, number)).collect()
     }
@@ -123,7 +126,7 @@ impl<'a> Container<'a> {
     }
 }
 
-/// Where the protobuf part lies, from the header.
+/// Range of the protobuf part in the file, from the header.
 fn protobuf_range(input: &[u8]) -> Result<Range<usize>, Error> {
     let Some(&version) = input.first() else {
         return Err(Error::format("the file is empty", "byte 0", "capture the profile again"));
@@ -168,7 +171,7 @@ fn protobuf_range(input: &[u8]) -> Result<Range<usize>, Error> {
         .ok_or_else(|| cut_off(format!("{HEADER_LEN} bytes of header and {len} of protobuf expected")))
 }
 
-/// Text of the protobuf part; bytes that are no UTF-8 become replacement characters.
+/// Text of the protobuf part. Invalid UTF-8 becomes replacement characters.
 #[must_use]
 pub fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(bytes)

@@ -1,4 +1,4 @@
-//! What the readers of all segments share: one core's program and clocks, and the way out.
+//! State that the readers of all segments share: one core's program and clocks, and the output.
 
 use nprof_engine::model::{Sink, TrackId, WarningKind};
 use rustc_hash::FxHashSet;
@@ -12,25 +12,25 @@ use crate::formats::room::Room;
 use nprof_engine::vendor::neuron::schema::Queue;
 use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks, name_on_core};
 
-/// What one physical core ran, ready for look-up.
+/// Program and clocks of one physical core, ready for look-up.
 #[derive(Debug)]
 pub struct Core<'a> {
-    /// Counted within the file.
+    /// Number of the core within the file.
     pub number: u32,
-    /// As the file describes it.
+    /// The file's description of the core.
     pub subgraph: &'a proto::Subgraph,
-    /// E.g. `sg00`.
+    /// Name of the subgraph, e.g. `sg00`.
     pub name: String,
-    /// By [`Engine::index`].
+    /// The programs, by [`Engine::index`].
     pub programs: [Program<'a>; Engine::ALL.len()],
-    /// The clocks.
+    /// The clocks of the core.
     pub clocks: Clocks,
     /// Time zero of the profile on the clocks' axis.
     pub origin_ps: i64,
 }
 
 impl<'a> Core<'a> {
-    /// From its description; time zero is set once all cores are known.
+    /// Reads the description of a core. Time zero is set once all cores are known.
     #[must_use]
     pub fn new(number: u32, subgraph: &'a proto::Subgraph) -> Self {
         Self {
@@ -43,44 +43,44 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// As rows name it.
+    /// The core's name in rows.
     #[must_use]
     pub fn qualified_name(&self) -> String {
         format!("/{}", self.name)
     }
 
-    /// A name that tells this core's tracks from those of the others.
+    /// A track name that is unique to this core.
     #[must_use]
     pub fn own(&self, name: &str) -> String {
         name_on_core(name, self.number)
     }
 }
 
-/// The way out: the sink, the tracks defined so far, and who waits for progress.
+/// The output: the sink, the tracks defined so far, and the receiver of progress.
 pub struct Output<'s> {
-    /// Takes everything.
+    /// The receiver of all events.
     pub sink: &'s mut dyn Sink,
     /// The tree of tracks.
     pub tracks: Tracks,
-    /// Storage of the next row's fields.
+    /// Buffer for the next row's fields.
     pub(crate) room: Room,
     progress: &'s mut dyn FnMut(u64),
-    /// Bytes of the parts that are done, and those done of the part at hand.
+    /// Bytes of the finished parts. The next field counts those of the current part.
     done_bytes: u64,
     part_bytes: u64,
     reported_bytes: u64,
-    /// Tracks whose rows come in order.
+    /// Tracks whose rows are promised to be ordered.
     in_order: FxHashSet<TrackId>,
 }
 
-/// Progress is told every so many bytes.
+/// Bytes between two reports of progress.
 const REPORT_BYTES: u64 = 1 << 20;
-/// Bytes of a record that count as done when it has been read; the others do when its row has been written, which is most
-/// of the work.
+/// Bytes of a record that count as done when it has been read. The others count when its row has
+/// been written, which is most of the work.
 const READ_BYTES: u64 = 4;
 
 impl<'s> Output<'s> {
-    /// A new one.
+    /// An output without tracks.
     pub fn new(sink: &'s mut dyn Sink, progress: &'s mut dyn FnMut(u64)) -> Self {
         Self {
             sink,
@@ -94,17 +94,17 @@ impl<'s> Output<'s> {
         }
     }
 
-    /// Says that a record has been read.
+    /// Notes that a record has been read.
     pub fn record_read(&mut self) {
         self.advance(READ_BYTES);
     }
 
-    /// Says that so many records have been read.
+    /// Notes that this many records have been read.
     pub fn records_read(&mut self, records: u64) {
         self.advance(records * READ_BYTES);
     }
 
-    /// Says that the row of so many records that were read before has been written.
+    /// Notes that a row has been written, which was made of this many records.
     pub fn row_written(&mut self, records: u64) {
         self.advance(records * (RECORD_LEN as u64 - READ_BYTES));
     }
@@ -116,7 +116,7 @@ impl<'s> Output<'s> {
         }
     }
 
-    /// Says that a part of the file is done, whatever was said of its records.
+    /// Notes that a part of the file of `bytes` bytes is done, whatever was noted for its records.
     pub fn part_done(&mut self, bytes: u64) {
         self.done_bytes += bytes;
         self.part_bytes = 0;
@@ -128,10 +128,10 @@ impl<'s> Output<'s> {
         (self.progress)(self.reported_bytes);
     }
 
-    /// Promises that a track's rows come in order, once.
+    /// Promises once that a track's rows are ordered by time.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn in_order(&mut self, track: TrackId) -> Result<TrackId, Error> {
         if self.in_order.insert(track) {
             self.sink.in_order(track)?;
@@ -139,35 +139,36 @@ impl<'s> Output<'s> {
         Ok(track)
     }
 
-    /// Counts a record that says something impossible.
+    /// Counts a record with impossible contents.
     pub fn damaged(&mut self, what: &str, segment: &str, record: u64) {
         self.sink
             .warn(WarningKind::DamagedRecord, what, &|| format!("record {record} of the {segment} segment"));
     }
 
-    /// The track of a counter of this core; its samples must come in order.
+    /// Track of a counter of this core. Its samples must be ordered by time.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn counter(&mut self, core: &Core<'_>, counter: CounterTrack) -> Result<TrackId, Error> {
         let track = self.tracks.counter(self.sink, core.number, counter)?;
         self.in_order(track)
     }
 
-    /// The track of a DMA engine's packets for a queue of this core; they must come in order.
+    /// Track of a DMA engine's packets for a queue of this core. The packets must be ordered by
+    /// time.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn packets(&mut self, core: &Core<'_>, name: &str, number: u8, engine: u8) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_packets(self.sink, core.number, queue, Some(u32::from(engine)))?;
         self.in_order(track)
     }
 
-    /// The track of a queue's transfers of this core; they must come in order.
+    /// Track of a queue's transfers of this core. The transfers must be ordered by time.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn transfers(&mut self, core: &Core<'_>, name: &str, number: u8) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_transfers(self.sink, core.number, queue)?;

@@ -1,4 +1,4 @@
-//! Instructions decoded once, however often they run.
+//! Instructions, decoded once however often they run.
 
 use std::fmt::Write;
 
@@ -13,41 +13,41 @@ use super::word::{Opcode, Wait, Word};
 use crate::formats::room::Room;
 use nprof_engine::vendor::neuron::Engine;
 
-/// What is known of an instruction before it runs.
+/// Properties of an instruction that all its runs share.
 #[derive(Debug, Clone)]
 pub struct Decoded {
-    /// The opcode's name.
+    /// Name of the opcode.
     pub name: NameId,
     /// The opcode.
     pub opcode: Opcode,
-    /// As printed.
+    /// Operands as printed by the vendor's tool.
     pub operands: NameId,
-    /// Where the compiler put it.
+    /// Index in the compiler's program; `None` if the runtime inserted the instruction.
     pub compiler_pc: Option<i64>,
-    /// What it reads and writes.
+    /// The instruction's reads and writes.
     pub effect: Effect,
-    /// What it waits for before it starts.
+    /// The wait before the instruction starts.
     pub wait: Option<Wait>,
-    /// Whether waiting is all that it does.
+    /// True if the instruction only waits.
     pub only_waits: bool,
-    /// DMA_DIRECT2D: the semaphore that tells of the transfer's end.
+    /// DMA_DIRECT2D: the semaphore that signals the end of the transfer.
     pub completion: Option<u8>,
-    /// The bytes of an instruction whose opcode is not known.
+    /// The bytes of an instruction with an unknown opcode.
     pub raw: Option<NameId>,
-    /// What each of its rows has besides.
+    /// Other fields that all rows of the instruction have.
     pub(crate) fields: Room,
-    /// Of its rows, where it runs often.
+    /// Template of the rows, if the instruction runs often.
     pub(crate) template: Option<TemplateId>,
-    /// How often it has run, up to the first run that may have a template.
+    /// Number of runs, up to the first one with a template.
     runs: u8,
 }
 
-/// The run that may have a template first: a template of a single row would cost more than the row.
+/// First run that gets a template. A template of a single row would cost more than the row.
 const FIRST_OF_TEMPLATE: u8 = 3;
-/// Instructions that have a template at most: together they take a few megabytes at the other end.
+/// Most instructions with a template. Together they take a few megabytes in the store.
 const MAX_TEMPLATES: usize = 1 << 15;
 
-/// All instructions that have run so far. Its size follows the program's, not the trace's.
+/// All instructions that have run so far. Memory grows with the program, not with the trace.
 #[derive(Debug)]
 pub struct Decoder {
     names: SemaphoreNames,
@@ -56,7 +56,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// For the programs of a core.
+    /// A decoder for the programs of a core.
     #[must_use]
     pub fn new(core: &Core<'_>, names: SemaphoreNames) -> Self {
         Self {
@@ -66,10 +66,11 @@ impl Decoder {
         }
     }
 
-    /// Makes sure that an instruction of the program is decoded. `fields` is asked for what all its rows have.
+    /// Decodes an instruction of the program, unless it is decoded already. `fields` makes the
+    /// fields that all its rows share.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub(crate) fn decode(
         &mut self,
         core: &Core<'_>,
@@ -88,11 +89,11 @@ impl Decoder {
         Ok(())
     }
 
-    /// Counts a run of an instruction that is not ready, and gives it a template once it has run often. `define` defines the
-    /// template.
+    /// Counts a run of an instruction that is not ready. Once it has run often, `define` defines
+    /// its template.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub(crate) fn ran(
         &mut self,
         (engine, pc): (Engine, u32),
@@ -107,13 +108,13 @@ impl Decoder {
         Ok(())
     }
 
-    /// Whether an instruction is decoded and has run often: nothing more is to be found out of it.
+    /// Whether an instruction is decoded and has run often, so that nothing is left to do for it.
     #[must_use]
     pub fn is_ready(&self, engine: Engine, pc: u32) -> bool {
         self.known(engine, pc).is_some_and(|decoded| decoded.runs == FIRST_OF_TEMPLATE)
     }
 
-    /// An instruction that has been decoded before.
+    /// An instruction, if it is decoded.
     #[must_use]
     pub fn known(&self, engine: Engine, pc: u32) -> Option<&Decoded> {
         self.decoded[engine.index()].get(pc as usize)?.as_deref()
@@ -151,7 +152,7 @@ impl Decoded {
     }
 }
 
-/// Whether nothing happens but a wait.
+/// Whether the instruction only waits.
 fn only_waits(word: &Word<'_>) -> bool {
     word.header_update().is_none()
         && match word.opcode() {

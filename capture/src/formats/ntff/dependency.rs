@@ -1,7 +1,8 @@
-//! Who waited for whom: an arrow to each instruction from those whose results it uses.
+//! Arrows of dependence: to each instruction from those whose results it uses.
 //!
-//! The trace does not say it; it follows from what the instructions read and write, and from who raises the semaphores
-//! that they wait for. Only the compiler's program counts.
+//! The trace does not state dependences. The reader derives them from the reads and writes of
+//! instructions, and from the semaphores that they raise and wait for. Only the compiler's program
+//! counts.
 
 use std::collections::VecDeque;
 
@@ -18,48 +19,49 @@ use crate::formats::Error;
 use nprof_engine::vendor::neuron::Engine;
 use nprof_engine::vendor::neuron::schema::FLOW_DEPENDENCE;
 
-/// Waits in a row of one engine that the next instruction can have arrows from.
+/// Most waits in a row of one engine that can have arrows to the next instruction.
 const MAX_WAITS: usize = 1 << 16;
 
-/// Who wrote a region: a MATMUL together with the LDWEIGHTS right before it, or anything else alone.
+/// The writer of a region: a MATMUL together with the LDWEIGHTS right before it, or any other
+/// instruction alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Writer {
     key: SliceKey,
     with: Option<SliceKey>,
 }
 
-/// An LDWEIGHTS whose first MATMUL has not come yet.
+/// An LDWEIGHTS whose first MATMUL has not started yet.
 #[derive(Debug)]
 struct Loaded {
     key: SliceKey,
     before: Vec<SliceKey>,
 }
 
-/// Draws the arrows while executions pass by, in the order of their starts.
+/// Draws the arrows. Takes the executions in the order of their starts.
 #[derive(Debug)]
 pub struct Dependencies {
     name: NameId,
     sbuf: Regions<Writer>,
     psum: Regions<Writer>,
-    /// Instructions that only waited, since the last other one of each engine.
+    /// Instructions that only waited, since the last other instruction of each engine.
     waits: [VecDeque<SliceKey>; Engine::ALL.len()],
     /// The last transfer that raises each semaphore.
     transfers: FxHashMap<u8, SliceKey>,
     loaded: Option<Loaded>,
-    /// Who wrote the weights that the Tensor engine holds.
+    /// Writers of the weights that the Tensor engine holds.
     weights: Vec<SliceKey>,
     links: Vec<(SliceKey, SliceKey)>,
-    /// Whom an instruction waited for: room that is made once.
+    /// Sources of arrows to the current instruction. The buffer is reused.
     before: Vec<SliceKey>,
-    /// Room for whom the next LDWEIGHTS waits for.
+    /// Buffer for the sources of arrows to the next LDWEIGHTS.
     before_load: Vec<SliceKey>,
 }
 
 impl Dependencies {
-    /// Before the first execution.
+    /// The state before the first execution.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn new(out: &mut Output<'_>) -> Result<Self, Error> {
         Ok(Self {
             name: out.sink.name(FLOW_DEPENDENCE)?,
@@ -78,7 +80,7 @@ impl Dependencies {
     /// Takes the next execution.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded, out: &mut Output<'_>) -> Result<(), Error> {
         if decoded.only_waits {
             let awaited = decoded.wait.and_then(|wait| self.transfers.get(&wait.id));
@@ -152,7 +154,7 @@ impl Dependencies {
         }
     }
 
-    /// Weights that no product followed stand for themselves.
+    /// Links weights that no product followed.
     fn load_without_product(&mut self) {
         if let Some(mut loaded) = self.loaded.take() {
             self.link_all(&mut loaded.before, loaded.key);
@@ -165,10 +167,10 @@ impl Dependencies {
         self.links.extend(before.iter().map(|&from| (from, to)));
     }
 
-    /// Draws what is left when all executions have passed.
+    /// Draws the last arrows, after all executions.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn finish(mut self, out: &mut Output<'_>) -> Result<(), Error> {
         self.load_without_product();
         self.flush(out)

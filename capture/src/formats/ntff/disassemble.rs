@@ -1,6 +1,6 @@
-//! An instruction's operands as the vendor's tool prints them.
+//! Operands of an instruction as the vendor's tool prints them.
 //!
-//! The text is what scripts and eyes are used to, so its spacing is kept, also where it is uneven.
+//! Scripts and readers rely on this text, so its spacing is kept even if it is uneven.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -10,16 +10,16 @@ use super::word::{Access, DmaAddress, DmaSide, Dtype, Opcode, Update, Wait, Word
 /// Names of semaphores by their number, from the NEFF; empty without one.
 pub type SemaphoreNames = BTreeMap<u8, String>;
 
-/// Who wrote an instruction: the runtime's semaphores are marked with a dollar sign.
+/// Author of an instruction. The runtime's semaphores are marked with a dollar sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
     /// The compiler.
     Compiler,
-    /// The runtime, when it loaded the program.
+    /// The runtime, while it loaded the program.
     Runtime,
 }
 
-/// The operands of an instruction.
+/// Text of the operands of an instruction.
 #[must_use]
 pub fn operands(word: &Word<'_>, author: Author, names: &SemaphoreNames) -> String {
     let mut text = String::new();
@@ -124,11 +124,11 @@ impl Disassembly<'_> {
 
     fn activate(&self, out: &mut String) -> fmt::Result {
         let word = self.word;
-        // Which of these bytes name the function and the accumulator's command is not known: they are only named for
-        // the one pattern that has been seen.
+        // The bytes that name the function and the accumulator's command are not known. Names are
+        // given only for the one pattern that has been seen.
         let known = word.u32(12) == 0x0100_0001 && word.u8(35) == 0x80;
         let (function, command) = if known { ("COPY", "IDLE") } else { ("UNKNOWN", "UNKNOWN") };
-        // The low half of the byte; the high half repeats it.
+        // The low half of the byte. The high half repeats it.
         let source = Dtype(word.u8(at::SOURCE_DTYPE) & 0x0f);
         write!(out, "{function} bias_imm={:.6} src={source}@", word.f32(40))?;
         access(out, &word.access(at::SOURCE))?;
@@ -192,7 +192,7 @@ impl Disassembly<'_> {
     }
 
     fn registers(&self, out: &mut String) -> fmt::Result {
-        /// Where the registers' numbers stand, a byte each, to the end of the word.
+        /// Offset of the registers' numbers, a byte each, up to the end of the word.
         const REGISTERS_AT: usize = 32;
         const REGISTERS_MAX: usize = super::program::WORD_LEN - REGISTERS_AT;
         let word = self.word;

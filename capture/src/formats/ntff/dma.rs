@@ -18,38 +18,39 @@ use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
 use crate::formats::Error;
 use nprof_engine::vendor::neuron::schema::{Dma, Queue, dma_name};
 
-/// Where a ring's rows go.
+/// Track and subgroup of a ring's rows.
 #[derive(Debug, Clone, Copy)]
 struct Ring {
     track: TrackId,
     subgroup: NameId,
 }
 
-/// Writes the rows of packets and transfers, both in the order of time.
+/// Writes the rows of packets and transfers, both ordered by time.
 pub struct DmaWriter<'c, 'a> {
     core: &'c Core<'a>,
     queues: Queues<'a>,
     writer: Writer,
-    /// Of packets.
+    /// Rings of packets.
     rings: Vec<Option<Ring>>,
-    /// The templates of packets, by ring: of those outside blocks and in one.
+    /// Templates of packets by ring: outside blocks, and in a block.
     templates: Vec<[Option<TemplateId>; 2]>,
-    /// Of transfers whose first packet came through the ring.
+    /// Rings of transfers, by the ring of the first packet.
     transfer_rings: Vec<Option<Ring>>,
-    /// The templates of transfers: by track, by engine, and by whether it is known what set them off.
+    /// Templates of transfers: by track, by engine, and by whether the trigger is known.
     transfer_templates: FxHashMap<(TrackId, u8, bool), Option<TemplateId>>,
-    /// Rows in table `dma`.
+    /// Number of rows in table `dma`.
     pub rows: u64,
 }
 
-/// Records of a packet that has a row: its start and its end. That the queue moved on is not always told.
+/// Records of a packet that has a row: its start and its end. The record that the queue moved on is
+/// not always there.
 const PACKET_RECORDS: u64 = 2;
 
 impl<'c, 'a> DmaWriter<'c, 'a> {
-    /// For a core.
+    /// A writer for a core.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn new(core: &'c Core<'a>, out: &mut Output<'_>) -> Result<Self, Error> {
         Ok(Self {
             core,
@@ -66,7 +67,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     /// Writes all packets and the data rate, and adds the packets up to transfers.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// If the sink or the scratch space fails.
     pub fn packets<'s>(
         &mut self,
         mut packets: Sorted<Packet, &'s dyn Scratch>,
@@ -90,7 +91,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
         adder.finish()
     }
 
-    /// Writes a packet; gives back the launch that it is part of.
+    /// Writes a packet. Returns the launch that it belongs to.
     fn packet(&mut self, packet: &Packet, out: &mut Output<'_>) -> Result<Option<Launch>, Error> {
         let Packet { start_ps, end_ps: Reverse(end_ps), engine, queue, number, size_bytes, crc } = *packet;
         let info = self.queues.ring(engine, queue);
@@ -130,7 +131,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     /// Writes all transfers, each with the WRITE before it.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// If the sink or the scratch space fails.
     pub fn transfers<'s>(
         &mut self,
         mut transfers: Sorted<Whole, &'s dyn Scratch>,
@@ -189,7 +190,8 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     }
 }
 
-/// Which block and which launch of it a ring's packet belongs to: each launch runs through all blocks.
+/// Block and launch of a ring's packet, by the packet's number. Each launch runs through all
+/// blocks.
 fn block_of(ring: &QueueRing<'_>, packet: u64) -> Option<(u32, u64)> {
     let per_launch = ring.blocks.iter().try_fold(0_u64, |sum, block| sum.checked_add(block.packets))?;
     let launch = packet.checked_div(per_launch)?;
@@ -203,13 +205,13 @@ fn block_of(ring: &QueueRing<'_>, packet: u64) -> Option<(u32, u64)> {
     None
 }
 
-/// What all rows share.
+/// Handles and names that all rows share.
 #[derive(Debug)]
 struct Writer {
     handles: Dma,
-    /// Slices' names and queue types, by [`Filling`].
+    /// Slice name and queue type, by [`Filling`].
     names: [(NameId, NameId); Filling::ALL.len()],
-    /// Small numbers as text: five bits of engine and four of queue.
+    /// Small numbers as text, for engines (five bits) and queues (four bits).
     decimals: Vec<NameId>,
     yes: NameId,
     no: NameId,
@@ -250,18 +252,18 @@ impl Writer {
 enum RowOf {
     /// A packet, with its number in its ring.
     Packet(u64),
-    /// A whole transfer, with the start of what set it off, in nanoseconds.
+    /// A whole transfer, with the start of its trigger in nanoseconds.
     Transfer(Option<i64>),
 }
 
-/// Places of a row's numbers.
+/// Positions of a row's numbers in the template.
 mod place {
     pub const SIZE: u8 = 0;
     pub const RATE: u8 = 1;
     pub const CRC: u8 = 2;
-    /// A packet's number in its ring, or the start of what set a transfer off.
+    /// A packet's number in its ring, or the start of a transfer's trigger.
     pub const INDEX: u8 = 3;
-    /// Only where the row belongs to a block.
+    /// Present only if the row belongs to a block.
     pub const BLOCK: u8 = 4;
 }
 
@@ -280,7 +282,8 @@ struct Row {
 }
 
 impl Row {
-    /// Writes the row. `template` is that of rows which have the same fields and differ in numbers only.
+    /// Writes the row. `template` belongs to rows that have the same fields and differ in numbers
+    /// only.
     fn write(
         &self,
         template: &mut Option<TemplateId>,
@@ -314,7 +317,7 @@ impl Row {
         Ok(out.sink.slice_by(Filled { template, numbers }, &slice)?)
     }
 
-    /// Its fields.
+    /// The fields of the row, for the template.
     fn parts(&self, writer: &Writer) -> Vec<(FieldId, Part)> {
         let handles = &writer.handles;
         let (_, queue_type) = writer.names[self.filling as usize];
@@ -343,7 +346,8 @@ impl Row {
             parts.push((handles.block_id, Part::Int(place::BLOCK)));
         }
         if self.filling != Filling::Static {
-            // What a transfer moves is in the NEFF for static ones, and nowhere for these.
+            // Only the contents of static transfers are in the NEFF. The contents of these are in
+            // no file.
             parts.extend([
                 (handles.variable, name(writer.unknown)),
                 (handles.source, Part::Fixed(Value::Json(r#"[["unknown"]]"#))),

@@ -1,63 +1,64 @@
-//! What an instruction reads and writes: the byte columns of the table, and the regions that other instructions may
-//! depend on.
+//! Reads and writes of an instruction: the byte columns of the table, and the regions that other
+//! instructions can depend on.
 
 use std::ops::Range;
 
 use super::word::{Access, DmaAddress, DmaSide, Dtype, Opcode, Word, at, lanes};
 
-/// Set in addresses of the partial-sum buffer.
+/// Bit that is set in addresses of the partial-sum buffer.
 const PSUM_BIT: u32 = 1 << 25;
-/// Bits of an offset within a partition of the state buffer; the higher ones count partitions.
+/// Bits of an offset within a partition of the state buffer. The higher bits count partitions.
 const PARTITION_BITS: u32 = 18;
-/// Partial sums are 32-bit floats.
+/// Size of a partial sum, a 32-bit float.
 const PSUM_ELEMENT_BYTES: u64 = 4;
 
-/// The byte columns; `None` where the table has no value.
+/// The byte columns; `None` if the table has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Multiply-accumulate operations.
+    /// Number of multiply-accumulate operations.
     pub elements: Option<u64>,
-    /// From device memory.
+    /// Bytes read from device memory.
     pub hbm_read: Option<u64>,
-    /// To device memory.
+    /// Bytes written to device memory.
     pub hbm_write: Option<u64>,
-    /// From the state buffer; per partition for compute engines, over all partitions for DMAs.
+    /// Bytes read from the state buffer: per partition for compute engines, over all partitions for
+    /// DMAs.
     pub sbuf_read: Option<u64>,
-    /// To the state buffer, likewise.
+    /// Bytes written to the state buffer, counted like the reads.
     pub sbuf_write: Option<u64>,
-    /// From the partial-sum buffer, per partition.
+    /// Bytes read from the partial-sum buffer, per partition.
     pub psum_read: Option<u64>,
-    /// To the partial-sum buffer, per partition.
+    /// Bytes written to the partial-sum buffer, per partition.
     pub psum_write: Option<u64>,
-    /// From the partial-sum buffer to the state buffer, per partition.
+    /// Bytes moved from the partial-sum buffer to the state buffer, per partition.
     pub psum_read_sbuf_write: Option<u64>,
 }
 
-/// Where bytes lie within each partition.
+/// Range of bytes within each partition of an on-chip memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Region {
-    /// In the state buffer.
+    /// Bytes of the state buffer.
     Sbuf(Range<u64>),
-    /// In the partial-sum buffer.
+    /// Bytes of the partial-sum buffer.
     Psum(Range<u64>),
 }
 
-/// What an instruction does to on-chip memory.
+/// Effect of an instruction on on-chip memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Effect {
-    /// What it reads.
+    /// Region that the instruction reads.
     pub read: Option<Region>,
-    /// What of the state buffer the vendor's tool counts as read, where that differs: with a stride downwards, the
-    /// first element is left out.
+    /// Bytes of the state buffer that the vendor's tool counts as read, if they differ. With a
+    /// stride downwards the tool leaves out the first element.
     pub counted_read: Option<Range<u64>>,
-    /// What it writes.
+    /// Region that the instruction writes.
     pub write: Option<Region>,
-    /// The table's columns.
+    /// Values of the table's byte columns.
     pub traffic: Traffic,
 }
 
 impl Effect {
-    /// Of an instruction.
+    /// The effect of an instruction.
     #[must_use]
     pub fn of(word: &Word<'_>) -> Self {
         match word.opcode() {
@@ -83,7 +84,7 @@ fn matrix(word: &Word<'_>) -> Effect {
         let array = lanes(word.u8(at::ROW_GROUPS)) * lanes(word.u8(at::COLUMN_GROUPS));
         effect.write = region(&dest, PSUM_ELEMENT_BYTES);
         effect.traffic.elements = source.count().checked_mul(array);
-        // As the vendor's tool counts: with the size of the elements that are read.
+        // The vendor's tool counts the same way: with the size of the elements that are read.
         effect.traffic.psum_write = dtype.map(|size| dest.count() * size);
     }
     effect
@@ -133,7 +134,8 @@ fn dma(word: &Word<'_>) -> Effect {
     Effect { read, counted_read: None, write, traffic }
 }
 
-/// Bytes that one side of a DMA spans within a partition. Strides of a partition or more lead to other partitions.
+/// Bytes that one side of a DMA spans within a partition. Strides of a partition or more lead to
+/// other partitions.
 fn within_partition(side: &DmaSide) -> u64 {
     let strides = side.steps.iter().zip(&side.sizes);
     let inside = strides.filter(|&(&step, &size)| step < 1 << PARTITION_BITS && size > 1);
@@ -160,7 +162,7 @@ fn region(access: &Access, element_bytes: u64) -> Option<Region> {
     let (low, high) = access.reach()?;
     let size = i64::try_from(element_bytes).ok()?;
     let address = i64::from(access.address & (PSUM_BIT - 1));
-    // What would lie below the memory's start is damage; the part above it still counts.
+    // Bytes below the memory's start are damage. The part above it still counts.
     let start = u64::try_from((address + low * size).max(0)).ok()?;
     let end = u64::try_from(address + high * size + size).ok().filter(|&end| end > start)?;
     Some(if is_psum(access) { Region::Psum(start..end) } else { Region::Sbuf(start..end) })

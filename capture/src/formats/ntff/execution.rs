@@ -1,4 +1,5 @@
-//! Executions: a start and an end of the same instruction. Here they are paired and sorted by time.
+//! Executions of instructions. This module pairs start and end records and sorts the executions by
+//! time.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -17,26 +18,27 @@ use super::record::Record;
 use crate::formats::Error;
 use nprof_engine::vendor::neuron::Engine;
 
-/// Starts that wait for their end, at most, beside one of each instruction. No device has that many under way: a trace
-/// that seems to has lost the ends, and must not take all memory.
+/// Most starts without an end, besides one of each instruction. No device has that many in flight.
+/// A trace with more has lost the ends, and must not fill the memory.
 const MAX_WAITING: usize = if cfg!(test) { 64 } else { 1 << 22 };
 
-/// What the trace says of one run of an instruction. In the order of rows: by start, the longest first.
+/// One run of an instruction, as recorded. Ordered like rows: by start, the longest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Execution {
-    /// Since the origin.
+    /// Start since the origin.
     pub start_ps: i64,
-    /// Since the origin; not before the start.
+    /// End since the origin; not before the start.
     pub end_ps: Reverse<i64>,
-    /// Who executed it.
+    /// Engine that executed the instruction.
     pub engine: Engine,
-    /// Which instruction: within the program, or behind it.
+    /// Index of the instruction within the program, or its distance from the program's start if it
+    /// is behind it.
     pub pc: u32,
-    /// Whether it is one of the program's.
+    /// True if the instruction is one of the program's.
     pub is_inside: bool,
-    /// Cycles that it waited for its semaphores.
+    /// Cycles that the instruction waited for its semaphores.
     pub wait_cycles: u16,
-    /// Checksums over its input and output; none where it never ended.
+    /// Checksums over its input and output; `None` if it never ended.
     pub crc: Option<(u16, u16)>,
 }
 
@@ -72,29 +74,29 @@ impl Key for Execution {
     }
 }
 
-/// An execution that has a row and that others may depend on.
+/// An execution that has a row and that others can depend on.
 #[derive(Debug, Clone, Copy)]
 pub struct Executed {
-    /// Since the origin.
+    /// Start since the origin.
     pub start_ps: i64,
-    /// Since the origin.
+    /// End since the origin.
     pub end_ps: i64,
-    /// Its slice.
+    /// Key of the slice.
     pub key: SliceKey,
-    /// Who executed it.
+    /// Engine that executed the instruction.
     pub engine: Engine,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Start {
-    /// On the clocks' axis.
+    /// Start on the clocks' axis.
     ps: i64,
     wait_cycles: u16,
 }
 
-/// What the instruction segments hold.
+/// Contents of the instruction segments.
 pub struct Executions<'s> {
-    /// All executions of the run, by time.
+    /// All executions of the run, sorted by time.
     pub sorted: Sorted<Execution, &'s dyn Scratch>,
     /// The last end, since the origin.
     pub last_end_ps: i64,
@@ -105,7 +107,7 @@ pub struct ExecutionReader<'c, 'a, 's> {
     core: &'c Core<'a>,
     /// Starts without an end yet, of each instruction of each program.
     started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
-    /// The same behind the programs.
+    /// Starts without an end yet, of instructions behind the programs.
     started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
     waiting: usize,
     executions: Sorter<Execution, &'s dyn Scratch>,
@@ -113,7 +115,7 @@ pub struct ExecutionReader<'c, 'a, 's> {
 }
 
 impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
-    /// For the instruction segments of a core.
+    /// A reader for the instruction segments of a core.
     #[must_use]
     pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
         Self {
@@ -130,7 +132,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     /// Takes a record, with its number in its segment.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn record(
         &mut self,
         (number, record): (u64, &Record),
@@ -139,7 +141,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         let Some((engine, edge)) = edge(record) else { return found.unknown(number, record) };
         let place = self.core.programs[engine.index()].locate(record.low24());
         if place == Place::Before {
-            // The runtime's own code, which prepares runs; neuron-profile does not list it either.
+            // The runtime's own code, which prepares runs. neuron-profile does not list it either.
             return Ok(());
         }
         let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
@@ -157,7 +159,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             Edge::Start => {
                 waiting.push_back(Start { ps, wait_cycles: record.payload_high() });
                 self.waiting += 1;
-                // Too many: this one's oldest has lost its end.
+                // Too many starts: the oldest one of this instruction has lost its end.
                 let lost =
                     if self.waiting > MAX_WAITING && waiting.len() > 1 { waiting.pop_front() } else { None };
                 if let Some(start) = lost {
@@ -217,12 +219,13 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         Ok(self.executions.push(Execution { start_ps, end_ps, engine, pc, is_inside, wait_cycles, crc })?)
     }
 
-    /// All executions, with those that never ended.
+    /// All executions, including those that never ended.
     ///
-    /// An engine that stands at the wait for the next run is no news; anything else hangs and is shown to the end.
+    /// An engine that waits for the next run is normal and gives no row. Any other open instruction
+    /// hangs and is shown to the end.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn finish(mut self, found: &mut Findings<'_>) -> Result<Executions<'s>, Error> {
         let behind = std::mem::take(&mut self.started_behind);
         let mut open: Vec<(Engine, Place, Start)> = Vec::new();
@@ -259,7 +262,8 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         self.push(engine, place, (start_ps, end_ps), start.wait_cycles, None)
     }
 
-    /// Whether the engine went back to the runtime's part of the program, where the last start of a trace waits.
+    /// Whether the engine is back in the runtime's part of the program. The last start of a trace
+    /// waits there for the next run.
     fn waits_for_next_run(&self, engine: Engine, place: Place, start_ps: i64) -> bool {
         let Place::Inside(pc) = place else { return false };
         let program = &self.core.programs[engine.index()];

@@ -1,5 +1,5 @@
-//! Warnings and unknown records of a segment whose records are paired while the sink takes rows of
-//! another one. They wait here, in bounded memory, and go to the sink afterwards.
+//! Warnings and unknown records of a segment that is paired while the sink takes rows of another
+//! one. Findings are kept in bounded memory and go to the sink afterwards.
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
@@ -11,7 +11,7 @@ use super::record::{RECORD_LEN, Record, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::formats::Error;
 
-/// A record that is not known, with its number in its segment.
+/// An unknown record, with its number in its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Unknown {
     number: u64,
@@ -43,7 +43,7 @@ pub struct Findings<'s> {
 }
 
 impl<'s> Findings<'s> {
-    /// None yet.
+    /// An empty list of findings.
     #[must_use]
     pub fn new(kind: SegmentKind, space: Space<'s>) -> Self {
         Self { kind, records: 0, unknown: space.pile(), warnings: Warnings::default() }
@@ -54,10 +54,10 @@ impl<'s> Findings<'s> {
         self.records += 1;
     }
 
-    /// Keeps a record that is not known.
+    /// Keeps an unknown record.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn unknown(&mut self, number: u64, record: &Record) -> Result<(), Error> {
         Ok(self.unknown.push(Unknown { number, record: record.to_bytes() })?)
     }
@@ -73,10 +73,10 @@ impl<'s> Findings<'s> {
         self.warn(kind, what, || format!("record {number} of the {segment} segment"));
     }
 
-    /// Hands everything to the sink: unknown records in their order, then warnings.
+    /// Passes everything to the sink: unknown records in their order, then warnings.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// If the sink or the scratch space fails.
     pub fn tell(self, unknown: &mut UnknownRecords, out: &mut Output<'_>) -> Result<(), Error> {
         let mut records = self.unknown.read();
         while let Some(&Unknown { number, record }) = records.next()? {

@@ -9,17 +9,17 @@ use nprof_engine::vendor::neuron::Engine;
 
 /// Block kind and record kind of the instruction segment.
 pub const INSTRUCTION: (u32, u32) = (0, 0);
-/// Of the segment of events and semaphores.
+/// Block kind and record kind of the segment of events and semaphores.
 pub const EVENT: (u32, u32) = (0, 1);
-/// Of the segment of packets.
+/// Block kind and record kind of the segment of packets.
 pub const DMA: (u32, u32) = (1, 4);
-/// Of the segment of throttling.
+/// Block kind and record kind of the segment of throttling.
 pub const THROTTLE: (u32, u32) = (0, 5);
 
 /// Ticks at which the run begins; one tick is two picoseconds.
 pub const BEGIN: u64 = 1_000;
 
-/// A trace in the making.
+/// A trace that is being built.
 pub struct Trace {
     /// The protobuf part.
     pub capture: proto::Capture,
@@ -28,7 +28,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// A core whose Tensor engine has these instructions after the NOTIFY that begins the run.
+    /// A trace of one core. Its Tensor engine has these instructions after the NOTIFY that begins
+    /// the run.
     pub fn new(words: &[[u8; WORD_LEN]]) -> Self {
         let rate = proto::ClockRate { init: 0, actual: 1, expected: 2 };
         let clock = Some(rate.clone());
@@ -86,32 +87,32 @@ impl Trace {
         bytes.extend(ticks.to_le_bytes());
     }
 
-    /// The start (0) or the end (1) of an instruction.
+    /// Records the start (0) or the end (1) of an instruction.
     pub fn edge(&mut self, engine: Engine, pc: i32, edge: u8, payload: u32, ticks: u64) {
         let kind = 4 * (1 + engine.index() as u8) + edge;
         let address = (0x4000 >> 6) + pc;
         self.record(INSTRUCTION, address as u32 & 0xf_ffff, kind, payload, ticks);
     }
 
-    /// An instruction from start to end.
+    /// Records an instruction from start to end.
     pub fn run(&mut self, engine: Engine, pc: i32, start: u64, end: u64) {
         self.edge(engine, pc, 0, 14 << 16, start);
         self.edge(engine, pc, 1, 0xffff_0007, end);
     }
 
-    /// A packet: started, written, finished.
+    /// Records a packet: started, written, finished.
     pub fn packet(&mut self, dma_engine: u8, queue: u32, start: u64, end: u64, size: u32) {
         self.record(DMA, 0, dma_engine, queue << 4 | 1, start);
         self.record(DMA, size, dma_engine, queue << 4 | 5 | 0xabc_0000, end);
         self.record(DMA, 0, dma_engine, queue << 4 | 6, end + 1);
     }
 
-    /// What ran on the core.
+    /// The subgraph of the only core.
     pub fn subgraph(&mut self) -> &mut proto::Subgraph {
         &mut self.capture.nodes[0].parts[0].subgraphs[0]
     }
 
-    /// The file.
+    /// Bytes of the file.
     pub fn bytes(mut self) -> Vec<u8> {
         let segments = std::mem::take(&mut self.segments);
         let mut records = Vec::new();
@@ -134,7 +135,7 @@ impl Trace {
         bytes
     }
 
-    /// What the trace's program is said to be.
+    /// Sets the uuid of the traced program.
     pub fn uuid(mut self, uuid: &[u8]) -> Self {
         self.capture.neff_uuid = uuid.to_vec();
         self
@@ -160,7 +161,7 @@ pub fn row_access(address: u32, count: u16) -> Vec<u8> {
     bytes
 }
 
-/// A bit of everything.
+/// A trace with a bit of everything.
 pub fn varied() -> Trace {
     let mut trace = Trace::new(&[
         word(0xb8, &[(16, &[0, 0x41, 0, 0xc0]), (12, &[0, 9, 16]), (32, &[8, 0, 1]), (36, &[64])]),

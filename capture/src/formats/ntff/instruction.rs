@@ -1,4 +1,4 @@
-//! Rows of table `instruction`, and what follows from them: arrows and how full the on-chip memories are.
+//! Rows of table `instruction`, with the arrows between them and the counters of on-chip memory.
 
 use std::cmp::Reverse;
 
@@ -22,18 +22,19 @@ use crate::formats::room::{Room, emptied};
 use nprof_engine::vendor::neuron::schema::{DMA_TRIGGER, Instruction};
 use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT};
 
-/// Waits are counted in cycles of 1.4 GHz, on every engine: `cycles * 10 / 14` ns.
+/// Waits are counted in cycles of 1.4 GHz on every engine, so `cycles * 10 / 14` are nanoseconds.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
-/// Records of an execution: its start and its end.
+/// Number of records of an execution: its start and its end.
 const RECORDS: u64 = 2;
 
-/// Rows of each engine, by [`Engine::index`].
+/// Number of rows of each engine, by [`Engine::index`].
 pub type RowCounts = [u64; Engine::ALL.len()];
 
-/// Writes all rows of a core in the order of time, with the arrows between them and the counters that they change.
+/// Writes all rows of a core ordered by time, with the arrows between them and the counters that
+/// they change.
 ///
 /// # Errors
-/// The sink's own, and those of the scratch space.
+/// If the sink or the scratch space fails.
 pub fn write(
     core: &Core<'_>,
     executions: Executions<'_>,
@@ -71,14 +72,14 @@ pub fn write(
     Ok(rows.counts)
 }
 
-/// Writes rows.
+/// Writer of the rows.
 struct Rows<'c, 'a> {
     core: &'c Core<'a>,
     handles: Instruction,
     raw_field: FieldId,
     subgraph: NameId,
     outside: NameId,
-    /// What only the row of a product is called, and each engine.
+    /// Label of a product's row. The labels of all other rows are those of the engines.
     product: NameId,
     engines: [NameId; Engine::ALL.len()],
     decoder: Decoder,
@@ -109,7 +110,7 @@ impl<'c, 'a> Rows<'c, 'a> {
         })
     }
 
-    /// Makes sure that an instruction of the program is decoded.
+    /// Decodes an instruction of the program, unless it is decoded already.
     fn decode(&mut self, execution: &Execution, out: &mut Output<'_>) -> Result<(), Error> {
         let &Execution { engine, pc, is_inside, .. } = execution;
         if is_inside && !self.decoder.is_ready(engine, pc) {
@@ -128,7 +129,7 @@ impl<'c, 'a> Rows<'c, 'a> {
         self.decoder.known(engine, pc).filter(|_| is_inside)
     }
 
-    /// What may have set a static transfer off.
+    /// The trigger, if the execution can have triggered a static transfer.
     fn trigger(&self, execution: &Execution) -> Option<TriggerStart> {
         let &Execution { start_ps, engine, pc, .. } = execution;
         let decoded = self.decoded(execution)?;
@@ -203,7 +204,8 @@ impl<'c, 'a> Rows<'c, 'a> {
         }
     }
 
-    /// A static transfer loads weights: what it moves is counted for the instruction that set it off.
+    /// A static transfer loads weights. Its bytes are counted for the instruction that triggered
+    /// it.
     fn trigger_fields(&self, transfer: &Transfer, fields: &mut Vec<(FieldId, Value<'_>)>) {
         let handles = &self.handles;
         let size = unsigned(transfer.size_bytes);
@@ -225,7 +227,8 @@ fn wait_ns(execution: &Execution) -> i64 {
     i64::from(execution.wait_cycles) * multiplier / divisor
 }
 
-/// The fields of a run that ended, in the order of [`Rows::write`]. Its numbers are the wait and both checksums.
+/// Fields of a run that ended, in the order of [`Rows::write`]. The numbers are the wait and both
+/// checksums.
 fn parts_of(
     handles: &Instruction,
     (subgraph, raw_field): (NameId, FieldId),
@@ -244,7 +247,7 @@ fn parts_of(
     parts
 }
 
-/// What all rows of an instruction have.
+/// Fields that all rows of an instruction share.
 fn fixed_fields(
     handles: &Instruction,
     (engine, product): (NameId, NameId),
@@ -277,7 +280,7 @@ fn fixed_fields(
     fields
 }
 
-/// Whether other instructions may depend on it, or it on others.
+/// Whether the instruction can depend on others, or others on it.
 fn has_consequences(decoded: &Decoded) -> bool {
     let effect = &decoded.effect;
     decoded.compiler_pc.is_some()

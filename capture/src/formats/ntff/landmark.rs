@@ -1,4 +1,5 @@
-//! A first look at the instruction segment: when the run began, and which instructions set off static transfers.
+//! A first pass over the instruction segment, to find the start of the run and the instructions
+//! that triggered static transfers.
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
@@ -17,13 +18,13 @@ const RUN_BEGINS: u8 = 2;
 /// Start or end of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// It started.
+    /// The instruction started.
     Start,
-    /// It ended.
+    /// The instruction ended.
     End,
 }
 
-/// Whose edge an instruction record tells of; `None` for a kind that is not known.
+/// Engine and edge of an instruction record; `None` for an unknown kind.
 #[must_use]
 pub fn edge(record: &Record) -> Option<(Engine, Edge)> {
     let kind = u32::from(record.kind());
@@ -35,14 +36,14 @@ pub fn edge(record: &Record) -> Option<(Engine, Edge)> {
     Some((Engine::from_number((kind / 4).checked_sub(1)?)?, edge))
 }
 
-/// The start of an instruction that may have set off a transfer.
+/// The start of an instruction that can have triggered a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TriggerStart {
-    /// On the clocks' axis.
+    /// Start on the clocks' axis.
     pub start_ps: i64,
-    /// Who executed it.
+    /// Engine that executed the instruction.
     pub engine: Engine,
-    /// Which instruction.
+    /// Index of the instruction in the program.
     pub pc: u32,
 }
 
@@ -63,25 +64,25 @@ impl Key for TriggerStart {
     }
 }
 
-/// What the first look finds.
+/// Results of the first pass.
 pub struct Landmarks<'s> {
-    /// When the last engine was ready, where the trace says so.
+    /// Time at which the last engine was ready, if the trace states it.
     pub run_begin_ps: Option<i64>,
-    /// The earliest record of the program.
+    /// Time of the program's earliest record.
     pub earliest_ps: Option<i64>,
-    /// WRITEs that the compiler placed.
+    /// Starts of WRITEs that the compiler placed.
     pub triggers: Sorter<TriggerStart, &'s dyn Scratch>,
 }
 
 impl<'s> Landmarks<'s> {
-    /// Of the instruction segments of a core.
+    /// Finds the landmarks in the instruction segments of a core.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn find(core: &Core<'_>, segments: &[&[u8]], space: Space<'s>) -> Result<Self, Error> {
         let mut found = Self { run_begin_ps: None, earliest_ps: None, triggers: space.sorter(4) };
         let mut begins = [None; Engine::ALL.len()];
-        // In ticks: only the first needs to become a time.
+        // Kept in ticks. Only the first one is converted to a time.
         let mut earliest = [None; Engine::ALL.len()];
         for (_, record) in segments.iter().flat_map(|bytes| records(bytes)) {
             let Some((engine, edge)) = edge(&record) else { continue };

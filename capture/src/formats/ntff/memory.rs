@@ -1,4 +1,4 @@
-//! Device memory by use: side table `nc_mem_usage`.
+//! Use of device memory: side table `nc_mem_usage`.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Sink, Value};
@@ -7,7 +7,7 @@ use super::container::text;
 use super::core::Core;
 use nprof_engine::vendor::neuron::schema::NcMemUsage;
 
-/// The runtime's labels and what people call them.
+/// The runtime's labels and their display names.
 const LABELS: [(&str, &str); 18] = [
     ("generic", "Generic"),
     ("pe", "Tensor Instructions"),
@@ -29,7 +29,7 @@ const LABELS: [(&str, &str); 18] = [
     ("xt cc", "XT CC (unused)"),
 ];
 
-/// Rings have a label per purpose.
+/// Labels of rings, one per purpose.
 const RINGS: [(&str, &str); 4] = [
     ("runtime", "DMA Rings Runtime"),
     ("spill", "DMA Rings Spill"),
@@ -40,7 +40,7 @@ const RINGS: [(&str, &str); 4] = [
 /// Writes the table, with a row for the sum.
 ///
 /// # Errors
-/// The sink's own.
+/// If the sink fails.
 pub fn write(core: &Core<'_>, sink: &mut dyn Sink) -> Result<()> {
     let memory = &core.subgraph.memory;
     if memory.is_empty() {

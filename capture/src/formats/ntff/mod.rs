@@ -1,12 +1,13 @@
 //! NTFF, version 5: the device trace that `neuron-profile capture` writes.
 //!
-//! A header, a protobuf part that describes what ran, and segments of 16-byte records. The readers take the file's
-//! bytes as a slice, so that a mapped file is read page by page. The records come by engine and by end, rows and what
-//! follows from them by start: so each core's records are paired first, and sorted in bounded memory ([`Space`]) as small
-//! values; then rows, arrows and counters are written in one pass, in the order of time.
+//! The file has a header, a protobuf part that describes the programs, and segments of 16-byte
+//! records. The readers take the file's bytes as a slice, so that a mapped file is read page by
+//! page. Records are ordered by engine and by end, but rows by start. Each core's records are
+//! therefore paired first, and sorted in bounded memory ([`Space`]) as small values. Then rows,
+//! arrows and counters are written in one pass, ordered by time.
 //!
-//! The format is not documented by its vendor. What is read here was learned from traces and their exports; what is
-//! not understood is kept as it is (`unknown_record`, `raw_instruction`) and never ends the reading.
+//! The vendor does not document the format. It was learned from traces and their exports. Unknown
+//! parts are kept as they are (`unknown_record`, `raw_instruction`) and never end the reading.
 
 pub mod clock;
 pub mod container;
@@ -64,11 +65,12 @@ use crate::archive::unpack::Layer;
 use crate::files::{Fault, Job};
 use crate::importer::{Role, Sinks};
 
-/// Reads a whole trace into the sink. `neff` is the program that ran, where it is at hand; `progress` is told how many
-/// bytes are done. What must be sorted takes `space`.
+/// Reads a whole trace into the sink. `neff` is the program that ran, if it is available.
+/// `progress` receives the number of bytes done. Sorting uses `space`.
 ///
 /// # Errors
-/// Where the container is damaged or of another version, and the sink's own. Damaged records are warnings.
+/// If the container is damaged or of another version, or the sink fails. Damaged records are
+/// warnings.
 pub fn read(
     input: &[u8],
     neff: Option<&Neff>,
@@ -110,14 +112,14 @@ pub fn read(
     Ok(())
 }
 
-/// The largest NEFF that is read; larger ones would not leave memory for the trace.
+/// Size of the largest NEFF that is read. A larger one would not leave memory for the trace.
 const MAX_NEFF_BYTES: usize = 4 << 30;
 
-/// Reads a plan's trace, and the program beside it. Both are unpacked as a whole if they are packed:
-/// records are read where they lie.
+/// Reads a plan's trace, and the program beside it. Each is unpacked as a whole if it is packed,
+/// because records are read in place.
 ///
 /// # Errors
-/// As [`read`], and those of the NEFF.
+/// If [`read`] fails, or the NEFF cannot be read.
 pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let Some(sink) = sinks.rank(0) else { return Ok(()) };
     let trace = job.of_trace(job.files.whole(job.plan.trace()))?;
@@ -128,7 +130,7 @@ pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     job.of_trace(read(&trace, neff.as_ref(), job.space, sink, &mut |done| (job.progress)(done)))
 }
 
-/// Reads a program. One in gzip is read as it is: few of its members are needed.
+/// Reads a program. A gzip file is passed packed, because few of its members are needed.
 fn neff(job: &Job<'_>, file: usize) -> Result<Neff, Error> {
     let leaf = job.files.leaf(file);
     match leaf.layers[..] {
@@ -146,12 +148,13 @@ fn read_neff(bytes: &[u8]) -> Result<Neff, Error> {
     Neff::read(bytes)
 }
 
-/// The bytes of all segments of a kind.
+/// Bytes of all segments of a kind.
 fn of_kind<'a>(segments: &[RecordSegment<'a>], kind: SegmentKind) -> Vec<&'a [u8]> {
     segments.iter().filter(|segment| segment.kind == kind).map(|segment| segment.bytes).collect()
 }
 
-/// Time zero: when the last engine was ready. Cores of one file share it, so that their rows can be compared.
+/// Time zero: the time at which the last engine was ready. Cores of one file share it, so that
+/// their rows can be compared.
 fn origin_ps(
     cores: &[Core<'_>],
     segments: &[Vec<RecordSegment<'_>>],
@@ -189,7 +192,7 @@ fn read_core<'s>(
     out: &mut Output<'_>,
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
-    // Instructions are paired while packets are written, events while instructions are.
+    // Instructions are paired while packets are written, and events while instructions are written.
     let (transfers, executions) = beside(
         space,
         || executions(core, segments, space),
@@ -200,7 +203,8 @@ fn read_core<'s>(
             })?;
             let mut dma = DmaWriter::new(core, out)?;
             let transfers = dma.packets(packets.finish(out)?, space, out)?;
-            // Before the instructions: the rows of those that set transfers off show their size.
+            // Transfers come before the instructions, because rows of their triggers show their
+            // size.
             let transfers = dma.transfers(transfers, landmarks.triggers.finish()?, space, out)?;
             out.part_done(bytes_of(segments, SegmentKind::Dma));
             Ok((transfers, dma.rows))
@@ -237,7 +241,7 @@ fn read_core<'s>(
     Ok(Counts { instructions, dma_rows, events, last_end_ps })
 }
 
-/// Runs two tasks, at the same time if the space can. The result of `here` comes first.
+/// Runs two tasks, in parallel if the space allows it. The result of `here` comes first.
 fn beside<A: Send, B>(
     space: Space<'_>,
     aside: impl FnOnce() -> Result<A, Error> + Send,
@@ -251,7 +255,7 @@ fn beside<A: Send, B>(
     (of_here.expect("each task runs once"), of_aside.expect("each task runs once"))
 }
 
-/// The executions of a core by time, with the findings about their records.
+/// Executions of a core ordered by time, with the findings about their records.
 fn executions<'s>(
     core: &Core<'_>,
     segments: &[RecordSegment<'_>],
@@ -295,7 +299,7 @@ fn for_each_record(
     Ok(())
 }
 
-/// How many bytes the segments of a kind have.
+/// Number of bytes of the segments of a kind.
 fn bytes_of(segments: &[RecordSegment<'_>], kind: SegmentKind) -> u64 {
     of_kind(segments, kind).into_iter().map(|bytes| bytes.len() as u64).sum()
 }

@@ -1,4 +1,5 @@
-//! DMA packets: a start and the moment its bytes were written make a packet. Here they are paired and sorted by time.
+//! DMA packets. This module pairs the start of a packet with the time at which its bytes were
+//! written, and sorts by time.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -15,8 +16,8 @@ use super::record::{Record, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::formats::Error;
 
-/// Starts that wait for their end, at most, beside one of each ring. No device has that many under way: a trace that
-/// seems to has lost the ends, and must not take all memory.
+/// Most starts without an end, besides one of each ring. No device has that many in flight. A trace
+/// with more has lost the ends, and must not fill the memory.
 const MAX_WAITING: usize = if cfg!(test) { 64 } else { 1 << 22 };
 
 /// Codes in the low four bits of a DMA record's payload.
@@ -26,20 +27,20 @@ mod kind {
     pub const FINISHED: u8 = 6;
 }
 
-/// A packet with a row. In the order of rows: by start, the longest first.
+/// A packet with a row. Ordered like rows: by start, the longest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Packet {
-    /// Since the origin.
+    /// Start since the origin.
     pub start_ps: i64,
-    /// Since the origin; not before the start.
+    /// End since the origin; not before the start.
     pub end_ps: Reverse<i64>,
-    /// Who moved it.
+    /// DMA engine that moved the packet.
     pub engine: u8,
-    /// For which queue.
+    /// Queue of the packet.
     pub queue: u8,
-    /// Its number in its ring.
+    /// Number of the packet in its ring.
     pub number: u64,
-    /// Its bytes.
+    /// Size of the packet.
     pub size_bytes: u32,
     /// Checksum over the data.
     pub crc: u16,
@@ -77,7 +78,7 @@ impl Key for Packet {
 struct Ring {
     /// Starts whose data has not been written, on the clocks' axis.
     waiting: VecDeque<i64>,
-    /// Packets so far, those before the run too.
+    /// Number of packets so far, including those before the run.
     packets: u64,
 }
 
@@ -90,7 +91,7 @@ pub struct PacketReader<'c, 'a, 's> {
 }
 
 impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
-    /// For the DMA segments of a core.
+    /// A reader for the DMA segments of a core.
     #[must_use]
     pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
         let mut rings = Vec::new();
@@ -101,7 +102,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     /// Takes a record, with its number in its segment.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// If the sink or the scratch space fails.
     pub fn record(
         &mut self,
         (number, record): (u64, &Record),
@@ -116,7 +117,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
             return Ok(());
         }
         if code == kind::FINISHED {
-            // Says that the queue's tail moved on; the row ends where the data was written.
+            // The queue's tail moved on. The row ends with the write of the data instead.
             return Ok(());
         }
         let engine = record.kind();
@@ -146,7 +147,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         self.waiting += 1;
     }
 
-    /// Whether a packet of the ring had started.
+    /// Ends a packet. Returns false if no packet of the ring had started.
     fn written(
         &mut self,
         (engine, queue): (u8, u8),
@@ -174,10 +175,10 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         Ok(true)
     }
 
-    /// All packets of the run, by time.
+    /// All packets of the run, sorted by time.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn finish(self, out: &mut Output<'_>) -> Result<Sorted<Packet, &'s dyn Scratch>, Error> {
         if self.waiting > 0 {
             let unwritten = self.waiting;
@@ -189,7 +190,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 }
 
-/// Bytes a second, rounded at each step as the vendor's tool does.
+/// Rate in bytes a second, rounded at each step like in the vendor's tool.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! How many transfers have been set off and not completed.
+//! Number of transfers that have been triggered and not completed.
 
 use nprof_engine::model::TrackId;
 use nprof_engine::spill::{Scratch, Sorter, Space};
@@ -12,18 +12,18 @@ use crate::formats::Error;
 use nprof_engine::vendor::neuron::CounterTrack;
 use nprof_engine::vendor::neuron::schema::PendingDma;
 
-/// Table `pending_dma`: up at each trigger, down at the end of a static transfer. The end of a transfer that was set up
-/// during the run is not in the trace, so it stays pending.
+/// Table `pending_dma`: up at each trigger, down at the end of a static transfer. The trace has no
+/// end of a transfer that was set up during the run, so such a transfer stays pending.
 pub struct Pending<'s> {
     steps: Sorter<Step, &'s dyn Scratch>,
     any: bool,
 }
 
 impl<'s> Pending<'s> {
-    /// With the static transfers.
+    /// Starts with the static transfers.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn new(core: &Core<'_>, transfers: &Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
         let mut pending = Self { steps: space.sorter(8), any: false };
         let mut transfers = transfers.read();
@@ -38,7 +38,7 @@ impl<'s> Pending<'s> {
     /// Takes an execution.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
         if decoded.completion.is_some() { self.push(run.start_ps, 1) } else { Ok(()) }
     }
@@ -48,10 +48,10 @@ impl<'s> Pending<'s> {
         Ok(self.steps.push(Step { time_ps, what: 0, by })?)
     }
 
-    /// Writes the table, when all executions have passed.
+    /// Writes the table, after all executions.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// If the sink or the scratch space fails.
     pub fn write(self, core: &Core<'_>, out: &mut Output<'_>) -> Result<(), Error> {
         if !self.any {
             return Ok(());

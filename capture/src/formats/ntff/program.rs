@@ -1,22 +1,23 @@
-//! The engines' programs as they lay in device memory, and how they relate to what the compiler wrote.
+//! The engines' programs as dumped from device memory, and their relation to the compiler's
+//! programs.
 
 use super::proto;
 use nprof_engine::vendor::neuron::Engine;
 
 /// Bytes of an instruction.
 pub const WORD_LEN: usize = 64;
-/// Trace records carry this many bits of an instruction's address divided by [`WORD_LEN`].
+/// Bits of an instruction's address, divided by [`WORD_LEN`], that trace records carry.
 const PC_BITS: u32 = 20;
 const PC_MASK: u32 = (1 << PC_BITS) - 1;
 
-/// Where an instruction record points.
+/// Target of an instruction record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// To this instruction of the dumped program.
+    /// This instruction of the dumped program.
     Inside(u32),
-    /// Behind the dumped program, by its distance from the program's start.
+    /// Code behind the dumped program, by its distance from the program's start.
     Behind(u32),
-    /// Into the runtime's code before the dumped program.
+    /// The runtime's code before the dumped program.
     Before,
 }
 
@@ -24,13 +25,13 @@ pub enum Place {
 #[derive(Debug, Default)]
 pub struct Program<'a> {
     words: &'a [[u8; WORD_LEN]],
-    /// Where the program lies, as records count.
+    /// Address of the program, in the units of records.
     base: u32,
     patches: Patches,
 }
 
 impl<'a> Program<'a> {
-    /// The program of an engine in a subgraph; empty where none was dumped.
+    /// The program of an engine in a subgraph; empty if none was dumped.
     #[must_use]
     pub fn new(subgraph: &'a proto::Subgraph, engine: Engine) -> Self {
         let of_engine = |number: u32| Engine::from_number(number) == Some(engine);
@@ -43,14 +44,14 @@ impl<'a> Program<'a> {
         Self { words, base, patches }
     }
 
-    /// How many instructions.
+    /// Number of instructions.
     #[must_use]
     pub fn instruction_count(&self) -> usize {
         self.words.len()
     }
 
-    /// Where the low bits of an address point. A program of more than 2^20 instructions cannot be told apart from its
-    /// own second lap; the records hold no more bits.
+    /// Place that the low bits of an address point to. Records hold only 20 bits, so a program of
+    /// more than 2^20 instructions overlaps itself.
     #[must_use]
     pub fn locate(&self, address_bits: u32) -> Place {
         let distance = (address_bits & PC_MASK).wrapping_sub(self.base) & PC_MASK;
@@ -69,25 +70,25 @@ impl<'a> Program<'a> {
         self.words.get(pc as usize)
     }
 
-    /// Where the compiler put the instruction; `None` for one that the runtime inserted.
+    /// Index of the instruction in the compiler's program; `None` if the runtime inserted it.
     #[must_use]
     pub fn compiler_pc(&self, pc: u32) -> Option<u64> {
         self.patches.compiler_pc(u64::from(pc))
     }
 }
 
-/// What the runtime changed in a program, ready for look-up.
+/// The runtime's changes to a program, ready for look-up.
 #[derive(Debug, Default)]
 struct Patches {
-    /// Sorted: from this instruction on, the compiler's count is ahead by so many in all.
+    /// From this instruction on, the compiler's index is ahead by this total. Sorted.
     shifts: Vec<(u64, i64)>,
-    /// Sorted: what the runtime inserted; the ends are exclusive and never fall back.
+    /// Ranges of inserted instructions, with exclusive ends that never decrease. Sorted.
     inserted: Vec<(u64, u64)>,
 }
 
 impl Patches {
     fn new<'a>(patches: impl Iterator<Item = &'a proto::Patch>) -> Self {
-        /// The code of removed instructions; inserted ones have none.
+        /// Code of removed instructions. Inserted ones have the default, 0.
         const REMOVED: u32 = 2;
         let (mut shifts, mut inserted) = (Vec::new(), Vec::new());
         for patch in patches {
@@ -100,7 +101,7 @@ impl Patches {
                     inserted.push((start, end));
                 }
                 REMOVED => shifts.push((start, count)),
-                // A kind that is not known: better no change than a wrong one.
+                // An unknown kind: no change is better than a wrong one.
                 _ => {}
             }
         }

@@ -1,6 +1,7 @@
-//! The protobuf part of an NTFF as far as its meaning is known. Names are ours; fields not named here are skipped.
+//! The protobuf part of an NTFF, as far as its meaning is known. Names are ours. Other fields are
+//! skipped.
 //!
-//! Texts are bytes: a damaged name must not cost the trace.
+//! Texts are bytes, so that a damaged name does not cost the trace.
 
 /// The whole protobuf part.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -8,28 +9,28 @@ pub struct Capture {
     /// Path of the NEFF that ran.
     #[prost(bytes = "vec", tag = "1")]
     pub neff_path: Vec<u8>,
-    /// The NEFF's uuid, written as a C string: cut at the first zero byte or followed by stray bytes.
+    /// The NEFF's uuid as a C string: cut at the first zero byte, or with stray bytes after it.
     #[prost(bytes = "vec", tag = "2")]
     pub neff_uuid: Vec<u8>,
     /// The program's nodes.
     #[prost(message, repeated, tag = "4")]
     pub nodes: Vec<Node>,
-    /// The runtime that captured.
+    /// Version of the runtime that captured.
     #[prost(message, optional, tag = "8")]
     pub runtime: Option<Version>,
     /// Kind of machine, e.g. `inf2.xlarge`.
     #[prost(bytes = "vec", tag = "9")]
     pub instance_type: Vec<u8>,
-    /// The chip's architecture.
+    /// Code of the chip's architecture.
     #[prost(uint32, tag = "10")]
     pub architecture: u32,
-    /// The kernel driver.
+    /// Version of the kernel driver.
     #[prost(message, optional, tag = "11")]
     pub driver: Option<Version>,
-    /// The collectives library.
+    /// Version of the collectives library.
     #[prost(message, optional, tag = "12")]
     pub collectives: Option<Version>,
-    /// Room that the runtime set aside for records.
+    /// Buffers that the runtime reserved for records.
     #[prost(message, repeated, tag = "13")]
     pub buffers: Vec<Buffer>,
 }
@@ -37,15 +38,15 @@ pub struct Capture {
 /// A node of the program.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Node {
-    /// Its parts.
+    /// Parts of the node.
     #[prost(message, repeated, tag = "4")]
     pub parts: Vec<Part>,
 }
 
-/// Holds the subgraphs of a node.
+/// A part of a node, which holds subgraphs.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Part {
-    /// One per physical core.
+    /// Subgraphs, one per physical core.
     #[prost(message, repeated, tag = "1")]
     pub subgraphs: Vec<Subgraph>,
 }
@@ -53,84 +54,84 @@ pub struct Part {
 /// A library's version.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Version {
-    /// First number.
+    /// First number of the version.
     #[prost(uint64, tag = "1")]
     pub major: u64,
-    /// Second number.
+    /// Second number of the version.
     #[prost(uint64, tag = "2")]
     pub minor: u64,
-    /// Third number.
+    /// Third number of the version.
     #[prost(uint64, tag = "3")]
     pub patch: u64,
-    /// The source's hash.
+    /// Hash of the source.
     #[prost(bytes = "vec", tag = "5")]
     pub hash: Vec<u8>,
 }
 
-/// Room for the records of one kind.
+/// A buffer for the records of one kind.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Buffer {
-    /// As [`Segment::block_kind`].
+    /// The same code as [`Segment::block_kind`].
     #[prost(uint32, tag = "1")]
     pub block_kind: u32,
-    /// As [`Segment::record_kind`].
+    /// The same code as [`Segment::record_kind`].
     #[prost(uint32, tag = "2")]
     pub record_kind: u32,
-    /// Its size.
+    /// Size of the buffer.
     #[prost(uint64, tag = "3")]
     pub size_bytes: u64,
 }
 
-/// What one core ran.
+/// The program, the records and the clocks of one core.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Subgraph {
-    /// E.g. `sg00`.
+    /// Name of the subgraph, e.g. `sg00`.
     #[prost(bytes = "vec", tag = "1")]
     pub name: Vec<u8>,
     /// The engines' programs.
     #[prost(message, repeated, tag = "4")]
     pub code: Vec<Code>,
-    /// What the runtime changed in them.
+    /// The runtime's changes to the programs.
     #[prost(message, repeated, tag = "5")]
     pub patches: Vec<PatchList>,
-    /// Where the records are.
+    /// Places of the records.
     #[prost(message, repeated, tag = "6")]
     pub segments: Vec<Segment>,
     /// DMA queues, one entry per DMA engine.
     #[prost(message, repeated, tag = "7")]
     pub queues: Vec<Queue>,
-    /// The clocks.
+    /// The clocks of the core.
     #[prost(message, optional, tag = "10")]
     pub clocks: Option<Clocks>,
-    /// Device memory by use.
+    /// Device memory, by use.
     #[prost(message, repeated, tag = "11")]
     pub memory: Vec<MemoryUse>,
-    /// How long the run took.
+    /// Duration of the run.
     #[prost(uint64, tag = "14")]
     pub total_time_ps: u64,
 }
 
-/// One engine's program as it lay in device memory.
+/// One engine's program as dumped from device memory.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Code {
-    /// Which engine.
+    /// Number of the engine.
     #[prost(uint32, tag = "1")]
     pub engine: u32,
     /// Device address of the first instruction.
     #[prost(uint64, tag = "2")]
     pub address: u64,
-    /// 64 bytes an instruction.
+    /// The instructions, 64 bytes each.
     #[prost(bytes = "vec", tag = "3")]
     pub words: Vec<u8>,
 }
 
-/// What the runtime changed in one engine's program.
+/// The runtime's changes to one engine's program.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PatchList {
-    /// Which engine.
+    /// Number of the engine.
     #[prost(uint32, tag = "1")]
     pub engine: u32,
-    /// The changes.
+    /// The changes to the program.
     #[prost(message, repeated, tag = "2")]
     pub patches: Vec<Patch>,
 }
@@ -141,10 +142,10 @@ pub struct Patch {
     /// Byte offset within the program.
     #[prost(uint64, tag = "1")]
     pub offset_bytes: u64,
-    /// How many instructions.
+    /// Number of instructions.
     #[prost(uint64, tag = "2")]
     pub count: u64,
-    /// 0 inserted, 2 removed.
+    /// Kind of the change: 0 inserted, 2 removed.
     #[prost(uint32, tag = "3")]
     pub kind: u32,
 }
@@ -152,16 +153,16 @@ pub struct Patch {
 /// A run of records in the record area.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Segment {
-    /// What sort of records.
+    /// Code for the sort of records.
     #[prost(uint32, tag = "1")]
     pub record_kind: u32,
-    /// Who wrote them.
+    /// Code for the writer of the records.
     #[prost(uint32, tag = "3")]
     pub block_kind: u32,
-    /// From the start of the record area.
+    /// Offset from the start of the record area.
     #[prost(uint64, tag = "5")]
     pub offset_bytes: u64,
-    /// 16 bytes a record.
+    /// Size of the records, 16 bytes each.
     #[prost(uint64, tag = "6")]
     pub size_bytes: u64,
 }
@@ -169,33 +170,33 @@ pub struct Segment {
 /// A DMA queue's ring on one DMA engine.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Queue {
-    /// 0 to 15.
+    /// Number of the DMA engine, 0 to 15.
     #[prost(uint32, tag = "1")]
     pub dma_engine: u32,
     /// The queue's number on the engine.
     #[prost(uint32, tag = "2")]
     pub index: u32,
-    /// 0 unknown, 2 weights.
+    /// Kind of the queue: 0 unknown, 2 weights.
     #[prost(uint32, tag = "3")]
     pub kind: u32,
-    /// The runtime's name of it.
+    /// The runtime's name of the queue.
     #[prost(bytes = "vec", tag = "4")]
     pub name: Vec<u8>,
-    /// -1 for none.
+    /// Number of the event; -1 for none.
     #[prost(int64, tag = "5")]
     pub event_id: i64,
-    /// Descriptors that the compiler laid out.
+    /// Blocks of descriptors that the compiler laid out.
     #[prost(message, repeated, tag = "8")]
     pub blocks: Vec<StaticBlock>,
 }
 
-/// Descriptors that one trigger starts.
+/// Block of descriptors that one trigger starts.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct StaticBlock {
     /// The block's number.
     #[prost(uint32, tag = "1")]
     pub id: u32,
-    /// Packets that it makes on this DMA engine whenever it is triggered.
+    /// Number of packets that each trigger makes on this DMA engine.
     #[prost(uint64, tag = "2")]
     pub packets: u64,
 }
@@ -203,42 +204,42 @@ pub struct StaticBlock {
 /// The clocks of a subgraph.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Clocks {
-    /// Tensor engine.
+    /// Clock of the Tensor engine.
     #[prost(message, optional, tag = "1")]
     pub tensor: Option<ClockRate>,
-    /// Scalar engine.
+    /// Clock of the Scalar engine.
     #[prost(message, optional, tag = "2")]
     pub scalar: Option<ClockRate>,
-    /// Vector engine.
+    /// Clock of the Vector engine.
     #[prost(message, optional, tag = "3")]
     pub vector: Option<ClockRate>,
-    /// GpSimd engine.
+    /// Clock of the GpSimd engine.
     #[prost(message, optional, tag = "4")]
     pub gpsimd: Option<ClockRate>,
-    /// Sync engine.
+    /// Clock of the Sync engine.
     #[prost(message, optional, tag = "5")]
     pub sync: Option<ClockRate>,
-    /// Events and semaphores.
+    /// Clock of events and semaphores.
     #[prost(message, optional, tag = "6")]
     pub event: Option<ClockRate>,
-    /// Throttling.
+    /// Clock of throttling.
     #[prost(message, optional, tag = "7")]
     pub throttle: Option<ClockRate>,
-    /// DMA engines, in order.
+    /// Clocks of the DMA engines, in their order.
     #[prost(message, repeated, tag = "8")]
     pub dma: Vec<ClockRate>,
 }
 
-/// How a clock relates to the common axis.
+/// Rate and zero of a clock, relative to the common axis.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ClockRate {
     /// Ticks at time zero.
     #[prost(uint64, tag = "1")]
     pub init: u64,
-    /// Ticks measured.
+    /// Number of ticks measured.
     #[prost(uint64, tag = "2")]
     pub actual: u64,
-    /// Picoseconds measured in the same time.
+    /// Number of picoseconds in the same time.
     #[prost(uint64, tag = "3")]
     pub expected: u64,
 }
@@ -246,7 +247,7 @@ pub struct ClockRate {
 /// Device memory of one use.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct MemoryUse {
-    /// How much.
+    /// Size of the memory.
     #[prost(uint64, tag = "2")]
     pub size_bytes: u64,
     /// The runtime's name of the use.

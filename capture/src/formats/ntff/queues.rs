@@ -1,4 +1,4 @@
-//! DMA queues: which queue a packet belongs to, and the side table of queues.
+//! DMA queues: the queue of each packet, and the side table of queues.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Sink, Value};
@@ -9,28 +9,28 @@ use super::core::Core;
 use super::proto;
 use nprof_engine::vendor::neuron::schema::DmaQueuesInfo;
 
-/// Queues of a DMA engine that records can name.
+/// Number of queues of a DMA engine that records can name.
 pub const QUEUES: usize = 16;
 
 /// Code of a queue for weights.
 const WEIGHTS: u32 = 2;
 
-/// Who fills a queue, as far as the file tells.
+/// Producer of a queue's descriptors, as far as the file states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filling {
     /// The compiler: descriptors laid out in advance.
     Static,
     /// Software on the device, during the run.
     SoftwareDynamic,
-    /// Whoever loads instructions and tables.
+    /// The loader of instructions and tables.
     Instruction,
 }
 
 impl Filling {
-    /// All of them, in the order of their values.
+    /// All variants, in the order of their values.
     pub const ALL: [Self; 3] = [Self::Static, Self::SoftwareDynamic, Self::Instruction];
 
-    /// As in a row's `queue_type`.
+    /// The value of a row's `queue_type`.
     #[must_use]
     pub fn queue_type(self) -> &'static str {
         match self {
@@ -44,11 +44,11 @@ impl Filling {
 /// A queue on one DMA engine.
 #[derive(Debug)]
 pub struct QueueRing<'a> {
-    /// As the vendor's tool names it.
+    /// Name of the queue, as the vendor's tool shows it.
     pub name: String,
-    /// Who fills it.
+    /// Producer of the descriptors.
     pub filling: Filling,
-    /// What one trigger of each block makes here.
+    /// Packets that one trigger of each block makes here.
     pub blocks: &'a [proto::StaticBlock],
 }
 
@@ -59,7 +59,8 @@ pub struct Queues<'a> {
 }
 
 impl<'a> Queues<'a> {
-    /// Of a core. Entries beyond what records can name are only listed in the side table.
+    /// The queues of a core. Entries beyond the numbers of records are listed in the side table
+    /// only.
     #[must_use]
     pub fn new(core: &Core<'a>) -> Self {
         let mut rings: Vec<Option<QueueRing<'a>>> = Vec::new();
@@ -78,7 +79,7 @@ impl<'a> Queues<'a> {
         Self { rings }
     }
 
-    /// The queue with this number on this DMA engine, where the program declares it.
+    /// The queue with this number on this DMA engine, if the program declares it.
     #[must_use]
     pub fn ring(&self, dma_engine: u8, number: u8) -> Option<&QueueRing<'a>> {
         self.rings.get(slot(u32::from(dma_engine), u32::from(number))?)?.as_ref()
@@ -90,7 +91,7 @@ fn slot(dma_engine: u32, number: u32) -> Option<usize> {
     (engine < DMA_ENGINES && number < QUEUES).then_some(engine * QUEUES + number)
 }
 
-/// The runtime names queues after the hardware's engines, people know the engines by other names.
+/// Name of a queue with the engines' usual names. The runtime uses the hardware's names.
 fn display_name(name: &str) -> String {
     for (hardware, engine) in [("qPool", "qGpSimd"), ("qSP", "qSync"), ("qAct", "qScalar")] {
         if let Some(rest) = name.strip_prefix(hardware) {
@@ -103,7 +104,7 @@ fn display_name(name: &str) -> String {
 /// Writes table `dma_queues_info`: a row per queue, with its highest DMA engine.
 ///
 /// # Errors
-/// The sink's own.
+/// If the sink fails.
 pub fn write(core: &Core<'_>, sink: &mut dyn Sink) -> Result<()> {
     let handles = DmaQueuesInfo::define(sink)?;
     let mut listed = std::collections::BTreeMap::new();

@@ -1,25 +1,25 @@
-//! The 16-byte records that the device writes, and the segments they come in.
+//! The 16-byte records that the device writes, and kinds of segments.
 
 /// Bytes of a record.
 pub const RECORD_LEN: usize = 16;
 
-/// One record: what its parts mean depends on the segment it stands in.
+/// One record. The meaning of its parts depends on its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// Bytes 0 and 1.
     pub low: u16,
     /// Byte 2.
     pub middle: u8,
-    /// Byte 3: the low five bits say the kind, or the DMA engine.
+    /// Byte 3. The low five bits hold the kind, or the DMA engine.
     pub head: u8,
     /// Bytes 4 to 7.
     pub payload: u32,
-    /// Bytes 8 to 15: ticks of the clock of whoever wrote the record.
+    /// Bytes 8 to 15: ticks of the writer's clock.
     pub ticks: u64,
 }
 
 impl Record {
-    /// From its bytes.
+    /// Parses the bytes of a record.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; RECORD_LEN]) -> Self {
         let [low0, low1, middle, head, p0, p1, p2, p3, ticks @ ..] = *bytes;
@@ -32,7 +32,7 @@ impl Record {
         }
     }
 
-    /// Its bytes again.
+    /// The bytes of the record.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; RECORD_LEN] {
         let mut bytes = [0; RECORD_LEN];
@@ -71,31 +71,31 @@ impl Record {
     }
 }
 
-/// The records of a segment with their numbers. Bytes after the last whole record are left out.
+/// Records of a segment, with their numbers. Bytes after the last whole record are left out.
 pub fn records(bytes: &[u8]) -> impl Iterator<Item = (u64, Record)> + '_ {
     let (whole, _) = bytes.as_chunks::<RECORD_LEN>();
     (0_u64..).zip(whole.iter().map(Record::from_bytes))
 }
 
-/// What a segment's records tell of.
+/// Subject of a segment's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SegmentKind {
     /// Starts and ends of instructions.
     Instruction,
     /// Events and semaphores.
     Event,
-    /// Errors. No trace with one has been seen, so its records are kept as they are.
+    /// Errors. No trace with errors has been seen, so their records are kept as they are.
     Error,
     /// DMA packets.
     Dma,
     /// Throttling.
     Throttle,
-    /// Something newer than this program.
+    /// A kind that is newer than this program.
     Unknown,
 }
 
 impl SegmentKind {
-    /// From the block kind and the record kind of the container's segment list.
+    /// The kind for the block kind and the record kind in the container's segment list.
     #[must_use]
     pub fn from_codes(block: u32, record: u32) -> Self {
         match (block, record) {
@@ -108,7 +108,7 @@ impl SegmentKind {
         }
     }
 
-    /// For messages.
+    /// Name for messages.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {

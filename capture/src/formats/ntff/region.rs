@@ -1,12 +1,12 @@
-//! What lies where in a memory: values on ranges of bytes that never overlap.
+//! Contents of a memory: values on ranges of bytes that never overlap.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A value for each written byte. Its size follows the number of different neighbouring values.
+/// A value for each written byte. Memory grows with the number of different neighbouring values.
 #[derive(Debug, Clone)]
 pub struct Regions<T> {
-    /// By start: the end and the value.
+    /// End and value of each piece, by start.
     pieces: BTreeMap<u64, (u64, T)>,
 }
 
@@ -25,12 +25,14 @@ impl<T: Clone> Regions<T> {
         before.into_iter().chain(inside).map(|(&start, (end, value))| (start..*end, value))
     }
 
-    /// The value of a piece that is just this range: programs use the same places again and again.
+    /// The value of the piece with exactly this range. Programs use the same places again and
+    /// again.
     pub fn exactly(&mut self, range: &Range<u64>) -> Option<&mut T> {
         self.pieces.get_mut(&range.start).filter(|(end, _)| *end == range.end).map(|(_, value)| value)
     }
 
-    /// Takes out what overlaps a range, cut to it; the parts outside stay.
+    /// Removes the pieces that overlap a range and returns them, cut to the range. Parts outside
+    /// stay.
     pub fn take(&mut self, range: &Range<u64>) -> Vec<(Range<u64>, T)> {
         let starts: Vec<u64> = self.overlapping(range).map(|(piece, _)| piece.start).collect();
         let mut taken = Vec::with_capacity(starts.len());
@@ -47,7 +49,7 @@ impl<T: Clone> Regions<T> {
         taken
     }
 
-    /// Gives a range a value. What lay there must have been taken out before, or is replaced.
+    /// Sets the value of a range. Old values must have been removed before, or are replaced.
     pub fn put(&mut self, range: Range<u64>, value: T) {
         if range.is_empty() {
             return;

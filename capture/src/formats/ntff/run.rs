@@ -17,10 +17,10 @@ use nprof_engine::vendor::neuron::schema::{
 };
 use nprof_engine::vendor::neuron::{Engine, SOURCE};
 
-/// The layout of the tables is that of neuron-profile's export with this version.
+/// Version of neuron-profile's export whose table layout is used here.
 const DATA_VERSION: i64 = 8;
 
-/// What is known of a chip. No trace says it.
+/// Data of a chip, which no trace contains.
 struct Chip {
     architecture: u32,
     tensor_ghz: f64,
@@ -31,7 +31,7 @@ struct Chip {
     dma_bytes_per_s: i64,
 }
 
-/// By the trace's architecture code: Inferentia 2 and Trainium 1.
+/// Chips by the trace's architecture code: Inferentia 2 and Trainium 1.
 const CHIPS: [Chip; 1] = [Chip {
     architecture: 2,
     tensor_ghz: 2.8,
@@ -42,29 +42,29 @@ const CHIPS: [Chip; 1] = [Chip {
     dma_bytes_per_s: 435_000_000_000,
 }];
 
-/// What the readers of a core's segments counted.
+/// Counts from the readers of a core's segments.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Counts {
-    /// Rows in `instruction`, by [`Engine::index`].
+    /// Number of rows in `instruction`, by [`Engine::index`].
     pub instructions: [u64; Engine::ALL.len()],
-    /// Rows in `dma`.
+    /// Number of rows in `dma`.
     pub dma_rows: u64,
-    /// Records in the event segments.
+    /// Number of records in the event segments.
     pub events: u64,
     /// End of the last instruction, since the origin.
     pub last_end_ps: i64,
 }
 
-/// Says whose trace it is.
+/// Sets the identity of the rank.
 pub fn write_rank(capture: &proto::Capture, sink: &mut dyn Sink) {
     let title = text(&capture.neff_path).into_owned();
     sink.rank(RankInfo { source: SOURCE.to_owned(), title, ..RankInfo::default() });
 }
 
-/// Writes `metadata`, `profile_info` and what the trace itself states of `summary`.
+/// Writes `metadata`, `profile_info` and the parts of `summary` that the trace itself states.
 ///
 /// # Errors
-/// The sink's own.
+/// If the sink fails.
 pub fn write_capture(
     container: &Container<'_>,
     cores: &[Core<'_>],
@@ -107,10 +107,10 @@ pub fn write_capture(
     write_named(&SUMMARY, &row, sink)
 }
 
-/// Writes the tables of the NEFF, or what the trace says of it.
+/// Writes the tables of the NEFF, or the trace's own statements about it.
 ///
 /// # Errors
-/// The sink's own.
+/// If the sink fails.
 pub fn write_program(capture: &proto::Capture, neff: Option<&Neff>, sink: &mut dyn Sink) -> Result<()> {
     if let Some(neff) = neff {
         let header = neff.header();
@@ -127,7 +127,8 @@ pub fn write_program(capture: &proto::Capture, neff: Option<&Neff>, sink: &mut d
     sink.row(handles.table, &[(handles.network_name, Value::Text(&text(&capture.neff_path)))])
 }
 
-/// The trace has the uuid as a C string: cut at its first zero byte, or with stray bytes after it.
+/// Compares uuids. The trace's is a C string: cut at its first zero byte, or with stray bytes after
+/// it.
 fn is_same_program(traced: &[u8], uuid: &[u8]) -> bool {
     traced.iter().zip(uuid).all(|(a, b)| a == b)
 }
@@ -180,7 +181,7 @@ fn write_metadata(
 /// Writes a core's row of `model_info`.
 ///
 /// # Errors
-/// The sink's own.
+/// If the sink fails.
 pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Result<()> {
     let handles = ModelInfo::define(sink)?;
     let count = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
@@ -207,8 +208,8 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
     sink.row(handles.table, &row)
 }
 
-/// Cycles of the base clock, in single precision as the vendor's tool counts them: a count just
-/// below a whole one is rounded up.
+/// Cycles of the base clock, in single precision like in the vendor's tool. A count just below a
+/// whole one is rounded up.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 #[expect(clippy::cast_precision_loss, reason = "single precision is what is asked for")]
 fn base_cycles(ps: i64) -> i64 {
@@ -220,7 +221,7 @@ fn base_cycles(ps: i64) -> i64 {
 /// Writes side table `trace_segment` and warns of buffers that were full.
 ///
 /// # Errors
-/// The sink's own.
+/// If the sink fails.
 pub fn write_segments(
     core: &Core<'_>,
     segments: &[RecordSegment<'_>],
@@ -279,7 +280,8 @@ fn write_named(table: &Table, row: &[(&str, Value<'_>)], sink: &mut dyn Sink) ->
     sink.row(id, &fields)
 }
 
-/// As neuron-profile prints it: `2.29.40 (f954c)`, with the first digits of the source's hash.
+/// A version as neuron-profile prints it: `2.29.40 (f954c)`, with the first digits of the source's
+/// hash.
 fn version(version: Option<&proto::Version>) -> String {
     const HASH_DIGITS: usize = 5;
     let Some(proto::Version { major, minor, patch, hash }) = version else { return String::new() };
@@ -292,9 +294,9 @@ fn seconds(ps: u64) -> f64 {
     ps as f64 / 1e12
 }
 
-/// Nanoseconds since 1970 as the first hours of that year.
+/// Nanoseconds since 1970 as a timestamp of RFC 3339.
 fn rfc3339(ns: i64) -> String {
-    // No 64-bit count of nanoseconds is out of range.
+    // Every 64-bit count of nanoseconds is in range.
     jiff::Timestamp::from_nanosecond(i128::from(ns.max(0))).unwrap_or_default().to_string()
 }
 

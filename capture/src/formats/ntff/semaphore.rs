@@ -16,15 +16,15 @@ use crate::formats::Error;
 use nprof_engine::vendor::neuron::Engine;
 use nprof_engine::vendor::neuron::schema::SemaphoreUpdate;
 
-/// Semaphores of a core.
+/// Number of semaphores of a core.
 const SEMAPHORES: usize = 256;
 
-/// A record of the run, by time, then as they came.
+/// A record of the run. Ordered by time, then by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Change {
-    /// Since the origin.
+    /// Time since the origin.
     time_ps: i64,
-    /// Counted over all records.
+    /// Number of the record among all records.
     number: u64,
     is_semaphore: bool,
     id: u8,
@@ -57,12 +57,12 @@ impl Key for Change {
 pub struct EventReader<'c, 'a, 's> {
     core: &'c Core<'a>,
     changes: Sorter<Change, &'s dyn Scratch>,
-    /// All records, those before the origin too.
+    /// Number of records so far, including those before the origin.
     records: u64,
 }
 
 impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
-    /// For the event segments of a core.
+    /// A reader for the event segments of a core.
     #[must_use]
     pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
         Self { core, changes: space.sorter(2), records: 0 }
@@ -71,7 +71,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     /// Takes a record, with its number in its segment.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn record(
         &mut self,
         (number, record): (u64, &Record),
@@ -93,17 +93,17 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
                 value: record.payload,
                 author: author(record),
             })?,
-            // Preparation of the run.
+            // Records of the run's preparation.
             0 | 1 => {}
             _ => found.unknown(number, record)?,
         }
         Ok(())
     }
 
-    /// Writes the rows; gives back how many records there were.
+    /// Writes the rows. Returns the number of records.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// If the sink or the scratch space fails.
     pub fn write(self, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<u64, Error> {
         let mut writer = EventWriter::new(self.core, names, out)?;
         let mut changes = self.changes.finish()?;
@@ -119,21 +119,21 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     }
 }
 
-/// Writes rows in the order of time.
+/// Writes rows ordered by time.
 struct EventWriter<'c, 'a> {
     core: &'c Core<'a>,
     handles: SemaphoreUpdate,
     names: Vec<String>,
-    /// By number; defined when the semaphore first changes.
+    /// Tracks by semaphore number, defined at the semaphore's first change.
     tracks: Vec<Option<(TrackId, NameId)>>,
     engines: [NameId; Engine::ALL.len()],
-    /// By author, without one first: changes so far, up to the first that has a template, and the
-    /// template.
+    /// Number of changes and template, by author. The first entry is for changes without an author.
+    /// The count stops at the first change that has a template.
     templates: [(u8, Option<TemplateId>); Engine::ALL.len() + 1],
     events: Option<Events>,
 }
 
-/// The change that may have a template first: one of few changes would cost more than they do.
+/// First change that gets a template. A template for fewer changes would cost more than they do.
 const FIRST_OF_TEMPLATE: u8 = 3;
 
 /// Events are no semaphores: they are set and cleared, and neuron-profile does not list them.
@@ -226,7 +226,8 @@ impl Events {
     }
 }
 
-/// Who changed it: an engine has a kind code of its own; transfers and the host share one that is not named here.
+/// Engine that changed the semaphore or event. An engine has a kind code of its own. Transfers and
+/// the host share one that is not named here.
 fn author(record: &Record) -> Option<Engine> {
     let kind = u32::from(record.kind());
     if kind % 4 == 3 { Engine::from_number((kind / 4).checked_sub(1)?) } else { None }

@@ -1,4 +1,4 @@
-//! What counters add up: steps up and down, found in any order, taken moment by moment.
+//! Steps of a counter, up and down, found in any order and taken in the order of time.
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
@@ -6,14 +6,14 @@ use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted};
 
 use crate::formats::Error;
 
-/// Something grows or shrinks.
+/// One change of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// When, since the origin.
+    /// Time since the origin.
     pub time_ps: i64,
-    /// Which, where there are several.
+    /// Number of the thing that grows or shrinks, if there are several, e.g. a bank.
     pub what: u8,
-    /// By how much.
+    /// Amount of the change.
     pub by: i64,
 }
 
@@ -32,31 +32,31 @@ impl Key for Step {
     }
 }
 
-/// Steps at the same moment come together.
+/// Steps grouped by time.
 pub struct Moments<'s> {
     steps: Sorted<Step, &'s dyn Scratch>,
     next: Option<Step>,
 }
 
 impl<'s> Moments<'s> {
-    /// Before the first.
+    /// The state before the first step.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn new(mut steps: Sorted<Step, &'s dyn Scratch>) -> Result<Self, Error> {
         Ok(Self { next: steps.next()?.copied(), steps })
     }
 
-    /// Whether none is left.
+    /// Whether no step is left.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.next.is_none()
     }
 
-    /// The next moment, when `take` has been given all its steps.
+    /// The next time with steps. `take` receives each of them before.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn next(&mut self, mut take: impl FnMut(&Step)) -> Result<Option<i64>, Error> {
         let Some(time_ps) = self.next.map(|step| step.time_ps) else { return Ok(None) };
         while let Some(step) = self.next.take_if(|step| step.time_ps == time_ps) {

@@ -294,7 +294,7 @@ fn two_cores_share_an_origin_and_have_tracks_of_their_own() {
     let part = &mut capture.nodes[0].parts[0];
     let mut second = part.subgraphs[0].clone();
     second.name = b"sg01".to_vec();
-    // A clock of its own.
+    // The second core has a clock of its own.
     let clocks = second.clocks.as_mut().unwrap();
     clocks.tensor = Some(proto::ClockRate { init: 0, actual: 1, expected: 3 });
     part.subgraphs.push(second);
@@ -348,8 +348,8 @@ fn what_is_no_trace_is_refused_with_a_reason() {
     check_refused(&nothing.bytes(), "names no subgraph");
 }
 
-/// Instructions on two engines whose records come by their ends, with triggers, transfers in several parts, products and
-/// semaphores.
+/// Instructions on two engines whose records are ordered by their ends, with triggers, transfers in
+/// several parts, products and semaphores.
 fn long() -> Trace {
     let activate =
         word(0x21, &[(16, &row_access(0x200_0800, 64)), (32, &[0xaa, 7, 64]), (48, &row_access(0x100, 64))]);
@@ -384,14 +384,14 @@ fn what_does_not_fit_into_memory_is_read_alike() {
     let (spilled, in_memory) = (with(2_000), with(Space::SORT_BYTES));
     assert_eq!(spilled.warnings(), []);
     assert_eq!(spilled.slices.len(), 400 * (3 + 5 + 1));
-    // To each transfer, to each activation, and to each product but the first.
+    // One arrow to each transfer, to each activation, and to each product but the first.
     assert_eq!(spilled.links.len(), 400 + 400 + 399);
     assert_eq!(spilled.slices, in_memory.slices);
     assert_eq!(spilled.samples, in_memory.samples);
     assert_eq!(spilled.links, in_memory.links);
 }
 
-/// Runs the task that may go aside before the other one.
+/// Runs the task that can run in parallel before the other one.
 struct AsideFirst;
 
 impl Exec for AsideFirst {
@@ -412,7 +412,7 @@ impl Exec for AsideFirst {
 #[test]
 fn which_task_ends_first_changes_nothing() {
     let mut trace = long();
-    // Records of every segment that are not known, and such that lack a partner or a clock.
+    // Records of every segment that are unknown, or lack a partner or a clock.
     for number in 0..3 {
         trace.record(INSTRUCTION, 0x77, 3, number, BEGIN + 3);
         trace.record(DMA, 0, 0, 0x10 | 9, BEGIN + 4);

@@ -1,4 +1,4 @@
-//! Throttling: each record opens a period that the next one ends.
+//! Throttling. Each record opens a period that the next one ends.
 
 use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
 
@@ -12,10 +12,11 @@ const FULL_SPEED: u32 = 0x80;
 /// Type of a row without throttling.
 const TYPE_NONE: i64 = 99;
 
-/// Reads throttle segments: table `ham`. The last period reaches to `last_ps`, the end of the last instruction.
+/// Reads throttle segments into table `ham`. The last period reaches to `last_ps`, the end of the
+/// last instruction.
 ///
 /// # Errors
-/// The sink's own.
+/// If the sink fails.
 pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
     let segment = SegmentKind::Throttle.title();
     let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;
@@ -60,7 +61,7 @@ fn write(
     let text = if kind == TYPE_NONE { "unthrottled".into() } else { throttle_reason(kind) };
     let name = out.sink.name(&text)?;
     let fields = [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
-    // Periods before the origin are kept, so the difference may pass the range of damaged times.
+    // Periods before the origin are kept, so the difference can pass the range of valid times.
     let duration_ps = end_ps.saturating_sub(start_ps).max(0);
     let slice = SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields: &fields };
     out.sink.slice(&slice)?;

@@ -1,4 +1,4 @@
-//! Data rate over time: a step at each start and end of a packet.
+//! Data rate over time, with a step at each start and end of a packet.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,29 +11,30 @@ use crate::formats::Error;
 use nprof_engine::vendor::neuron::CounterTrack;
 use nprof_engine::vendor::neuron::schema::DmaThroughput;
 
-/// Points closer than this to the last one are left out.
+/// Smallest distance of two points. Closer ones are left out.
 const MIN_DISTANCE_PS: i64 = 10_000;
 
-/// Table `dma_throughput`, written while packets pass by in the order of starts. Edges at the same moment make one step.
+/// Table `dma_throughput`, written while packets arrive ordered by start. Edges at the same time
+/// make one step.
 #[derive(Debug)]
 pub struct Throughput {
     template: TemplateId,
     track: TrackId,
-    /// End, start and size of the packets on their way.
+    /// End, start and size of the packets in flight.
     in_flight: BinaryHeap<Reverse<(i64, i64, u32)>>,
-    /// Bytes a second of all of them.
+    /// Total rate of the packets in flight, in bytes a second.
     rate: f64,
     total_bytes: u64,
-    /// The moment that the last edge was at.
+    /// Time of the last edge.
     now: Option<i64>,
     last_written_ps: Option<i64>,
 }
 
 impl Throughput {
-    /// For the packets of a core that has some.
+    /// Throughput of a core that has packets.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn new(core: &Core<'_>, out: &mut Output<'_>) -> Result<Self, Error> {
         let handles = DmaThroughput::define(out.sink)?;
         let track = out.counter(core, CounterTrack::DmaThroughput)?;
@@ -59,7 +60,7 @@ impl Throughput {
     /// Takes the next packet.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn packet(&mut self, packet: &Packet, out: &mut Output<'_>) -> Result<(), Error> {
         let Packet { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = *packet;
         self.end_before(start_ps, out)?;
@@ -70,16 +71,16 @@ impl Throughput {
         Ok(())
     }
 
-    /// Writes what is left when all packets have passed.
+    /// Writes the last steps, after all packets.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn finish(mut self, out: &mut Output<'_>) -> Result<(), Error> {
         self.end_before(i64::MAX, out)?;
         self.write(out)
     }
 
-    /// Lets the packets arrive that end before a moment.
+    /// Ends the packets that end before this time.
     fn end_before(&mut self, moment_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
         while let Some(&Reverse((end_ps, start_ps, size_bytes))) = self.in_flight.peek() {
             if end_ps >= moment_ps {
@@ -92,7 +93,7 @@ impl Throughput {
         Ok(())
     }
 
-    /// Begins a step, unless this moment has one.
+    /// Begins a step, unless there is one at this time.
     fn edge(&mut self, moment_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
         if self.now != Some(moment_ps) {
             self.write(out)?;
@@ -104,8 +105,8 @@ impl Throughput {
     fn write(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
         let Some(now) = self.now else { return Ok(()) };
         if self.in_flight.is_empty() {
-            // Rates have 24 significant bits, so the sum of millions is exact and this changes nothing; rates of
-            // absurd packets may leave a rest, which must not stay.
+            // Rates have 24 significant bits, so the sum of millions is exact and this changes
+            // nothing. Rates of absurd packets can leave a rest, which must not stay.
             self.rate = 0.0;
         }
         if self.last_written_ps.is_some_and(|last| now - last < MIN_DISTANCE_PS) {

@@ -1,4 +1,5 @@
-//! Static transfers: the packets that one trigger of one block starts, on all DMA engines, make a transfer.
+//! Static transfers. All packets that one trigger of one block starts, on all DMA engines, make a
+//! transfer.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,39 +13,40 @@ use super::landmark::TriggerStart;
 use super::packet::Packet;
 use crate::formats::Error;
 
-/// Larger packets carry data; smaller ones write a semaphore.
+/// Size of a packet that writes a semaphore. Larger packets carry data.
 const SEMAPHORE_WRITE_BYTES: u32 = 4;
-/// Transfers that are added up in memory; beyond that, what has been added up is put aside and
-/// joined at the end. So many stay in the cache, and packets of a transfer come close together.
+/// Most transfers that are added up in memory. If there are more, the sums go to the scratch space
+/// and are joined at the end. This many stay in the cache, and packets of a transfer are close
+/// together.
 const MAX_OPEN: usize = 1 << 12;
 
-/// Which launch of which block of which queue.
+/// One launch of a block of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Launch {
-    /// The queue's number.
+    /// Number of the queue.
     pub queue: u8,
     /// The compiler's number for the block.
     pub block: u32,
-    /// Each launch of a queue runs through all its blocks.
+    /// Number of the launch. Each launch of a queue runs through all its blocks.
     pub launch: u64,
 }
 
-/// What packets of one launch add up to.
+/// Sum of packets of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Part {
     start_ps: i64,
     end_ps: i64,
     size_bytes: u64,
-    /// Of the first packet: its ring knows the queue's name.
+    /// Engine of the first packet, whose ring knows the queue's name.
     first_engine: u8,
-    /// The highest.
+    /// Highest engine.
     engine: u8,
-    /// Of the packet that was written last.
+    /// Checksum of the packet that was written last.
     crc: u16,
 }
 
 impl Part {
-    /// Adds what came later.
+    /// Adds a later part.
     fn add(&mut self, later: &Self) {
         if later.end_ps >= self.end_ps {
             (self.end_ps, self.crc) = (later.end_ps, later.crc);
@@ -55,7 +57,7 @@ impl Part {
     }
 }
 
-/// A part that was put aside: of one launch, the earlier ones first.
+/// A part in the scratch space. Ordered by launch, then by age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Aside {
     launch: Launch,
@@ -96,22 +98,23 @@ impl Key for Aside {
     }
 }
 
-/// A static transfer: all packets of one launch of one block. In the order of rows: by start, the longest first.
+/// A static transfer: all packets of one launch of one block. Ordered like rows: by start, the
+/// longest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Whole {
     /// First start, since the origin.
     pub start_ps: i64,
-    /// Last byte written, since the origin.
+    /// Time of the last written byte, since the origin.
     pub end_ps: Reverse<i64>,
-    /// Which.
+    /// Launch of the transfer.
     pub launch: Launch,
     /// Bytes without semaphore writes.
     pub size_bytes: u64,
-    /// Of the first packet: its ring knows the queue's name.
+    /// Engine of the first packet, whose ring knows the queue's name.
     pub first_engine: u8,
-    /// The highest.
+    /// Highest engine.
     pub engine: u8,
-    /// Of the packet that was written last.
+    /// Checksum of the packet that was written last.
     pub crc: u16,
 }
 
@@ -148,14 +151,14 @@ pub struct Adder<'s> {
     space: Space<'s>,
     /// Sums so far, without `last`.
     open: BTreeMap<Launch, Part>,
-    /// The sum of the latest packets: packets of a launch come one after the other.
+    /// Sum of the latest packets. Packets of a launch follow each other.
     last: Option<(Launch, Part)>,
     aside: Sorter<Aside, &'s dyn Scratch>,
     times_aside: u64,
 }
 
 impl<'s> Adder<'s> {
-    /// Without any.
+    /// An adder without packets.
     #[must_use]
     pub fn new(space: Space<'s>) -> Self {
         Self { space, open: BTreeMap::new(), last: None, aside: space.sorter(4), times_aside: 0 }
@@ -164,7 +167,7 @@ impl<'s> Adder<'s> {
     /// Adds a packet of a launch.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn add(&mut self, launch: Launch, packet: &Packet) -> Result<(), Error> {
         let &Packet { start_ps, end_ps: Reverse(end_ps), engine, crc, .. } = packet;
         let size_bytes = if packet.size_bytes > SEMAPHORE_WRITE_BYTES { packet.size_bytes } else { 0 };
@@ -197,10 +200,10 @@ impl<'s> Adder<'s> {
             .try_for_each(|part| self.aside.push(part))?)
     }
 
-    /// All transfers, by time.
+    /// All transfers, sorted by time.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn finish(mut self) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
         self.put_aside()?;
         let mut parts = self.aside.finish()?;
@@ -222,13 +225,13 @@ impl<'s> Adder<'s> {
 pub struct Transfer {
     /// First start, since the origin.
     pub start_ps: i64,
-    /// Last byte written, since the origin.
+    /// Time of the last written byte, since the origin.
     pub end_ps: i64,
     /// Bytes without semaphore writes.
     pub size_bytes: u64,
-    /// The WRITE that set it off, where one ran before.
+    /// The WRITE that triggered the transfer, if one ran before.
     pub trigger: Option<TriggerStart>,
-    /// Its slice.
+    /// Key of the slice.
     pub key: SliceKey,
 }
 
@@ -259,29 +262,29 @@ impl Key for Transfer {
     }
 }
 
-/// All transfers of a core, by start: so their triggers are by time, too.
+/// All transfers of a core, ordered by start. Their triggers are therefore ordered by time, too.
 pub type Transfers<'s> = Pile<Transfer, &'s dyn Scratch>;
 
-/// Steps through transfers beside something else that is in the order of time.
+/// Steps through transfers in parallel with other data that is ordered by time.
 pub struct TransferCursor<'p, 's> {
     reader: PileReader<'p, Transfer, &'s dyn Scratch>,
     next: Option<Transfer>,
 }
 
 impl<'p, 's> TransferCursor<'p, 's> {
-    /// At the first.
+    /// A cursor at the first transfer.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
         let mut reader = transfers.read();
         Ok(Self { next: reader.next()?.copied(), reader })
     }
 
-    /// The next transfer, if it is wanted.
+    /// The next transfer, if `wanted` accepts it.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn next_if(&mut self, wanted: impl FnOnce(&Transfer) -> bool) -> Result<Option<Transfer>, Error> {
         let Some(next) = self.next.take_if(|next| wanted(next)) else { return Ok(None) };
         self.next = self.reader.next()?.copied();
@@ -289,29 +292,29 @@ impl<'p, 's> TransferCursor<'p, 's> {
     }
 }
 
-/// The transfers that WRITEs set off, asked for in the order of time.
+/// Look-up of the transfers that WRITEs triggered. Callers ask in the order of time.
 pub struct SetOff<'p, 's> {
     cursor: TransferCursor<'p, 's>,
-    /// The last one whose trigger is not later than what was asked for.
+    /// The last transfer whose trigger is not later than the last one asked for.
     last: Option<Transfer>,
 }
 
 impl<'p, 's> SetOff<'p, 's> {
-    /// Of all transfers.
+    /// A look-up in all transfers.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
         Ok(Self { cursor: TransferCursor::new(transfers)?, last: None })
     }
 
-    /// The last transfer that this WRITE set off.
+    /// The last transfer that this WRITE triggered.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn by(&mut self, trigger: &TriggerStart) -> Result<Option<Transfer>, Error> {
-        // A transfer without a trigger comes before all others, and `None` is less. Of triggers at one moment a single
-        // one is ever said to have set off a transfer, so no other transfer is passed over.
+        // A transfer without a trigger comes before all others, and `None` is less. Only one of the
+        // triggers at the same time is ever named by a transfer, so no other transfer is skipped.
         let not_later =
             |transfer: &Transfer| transfer.trigger.map(|trigger| trigger.start_ps) <= Some(trigger.start_ps);
         while let Some(next) = self.cursor.next_if(not_later)? {

@@ -1,4 +1,4 @@
-//! Records whose meaning is not known are kept as they are.
+//! Unknown records, kept as they are.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use nprof_engine::model::{
 
 use super::record::Record;
 
-/// The side table `unknown_record`, defined when the first such record turns up.
+/// The side table `unknown_record`, defined with the first such record.
 #[derive(Debug, Default)]
 pub struct UnknownRecords {
     handles: Option<Handles>,
@@ -28,7 +28,7 @@ impl UnknownRecords {
     /// Keeps a record and counts a warning.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn keep(&mut self, sink: &mut dyn Sink, segment: &str, number: u64, record: &Record) -> Result<()> {
         let handles = match self.handles {
             Some(handles) => handles,

@@ -1,9 +1,10 @@
-//! How full the on-chip memories are: table `instruction_usage`.
+//! Use of the on-chip memories: table `instruction_usage`.
 //!
-//! Bytes of the state buffer are live from the start of their writer to the end of their last reader, or of the writer
-//! where nobody reads them. A bank of the partial-sum buffer is full from the first product into it to the end of the
-//! last read. What transfers set up during the run load is not counted, and what transfers read does not count as
-//! read: the trace does not say when they end.
+//! Bytes of the state buffer are live from the start of their writer to the end of their last
+//! reader. If nobody reads them, they are live to the end of the writer. A bank of the partial-sum
+//! buffer is full from the first product into it to the end of the last read. Bytes loaded by
+//! transfers that were set up during the run do not count, and reads by transfers do not count as
+//! reads. The trace has no end of such transfers.
 
 use std::ops::Range;
 
@@ -22,19 +23,19 @@ use crate::formats::Error;
 use nprof_engine::vendor::neuron::CounterTrack;
 use nprof_engine::vendor::neuron::schema::{INSTRUCTION_USAGE, InstructionUsage};
 
-/// Bytes of the state buffer in each of its partitions.
+/// Bytes of each partition of the state buffer.
 const SBUF_PARTITION_BYTES: f32 = 196_608.0;
-/// Bytes of a bank of the partial-sum buffer in each partition.
+/// Bytes of a bank of the partial-sum buffer, per partition.
 const PSUM_BANK_BYTES: u64 = 2048;
-/// Banks of the partial-sum buffer.
+/// Number of banks of the partial-sum buffer.
 const PSUM_BANKS: usize = 8;
 
 /// Bytes of the state buffer that were written together.
 #[derive(Debug, Clone, Copy)]
 enum Live {
-    /// From a moment to at least another.
+    /// Live from a start to at least the writer's end.
     Since { start_ps: i64, writer_end_ps: i64, read_end_ps: Option<i64> },
-    /// By a transfer whose end is not known.
+    /// Written by a transfer whose end is not known.
     NotCounted,
 }
 
@@ -53,26 +54,26 @@ struct OpenBank {
     read_end_ps: Option<i64>,
 }
 
-/// Follows the memories while executions pass by, in the order of their starts.
+/// Follows the memories. Takes the executions in the order of their starts.
 pub struct Usage<'p, 's> {
     transfers: TransferCursor<'p, 's>,
-    /// The last static transfer that started before.
+    /// The last static transfer that has started.
     loading: Option<Transfer>,
     sbuf: Regions<Live>,
-    /// Bytes that become live or dead.
+    /// Changes of the number of live bytes.
     sbuf_steps: Sorter<Step, &'s dyn Scratch>,
     banks: [Option<OpenBank>; PSUM_BANKS],
-    /// Banks that fill or drain.
+    /// Changes of the number of full banks.
     psum_steps: Sorter<Step, &'s dyn Scratch>,
     /// The highest bank that was ever full.
     highest_bank: Option<u8>,
 }
 
 impl<'p, 's> Usage<'p, 's> {
-    /// Before the first execution.
+    /// The state before the first execution.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
         Ok(Self {
             transfers: TransferCursor::new(transfers)?,
@@ -88,7 +89,7 @@ impl<'p, 's> Usage<'p, 's> {
     /// Takes the next execution.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
         while let Some(started) = self.transfers.next_if(|next| next.start_ps <= run.start_ps)? {
             self.loading = Some(started);
@@ -125,7 +126,7 @@ impl<'p, 's> Usage<'p, 's> {
         }
         let mut at = range.start;
         let mut pieces = self.sbuf.take(range);
-        // What nobody wrote must come from the last static transfer before.
+        // Bytes without a writer must come from the last static transfer before.
         if let Some(transfer) = self.loading {
             let loaded = Live::Since {
                 start_ps: transfer.start_ps,
@@ -162,7 +163,7 @@ impl<'p, 's> Usage<'p, 's> {
         let first = first_bank(range);
         for number in first..first.saturating_add(bank_count(range)).min(PSUM_BANKS) {
             match &mut self.banks[number] {
-                // More products into the same sums.
+                // Another product into the same sums.
                 Some(bank) if bank.read_end_ps.is_none() => {
                     bank.writer_end_ps = bank.writer_end_ps.max(run.end_ps);
                 }
@@ -178,7 +179,7 @@ impl<'p, 's> Usage<'p, 's> {
         Ok(())
     }
 
-    /// Counts bytes that were replaced.
+    /// Counts bytes that have been replaced.
     fn sbuf_done(&mut self, piece: &Range<u64>, live: Live) -> Result<(), Error> {
         let Live::Since { start_ps, writer_end_ps, read_end_ps } = live else { return Ok(()) };
         let bytes = i64::try_from(piece.end - piece.start).unwrap_or(0);
@@ -187,7 +188,7 @@ impl<'p, 's> Usage<'p, 's> {
         Ok(self.sbuf_steps.push(Step { time_ps: end_ps, what: 0, by: -bytes })?)
     }
 
-    /// Counts a bank that was filled again.
+    /// Counts a bank that has been filled again.
     fn bank_done(&mut self, number: usize, bank: OpenBank) -> Result<(), Error> {
         let what = u8::try_from(number).unwrap_or(u8::MAX);
         self.highest_bank = self.highest_bank.max(Some(what));
@@ -196,10 +197,10 @@ impl<'p, 's> Usage<'p, 's> {
         Ok(self.psum_steps.push(Step { time_ps: end_ps, what, by: -1 })?)
     }
 
-    /// Writes the table, when all executions have passed.
+    /// Writes the table, after all executions.
     ///
     /// # Errors
-    /// The sink's own, and those of the scratch space.
+    /// If the sink or the scratch space fails.
     pub fn write(mut self, core: &Core<'_>, out: &mut Output<'_>) -> Result<(), Error> {
         for (piece, live) in std::mem::take(&mut self.sbuf).into_pieces() {
             self.sbuf_done(&piece, live)?;

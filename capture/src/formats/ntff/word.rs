@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::program::WORD_LEN;
 
-/// What an instruction does.
+/// Opcode of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the vendor's own names are all there is")]
 pub enum Opcode {
@@ -24,12 +24,12 @@ pub enum Opcode {
     EventSemaphoreRangeClear,
     SetOrderingMode,
     DmaDirect2d,
-    /// One whose name is not known, or none at all.
+    /// An unknown opcode, or none at all.
     Unknown(u8),
 }
 
 impl Opcode {
-    /// From an instruction's first byte.
+    /// The opcode of an instruction's first byte.
     #[must_use]
     pub fn from_byte(byte: u8) -> Self {
         match byte {
@@ -81,7 +81,7 @@ impl fmt::Display for Opcode {
 pub struct Dtype(pub u8);
 
 impl Dtype {
-    /// Bytes of an element, where the type is known.
+    /// Bytes of an element, if the type is known.
     #[must_use]
     pub fn size_bytes(self) -> Option<u64> {
         match self.0 {
@@ -106,26 +106,26 @@ impl fmt::Display for Dtype {
 /// A wait for a semaphore or an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// How to compare; never 0.
+    /// Kind of comparison; never 0.
     pub mode: u8,
-    /// Which semaphore or event.
+    /// Number of the semaphore or event.
     pub id: u8,
-    /// With what to compare.
+    /// Value to compare with.
     pub value: u32,
 }
 
 /// A change of a semaphore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Update {
-    /// How to change it; never 0.
+    /// Kind of change; never 0.
     pub mode: u8,
-    /// Which semaphore.
+    /// Number of the semaphore.
     pub id: u8,
-    /// By how much, or to what.
+    /// Amount of the change, or the new value.
     pub value: u32,
 }
 
-/// An address, three strides and three sizes: which elements an engine touches.
+/// Elements that an engine accesses: an address, three strides and three sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// Address of the first element.
@@ -137,13 +137,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// How many elements.
+    /// Number of elements.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.sizes.iter().map(|&size| u64::from(size)).product()
     }
 
-    /// The lowest and the highest element, counted from the address; `None` where there are no elements.
+    /// The lowest and the highest element, relative to the address. `None` if there are no
+    /// elements.
     #[must_use]
     pub fn reach(&self) -> Option<(i64, i64)> {
         let (mut low, mut high) = (0, 0);
@@ -159,18 +160,18 @@ impl Access {
     }
 }
 
-/// An instruction's bytes.
+/// Bytes of an instruction.
 #[derive(Debug, Clone, Copy)]
 pub struct Word<'a>(pub &'a [u8; WORD_LEN]);
 
 impl Word<'_> {
-    /// The opcode.
+    /// Opcode of the instruction.
     #[must_use]
     pub fn opcode(&self) -> Opcode {
         Opcode::from_byte(self.0[0])
     }
 
-    /// A byte.
+    /// A byte at this offset.
     #[must_use]
     pub fn u8(&self, at: usize) -> u8 {
         self.0[at]
@@ -182,61 +183,61 @@ impl Word<'_> {
         array
     }
 
-    /// Two bytes.
+    /// Two bytes at this offset.
     #[must_use]
     pub fn u16(&self, at: usize) -> u16 {
         u16::from_le_bytes(self.array(at))
     }
 
-    /// Two bytes, signed.
+    /// Two bytes at this offset, signed.
     #[must_use]
     pub fn i16(&self, at: usize) -> i16 {
         i16::from_le_bytes(self.array(at))
     }
 
-    /// Four bytes.
+    /// Four bytes at this offset.
     #[must_use]
     pub fn u32(&self, at: usize) -> u32 {
         u32::from_le_bytes(self.array(at))
     }
 
-    /// Eight bytes.
+    /// Eight bytes at this offset.
     #[must_use]
     pub fn u64(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.array(at))
     }
 
-    /// Four bytes as a float.
+    /// Four bytes at this offset as a float.
     #[must_use]
     pub fn f32(&self, at: usize) -> f32 {
         f32::from_le_bytes(self.array(at))
     }
 
-    /// A wait whose mode, id and value stand at these places.
+    /// A wait, with the offsets of its mode, id and value.
     #[must_use]
     pub fn wait_at(&self, mode: usize, id: usize, value: usize) -> Option<Wait> {
         (self.u8(mode) != 0).then(|| Wait { mode: self.u8(mode), id: self.u8(id), value: self.u32(value) })
     }
 
-    /// An update whose mode, id and value stand at these places.
+    /// An update, with the offsets of its mode, id and value.
     #[must_use]
     pub fn update_at(&self, mode: usize, id: usize, value: usize) -> Option<Update> {
         (self.u8(mode) != 0).then(|| Update { mode: self.u8(mode), id: self.u8(id), value: self.u32(value) })
     }
 
-    /// What every instruction may wait for before it starts.
+    /// The wait before the start, which every instruction can have.
     #[must_use]
     pub fn header_wait(&self) -> Option<Wait> {
         self.wait_at(4, 5, 8)
     }
 
-    /// What every instruction may change when it ends.
+    /// The update at the end, which every instruction can have.
     #[must_use]
     pub fn header_update(&self) -> Option<Update> {
         self.update_at(6, 7, 8)
     }
 
-    /// An access pattern of 16 bytes.
+    /// An access pattern of 16 bytes at this offset.
     #[must_use]
     pub fn access(&self, at: usize) -> Access {
         Access {
@@ -247,23 +248,23 @@ impl Word<'_> {
     }
 }
 
-/// Where the parts of a MATMUL, LDWEIGHTS or ACTIVATE stand.
+/// Offsets of the parts of a MATMUL, LDWEIGHTS or ACTIVATE.
 pub mod at {
-    /// Access pattern of what is read.
+    /// Access pattern of the source.
     pub const SOURCE: usize = 16;
-    /// Type of what is read.
+    /// Type of the source.
     pub const SOURCE_DTYPE: usize = 32;
-    /// ACTIVATE: type of what is written.
+    /// ACTIVATE: type of the destination.
     pub const ACTIVATE_DEST_DTYPE: usize = 33;
-    /// Which rows of the array take part, 32 a bit.
+    /// Rows of the array that take part, 32 a bit.
     pub const ROW_GROUPS: usize = 44;
-    /// Which columns of the array take part, 32 a bit.
+    /// Columns of the array that take part, 32 a bit.
     pub const COLUMN_GROUPS: usize = 45;
-    /// Access pattern of what is written.
+    /// Access pattern of the destination.
     pub const DEST: usize = 48;
 }
 
-/// Rows or columns of the array that a group mask selects.
+/// Number of rows or columns of the array that a group mask selects.
 #[must_use]
 pub fn lanes(mask: u8) -> u64 {
     u64::from(mask.count_ones()) * 32
@@ -272,7 +273,7 @@ pub fn lanes(mask: u8) -> u64 {
 /// One side of a DMA_DIRECT2D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DmaSide {
-    /// Where the elements are.
+    /// Address of the elements.
     pub address: DmaAddress,
     /// Strides in bytes.
     pub steps: [u32; 2],
@@ -282,35 +283,35 @@ pub struct DmaSide {
     pub element_bytes: u32,
 }
 
-/// Where a DMA reads or writes.
+/// Address that a DMA reads from or writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DmaAddress {
-    /// At a device address: on-chip memory.
+    /// A device address, in on-chip memory.
     Immediate(u64),
-    /// At an offset within a tensor that a table names: device memory.
+    /// An offset within a tensor that a table names, in device memory.
     Table {
-        /// From the tensor's start.
+        /// Offset from the tensor's start in bytes.
         offset: u32,
-        /// The tensor's place in the table.
+        /// Index of the tensor in the table.
         index: u32,
     },
 }
 
 impl DmaSide {
-    /// What is read.
+    /// The side that is read.
     #[must_use]
     pub fn source(word: &Word<'_>) -> Self {
         Self::at(word, 16, word.u32(36))
     }
 
-    /// What is written.
+    /// The side that is written.
     #[must_use]
     pub fn dest(word: &Word<'_>) -> Self {
         Self::at(word, 40, u32::from(word.u16(60)))
     }
 
     fn at(word: &Word<'_>, at: usize, element_bytes: u32) -> Self {
-        /// In the address' highest byte: the address is a place in a table.
+        /// Mark in the address' highest byte: the address is an index into a table.
         const TABLE_FORM: u8 = 0x20;
         let address = if word.u8(at + 7) == TABLE_FORM {
             DmaAddress::Table { offset: word.u32(at), index: word.u32(at + 4) & 0x00ff_ffff }
@@ -325,10 +326,10 @@ impl DmaSide {
         }
     }
 
-    /// Bytes in all elements.
+    /// Bytes of all elements.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
-        // 32 + 16 + 16 bits fit.
+        // The product has 32 + 16 + 16 bits, which fit.
         u64::from(self.element_bytes) * u64::from(self.sizes[0]) * u64::from(self.sizes[1])
     }
 }

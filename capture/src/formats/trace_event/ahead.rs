@@ -1,8 +1,8 @@
-//! Events of an array that are taken apart ahead of the reader, on another thread, in batches.
+//! Parses events of an array ahead of the reader, on another thread, in batches.
 //!
-//! A batch ends before the first thing that is not plainly an event: damage, a closing bracket, an
-//! event that is very long. Such things are left to [`super::document`], which knows what to do with
-//! each. So a trace reads the same with batches and without.
+//! A batch ends before the first item that is not a plain event: damage, a closing bracket, or a
+//! very long event. [`super::document`] handles such items. A trace therefore reads the same with
+//! batches and without.
 
 use nprof_engine::exec::{Exec, conveyor};
 
@@ -10,22 +10,22 @@ use super::event::{Event, Parser, Seen};
 use super::tokens::{Tail, Tokens};
 use crate::formats::Error;
 
-/// Events of a full batch: together with those on their way they fit the processor's caches.
+/// Most events of a batch. Together with the batches in flight they fit the processor's caches.
 const BATCH_EVENTS: usize = 1024;
 
-/// Bytes of events of a full batch.
+/// Most bytes of events of a batch.
 const BATCH_LEN: usize = 1 << 20;
 
-/// Batches that are full and wait for the reader.
+/// Most full batches that wait for the reader.
 const MAX_WAITING: usize = 2;
 
-/// Longer events are not plain. It bounds the memory of a batch.
+/// Longest event that counts as plain. This bounds the memory of a batch.
 const MAX_EVENT_LEN: usize = 64 << 10;
 
-/// Members that an event of a batch keeps storage for.
+/// Most members that an event of a batch keeps memory for.
 const MAX_SPARE_MEMBERS: usize = 64;
 
-/// Takes events apart ahead of the reader.
+/// Parser of events ahead of the reader.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     parser: Parser,
@@ -33,17 +33,19 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Hands over the events that follow the byte `start` of the input, as far as they are plain.
+    /// Passes the events that follow byte `start` of the input to `take`, as long as they are
+    /// plain.
     ///
     /// # Errors
-    /// That of `take`, which is called no more then.
+    /// If `take` fails. It is not called again then.
     pub(super) fn for_each(
         &mut self,
         exec: &dyn Exec,
         (input, start): (&[u8], usize),
         take: &mut dyn FnMut(&Batch) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        // One batch on this thread: where there is no more, another would not be worth its start.
+        // The first batch is filled on this thread. If there is no more, a second thread would not
+        // pay off.
         self.first.fill(&mut self.parser, input, start);
         take(&self.first)?;
         if !exec.is_parallel() {
@@ -67,7 +69,7 @@ impl Ahead {
     ) -> Result<(), Error> {
         let parser = &mut self.parser;
         let (feeder, taker) = conveyor::<Batch, Batch>(MAX_WAITING);
-        // Each thread drops its end when it is done: that ends the other's wait.
+        // Each thread drops its end when it is done, which ends the other's wait.
         let (mut of_aside, mut of_here) = (Some(feeder), Some(taker));
         let mut result = Ok(());
         let mut aside = || {
@@ -97,20 +99,20 @@ impl Ahead {
     }
 }
 
-/// Some events that follow each other.
+/// Consecutive events.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// Beyond `len` they are storage for the next batch.
+    /// The events. Entries beyond `spans.len()` are buffers for the next batch.
     events: Vec<Event>,
-    /// Where each begins in the input, and its length.
+    /// Offset in the input and length of each event.
     spans: Vec<(usize, usize)>,
-    /// Where the input goes on.
+    /// Offset behind the last event.
     end: usize,
     is_full: bool,
 }
 
 impl Batch {
-    /// Takes apart what follows the byte `start` of the input.
+    /// Parses the events that follow byte `start` of the input.
     fn fill(&mut self, parser: &mut Parser, input: &[u8], start: usize) {
         self.spans.clear();
         self.end = start;
@@ -125,9 +127,10 @@ impl Batch {
         self.is_full = false;
     }
 
-    /// Takes apart one event: where it begins, and its length. `None` where there is none that is plain.
+    /// Parses one event. Returns its offset and length, or `None` if there is no plain event.
     fn next(&mut self, parser: &mut Parser, input: &[u8]) -> Option<(usize, usize)> {
-        // The document reads events that the bound or the end of the input cuts.
+        // Events that are truncated by the limit or by the end of the input are left to the
+        // document.
         let near = |at: usize| &input[at..input.len().min(at + MAX_EVENT_LEN)];
         let mut tokens = Tokens::new(near(self.end), Tail::Open);
         let (first, commas) = tokens.peek_item().ok()?;
@@ -154,12 +157,12 @@ impl Batch {
         })
     }
 
-    /// Where the input goes on.
+    /// Offset behind the last event.
     pub(super) fn end(&self) -> usize {
         self.end
     }
 
-    /// Whether there may be more events right behind it.
+    /// Whether more events can follow directly.
     fn is_full(&self) -> bool {
         self.is_full
     }

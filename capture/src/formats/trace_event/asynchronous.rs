@@ -1,8 +1,9 @@
 //! Asynchronous events: `b`, `n`, `e`, matched by id and name, and the older `S`, `T`, `p`, `F`.
 //!
-//! What belongs together has the same category, id and scope (and process, where the id is local to it); the older kind
-//! also the same name. All slices of a process with the same category and name share a track: a track for each id would
-//! be as many tracks as slices.
+//! Events of one slice have the same category, id and scope. If the id is local to a process, they
+//! also have the same process. The older kind also has the same name. All slices of a process with
+//! the same category and name share a track. A track for each id would give as many tracks as
+//! slices.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -17,23 +18,23 @@ use super::output::{Of, Output};
 use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::{Id, TrackIndex};
 
-/// Which of the two kinds.
+/// Kind of asynchronous event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Family {
-    /// `b`, `n`, `e`.
+    /// Phases `b`, `n` and `e`.
     Nestable,
-    /// `S`, `T`, `p`, `F`.
+    /// Phases `S`, `T`, `p` and `F`.
     Older,
 }
 
-/// What an event does to its slice.
+/// Effect of an event on its slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Begins it.
+    /// The slice begins.
     Begin,
-    /// Says that something happened within.
+    /// Something happened within the slice.
     Within,
-    /// Ends it.
+    /// The slice ends.
     End,
 }
 
@@ -52,13 +53,13 @@ struct Stack {
 /// All ids with open slices.
 #[derive(Default)]
 pub(super) struct Asyncs<'s> {
-    /// By a 64-bit hash of what belongs together: equal ones by chance are as rare as one in a trillion.
+    /// Open slices by a 64-bit hash of their identity. A collision is as rare as one in a trillion.
     stacks: BTreeMap<u64, Stack>,
     room: Room<'s>,
 }
 
 impl<'s> Asyncs<'s> {
-    /// With a scratch space for what waits, where there is one.
+    /// An empty set. Waiting events use the scratch space, if there is one.
     pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
         Self { room: Room::new(scratch), ..Self::default() }
     }
@@ -141,13 +142,13 @@ impl<'s> Asyncs<'s> {
         Ok(())
     }
 
-    /// Matches what is left, and hands over what stays without a partner.
+    /// Matches the remaining events. Events without a partner are emitted as such.
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         let mut left: Vec<Waiting> = Vec::new();
         for (_, stack) in std::mem::take(&mut self.stacks) {
             self.match_late(out, stack, &mut left)?;
         }
-        // In the order of the file, not of hashes.
+        // Ordered by file offset, not by hash.
         left.sort_by_key(|begin| begin.offset);
         for begin in left {
             let begin = self.room.fetch(begin)?;
@@ -186,12 +187,12 @@ impl<'s> Asyncs<'s> {
     }
 }
 
-/// For hashes that stand for an identity: 64 bits that are well spread whatever goes in.
+/// Hasher for identities. The 64 bits are well spread for any input.
 pub(super) fn identity_hasher() -> impl Hasher {
     foldhash::quality::FixedState::default().build_hasher()
 }
 
-/// What belongs together.
+/// Hash of the identity that the events of one slice share.
 fn key(seen: Seen<'_>, family: Family) -> u64 {
     let mut hasher = identity_hasher();
     family.hash(&mut hasher);
@@ -203,7 +204,7 @@ fn key(seen: Seen<'_>, family: Family) -> u64 {
     hasher.finish()
 }
 
-/// Hashes what tells ids apart: the id, its scope, and the process where it is local.
+/// Hashes the parts of an id: the value, its scope, and the process if the id is local to it.
 pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
     if seen.event.scope.is_present() {
         seen.text(seen.event.scope).hash(hasher);
@@ -215,8 +216,8 @@ pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
     }
 }
 
-/// The id with the bytes it is a span of, and whether it is local to its process: from `id2` where
-/// that is given, else from `id`. An `id2` without `local` and `global` is an id as a whole.
+/// The id with the bytes it is a span of, and whether it is local to its process. The value of
+/// `id2` is preferred to that of `id`. An `id2` without `local` and `global` is an id as a whole.
 pub(super) fn id_of(seen: Seen<'_>) -> (Raw, &[u8], bool) {
     let id2 = seen.event.id2;
     if matches!(id2.kind(), Kind::Absent | Kind::Null) {

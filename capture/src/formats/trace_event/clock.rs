@@ -4,23 +4,23 @@ use super::number::{BadTime, ps_from_us};
 use super::origin::{Beginning, Origin, origins};
 use super::tokens::{Kind, Raw};
 
-/// Times in these picoseconds since 1970 (the years 2001 to 2128) are taken for wall clock: a
-/// machine is not up that long.
+/// Times in this range of picoseconds since 1970 (the years 2001 to 2128) count as wall clock. No
+/// machine is up that long.
 const EPOCH_PS: std::ops::Range<i128> = 1_000_000_000_000_000_000_000..5_000_000_000_000_000_000_000;
 
-/// Why an event has no time.
+/// Reason why an event has no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoTime {
-    /// There is none.
+    /// The timestamp is missing.
     Missing,
-    /// It is no number.
+    /// The timestamp is no number.
     NotANumber,
-    /// It is too far from the others.
+    /// The timestamp is too far from the others.
     OutOfRange,
 }
 
 impl NoTime {
-    /// What is wrong with `ts`.
+    /// Text of the fault in `ts`.
     pub(super) fn of_ts(self) -> &'static str {
         match self {
             Self::Missing => "`ts` is missing",
@@ -30,20 +30,20 @@ impl NoTime {
     }
 }
 
-/// The trace's clock, and its origin once that is known.
+/// The trace's clock, and its origin once known.
 #[derive(Debug)]
 pub(super) struct Clock {
     origin: Option<Origin>,
 }
 
 impl Clock {
-    /// With the origin that the ranks of a profile share; `None` for a trace that is alone.
+    /// A clock with the origin that the ranks of a profile share; `None` for a trace that is alone.
     pub(super) fn new(origin: Option<Origin>) -> Self {
         Self { origin }
     }
 
-    /// Chooses the origin by the first bytes of the trace, where there is none yet. Without a
-    /// timestamp among them the first event decides.
+    /// Chooses the origin from the first bytes of the trace, if there is none yet. If they have no
+    /// timestamp, the first event decides.
     pub(super) fn begin(&mut self, head: &[u8]) {
         if self.origin.is_none() {
             self.origin = origins(&[Beginning::of(head)])[0];
@@ -63,7 +63,8 @@ impl Clock {
         i64::try_from(since).map_err(|_| NoTime::OutOfRange)
     }
 
-    /// The wall clock of time zero in Unix nanoseconds, where it is known: `base_ns` is that of the trace's own zero.
+    /// Wall clock of time zero in Unix nanoseconds, if known. `base_ns` is the wall clock of the
+    /// trace's own zero.
     pub(super) fn origin_unix_ns(&self, base_ns: Option<i64>) -> Option<i64> {
         let origin_ps = self.origin.map_or(0, Origin::ps);
         if base_ns.is_none() && !EPOCH_PS.contains(&origin_ps) {
@@ -73,12 +74,12 @@ impl Clock {
     }
 }
 
-/// A length of time in picoseconds; no longer than the range.
+/// A duration in picoseconds, within the range of `i64`.
 pub(super) fn duration(raw: Raw, bytes: &[u8]) -> Result<i64, NoTime> {
     i64::try_from(number(raw, bytes)?).map_err(|_| NoTime::OutOfRange)
 }
 
-/// Microseconds as written to picoseconds.
+/// Converts microseconds as text to picoseconds.
 pub(super) fn number(raw: Raw, bytes: &[u8]) -> Result<i128, NoTime> {
     let text = match raw.kind() {
         Kind::Absent | Kind::Null => return Err(NoTime::Missing),
@@ -97,7 +98,7 @@ mod tests {
     use super::super::tokens::{Tail, Tokens};
     use super::*;
 
-    /// The time of a value, with the origin chosen by `first`.
+    /// Checks the time of a value, with the origin chosen by `first`.
     #[track_caller]
     fn check(first: &str, value: &str, expected: Result<i64, NoTime>) -> Clock {
         let mut clock = Clock::new(None);
@@ -120,7 +121,7 @@ mod tests {
     fn epoch_times_count_from_the_first_event() {
         let clock = check("", "1712195495520833.313", Ok(0));
         assert_eq!(clock.origin_unix_ns(None), Some(1_712_195_495_520_833_313));
-        // Below a nanosecond the wall clock says nothing; picoseconds stay exact.
+        // The wall clock has whole nanoseconds only. Picoseconds stay exact.
         let clock = check("", "1712195495520833.313207", Ok(207));
         assert_eq!(clock.origin_unix_ns(None), Some(1_712_195_495_520_833_313));
     }

@@ -11,7 +11,7 @@ use super::output::{Of, Output};
 use super::tokens::{Kind, Raw};
 use super::track::Role;
 
-/// `C`.
+/// Takes an event of phase `C`.
 pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
     if seen.event.members.is_empty() {
         return out.keep_unread(
@@ -58,7 +58,7 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
     out.keep_unread(WarningKind::DamagedRecord, "a counter value that is no number", seen.bytes, seen.offset)
 }
 
-/// The value, and whether it is exactly what the trace says.
+/// The value as a float, and whether it is exact.
 fn number(raw: Raw, bytes: &[u8]) -> Option<(f64, bool)> {
     let text = raw.of(bytes);
     match raw.kind() {

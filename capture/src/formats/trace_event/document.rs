@@ -1,6 +1,7 @@
-//! The document around the events: an array, an object with `traceEvents`, a line per event, or a part of one of these.
+//! The document around the events: an array, an object with `traceEvents`, a line per event, or a
+//! part of one of these.
 //!
-//! What cannot be read is kept as text and counted, and reading goes on at the next thing that is an event.
+//! Unreadable text is kept and counted, and reading continues at the next event.
 
 use nprof_engine::exec::Exec;
 use nprof_engine::model::WarningKind;
@@ -13,41 +14,41 @@ use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::tokens::Raw;
 use crate::formats::Error;
 
-/// An object that is not over by then is no single event but the document itself.
+/// Most bytes of an event on its own. A longer object is the document itself.
 const MAX_LONE_EVENT_LEN: usize = 1 << 20;
 
-/// The complaint about an input that ends too early.
+/// Message for an input that ends too early.
 pub(super) const TRUNCATED: &str = "the trace ends in the middle; all whole events are kept";
 
-/// Whether there is more to read in the part at hand.
+/// Whether the current part has more to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// There is.
+    /// There is more to read.
     On,
-    /// The input is.
+    /// The input has ended.
     End,
 }
 
-/// Which kind of document the events are in.
+/// Kind of document around the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Container {
-    /// `[event, …`, whose last bracket is optional.
+    /// `[event, …`. The last bracket is optional.
     Array,
     /// `{"traceEvents": [event, …`.
     Object,
 }
 
-/// The document.
+/// Reader of a document.
 pub(super) struct Document<'s, 'i> {
     pub(super) scan: Scan<'i>,
     pub(super) reader: Reader<'s>,
     pub(super) parser: Parser,
     pub(super) event: Event,
-    /// Whether anything was found that makes it a trace.
+    /// True once a trace has been recognised.
     pub(super) is_trace: bool,
-    /// Elements that are no events, before the first that is one.
+    /// Elements that are no events, before the first event.
     strays: usize,
-    /// Which line the window starts in, from 1; counted while there is a line per event.
+    /// Line at the start of the window, from 1. Lines are counted while each event has its own.
     line: u64,
     is_by_line: bool,
     exec: &'s dyn Exec,
@@ -58,7 +59,7 @@ pub(super) struct Document<'s, 'i> {
 const MAX_STRAYS: usize = 1000;
 
 impl<'s, 'i> Document<'s, 'i> {
-    /// From the start of the input.
+    /// A reader at the start of the input.
     pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>, exec: &'s dyn Exec) -> Self {
         let (parser, event) = (Parser::default(), Event::default());
         Self {
@@ -75,7 +76,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// Reads it to its end.
+    /// Reads the document to its end.
     pub(super) fn read(mut self) -> Result<(), Error> {
         self.scan.fill()?;
         self.reader.out().clock.begin(self.scan.window());
@@ -91,7 +92,7 @@ impl<'s, 'i> Document<'s, 'i> {
         Ok(self.reader.finish()?)
     }
 
-    /// One value of the document; usually there is only one.
+    /// Reads one value of the document. Usually there is only one.
     fn top_level(&mut self) -> Result<Flow, Error> {
         let first = match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.peek_item())? {
             Attempt::Done((first, _), len) => {
@@ -125,7 +126,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// Text between events that have a line each: what follows it is read again.
+    /// Skips text between events that have a line each. Reading continues behind it.
     fn stray_text(&mut self) -> Result<Flow, Error> {
         self.note_line();
         let offset = self.scan.offset();
@@ -134,7 +135,7 @@ impl<'s, 'i> Document<'s, 'i> {
         Ok(if is_found { Flow::On } else { Flow::End })
     }
 
-    /// Leaves the first bytes of the window behind.
+    /// Drops the first bytes of the window.
     pub(super) fn consume(&mut self, len: usize) {
         if self.is_by_line {
             let window = self.scan.window();
@@ -144,7 +145,7 @@ impl<'s, 'i> Document<'s, 'i> {
         self.scan.consume(len);
     }
 
-    /// Tells warnings which line the window starts in, where lines are counted.
+    /// Sets the line of warnings to that of the window's start, if lines are counted.
     pub(super) fn note_line(&mut self) {
         let place = self.is_by_line.then(|| (self.scan.offset(), self.line));
         self.reader.out().line = place;
@@ -161,7 +162,8 @@ impl<'s, 'i> Document<'s, 'i> {
         Flow::End
     }
 
-    /// An object at the top: an event on its own (as in a file with a line per event), or the document.
+    /// An object at the top: an event on its own (as in a file with a line per event), or the
+    /// document.
     fn object(&mut self) -> Result<Flow, Error> {
         self.note_line();
         let (parser, event) = (&mut self.parser, &mut self.event);
@@ -186,7 +188,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// Hands over the event at the start of the window.
+    /// Passes the event at the start of the window to the reader.
     fn take_event(&mut self, len: usize) -> Result<(), Error> {
         let offset = self.scan.offset();
         let bytes = &self.scan.window()[..len];
@@ -199,7 +201,8 @@ impl<'s, 'i> Document<'s, 'i> {
         Ok(())
     }
 
-    /// Hands over the events that follow, as far as they are plain and the input is at hand.
+    /// Passes the events that follow to the reader, as long as they are plain. The whole input must
+    /// be in memory.
     fn plain_events(&mut self) -> Result<(), Error> {
         let Some(input) = self.scan.whole() else { return Ok(()) };
         let mut ahead = std::mem::take(&mut self.ahead);
@@ -224,13 +227,13 @@ impl<'s, 'i> Document<'s, 'i> {
         Ok(())
     }
 
-    /// Counts an element, unless a trace has been recognised by now.
+    /// Counts an element that is no event, unless a trace has been recognised.
     fn stray(&mut self, offset: u64) -> Result<(), Error> {
         self.strays += usize::from(!self.is_trace);
         if self.strays < MAX_STRAYS { Ok(()) } else { Err(not_a_trace(NO_EVENTS, offset)) }
     }
 
-    /// Events up to the closing bracket.
+    /// Reads events up to the closing bracket.
     fn events(&mut self, container: Container) -> Result<Flow, Error> {
         loop {
             self.plain_events()?;
@@ -239,7 +242,8 @@ impl<'s, 'i> Document<'s, 'i> {
                     self.scan.consume(len);
                     item
                 }
-                // The closing bracket of an array is optional: a writer may be killed at any time.
+                // The closing bracket of an array is optional, because a writer can be killed at
+                // any time.
                 Attempt::Truncated if container == Container::Array => return Ok(Flow::End),
                 Attempt::Truncated => return Ok(self.truncated()),
                 damaged => {
@@ -284,7 +288,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// An element that is no object.
+    /// Reads an element that is no object.
     fn element(&mut self) -> Result<Flow, Error> {
         match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.value())? {
             Attempt::Done(_, len) => {
@@ -299,7 +303,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// The document as an object: `traceEvents` and other keys.
+    /// Reads the document as an object: `traceEvents` and other keys.
     fn container(&mut self) -> Result<Flow, Error> {
         self.is_by_line = false;
         self.scan.consume(1);
@@ -324,7 +328,7 @@ impl<'s, 'i> Document<'s, 'i> {
                 }
                 Attempt::Truncated => return Ok(self.truncated()),
                 damaged => {
-                    // Somewhere in what follows there may be events: read it as if it were their array.
+                    // Events can follow somewhere, so the rest is read like their array.
                     if self.recover(damaged)? == Flow::End {
                         return Ok(Flow::End);
                     }
@@ -348,7 +352,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// A key beside `traceEvents`, whose value comes next.
+    /// Reads the value of a key beside `traceEvents`.
     fn member(&mut self, key: &str) -> Result<Flow, Error> {
         self.is_trace |= key == "traceEvents";
         self.each_value(|document, raw, len| {
@@ -358,7 +362,7 @@ impl<'s, 'i> Document<'s, 'i> {
         })
     }
 
-    /// Reads one value, hands it over, and leaves it behind.
+    /// Reads one value, passes it to `take`, and drops it from the window.
     fn each_value(
         &mut self,
         take: impl FnOnce(&mut Self, Raw, usize) -> Result<(), Error>,
@@ -378,7 +382,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// `{"id": {…}, …}`.
+    /// Reads `{"id": {…}, …}`.
     fn stack_frames(&mut self) -> Result<Flow, Error> {
         self.scan.consume(1);
         loop {
@@ -412,7 +416,7 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// `[{…}, …]`.
+    /// Reads `[{…}, …]`.
     fn samples(&mut self) -> Result<Flow, Error> {
         self.scan.consume(1);
         loop {
@@ -436,7 +440,7 @@ impl<'s, 'i> Document<'s, 'i> {
     }
 }
 
-/// The complaint about JSON that is something else.
+/// Message for JSON that is no trace.
 const NO_EVENTS: &str = "there are no trace events in it";
 
 fn not_a_trace(what: &str, offset: u64) -> Error {

@@ -1,8 +1,9 @@
-//! Duration events: `B` and `E`, matched per thread, the innermost first; `X`, which has both in one.
+//! Duration events: `B` and `E`, matched per thread, the innermost first; `X`, which has both in
+//! one.
 //!
-//! Events of a thread usually come in the order of time. Where they do not, an end takes the innermost open begin that is
-//! not later than itself; ends for which there is none yet wait, and are matched when all has been read, in the
-//! order of time.
+//! Events of a thread are usually ordered by time. If not, an end takes the innermost open begin
+//! that is not later than itself. Ends without such a begin wait. After the last event they are
+//! matched in the order of time.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +17,14 @@ use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::track::TrackIndex;
 
-/// The open slices of a thread.
+/// Open slices of a thread.
 #[derive(Debug, Default)]
 struct Stack {
     begins: Vec<Waiting>,
     ends: Vec<Waiting>,
 }
 
-/// All threads.
+/// Open slices of all threads.
 #[derive(Default)]
 pub(super) struct Durations<'s> {
     stacks: BTreeMap<TrackIndex, Stack>,
@@ -33,12 +34,12 @@ pub(super) struct Durations<'s> {
 }
 
 impl<'s> Durations<'s> {
-    /// With a scratch space for what waits, where there is one.
+    /// An empty set. Waiting events use the scratch space, if there is one.
     pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
         Self { room: Room::new(scratch), ..Self::default() }
     }
 
-    /// `B`.
+    /// Takes an event of phase `B`.
     pub(super) fn begin(
         &mut self,
         out: &mut Output<'_>,
@@ -52,7 +53,7 @@ impl<'s> Durations<'s> {
         Ok(())
     }
 
-    /// `E`.
+    /// Takes an event of phase `E`.
     pub(super) fn end(
         &mut self,
         out: &mut Output<'_>,
@@ -76,8 +77,9 @@ impl<'s> Durations<'s> {
         Ok(())
     }
 
-    /// `X`. Without a duration it is unfinished. A negative one is an error of the writer's clock: the slice is kept as a
-    /// moment at its start, with the duration as a field.
+    /// Takes an event of phase `X`. Without a duration the slice is unfinished. A negative duration
+    /// is an error of the writer's clock: the slice becomes an instant at its start, with the
+    /// duration as a field.
     pub(super) fn complete(
         &mut self,
         out: &mut Output<'_>,
@@ -136,7 +138,7 @@ impl<'s> Durations<'s> {
         Ok(())
     }
 
-    /// Matches what is left, and hands over what stays without a partner.
+    /// Matches the remaining events. Events without a partner are emitted as such.
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         let stacks = std::mem::take(&mut self.stacks);
         for (_, Stack { begins, ends }) in stacks {
@@ -156,8 +158,8 @@ impl<'s> Durations<'s> {
         Ok(())
     }
 
-    /// Matches begins with ends that came before them in the file, in the order of time; gives back the begins that are
-    /// left.
+    /// Matches begins with ends that came before them in the file, in the order of time. Returns
+    /// the begins that are left.
     fn match_late(
         &mut self,
         out: &mut Output<'_>,
@@ -169,7 +171,8 @@ impl<'s> Durations<'s> {
         }
         let mut all: Vec<(bool, Waiting)> = begins.into_iter().map(|begin| (false, begin)).collect();
         all.extend(ends.into_iter().map(|end| (true, end)));
-        // At the same moment begins come first, for the empty slices of a file that is written backwards.
+        // At the same time begins come first, for the empty slices of a file that is written
+        // backwards.
         all.sort_by_key(|(is_end, waiting)| (waiting.time_ps, *is_end, waiting.offset));
         let mut open: Vec<Waiting> = Vec::new();
         for (is_end, waiting) in all {
@@ -193,7 +196,7 @@ impl<'s> Durations<'s> {
     }
 }
 
-/// Counts an end that has another name than the begin it is matched with.
+/// Counts an end whose name differs from its begin's.
 fn compare_names(out: &mut Output<'_>, begin: Seen<'_>, end: Seen<'_>) {
     let name = end.name();
     if !name.is_empty() && name != begin.name() {

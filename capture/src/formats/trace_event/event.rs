@@ -1,4 +1,4 @@
-//! One event: where its parts lie in the bytes it was read from.
+//! One event: the places of its parts in the bytes it was read from.
 
 use std::borrow::Cow;
 
@@ -9,50 +9,46 @@ use super::tokens::{Kind, Raw, Stop, Tokens};
 /// A key and its value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
-    /// The key.
     pub(super) key: Raw,
-    /// The value.
     pub(super) value: Raw,
-    /// Stands for the key, most of the time.
+    /// Number that usually stands for the key. See [`super::shape`].
     pub(super) hint: u32,
 }
 
-/// The parts of an event. A key that comes twice counts as it stands last.
+/// Parts of an event. If a key occurs twice, the last one counts.
 #[derive(Debug, Default)]
 pub(super) struct Event {
-    /// What it is called.
     pub(super) name: Raw,
-    /// Its categories.
+    /// Categories, separated by commas.
     pub(super) cat: Raw,
-    /// Its phase.
     pub(super) ph: Raw,
-    /// Microseconds.
+    /// Timestamp in microseconds.
     pub(super) ts: Raw,
-    /// Microseconds.
+    /// Duration in microseconds.
     pub(super) dur: Raw,
-    /// Process.
+    /// Process id.
     pub(super) pid: Raw,
-    /// Thread.
+    /// Thread id.
     pub(super) tid: Raw,
-    /// Of a flow, an asynchronous slice, a counter, an object.
+    /// Id of a flow, an asynchronous slice, a counter, or an object.
     pub(super) id: Raw,
-    /// An object with `local` or `global`: an id that says how far it holds.
+    /// An object with `local` or `global`: an id with the range in which it holds.
     pub(super) id2: Raw,
-    /// What else belongs to the id.
+    /// Scope of the id.
     pub(super) scope: Raw,
-    /// How far an instant reaches.
+    /// Scope of an instant.
     pub(super) s: Raw,
     /// Binding point of a flow.
     pub(super) bp: Raw,
-    /// A flow of the second kind.
+    /// Id of a flow of the second kind.
     pub(super) bind_id: Raw,
-    /// Whether that flow comes in here.
+    /// Whether the flow of `bind_id` enters here.
     pub(super) flow_in: Raw,
-    /// Whether that flow goes out here.
+    /// Whether the flow of `bind_id` leaves here.
     pub(super) flow_out: Raw,
     /// The arguments as a whole.
     pub(super) args: Raw,
-    /// The arguments one by one, where they are an object.
+    /// The arguments one by one, if they are an object.
     pub(super) members: Vec<Member>,
     /// All other keys.
     pub(super) extras: Vec<Member>,
@@ -65,7 +61,7 @@ impl Clone for Event {
         copy
     }
 
-    /// Keeps the storage of both lists: events that wait for another are copied one after the other.
+    /// Reuses the memory of both lists, because waiting events are copied one after the other.
     fn clone_from(&mut self, other: &Self) {
         let (mut members, mut extras) = (std::mem::take(&mut self.members), std::mem::take(&mut self.extras));
         members.clone_from(&other.members);
@@ -74,14 +70,14 @@ impl Clone for Event {
     }
 }
 
-/// Reads events, and remembers what their keys look like.
+/// Parser of events. It remembers the text between their values.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     shape: Shape<Part>,
     argument_shape: Shape<()>,
 }
 
-/// What a key of an event means.
+/// Meaning of an event's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Name,
@@ -104,7 +100,7 @@ enum Part {
 }
 
 impl Part {
-    /// All that have a value of their own.
+    /// All parts with one value.
     const OF_ONE_VALUE: [Self; 15] = [
         Self::Name,
         Self::Cat,
@@ -147,8 +143,8 @@ impl Part {
 }
 
 impl Parser {
-    /// Reads an object of which the tokenizer is at the opening bracket. Where it ends with an
-    /// error, the event has what came before.
+    /// Parses an object. The tokenizer is at the opening bracket. After an error the event has the
+    /// parts before it.
     pub(super) fn parse(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
         event.clear();
         if tokens.peek()? != b'{' {
@@ -175,7 +171,7 @@ impl Parser {
             event.args = tokens.value()?;
             return Ok(());
         }
-        // Of an object only the kind is of use: its members are kept one by one.
+        // Only the kind of an object is of use: its members are kept one by one.
         event.args = Raw::without_extent(Kind::Object);
         tokens.advance();
         while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
@@ -187,7 +183,7 @@ impl Parser {
 }
 
 impl Event {
-    /// Gives back storage for more than so many arguments, and as many other keys.
+    /// Frees memory for more than this many arguments, and as many other keys.
     pub(super) fn shrink_to(&mut self, members: usize) {
         for list in [&mut self.members, &mut self.extras] {
             if list.capacity() > members {
@@ -228,13 +224,13 @@ impl Event {
         })
     }
 
-    /// The argument with this key; the last one where there are several.
+    /// The argument with this key; the last one if there are several.
     pub(super) fn argument(&self, bytes: &[u8], key: &str) -> Raw {
         let found = self.members.iter().rev().find(|member| *bytes_of(bytes, member.key) == *key.as_bytes());
         found.map_or_else(Raw::default, |member| member.value)
     }
 
-    /// Whether it says enough to be an event rather than some other object.
+    /// Whether the object has enough parts to be an event.
     pub(super) fn looks_like_one(&self) -> bool {
         let has_phase = matches!(self.ph.kind(), Kind::Text | Kind::Escaped | Kind::Word);
         has_phase || (self.ts.is_present() && (self.name.is_present() || self.pid.is_present()))
@@ -249,21 +245,21 @@ impl Event {
 /// An event with the bytes that it was read from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
-    /// Its parts.
+    /// Parts of the event.
     pub(super) event: &'a Event,
-    /// What they are spans of: the event's own bytes.
+    /// Bytes of the event, which its parts are spans of.
     pub(super) bytes: &'a [u8],
-    /// Where it stands in the input.
+    /// Offset of the event in the input.
     pub(super) offset: u64,
 }
 
 impl<'a> Seen<'a> {
-    /// A value as text: strings without escapes, other values as they are written.
+    /// A value as text: strings with their escapes decoded, other values as written.
     pub(super) fn text(&self, raw: Raw) -> Cow<'a, str> {
         text_of(self.bytes, raw)
     }
 
-    /// The categories as bytes, to compare.
+    /// The categories as bytes, for comparison.
     pub(super) fn cat_bytes(&self) -> Cow<'a, [u8]> {
         match self.event.cat.kind() {
             Kind::Absent | Kind::Null => Cow::Borrowed(&[]),
@@ -276,7 +272,7 @@ impl<'a> Seen<'a> {
         self.text(self.event.ph)
     }
 
-    /// The name, empty where there is none.
+    /// The name; empty if there is none.
     pub(super) fn name(&self) -> Cow<'a, str> {
         match self.event.name.kind() {
             Kind::Absent | Kind::Null => Cow::Borrowed(""),
@@ -284,7 +280,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// The categories, empty where there are none.
+    /// The categories; empty if there are none.
     pub(super) fn cat(&self) -> Cow<'a, str> {
         match self.event.cat.kind() {
             Kind::Absent | Kind::Null => Cow::Borrowed(""),
@@ -306,11 +302,11 @@ pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
         text::decode(inside, &mut decoded);
         return Cow::Owned(decoded);
     }
-    // Looks at a word of ASCII at a time; the lossy one goes byte by byte.
+    // This check reads eight bytes of ASCII at once. The lossy conversion goes byte by byte.
     std::str::from_utf8(inside).map_or_else(|_| String::from_utf8_lossy(inside), Cow::Borrowed)
 }
 
-/// A value as the bytes of its text, which need not be UTF-8.
+/// A value as the bytes of its text, which need not be valid UTF-8.
 pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
     match raw.kind() {
         Kind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
@@ -367,7 +363,7 @@ mod tests {
         }
     }
 
-    /// All that an event of the test below says.
+    /// All contents of an event as text, for the test below.
     fn shown(event: &Event, bytes: &[u8]) -> String {
         let members = event.members.iter().chain(&event.extras);
         let members: Vec<_> =
@@ -377,7 +373,8 @@ mod tests {
     }
 
     proptest! {
-        /// The law of [`Shape`]: with and without memory of other events the same is read, damage included.
+        /// The law of [`Shape`]: an event reads the same with and without memory of other events,
+        /// damage included.
         #[test]
         fn an_event_reads_the_same_whatever_came_before(
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
@@ -395,7 +392,7 @@ mod tests {
         }
     }
 
-    /// What events are made of, whole keys so that they repeat.
+    /// Pieces of events. Whole keys make repetition likely.
     const PARTS: [&str; 16] = [
         "\"name\":",
         ",\n  \"ts\": ",

@@ -1,6 +1,6 @@
-//! Fields of slices and samples: names to numbers, tokens to values.
+//! Fields of slices and samples: keys to field numbers, tokens to values.
 //!
-//! The keys of a trace repeat. A member's hint names the field that its key was last time. The key
+//! The keys of a trace repeat. A member's hint names the field that its key had last time. The key
 //! is compared, and looked up only if it differs.
 
 use nprof_engine::base::Result;
@@ -14,27 +14,27 @@ use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw};
 use crate::formats::room::Room;
 
-/// More fields than this in a table are no schema but data in the place of keys.
+/// Most fields of a table. A trace with more has data in the place of keys.
 const MAX_FIELDS: usize = 4096;
 
-/// Where a key stands: keys of the event itself and keys of its arguments are different fields.
+/// Origin of a key. Keys of the event itself and keys of its arguments are different fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Level {
-    /// Of the event.
+    /// Key of the event.
     Event,
-    /// Of its arguments.
+    /// Key of its arguments.
     Argument,
-    /// Of the event that ends the slice, where that says something else than the one that began it.
+    /// Key of the event that ends the slice, if its value differs from that of the begin.
     End,
 }
 
-/// Keys of events; arguments with these names get a prefix.
+/// Keys of events. Arguments with these names get a prefix.
 const EVENT_KEYS: [&str; 23] = [
     "name", "cat", "ph", "ts", "dur", "pid", "tid", "id", "id2", "scope", "s", "bp", "bind_id", "flow_in",
     "flow_out", "args", "tts", "tdur", "cname", "sf", "esf", "stack", "estack",
 ];
 
-/// What the field is, for people.
+/// Unit and description of the field.
 fn spec(name: String, level: Level) -> FieldSpec {
     let (unit, doc) = match (level, name.as_str()) {
         (Level::Event, "cat") => (Unit::None, "Categories of the event."),
@@ -61,23 +61,23 @@ struct Known {
 pub(super) struct Fields {
     table: TableId,
     known: Vec<Known>,
-    /// By level.
+    /// Index of the field, by level and key.
     by_key: [FxHashMap<Box<[u8]>, usize>; 3],
-    /// By level and hint.
+    /// Index of the field, by level and hint.
     by_hint: [Vec<usize>; 3],
 }
 
-/// Hints from here on are not kept.
+/// Number of hints that are kept.
 const MAX_HINTS: usize = 4096;
 
 impl Fields {
-    /// For a table without fields.
+    /// An empty set of fields for a table.
     pub(super) fn new(table: TableId) -> Self {
         Self { table, known: Vec::new(), by_key: Default::default(), by_hint: Default::default() }
     }
 
-    /// The field of a key (its text without escapes, as bytes), or `None` if there are too many.
-    /// Equal keys of a level should have equal hints.
+    /// The field of a key (decoded text, as bytes), or `None` if there are too many. Equal keys of
+    /// a level should have equal hints.
     pub(super) fn id(
         &mut self,
         sink: &mut dyn Sink,
@@ -125,7 +125,7 @@ impl Fields {
     }
 }
 
-/// A value whose text lies in the scratch buffer.
+/// A value whose text is in the scratch buffer.
 #[derive(Debug, Clone, Copy)]
 enum Pending {
     Int(i64),
@@ -136,27 +136,27 @@ enum Pending {
     Json(usize, usize),
 }
 
-/// What had to be changed about a value.
+/// Change that a value needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// Nothing.
+    /// No change.
     Whole,
-    /// Characters that are no text.
+    /// Invalid characters were replaced.
     Replaced,
-    /// A nested value that is no JSON: kept as text.
+    /// A nested value that is no JSON became text.
     AsText,
-    /// The field is one too many.
+    /// The table has too many fields, so the value was dropped.
     Dropped,
 }
 
-/// The fields of one event, while they are put together. The last value of a repeated key counts.
+/// Fields of one event while they are collected. The last value of a repeated key counts.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     entries: Vec<(FieldId, Pending)>,
     scratch: String,
-    /// Counts events from 1.
+    /// Number of the event, from 1.
     number: u64,
-    /// By field: the last event that has the field, and the position in that event's entries.
+    /// By field: the last event that has the field, and the field's position in its entries.
     last: Vec<(u64, u32)>,
     compacted: json::Compacted,
 }
@@ -169,8 +169,8 @@ impl Row {
         self.number += 1;
     }
 
-    /// Adds or replaces a field from its token. `null` is a value too, but for the keys of events:
-    /// there it means that none is given.
+    /// Adds or replaces a field from its token. `null` is a value, except for keys of events: there
+    /// it means that the key is absent.
     pub(super) fn put(
         &mut self,
         sink: &mut dyn Sink,
@@ -256,7 +256,7 @@ impl Row {
         (Pending::Text(start, self.scratch.len()), kept)
     }
 
-    /// The fields, in `room`, whose storage is used again.
+    /// The fields, in `room`, whose memory is reused.
     pub(super) fn values<'a>(&'a self, room: Room) -> Vec<(FieldId, Value<'a>)> {
         let mut values: Vec<(FieldId, Value<'a>)> = room;
         values.clear();

@@ -1,6 +1,6 @@
-//! Flow events: `s`, `t`, `f`, and the newer kind that rides on slices (`bind_id`).
+//! Flow events: `s`, `t`, `f`, and the newer kind that is part of slices (`bind_id`).
 //!
-//! Points are handed over with the moment they stand at; the store binds them to slices when all are known.
+//! Points go to the sink with their timestamps. The store binds them to slices when all are known.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,7 +14,7 @@ use super::output::{Output, SideTable};
 use super::tokens::Kind;
 use super::track::{Id, TrackIndex};
 
-/// `s`, `t` or `f`.
+/// Takes an event of phase `s`, `t` or `f`.
 pub(super) fn take(
     out: &mut Output<'_>,
     seen: Seen<'_>,
@@ -35,7 +35,7 @@ pub(super) fn take(
     keep_arguments(out, seen, time_ps)
 }
 
-/// The flow that an event with a `bind_id` joins to its own slice.
+/// Adds the flow point of an event with a `bind_id` to the event's own slice.
 pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, slice: SliceKey, time_ps: i64) -> Result<()> {
     let event = seen.event;
     if !event.bind_id.is_present() {
@@ -58,7 +58,7 @@ pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, slice: SliceKey, ti
     out.sink.flow_point(FlowPoint { key, track: slice.track, time_ps, phase, bind, name })
 }
 
-/// Points have no fields. What a flow event says besides is rare, and kept as a row.
+/// Points have no fields. Other contents of flow events are rare, and kept as a row.
 fn keep_arguments(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
     let members = &seen.event.members;
     if members.is_empty() {

@@ -7,7 +7,7 @@ use rustc_hash::FxHasher;
 use super::text;
 use super::tokens::{Kind, Raw, Stop, Tail, Tokens};
 
-/// Recent values and their compact forms, by hash: shapes and types of tensors repeat.
+/// Recent values and their compact forms, by hash. Shapes and types of tensors repeat.
 #[derive(Debug)]
 pub(super) struct Compacted {
     places: Vec<(Vec<u8>, String)>,
@@ -21,10 +21,10 @@ impl Default for Compacted {
 
 impl Compacted {
     const PLACES: usize = 1 << 10;
-    /// Longer values are not remembered, so that all places together take few megabytes.
+    /// Longest value that is remembered, so that all values together take few megabytes.
     const MAX_LEN: usize = 1 << 9;
 
-    /// As [`compact`].
+    /// Appends the same as [`compact`].
     pub(super) fn append(&mut self, bytes: &[u8], out: &mut String) -> Result<(), Stop> {
         if bytes.len() > Self::MAX_LEN {
             return compact(bytes, out);
@@ -43,9 +43,9 @@ impl Compacted {
     }
 }
 
-/// Appends the value as compact JSON: no white space, no comments, no extra commas; what JSON has no word for (NaN,
-/// foreign words) becomes a string. `Err` where the brackets hold something else than keys and values; `out` is then as
-/// it was.
+/// Appends the value as compact JSON: no white space, no comments, no extra commas. Values that
+/// JSON cannot express (NaN, foreign words) become strings. `Err` if the brackets hold something
+/// else than keys and values; `out` is unchanged then.
 pub(super) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
     let before = out.len();
     if plain(bytes, out) {
@@ -59,7 +59,7 @@ pub(super) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
     result
 }
 
-/// Appends an object of these members; values that are no JSON become strings.
+/// Appends an object of these members. Values that are no JSON become strings.
 pub(super) fn object(members: impl Iterator<Item = (Raw, Raw)>, bytes: &[u8], out: &mut String) {
     out.push('{');
     for (key, value) in members {
@@ -73,7 +73,7 @@ pub(super) fn object(members: impl Iterator<Item = (Raw, Raw)>, bytes: &[u8], ou
     out.push('}');
 }
 
-/// Appends any value; one that is no JSON becomes a string.
+/// Appends any value. A value that is no JSON becomes a string.
 pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
     let inside = value.of(bytes);
     let is_nested = matches!(value.kind(), Kind::Object | Kind::Array);
@@ -84,13 +84,13 @@ pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
     }
 }
 
-/// The usual case, fast: arrays of numbers and of plain strings, such as the shapes and types of
-/// tensors. `false` for anything else; `out` may then hold a part of it.
+/// Fast path for the usual case: arrays of numbers and of plain strings, such as the shapes and
+/// types of tensors. Returns `false` for anything else; `out` can then hold a part of it.
 fn plain(bytes: &[u8], out: &mut String) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    // The kind of token before; at first a comma, as a value may follow.
+    // Kind of the token before; at first a comma, because a value can follow.
     let (mut last, mut depth) = (b',', 0_usize);
-    // Kept bytes stand between blanks, in stretches. This one began here.
+    // Bytes between blanks are copied in runs. The current run begins at `start`.
     let (mut at, mut start) = (0, 0);
     while let Some(&first) = bytes.get(at) {
         let is_value_next = matches!(last, b'[' | b',');
@@ -133,7 +133,8 @@ fn plain(bytes: &[u8], out: &mut String) -> bool {
 
 fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
     let mut tokens = Tokens::new(bytes, Tail::Closed);
-    // Whether each open bracket is an object's; the tokenizer that found the value has limited their number.
+    // For each open bracket, whether it is an object's. The tokenizer that found the value has
+    // limited their number.
     let mut open: Vec<bool> = Vec::new();
     loop {
         let byte = tokens.peek_item()?.0;
@@ -189,7 +190,8 @@ fn string(inside: &[u8], out: &mut String) {
     text::quote(&decoded, out);
 }
 
-/// Whether JSON itself would accept the number: no leading zeros or plus, digits on both sides of the point.
+/// Whether JSON itself accepts the number: no leading zeros or plus, digits on both sides of the
+/// point.
 fn is_json_number(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let rest = text.strip_prefix(b"-").unwrap_or(text);

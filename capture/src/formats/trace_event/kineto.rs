@@ -1,7 +1,8 @@
-//! PyTorch's dialect: which events run on a device, and which call on the host launched them.
+//! PyTorch's dialect: categories that run on a device, and arrows from host calls to the work they
+//! launched.
 //!
-//! Launches and kernels carry the same `correlation`. Most traces draw flow events from it too; only where there are
-//! none are the links made here.
+//! Launches and kernels carry the same `correlation`. Most traces also draw flow events from it.
+//! Links are made here only if there are none.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::SliceKey;
@@ -11,7 +12,7 @@ use super::number::Number;
 use super::output::Output;
 use super::tokens::Kind;
 
-/// Where a slice runs, by its category.
+/// Side that a slice runs on, by its category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Side {
     /// A call of the runtime or the driver.
@@ -20,7 +21,7 @@ pub(super) enum Side {
     Device,
 }
 
-/// The side that a category stands for, if it is one that is launched or launches.
+/// The side of a category, if its slices launch work or are launched.
 pub(super) fn side(cat: &[u8]) -> Option<Side> {
     match cat {
         b"kernel" | b"gpu_memcpy" | b"gpu_memset" | b"concurrent_kernel" | b"Kernel" | b"Memcpy"
@@ -41,21 +42,21 @@ pub(super) fn side(cat: &[u8]) -> Option<Side> {
     }
 }
 
-/// Whether flow events of this category show what was launched by what.
+/// Whether flow events of this category lead from a launch to its work.
 pub(super) fn is_launch_flow(cat: &[u8]) -> bool {
     matches!(cat, b"ac2g" | b"async_cpu_to_gpu" | b"async_gpu" | b"async")
 }
 
-/// Slices that wait for their partners, at most: 24 bytes each.
+/// Most slices that wait for their partners, 24 bytes each.
 const MAX_WAITING: usize = 1 << 20;
 
 /// Whether the trace draws the arrows itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Drawn {
-    /// Not so far.
+    /// No arrow of the trace so far.
     #[default]
     NotYet,
-    /// It does.
+    /// The trace draws them.
     ByTheTrace,
 }
 
@@ -75,7 +76,7 @@ pub(super) struct Correlations {
 }
 
 impl Correlations {
-    /// The trace has flow events for launches: nothing to draw.
+    /// Notes that the trace has flow events for launches, so that no links are drawn.
     pub(super) fn flow_seen(&mut self) {
         self.drawn = Drawn::ByTheTrace;
         self.waiting = Vec::new();
@@ -101,8 +102,8 @@ impl Correlations {
         Ok(())
     }
 
-    /// Links what has been found: every piece of device work with its launch, the last one before it in the file where
-    /// several have its number.
+    /// Links every piece of device work with its launch. If several launches have its number, the
+    /// last one with a lower key counts, or else the first.
     pub(super) fn link(&mut self, out: &mut Output<'_>) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
@@ -121,8 +122,9 @@ impl Correlations {
         Ok(())
     }
 
-    /// After linking, only launches are of further use, and slices that have found no partner; of too many the later half
-    /// of the file is kept, as partners are near each other.
+    /// Forgets slices that are not needed after linking. Launches are kept, and slices without a
+    /// partner. If there are too many, the half with the higher keys is kept, because partners are
+    /// near each other.
     fn forget(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         for group in waiting.chunk_by(|a, b| a.id == b.id) {

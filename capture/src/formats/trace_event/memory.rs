@@ -1,7 +1,7 @@
 //! PyTorch's `[memory]` instants as counters: the bytes that are allocated on each device.
 //!
-//! The instants stay what they are. Newer ones state the total of their device; of older ones, which
-//! state what an allocation or a free adds, the changes are summed in the order of time.
+//! The instants are kept as well. Newer ones state the total of their device. Older ones state the
+//! change by an allocation or a free. Such changes are summed in the order of time.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::Unit;
@@ -11,7 +11,8 @@ use super::metadata::integer;
 use super::output::Output;
 use super::track::{ProcessIndex, Role, TrackIndex};
 
-/// Changes that wait to be sorted, at most: 24 bytes each. Beyond, what waits is summed as it is.
+/// Most changes that wait to be sorted, 24 bytes each. If there are more, the waiting ones are
+/// sorted and summed early.
 const MAX_WAITING: usize = 1 << 20;
 
 /// An allocation or a free.
@@ -30,7 +31,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Takes an instant, if it tells of memory.
+    /// Takes an instant, if it is about memory.
     pub(super) fn instant(&mut self, out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
         if *bytes_of(seen.bytes, seen.event.name) != *b"[memory]" {
             return Ok(());
@@ -49,10 +50,10 @@ impl Memory {
         if self.waiting.len() < MAX_WAITING { Ok(()) } else { self.finish(out) }
     }
 
-    /// Hands over the sums of the changes that wait.
+    /// Emits the sums of the waiting changes.
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         let mut changes = std::mem::take(&mut self.waiting);
-        // Stable: changes at one moment stay in the order of the file.
+        // The sort is stable: changes at the same time stay in the order of the file.
         changes.sort_by_key(|change| change.time_ps);
         for Change { time_ps, track, bytes } in changes {
             let known = self.sums.iter().position(|(of, _)| *of == track);
@@ -79,7 +80,8 @@ fn sample(out: &mut Output<'_>, track: TrackIndex, time_ps: i64, bytes: i64) -> 
     out.emit_sample(track, time_ps, bytes as f64)
 }
 
-/// A device by the number of its kind, from PyTorch's `c10/core/DeviceType.h`, and its own.
+/// Name of a device, from the number of its kind in PyTorch's `c10/core/DeviceType.h` and its own
+/// number.
 fn device_name(kind: i64, number: Option<i64>) -> String {
     let kind = match kind {
         0 => return "CPU".to_owned(),

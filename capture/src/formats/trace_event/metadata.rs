@@ -1,4 +1,4 @@
-//! What a trace says about itself: metadata events (`M`) and the keys beside `traceEvents`.
+//! Facts of a trace about itself: metadata events (`M`) and the keys beside `traceEvents`.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
@@ -14,7 +14,7 @@ use super::text;
 use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::Described;
 
-/// What has been found so far.
+/// Metadata found so far.
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
     rank: Option<u32>,
@@ -24,7 +24,7 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    /// `M`.
+    /// Takes an event of phase `M`.
     pub(super) fn event(&mut self, out: &mut Output<'_>, seen: Seen<'_>) -> Result<()> {
         let what = seen.name();
         match &*what {
@@ -51,7 +51,7 @@ impl Metadata {
         row(out, table, &values)
     }
 
-    /// A key beside `traceEvents`.
+    /// Takes a key beside `traceEvents`.
     pub(super) fn key(
         &mut self,
         out: &mut Output<'_>,
@@ -83,7 +83,7 @@ impl Metadata {
         row(out, table, &[("key", Value::Text(key)), ("value", value.value())])
     }
 
-    /// One stack frame, with its id.
+    /// Takes one stack frame, with its id.
     pub(super) fn stack_frame(out: &mut Output<'_>, id: &str, value: (Raw, &[u8])) -> Result<()> {
         let table = side_table(out, "stack_frame", "Stack frames that slices refer to with `sf`.")?;
         let mut members = vec![("id".to_owned(), Given::Text(id.to_owned()))];
@@ -91,7 +91,7 @@ impl Metadata {
         member_row(out, table, &members)
     }
 
-    /// One sample of a sampling profiler.
+    /// Takes one sample of a sampling profiler.
     pub(super) fn sample(out: &mut Output<'_>, value: (Raw, &[u8])) -> Result<()> {
         let table = side_table(out, "sample", "Samples of a sampling profiler.")?;
         let mut members = Vec::new();
@@ -99,7 +99,7 @@ impl Metadata {
         member_row(out, table, &members)
     }
 
-    /// All that is known of the rank.
+    /// All known facts about the rank.
     pub(super) fn rank(&self, out: &Output<'_>) -> RankInfo {
         RankInfo {
             rank: self.rank,
@@ -120,7 +120,7 @@ fn describe(described: &mut Described, what: &str, seen: Seen<'_>) {
     }
 }
 
-/// An integer, also where it is written as text or with a point.
+/// An integer, also if written as text or with a point.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 pub(super) fn integer(raw: Raw, bytes: &[u8]) -> Option<i64> {
     match (raw.kind(), Number::parse(raw.of(bytes).trim_ascii())?) {
@@ -203,7 +203,7 @@ impl Given {
     }
 }
 
-/// The members of an object by name; another value goes under the name `value`. The last of equal
+/// Adds the members of an object by name. Another value gets the name `value`. The last of equal
 /// names counts.
 fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, Given)>) {
     let mut put = |key: String, value: Given| match members.iter_mut().find(|(known, _)| *known == key) {
@@ -242,8 +242,8 @@ fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Re
     out.sink.row(table, &fields)
 }
 
-/// The processes, threads and counters behind the tracks: a track's name is made for people. A key
-/// that the trace does not give has no value.
+/// Writes the processes, threads and counters of the tracks, because a track's name is for display
+/// only. A key that the trace does not state has no value.
 pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
     let table = side_table(out, "track", "The process and the thread or counter of each track.")?;
     let rows: Vec<(i64, Vec<(&str, String)>)> =
@@ -256,7 +256,7 @@ pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The trace's own time at the profile's time zero, unless the two are the same.
+/// Writes the trace's own time at the profile's time zero, unless the two are the same.
 pub(super) fn clock_row(out: &mut Output<'_>) -> Result<()> {
     let Some(origin) = out.clock.origin() else { return Ok(()) };
     if origin.sharing() == Sharing::Alone {

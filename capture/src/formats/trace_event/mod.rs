@@ -1,23 +1,26 @@
 //! Trace Event JSON, as Chrome, Perfetto, PyTorch (Kineto) and many others write it.
 //!
-//! The format is described in "Trace Event Format" (Google, 2016); what real files do beyond it is taken as it comes, and
-//! nothing is dropped in silence: an event that cannot be read is kept as text in the table `unread_event` and counted as
-//! a warning with its place.
+//! The format is described in "Trace Event Format" (Google, 2016). Deviations of real files are
+//! accepted, and nothing is dropped silently. An event that cannot be read is kept as text in the
+//! table `unread_event` and counted as a warning with its place.
 //!
-//! [`scan`] and `json::tokens` turn bytes into tokens, [`document`] finds the events, [`event`] their parts; [`reader`] knows
-//! what they mean. Where the whole input is at hand, [`ahead`] takes events apart on another thread. Memory is bounded whatever the input's size: events go to the sink as they end, the window over the
-//! input, the open slices and the unmatched correlations have limits; only names, tracks and fields grow with what the
-//! trace has of them.
+//! [`scan`] and `json::tokens` turn bytes into tokens. [`document`] finds the events, [`event`]
+//! their parts, and [`reader`] knows their meaning. If the whole input is in memory, [`ahead`]
+//! parses events on another thread. Memory is bounded for any size of input. Events go to the sink
+//! as they end. The window over the input, the open slices and the unmatched correlations have
+//! limits. Only names, tracks and fields grow with their number in the trace.
 //!
-//! What is kept where:
-//! - Threads, and streams of devices, are tracks of the table `slice`, grouped by process; their order and names
-//!   are those of the metadata events.
+//! Places of the contents:
+//! - Threads, and streams of devices, are tracks of the table `slice`, grouped by process. Metadata
+//!   events give their order and names.
 //! - PyTorch's `[memory]` instants are counters of allocated bytes, too.
-//! - Asynchronous slices are in `async`, samples of counters in `counter`; each argument of a counter is a track.
-//! - Keys of the event and of its arguments are fields. Where an argument has the name of an event's key, its field
-//!   is called `args.…`; where the end of a slice says something else than its begin, `end.…`.
-//! - Side tables: `metadata` (keys beside `traceEvents`), `metadata_event`, `track` (process and thread of each
-//!   track), `stack_frame`, `sample`, `flow_event`, `unread_event`.
+//! - Asynchronous slices are in `async`, samples of counters in `counter`. Each argument of a
+//!   counter is a track.
+//! - Keys of the event and of its arguments are fields. If an argument has the name of an event's
+//!   key, its field is called `args.…`. If the end of a slice differs from its begin, the field is
+//!   called `end.…`.
+//! - Side tables: `metadata` (keys beside `traceEvents`), `metadata_event`, `track` (process and
+//!   thread of each track), `stack_frame`, `sample`, `flow_event`, `unread_event`.
 
 mod ahead;
 mod asynchronous;
@@ -58,12 +61,12 @@ use crate::json::{digits, tokens};
 
 pub use self::origin::{Beginning, Origin, Sharing, origins};
 
-/// Facts about the profile that a trace is a rank of, and means that its reader may use.
+/// Facts about the profile that the trace is a rank of, and resources for its reader.
 #[derive(Clone, Copy, Default)]
 pub struct Context<'s> {
-    /// The time zero that the ranks of the profile share; `None` where the trace is alone.
+    /// The time zero that the ranks of the profile share; `None` if the trace is alone.
     pub origin: Option<Origin>,
-    /// For the texts of begins that wait for their ends, where there are many.
+    /// Space for the texts of begins that wait for their ends, if there are many.
     pub space: Option<Space<'s>>,
 }
 
@@ -73,11 +76,11 @@ impl<'s> Context<'s> {
     }
 }
 
-/// Reads a trace, unpacked, to its end. `progress` is told how many bytes have been read so far.
+/// Reads a trace, unpacked, to its end. `progress` receives the number of bytes read so far.
 ///
 /// # Errors
-/// If the input is no Trace Event JSON at all or cannot be read, or if the sink refuses. Damage
-/// within a trace is no error: what can be read is, and the rest is counted.
+/// If the input is no Trace Event JSON at all or cannot be read, or if the sink fails. Damage
+/// within a trace is no error: it is counted, and the rest is read.
 pub fn read(
     input: &mut dyn Read,
     context: Context<'_>,
@@ -88,10 +91,10 @@ pub fn read(
     document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
 }
 
-/// As [`read`], of a trace that is at hand as a whole.
+/// Reads a trace like [`read`], from bytes in memory.
 ///
 /// # Errors
-/// As [`read`].
+/// The same as for [`read`].
 pub fn read_bytes(
     bytes: &[u8],
     context: Context<'_>,
@@ -102,10 +105,10 @@ pub fn read_bytes(
     document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
 }
 
-/// Reads a plan's trace: over its bytes if they lie somewhere unpacked, else while it is unpacked.
+/// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.
 ///
 /// # Errors
-/// As [`read`].
+/// The same as for [`read`].
 pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let context = Context { origin: job.origin, space: Some(job.space) };
     let Some(bytes) = job.files.leaf(job.plan.trace()).plain() else {

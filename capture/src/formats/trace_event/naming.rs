@@ -1,24 +1,24 @@
-//! Names of processes and tracks, with their ids where the name alone is not enough.
+//! Names of processes and tracks, with their ids if the name alone is not enough.
 
 use super::track::{Described, Id, Process, Role, Track};
 
-/// How many tracks of a process have a name: series of a counter, threads.
+/// Number of tracks of a process with the same name (series of a counter, or threads).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alike {
-    /// Several, or that is not known yet: what tells them apart is shown.
+    /// Several tracks, or not known yet: the distinction is shown.
     Several,
-    /// One: the name is enough.
+    /// One track: the name is enough.
     One,
 }
 
-/// The number of the device that a label such as `GPU 0` names; a CPU is none.
+/// Number of the device that a label such as `GPU 0` names. A CPU has none.
 pub(super) fn device_number(label: &str) -> Option<i64> {
     let (kind, number) = label.trim().rsplit_once(' ')?;
     let is_kind = !kind.is_empty() && kind != "CPU" && kind.bytes().all(|byte| byte.is_ascii_uppercase());
     if is_kind { number.parse().ok().filter(|number| *number >= 0) } else { None }
 }
 
-/// `name pid · labels`; devices by their label, which is what they are known by.
+/// Display name: `name pid · labels`. Devices are named by their label, which users know.
 pub(super) fn process_name(process: &Process) -> String {
     let Described { name, labels, .. } = &process.described;
     let (name, labels) = (name.trim(), labels.trim());
@@ -39,7 +39,8 @@ pub(super) fn process_name(process: &Process) -> String {
     }
 }
 
-/// Whether a name tells an id already: as a word of its own, not as a part of a longer number.
+/// Whether a name contains an id already, as a word of its own and not as a part of a longer
+/// number.
 fn names(name: &str, id: &Id) -> bool {
     let id = id.to_string();
     let is_part = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
@@ -50,7 +51,7 @@ fn names(name: &str, id: &Id) -> bool {
         })
 }
 
-/// A track's name; `alike` says whether the name that the trace gives it is enough.
+/// Name of a track. `alike` tells whether the name from the trace is enough.
 pub(super) fn track_name(track: &Track, alike: Alike) -> String {
     let name = track.described.name.trim();
     match &track.role {

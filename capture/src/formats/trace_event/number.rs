@@ -1,7 +1,7 @@
 //! Numbers as traces write them: exact decimals to picoseconds, and typed values for fields.
 //!
-//! A timestamp such as `1712195495520833.313` has more digits than a double holds: going through `f64` moves it by
-//! up to 250 ns. It is therefore read as the decimal that it is.
+//! A timestamp such as `1712195495520833.313` has more digits than a double holds: going through
+//! `f64` moves it by up to 250 ns. Timestamps are therefore parsed as decimals.
 
 use nprof_engine::base::time::PS_PER_US;
 
@@ -13,16 +13,17 @@ const US_TO_PS_DIGITS: i64 = 6;
 /// Most digits before the decimal point that can matter: an `i128` holds 38.
 const MAX_DIGITS: i64 = 38;
 
-/// Why a number is no time.
+/// Reason why a number is no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadTime {
     /// Not a finite decimal number.
     NotANumber,
-    /// Further than an `i128` of picoseconds.
+    /// Outside an `i128` of picoseconds.
     OutOfRange,
 }
 
-/// The parts of a decimal number: `digits` with the point after `point` of them, times ten to the `exponent`.
+/// Parts of a decimal number: `digits` with the point after `point` of them, times ten to the
+/// `exponent`.
 struct Decimal<'a> {
     negative: bool,
     whole: &'a [u8],
@@ -54,12 +55,12 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// The leading digits, and what comes after.
+/// Splits the leading digits off.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(digits::count(text))
 }
 
-/// A decimal exponent; beyond a million it is cut, which changes no result.
+/// A decimal exponent, clamped to a million, which changes no result.
 fn exponent(text: &[u8]) -> Option<i64> {
     let (negative, text) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -73,14 +74,15 @@ fn exponent(text: &[u8]) -> Option<i64> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// Microseconds as written to picoseconds: exact where there are at most six decimals, else to the nearest, halves away
-/// from zero.
+/// Converts microseconds as text to picoseconds. Exact with at most six decimals, else rounded to
+/// the nearest, halves away from zero.
 pub(super) fn ps_from_us(text: &[u8]) -> Result<i128, BadTime> {
     if let Some(ps) = short(text) {
         return Ok(ps);
     }
     let Decimal { negative, whole, fraction, exponent } = Decimal::parse(text).ok_or(BadTime::NotANumber)?;
-    // The value in picoseconds is the digits up to `end`, as one integer; what follows decides the rounding.
+    // The value in picoseconds is the digits up to `end`, as one integer. The digits after decide
+    // the rounding.
     let leading_zeros = whole.iter().chain(fraction).take_while(|&&digit| digit == b'0').count();
     let count = whole.len() + fraction.len();
     if leading_zeros == count {
@@ -108,7 +110,8 @@ pub(super) fn ps_from_us(text: &[u8]) -> Result<i128, BadTime> {
     Ok(if negative { -magnitude } else { magnitude })
 }
 
-/// The usual case, fast: at most 18 digits before the point and six after it, no sign, no exponent.
+/// Fast path for the usual case: at most 18 digits before the point and six after it, no sign, no
+/// exponent.
 fn short(text: &[u8]) -> Option<i128> {
     let (whole, rest) = digits(text);
     if whole.is_empty() || whole.len() > 18 {
@@ -129,21 +132,21 @@ fn short(text: &[u8]) -> Option<i128> {
     Some(i128::from(digits::number(whole)) * i128::from(PS_PER_US) + i128::from(fraction_ps))
 }
 
-/// A number as a field keeps it.
+/// A number as stored in a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
-    /// Fits.
+    /// Fits `i64`.
     Int(i64),
-    /// Beyond `i64::MAX`.
+    /// Above `i64::MAX`, fits `u64`.
     Uint(u64),
-    /// With a point or an exponent, or none at all (NaN, infinities).
+    /// A number with a point or an exponent, NaN, or an infinity.
     Float(f64),
-    /// An integer beyond 64 bits: kept as its text.
+    /// An integer beyond 64 bits, which is kept as text.
     Big,
 }
 
 impl Number {
-    /// From a token; `None` where it is no number.
+    /// Parses a token; `None` if it is no number.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         if let Some(int) = small_int(text) {
             return Some(Self::Int(int));
@@ -160,7 +163,7 @@ impl Number {
         text.parse().map(Self::Float).ok()
     }
 
-    /// As a counter's value, and whether the float says it exactly.
+    /// The number as a counter's value, and whether the float is exact.
     #[expect(clippy::cast_precision_loss, reason = "the loss is what is looked for")]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts back saturate")]
     pub(super) fn as_f64(self, text: &[u8]) -> (f64, bool) {
@@ -176,7 +179,7 @@ impl Number {
     }
 }
 
-/// The usual case, fast: up to 18 digits.
+/// Fast path for the usual case: up to 18 digits.
 fn small_int(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -253,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        /// The oracle: the same value put together from integers.
+        /// The oracle: the same value computed from integers.
         #[test]
         fn agrees_with_integers(
             whole in 0_i128..=10_i128.pow(20),

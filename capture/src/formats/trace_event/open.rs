@@ -1,8 +1,8 @@
-//! Events that wait for another: begins for their ends, and ends that came before their begins.
+//! Events that wait for a partner: begins for their ends, and ends that came before their begins.
 //!
-//! They are kept as they were read, with their text. Their memory is bounded: beyond a limit their
-//! texts go to the scratch space, from where they are read again. Beyond a second limit, or without
-//! such a space, a begin is handed over at once as unfinished and an end as unpaired.
+//! Waiting events are kept as they were read, with their text. Their memory is bounded. Beyond a
+//! limit their texts go to the scratch space and are read again from there. Beyond a second limit,
+//! or without such a space, a begin is emitted at once as unfinished and an end as unpaired.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Form, WarningKind};
@@ -14,16 +14,16 @@ use super::output::{Of, Output};
 use super::tokens::{Tail, Tokens};
 use super::track::TrackIndex;
 
-/// Most bytes of waiting events with their texts in memory.
+/// Most bytes of waiting events whose texts are in memory.
 const MAX_WAITING_LEN: usize = 16 << 20;
 
-/// Most bytes of waiting events whose texts are in the scratch space.
+/// Most bytes of memory of waiting events whose texts are in the scratch space.
 const MAX_AWAY_LEN: usize = 64 << 20;
 
-/// Bytes of memory of a waiting event beyond the copy of it.
+/// Bytes of memory of a waiting event besides its copy.
 const OVERHEAD_LEN: usize = 128;
 
-/// Bytes of texts that are written to the scratch space at once.
+/// Bytes of texts per write to the scratch space.
 const PIECE_LEN: usize = 1 << 20;
 
 /// A copy of an event.
@@ -34,7 +34,7 @@ struct Copied {
 }
 
 impl Copied {
-    /// Bytes of memory that a copy is counted with.
+    /// Bytes of memory that a copy counts as.
     fn cost(event: &Event, bytes: &[u8]) -> usize {
         let members = event.members.len() + event.extras.len();
         bytes.len() + size_of::<Self>() + members * size_of::<Member>() + OVERHEAD_LEN
@@ -44,30 +44,30 @@ impl Copied {
         Self::cost(&self.event, &self.bytes)
     }
 
-    /// Bytes that its storage has room for.
+    /// Bytes of memory that the copy has reserved.
     fn capacity_len(&self) -> usize {
         let members = self.event.members.capacity() + self.event.extras.capacity();
         self.bytes.capacity() + members * size_of::<Member>()
     }
 }
 
-/// Where a waiting event is.
+/// Place of a waiting event.
 #[derive(Debug)]
 enum Kept {
     /// In memory.
     Here(Box<Copied>),
-    /// In the scratch space: which piece, where in it, and how long.
+    /// In the scratch space: number of the piece, offset in it, and length.
     Away { piece: usize, at: usize, len: usize },
 }
 
-/// An event that waits.
+/// A waiting event.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    /// When it happened.
+    /// Time of the event.
     pub(super) time_ps: i64,
-    /// Where it stands in the input.
+    /// Offset of the event in the input.
     pub(super) offset: u64,
-    /// The track its slice will stand on.
+    /// Track of its slice.
     pub(super) track: TrackIndex,
     kept: Kept,
 }
@@ -75,9 +75,9 @@ pub(super) struct Waiting {
 /// An event that has waited, in memory again.
 #[derive(Debug)]
 pub(super) struct Fetched {
-    /// When it happened.
+    /// Time of the event.
     pub(super) time_ps: i64,
-    /// The track its slice stands on.
+    /// Track of its slice.
     pub(super) track: TrackIndex,
     offset: u64,
     copied: Box<Copied>,
@@ -90,7 +90,7 @@ impl Fetched {
     }
 }
 
-/// The room for waiting events.
+/// Storage for waiting events.
 #[derive(Default)]
 pub(super) struct Room<'s> {
     scratch: Option<&'s dyn Scratch>,
@@ -98,24 +98,24 @@ pub(super) struct Room<'s> {
     away_len: usize,
     /// Offsets of the pieces in the scratch space.
     pieces: Vec<u64>,
-    /// The piece that comes after them.
+    /// The piece that is being filled, which comes after them.
     piece: Vec<u8>,
-    /// Copies whose storage is used again.
+    /// Copies whose memory is reused.
     #[expect(clippy::vec_box, reason = "the boxes are what is used again")]
     spare: Vec<Box<Copied>>,
     parser: Parser,
 }
 
 impl<'s> Room<'s> {
-    /// With a scratch space, where there is one.
+    /// An empty store. Texts go to the scratch space, if there is one.
     pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
         Self { scratch, ..Self::default() }
     }
 
-    /// Keeps an event, or gives `None` where there is no more room.
+    /// Keeps an event. Returns `None` if the store is full.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub(super) fn keep(
         &mut self,
         seen: Seen<'_>,
@@ -146,10 +146,10 @@ impl<'s> Room<'s> {
         Ok(Some(Waiting { time_ps, offset: seen.offset, track, kept }))
     }
 
-    /// Ends the wait of an event; its text may have to come back from the scratch space.
+    /// Ends the wait of an event. Its text is read from the scratch space if necessary.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub(super) fn fetch(&mut self, waiting: Waiting) -> Result<Fetched> {
         let Waiting { time_ps, offset, track, kept } = waiting;
         let copied = match kept {
@@ -165,7 +165,7 @@ impl<'s> Room<'s> {
                     (Some(start), Some(scratch)) => scratch.read(start + at as u64, &mut copied.bytes)?,
                     _ => copied.bytes.copy_from_slice(&self.piece[at..at + len]),
                 }
-                // It was read before from the same bytes, so it can be read now.
+                // The same bytes have been parsed before, so this cannot fail.
                 let mut tokens = Tokens::new(&copied.bytes, Tail::Closed);
                 let _ = self.parser.parse(&mut copied.event, &mut tokens);
                 copied
@@ -174,7 +174,8 @@ impl<'s> Room<'s> {
         Ok(Fetched { time_ps, track, offset, copied })
     }
 
-    /// Keeps the begin of a slice, where there is room; else hands it over without its end, and counts it.
+    /// Keeps the begin of a slice. If the store is full, emits the slice as unfinished and counts
+    /// it.
     pub(super) fn begin(
         &mut self,
         out: &mut Output<'_>,
@@ -191,9 +192,10 @@ impl<'s> Room<'s> {
         Ok(kept)
     }
 
-    /// Takes the storage of an event back.
+    /// Takes the memory of an event back.
     pub(super) fn release(&mut self, fetched: Fetched) {
-        /// Spare copies are for nesting, which is rarely deeper; larger ones would add up.
+        /// Most spare copies. Spare copies are for nesting, which is rarely deeper. Larger copies
+        /// are freed.
         const MAX_SPARE: usize = 256;
         const MAX_SPARE_LEN: usize = 4096;
         let mut copied = fetched.copied;
@@ -204,7 +206,7 @@ impl<'s> Room<'s> {
     }
 }
 
-/// Hands over a slice whose begin and end are both known.
+/// Emits a slice whose begin and end are both known.
 pub(super) fn emit_pair(
     out: &mut Output<'_>,
     of: Of,
@@ -222,7 +224,7 @@ pub(super) fn emit_pair(
     flow::of_slice(out, end, key, end_ps)
 }
 
-/// The length of a slice; beyond the range it is cut.
+/// Duration of a slice, clamped to the range of time.
 fn in_range(out: &mut Output<'_>, duration_ps: Option<i64>, offset: u64) -> i64 {
     duration_ps.unwrap_or_else(|| {
         out.warn(WarningKind::AdjustedValue, "a slice longer than the range of time; its end is cut", offset);
@@ -230,7 +232,7 @@ fn in_range(out: &mut Output<'_>, duration_ps: Option<i64>, offset: u64) -> i64 
     })
 }
 
-/// Hands over a slice that has no end: it reaches the last moment of its track.
+/// Emits a slice without an end. The slice reaches to the last time of its track.
 pub(super) fn emit_unfinished(
     out: &mut Output<'_>,
     of: Of,
@@ -249,7 +251,7 @@ pub(super) fn emit_unfinished(
     Ok(())
 }
 
-/// Hands over an end without a begin as a moment, and counts it.
+/// Emits an end without a begin as an instant, and counts it.
 pub(super) fn emit_unpaired_end(
     out: &mut Output<'_>,
     of: Of,

@@ -1,9 +1,9 @@
-//! The origin: which moment of a trace's own clock is the profile's time zero.
+//! The origin: the time on a trace's own clock that is the profile's time zero.
 //!
 //! Timestamps are microseconds since anything: the trace's start, the machine's, 1970. Clocks that
-//! start near zero are kept as they are. All others are counted from the first event, so that
-//! times are small enough for readers that have 53 bits for them. The ranks of a profile share one
-//! origin, which follows from the set of their beginnings and not from its order.
+//! start near zero are kept as they are. All others are counted from the first event, because some
+//! readers have only 53 bits for times. The ranks of a profile share one origin. The shared origin
+//! follows from the set of their beginnings, not from their order.
 
 use super::clock::number;
 use super::tokens::{Tail, Tokens};
@@ -11,33 +11,34 @@ use super::tokens::{Tail, Tokens};
 /// A trace that begins within a minute of its clock's zero keeps that zero.
 const NEAR_ZERO_PS: i128 = 60 * 1_000_000_000_000;
 
-/// Timestamps of a head further from their median than an hour are strays, and choose no origin.
+/// Timestamps further than an hour from the median of a head are strays and do not affect the
+/// origin.
 const MAX_STRAY_PS: i128 = 3_600 * 1_000_000_000_000;
 
-/// Ranks further from the median of all than this (26 days) get an origin of their own: a quarter
-/// of the range of time, so that the times of those that share one fit.
+/// Ranks further from the median of all ranks than this (26 days) get an origin of their own. This
+/// is a quarter of the range of time, so that the times of ranks that share an origin fit.
 const MAX_APART_PS: i128 = 1 << 61;
 
-/// At most this many timestamps of a head are looked at.
+/// Most timestamps of a head that are read.
 const MAX_TIMESTAMPS: usize = 10_000;
 
 const PS_PER_NS: i128 = 1_000;
 
-/// When a trace begins, as its first bytes tell.
+/// Beginning of a trace, from its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beginning {
-    /// The first moment in picoseconds on the trace's own clock.
+    /// Earliest time in picoseconds on the trace's own clock.
     first_ps: i128,
-    /// The wall clock at the own clock's zero in Unix nanoseconds, where the bytes state it.
+    /// Wall clock at the own clock's zero in Unix nanoseconds, if the bytes state it.
     base_ns: Option<i64>,
 }
 
 impl Beginning {
-    /// From the first bytes of a trace, which may end anywhere; `None` where no timestamp is among
-    /// them.
+    /// Finds the beginning in the first bytes of a trace, which may end anywhere. `None` if they
+    /// have no timestamp.
     ///
-    /// The first moment is the earliest timestamp near the median of up to 10,000. Zeros do not
-    /// count, as metadata events have them.
+    /// The beginning is the earliest timestamp near the median of up to 10,000. Zeros do not count,
+    /// because metadata events have them.
     #[must_use]
     pub fn of(head: &[u8]) -> Option<Self> {
         let mut times: Vec<i128> = values(head, b"\"ts\"")
@@ -55,7 +56,7 @@ impl Beginning {
     }
 }
 
-/// The values after a key, wherever it stands, with the bytes that each is a span of.
+/// Values after each occurrence of a key, with the bytes that each is a span of.
 fn values<'h>(head: &'h [u8], key: &'static [u8]) -> impl Iterator<Item = (super::tokens::Raw, &'h [u8])> {
     memchr::memmem::find_iter(head, key).filter_map(|at| {
         let bytes = &head[at..];
@@ -65,53 +66,54 @@ fn values<'h>(head: &'h [u8], key: &'static [u8]) -> impl Iterator<Item = (super
     })
 }
 
-/// Which ranks use an origin.
+/// Ranks that use an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
     /// All ranks whose clocks are near each other.
     Shared,
-    /// This rank alone: its clock is too far from the others'.
+    /// This rank alone, whose clock is too far from the others'.
     Alone,
 }
 
 /// The profile's time zero on a trace's own clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
-    /// In picoseconds; a whole number of nanoseconds.
+    /// Time zero in picoseconds; a whole number of nanoseconds.
     ps: i128,
     sharing: Sharing,
 }
 
 impl Origin {
-    /// The origin of a trace that is alone, by its first moment.
+    /// The origin of a trace that is alone, from its first time.
     pub(super) fn of_first(ps: i128) -> Self {
         let near_zero = ps.unsigned_abs() <= NEAR_ZERO_PS.unsigned_abs();
         let ps = if near_zero { 0 } else { ps.div_euclid(PS_PER_NS) * PS_PER_NS };
         Self { ps, sharing: Sharing::Shared }
     }
 
-    /// On the trace's own clock, in picoseconds.
+    /// Time zero on the trace's own clock, in picoseconds.
     pub(super) fn ps(self) -> i128 {
         self.ps
     }
 
-    /// Which ranks use it.
+    /// Ranks that use the origin.
     #[must_use]
     pub fn sharing(self) -> Sharing {
         self.sharing
     }
 }
 
-/// The origins of the ranks of a profile, in the order of their beginnings; `None` for those without one.
+/// The origins of the ranks of a profile, in the order of their beginnings; `None` for a rank
+/// without a beginning.
 ///
 /// If every beginning states the wall clock of its zero, clocks with different zeros are put on one
-/// axis. Ranks whose clocks are more than 26 days from the median have an origin of their own.
+/// axis. A rank whose clock is more than 26 days from the median has an origin of its own.
 #[must_use]
 pub fn origins(beginnings: &[Option<Beginning>]) -> Vec<Option<Origin>> {
     let known = || beginnings.iter().flatten();
     let bases: Option<Vec<i64>> = known().map(|beginning| beginning.base_ns).collect();
     let first_base = bases.and_then(|bases| bases.into_iter().min());
-    // How much later than the earliest zero the zero of a trace is.
+    // Distance of a trace's zero from the earliest zero.
     let zero_ps = |of: &Beginning| match (first_base, of.base_ns) {
         (Some(first), Some(base)) => (i128::from(base) - i128::from(first)) * PS_PER_NS,
         _ => 0,
@@ -167,7 +169,7 @@ mod tests {
         let zero = 1_712_188_799_900_000 * PS_PER_US;
         let heads = [r#"[{"ts":1712188799900000}]"#, r#"[{"ts":1712188800050000}]"#];
         assert_eq!(origins_ps(&heads), [Some(zero); 2]);
-        // A machine that is up for a day.
+        // A machine that has been up for a day.
         let heads = [r#"{"ts":86400000100}"#, "no trace", r#"{"ts":86399999900.0015}"#];
         let zero = 86_399_999_900_001_000;
         assert_eq!(origins_ps(&heads), [Some(zero), None, Some(zero)]);
@@ -185,7 +187,7 @@ mod tests {
         let heads = [at(1_751_410_836_000_000_000, 70_000_000), at(1_751_410_835_000_000_000, 71_500_000)];
         let heads = [&*heads[0], &heads[1]];
         assert_eq!(origins_ps(&heads), [70_000_000 * PS_PER_US, 71_000_000 * PS_PER_US].map(Some));
-        // One that does not say its zero is taken to have that of the others.
+        // A trace that does not state its zero is assumed to have that of the others.
         let heads = [heads[0], r#"{"ts":71000000}"#];
         assert_eq!(origins_ps(&heads), [Some(70_000_000 * PS_PER_US); 2]);
     }
@@ -200,7 +202,7 @@ mod tests {
     }
 
     proptest! {
-        /// The order of the ranks changes nothing, and first moments become small numbers.
+        /// The order of the ranks changes nothing, and the first times become small numbers.
         #[test]
         fn origins_follow_from_the_set_of_beginnings(
             firsts in prop::collection::vec(any::<u64>(), 1..8),

@@ -1,4 +1,4 @@
-//! The way to the sink: tables, rows, warnings; what every kind of event needs.
+//! The way to the sink: tables, rows and warnings, for every kind of event.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use super::tokens::{Kind, Raw};
 use super::track::{Id, Tables, TrackIndex, Tracks};
 use crate::formats::room::{Room, emptied};
 
-/// Which table a row is of.
+/// Table of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// Slices and instants of threads and processes.
@@ -38,7 +38,7 @@ pub(super) struct SideTable<const FIELDS: usize> {
 }
 
 impl<const FIELDS: usize> SideTable<FIELDS> {
-    /// Defines it.
+    /// Defines the table and its fields.
     pub(super) fn define(
         sink: &mut dyn Sink,
         (name, doc): (&str, &str),
@@ -52,27 +52,27 @@ impl<const FIELDS: usize> SideTable<FIELDS> {
         Ok(Self { table, fields: ids })
     }
 
-    /// Adds a row of a value for each field.
+    /// Adds a row with a value for each field.
     pub(super) fn row(&self, sink: &mut dyn Sink, values: [Value<'_>; FIELDS]) -> Result<()> {
         sink.row(self.table, &std::array::from_fn::<_, FIELDS, _>(|at| (self.fields[at], values[at])))
     }
 }
 
-/// The way out.
+/// The output of the reader.
 pub(super) struct Output<'s> {
-    /// Where everything goes.
+    /// The receiver of all events.
     pub(super) sink: &'s mut dyn Sink,
-    /// Time zero.
+    /// The clock with time zero.
     pub(super) clock: Clock,
-    /// The byte and the line that the event at hand begins at, if lines are counted.
+    /// Byte and line of the current event's begin, if lines are counted.
     pub(super) line: Option<(u64, u64)>,
-    /// Where things stand.
+    /// The tracks of the trace.
     pub(super) tracks: Tracks,
     slices: Fields,
     asyncs: Fields,
     samples: Fields,
     unread: SideTable<3>,
-    /// What flow events say besides, once one does.
+    /// Other contents of flow events. The table is defined with the first such event.
     pub(super) flow_events: Option<SideTable<4>>,
     row: Row,
     room: Room,
@@ -122,7 +122,7 @@ impl<'s> Output<'s> {
         });
     }
 
-    /// Keeps the text of an event that has no place on the timeline, and counts why.
+    /// Keeps the text of an event that has no place on the timeline, and counts the reason.
     pub(super) fn keep_unread(
         &mut self,
         kind: WarningKind,
@@ -136,7 +136,7 @@ impl<'s> Output<'s> {
         self.unread.row(self.sink, [Value::Int(byte), Value::Text(what), Value::Text(text.trim())])
     }
 
-    /// The moment of an event; one without is kept aside.
+    /// Time of an event. An event without a time is kept as unread.
     pub(super) fn time(&mut self, seen: Seen<'_>) -> Result<Option<i64>> {
         match self.clock.time(seen.event.ts, seen.bytes) {
             Ok(ps) => Ok(Some(ps)),
@@ -166,7 +166,7 @@ impl<'s> Output<'s> {
         self.row.clear();
     }
 
-    /// Adds all that an event says beyond its name, place and time.
+    /// Adds all parts of an event besides its name, place and time.
     pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
         let event = seen.event;
         let own: [(&[u8], Raw); 8] = [
@@ -179,13 +179,13 @@ impl<'s> Output<'s> {
             (b"flow_out", event.flow_out),
             (b"bp", event.bp),
         ];
-        // Behind the hints that the shapes of events give.
+        // These hints follow the ones from the shapes of events.
         for ((key, value), hint) in own.into_iter().zip(MAX_STEPS as u32..) {
             if value.is_present() {
                 self.add_hinted(of, (Level::Event, key, hint), (seen.bytes, value), seen.offset)?;
             }
         }
-        // These have a meaning of their own only where they belong.
+        // These keys have a form of their own only with the right phase.
         let phase = event.ph.of(seen.bytes);
         if event.dur.is_present() && phase != b"X" {
             self.add(of, (Level::Event, b"dur"), (seen.bytes, event.dur), seen.offset)?;
@@ -200,7 +200,7 @@ impl<'s> Output<'s> {
         self.add_arguments(of, seen)
     }
 
-    /// Adds the process and the thread of an event, where its track does not tell them.
+    /// Adds the process and the thread of an event, if its track does not tell them.
     pub(super) fn add_place(&mut self, of: Of, seen: Seen<'_>, track: TrackIndex) -> Result<()> {
         let (process, thread) = self.tracks.owner(track);
         let (same_process, same_thread) =
@@ -215,7 +215,8 @@ impl<'s> Output<'s> {
         Ok(())
     }
 
-    /// Adds what the end of a slice says otherwise than its begin. Its arguments win over those of the begin.
+    /// Adds the parts of a slice's end that differ from its begin. Arguments of the end replace
+    /// those of the begin.
     pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
         let (first, last) = (begin.event, end.event);
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
@@ -296,7 +297,7 @@ impl<'s> Output<'s> {
         Ok(())
     }
 
-    /// Adds a field that has no token of its own.
+    /// Adds a text field that has no token of its own.
     pub(super) fn add_text(&mut self, of: Of, key: &str, value: &str) -> Result<()> {
         let fields = match of {
             Of::Slices => &mut self.slices,
@@ -306,7 +307,7 @@ impl<'s> Output<'s> {
         self.row.put_text(self.sink, fields, (Level::Event, key.as_bytes()), value)
     }
 
-    /// Hands the row over as a slice or an instant that is called as `seen` is.
+    /// Emits the row as a slice or an instant with the name of `seen`.
     pub(super) fn emit(
         &mut self,
         track: TrackIndex,
@@ -315,7 +316,7 @@ impl<'s> Output<'s> {
         seen: Seen<'_>,
     ) -> Result<SliceKey> {
         let name = seen.name();
-        // Only a name that is no UTF-8 had to be copied.
+        // Only a name that is no valid UTF-8 had to be copied.
         if seen.event.name.kind() == Kind::Text && matches!(name, Cow::Owned(_)) {
             self.check_text(seen.event.name.of(seen.bytes), seen.offset);
         }
@@ -332,7 +333,7 @@ impl<'s> Output<'s> {
         Ok(key)
     }
 
-    /// Hands the row over as a sample.
+    /// Emits the row as a sample.
     pub(super) fn emit_sample(&mut self, track: TrackIndex, time_ps: i64, value: f64) -> Result<()> {
         self.tracks.reach(track, time_ps);
         let track = self.tracks.id(self.sink, track)?;

@@ -1,4 +1,4 @@
-//! What each event means: phases to slices, samples, flows and metadata.
+//! The meaning of each event: phases to slices, samples, flows and metadata.
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{FlowPhase, Form, Nesting, Sink, WarningKind};
@@ -16,7 +16,7 @@ use super::tokens::Raw;
 use super::track::{Id, Role, TrackIndex};
 use super::{counter, flow};
 
-/// The state of reading: open slices, names, what is known of the rank.
+/// State of reading: open slices, names, and facts about the rank.
 pub(super) struct Reader<'s> {
     out: Output<'s>,
     durations: Durations<'s>,
@@ -29,7 +29,7 @@ pub(super) struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    /// Into this sink.
+    /// A reader with this sink.
     pub(super) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let scratch = context.space.map(|space| space.scratch);
         Ok(Self {
@@ -44,28 +44,28 @@ impl<'s> Reader<'s> {
         })
     }
 
-    /// The way out.
+    /// The output of the reader.
     pub(super) fn out(&mut self) -> &mut Output<'s> {
         &mut self.out
     }
 
-    /// How many events there were so far, readable or not.
+    /// Number of events so far, readable or not.
     pub(super) fn event_count(&self) -> u64 {
         self.event_count
     }
 
-    /// A key beside `traceEvents`.
+    /// Takes a key beside `traceEvents`.
     pub(super) fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
         self.metadata.key(&mut self.out, key, value, offset)
     }
 
-    /// Keeps an event that is none.
+    /// Keeps an item that is no event.
     pub(super) fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()> {
         self.event_count += 1;
         self.out.keep_unread(WarningKind::DamagedRecord, what, bytes, offset)
     }
 
-    /// One event.
+    /// Takes one event.
     pub(super) fn event(&mut self, seen: Seen<'_>) -> Result<()> {
         self.event_count += 1;
         let phase = bytes_of(seen.bytes, seen.event.ph);
@@ -113,7 +113,7 @@ impl<'s> Reader<'s> {
         let nesting = if is_device { Nesting::Concurrent } else { Nesting::Calls };
         let find = || tracks.thread(Output::pid(seen), Output::tid(seen), nesting);
         let track = self.threads.track(seen, find);
-        // Also on a thread that is remembered: an annotation can come before the first kernel.
+        // Remembered threads are marked, too: an annotation can come before the first kernel.
         if is_device {
             self.out.tracks.on_device(track);
         }
@@ -136,7 +136,7 @@ impl<'s> Reader<'s> {
         flow::take(&mut self.out, seen, phase, (track, time_ps))
     }
 
-    /// Everything that is a moment, phases that are not known included.
+    /// Takes an event that becomes an instant, including those of unknown phases.
     fn instant(&mut self, seen: Seen<'_>, phase: &str, time_ps: i64) -> Result<()> {
         let is_known = matches!(
             phase,
@@ -168,7 +168,7 @@ impl<'s> Reader<'s> {
         self.out.tracks.track(process, Role::Process, Nesting::Concurrent)
     }
 
-    /// Hands over what waits, names and order, and the rank.
+    /// Emits the waiting events, then the names and the order of tracks, and the rank.
     pub(super) fn finish(mut self) -> Result<()> {
         let out = &mut self.out;
         self.durations.finish(out)?;

@@ -1,4 +1,5 @@
-//! Going on after damage: at the end of what is damaged, or else at the next event.
+//! Recovery after damage: reading continues at the end of the damaged value, or else at the next
+//! event.
 
 use nprof_engine::model::WarningKind;
 
@@ -7,15 +8,15 @@ use super::scan::Attempt;
 use super::tokens::{Kind, Stop, Tail};
 use crate::formats::Error;
 
-/// When looking for the next event after damage, one longer than this is not recognised.
+/// Longest event that is recognised in the search for the next event after damage.
 const MAX_RECOVERY_LEN: usize = 1 << 20;
 
-/// Bytes of damaged text that are kept.
+/// Most bytes of damaged text that are kept.
 const MAX_KEPT_LEN: usize = 64 << 10;
 
 impl Document<'_, '_> {
-    /// Goes on after damage: at the end of the damaged value if its brackets tell that, else at the
-    /// next event. The text between is kept.
+    /// Continues after damage: at the end of the damaged value if its brackets tell the end, else
+    /// at the next event. The text between is kept.
     pub(super) fn recover<T>(&mut self, damage: Attempt<T>) -> Result<Flow, Error> {
         let (what, truncated) = match damage {
             Attempt::Damaged(what) => (what, false),
@@ -43,7 +44,7 @@ impl Document<'_, '_> {
         Ok(Flow::End)
     }
 
-    /// The length of the damaged value, where its brackets match and something sensible follows.
+    /// Length of the damaged value, if its brackets match and something sensible follows.
     fn damaged_len(&mut self) -> Result<Option<usize>, Error> {
         let mut extent = 0;
         let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| {
@@ -60,15 +61,15 @@ impl Document<'_, '_> {
         if !matches!(attempt, Attempt::Done(..)) {
             return Ok(None);
         }
-        // With a quote missing the brackets may match far away: then there is another event inside.
+        // If a quote is missing, brackets can match far away. Then there is another event inside.
         let phases = memchr::memmem::find_iter(&self.scan.window()[..extent], b"\"ph\"").take(2).count();
         Ok((phases < 2).then_some(extent))
     }
 
-    /// Moves to the next thing that is an event; what was left behind, and whether one was found.
+    /// Moves to the next event. Returns the skipped text, and whether an event was found.
     pub(super) fn skip_to_event(&mut self) -> Result<(Vec<u8>, bool), Error> {
         let mut kept = Vec::new();
-        // The first byte is that of the damaged value itself.
+        // The first byte belongs to the damaged value itself.
         self.leave(1, &mut kept);
         loop {
             let Some(at) = memchr::memchr(b'{', self.scan.window()) else {
@@ -94,9 +95,9 @@ impl Document<'_, '_> {
         }
     }
 
-    /// Leaves bytes behind; of many only the first and the last few are kept.
+    /// Skips bytes. Of many bytes only the first and the last few are kept.
     fn leave(&mut self, len: usize, kept: &mut Vec<u8>) {
-        /// Enough to see what stands before a bracket.
+        /// Enough bytes to find the one before a bracket.
         const LOOK_BACK_LEN: usize = 64;
         let window = self.scan.window();
         let len = len.min(window.len());

@@ -1,38 +1,38 @@
-//! The bytes of the input, as a window that moves forward and grows where one item needs it.
+//! The bytes of the input, as a window that moves forward and grows if one item needs it.
 
 use std::io::Read;
 
 use super::tokens::{Stop, Tail, Tokens};
 use crate::formats::Error;
 
-/// Bytes asked of the input at a time.
+/// Bytes per read of the input.
 const CHUNK_LEN: usize = 256 << 10;
 
-/// An event or a value longer than this is not read as a whole: it bounds the window.
+/// Longest event or value that is read as a whole. This bounds the window.
 pub(super) const MAX_ITEM_LEN: usize = 24 << 20;
 
-/// What became of an attempt to read an item.
+/// Result of an attempt to read an item.
 #[derive(Debug)]
 pub(super) enum Attempt<T> {
-    /// The item and its length in bytes; it lies at the start of the window.
+    /// The item, which lies at the start of the window, and its length in bytes.
     Done(T, usize),
-    /// It cannot be read; why.
+    /// The item cannot be read, with the reason.
     Damaged(&'static str),
-    /// The input ends within it.
+    /// The input ends within the item.
     Truncated,
-    /// It is longer than the limit.
+    /// The item is longer than the limit.
     TooLong,
 }
 
-/// Where the bytes come from.
+/// Source of the bytes.
 enum Source<'a> {
-    /// Read bit by bit; the buffer's first byte is the input's byte `base`.
+    /// A stream. The buffer's first byte is the input's byte `base`.
     Read { input: &'a mut dyn Read, buffer: Vec<u8>, base: u64 },
-    /// At hand as a whole.
+    /// The whole input in memory.
     Bytes(&'a [u8]),
 }
 
-/// The window.
+/// The window over the input.
 pub(super) struct Scan<'a> {
     source: Source<'a>,
     progress: &'a mut dyn FnMut(u64),
@@ -43,13 +43,13 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// At the start of the input.
+    /// A window at the start of a stream.
     pub(super) fn new(input: &'a mut dyn Read, progress: &'a mut dyn FnMut(u64)) -> Self {
         let source = Source::Read { input, buffer: Vec::new(), base: 0 };
         Self { source, progress, start: 0, end: 0, tail: Tail::Open }
     }
 
-    /// At the start of bytes that are at hand: nothing is copied then.
+    /// A window at the start of bytes in memory, which are not copied.
     pub(super) fn over(bytes: &'a [u8], progress: &'a mut dyn FnMut(u64)) -> Self {
         Self { source: Source::Bytes(bytes), progress, start: 0, end: 0, tail: Tail::Open }
     }
@@ -61,12 +61,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The bytes at hand.
+    /// The bytes of the window.
     pub(super) fn window(&self) -> &[u8] {
         &self.bytes()[self.start..self.end]
     }
 
-    /// Where the window starts in the input.
+    /// Offset of the window in the input.
     pub(super) fn offset(&self) -> u64 {
         let base = match self.source {
             Source::Read { base, .. } => base,
@@ -80,7 +80,7 @@ impl<'a> Scan<'a> {
         self.tail
     }
 
-    /// The whole input, where it is at hand.
+    /// The whole input, if it is in memory.
     pub(super) fn whole(&self) -> Option<&'a [u8]> {
         match self.source {
             Source::Bytes(bytes) => Some(bytes),
@@ -88,7 +88,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Goes on at a later byte of an input that is at hand as a whole.
+    /// Moves to a later byte of an input that is in memory as a whole.
     pub(super) fn go_to(&mut self, at: usize) {
         self.start = at.min(self.bytes().len());
         if self.end < self.start {
@@ -97,18 +97,18 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Leaves the first `len` bytes of the window behind.
+    /// Drops the first `len` bytes of the window.
     pub(super) fn consume(&mut self, len: usize) {
         self.start = (self.start + len).min(self.end);
     }
 
-    /// Reads on. The window keeps its start.
+    /// Reads more bytes. The window keeps its start.
     ///
     /// # Errors
-    /// Those of the input.
+    /// If the input cannot be read.
     pub(super) fn fill(&mut self) -> Result<(), Error> {
         let Self { source, start, end, tail, .. } = self;
-        // Doubling keeps the work linear where an item needs many steps.
+        // Doubling keeps the work linear if an item needs many steps.
         let wanted = (*end - *start).max(CHUNK_LEN);
         match source {
             Source::Bytes(bytes) => {
@@ -141,10 +141,11 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Reads one item of at most `limit` bytes. The window does not move: [`Scan::consume`] leaves the item behind.
+    /// Reads one item of at most `limit` bytes. The window does not move: [`Scan::consume`] drops
+    /// the item.
     ///
     /// # Errors
-    /// Those of the input.
+    /// If the input cannot be read.
     pub(super) fn attempt<T>(
         &mut self,
         limit: usize,
@@ -162,10 +163,11 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Leaves a value behind that is too long for the window; `false` where the input ends first.
+    /// Skips a value that is too long for the window. Returns `false` if the input ends before the
+    /// value.
     ///
     /// # Errors
-    /// Those of the input.
+    /// If the input cannot be read.
     pub(super) fn skip_value(&mut self) -> Result<bool, Error> {
         let mut skip = Skip::default();
         loop {
@@ -182,7 +184,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Finds the end of a value that comes in pieces, by brackets and quotes alone.
+/// Finds the end of a value in several pieces, by brackets and quotes alone.
 #[derive(Debug, Default)]
 struct Skip {
     depth: u64,
@@ -191,7 +193,7 @@ struct Skip {
 }
 
 impl Skip {
-    /// The length of the value's last piece, where it ends in these bytes.
+    /// Length of the value's last piece, if the value ends in these bytes.
     fn end_in(&mut self, bytes: &[u8]) -> Option<usize> {
         for (index, &byte) in bytes.iter().enumerate() {
             match (self.quote, byte) {
@@ -223,7 +225,7 @@ impl Skip {
 mod tests {
     use super::*;
 
-    /// Gives out one byte at a time, to meet every boundary.
+    /// A reader that gives one byte at a time, to meet every boundary.
     struct Drip<'a>(&'a [u8]);
 
     impl Read for Drip<'_> {

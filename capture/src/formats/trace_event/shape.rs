@@ -1,32 +1,33 @@
-//! What stands between the values of an object: white space, a comma, a key, a colon.
+//! The text between the values of an object: white space, a comma, a key, a colon.
 //!
-//! Traces repeat it, event after event, so what followed last time is compared with the bytes at hand before they are
-//! taken apart. That reads the same: which tokens bytes hold depends on nothing but the bytes.
+//! Such stretches repeat from event to event. The stretch that followed last time is therefore
+//! compared with the next bytes before they are parsed. The result is the same, because tokens
+//! depend on nothing but the bytes.
 
 use rustc_hash::FxHashMap;
 
 use super::event::bytes_of;
 use super::tokens::{Raw, Stop, Tokens};
 
-/// Longer stretches are not remembered.
+/// Longest stretch that is remembered.
 const MAX_STEP_LEN: usize = 128;
 
-/// More different ones than this are no repetition.
+/// Most stretches. More different ones are no repetition.
 pub(super) const MAX_STEPS: usize = 2048;
 
-/// Stretches that are tried.
+/// Number of stretches that are tried.
 const GUESSES: usize = 4;
 
-/// No step.
+/// The number of no stretch.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What comes next in an object.
+/// The next item of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next<K> {
-    /// A value, under this key. The number stands for the stretch, [`NONE`] where that is not
-    /// remembered: a hint at the key, which has the same number next time.
+    /// A value, with its key. The number stands for the stretch, [`NONE`] if it is not remembered.
+    /// It is a hint at the key, which has the same number next time.
     Value(K, Raw, u32),
-    /// Nothing: the closing bracket has been read.
+    /// The end: the closing bracket has been read.
     End,
 }
 
@@ -37,12 +38,12 @@ struct Step<K> {
     guesses: [u32; GUESSES],
 }
 
-/// The stretches of all objects of a kind. `K` is what a key means to the caller.
+/// The stretches of all objects of a kind. `K` is the caller's meaning of a key.
 #[derive(Debug)]
 pub(super) struct Shape<K> {
     steps: Vec<Step<K>>,
     by_text: FxHashMap<Box<[u8]>, u32>,
-    /// The one before the bytes at hand.
+    /// The stretch before the next bytes.
     last: u32,
 }
 
@@ -52,7 +53,8 @@ impl<K> Default for Shape<K> {
     }
 }
 
-/// As `starts_with`, by the word: steps and keys are too short to be worth the call that it makes.
+/// The same as `starts_with`, eight bytes at a time. Stretches and keys are too short to be worth
+/// its call.
 #[inline]
 pub(super) fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
     let Some(bytes) = bytes.get(..text.len()) else { return false };
@@ -62,7 +64,7 @@ pub(super) fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
 }
 
 impl<K: Copy> Shape<K> {
-    /// Reads up to the next value, or past the closing bracket. `meaning` is asked of keys that are new.
+    /// Reads up to the next value, or past the closing bracket. `meaning` is called for new keys.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -96,7 +98,7 @@ impl<K: Copy> Shape<K> {
             Next::End
         } else {
             let key = tokens.key()?;
-            // What stands before the value belongs to the stretch.
+            // Bytes before the value belong to the stretch.
             tokens.peek()?;
             Next::Value(meaning(&bytes_of(tokens.bytes(), key)), key, NONE)
         };

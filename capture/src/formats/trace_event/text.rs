@@ -1,18 +1,18 @@
-//! Strings as traces write them: escapes, surrogate pairs, raw control characters, bytes that are no UTF-8.
+//! Strings as traces write them: escapes, surrogate pairs, raw control characters, invalid UTF-8.
 //!
-//! Nothing makes a string unreadable. An unknown escape stays as it is written, half a surrogate pair and bytes that are
-//! no UTF-8 become U+FFFD.
+//! Every string is readable. An unknown escape stays as written. Half a surrogate pair and invalid
+//! UTF-8 become U+FFFD.
 
-/// Whether the text had to be changed to be kept.
+/// Whether the text had to be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fidelity {
-    /// As written.
+    /// The text is kept as written.
     Exact,
-    /// With replacement characters.
+    /// The text has replacement characters.
     Adjusted,
 }
 
-/// Appends the string whose bytes (without the quotes) are given.
+/// Appends the string with these bytes, given without the quotes.
 pub(super) fn decode(bytes: &[u8], out: &mut String) -> Fidelity {
     let mut fidelity = Fidelity::Exact;
     let mut rest = bytes;
@@ -35,7 +35,7 @@ fn plain(bytes: &[u8], out: &mut String, fidelity: &mut Fidelity) {
     }
 }
 
-/// Appends one escape, whose backslash is gone, and gives back what follows.
+/// Appends one escape, without its backslash. Returns the bytes after it.
 fn escape<'a>(bytes: &'a [u8], out: &mut String, fidelity: &mut Fidelity) -> &'a [u8] {
     let Some((&kind, rest)) = bytes.split_first() else {
         out.push('\\');

@@ -1,20 +1,20 @@
-//! The tracks of threads by the bytes of `pid` and `tid`, which repeat from event to event: equal
-//! tokens name the same thread, so neither numbers nor names have to be read again.
+//! Tracks of threads by the bytes of `pid` and `tid`, which repeat from event to event. Equal
+//! tokens name the same thread, so neither numbers nor names have to be parsed again.
 
 use super::event::Seen;
 use super::tokens::Raw;
 use super::track::TrackIndex;
 
-/// Threads that are remembered.
+/// Most threads that are remembered.
 const PLACES: usize = 64;
 
-/// Longer tokens are not remembered.
+/// Longest token that is remembered, in bytes.
 const MAX_LEN: usize = 14;
 
-/// The bytes of a token as a number, with its length and kind above them.
+/// The bytes of a token as a number, with its length and kind in the highest bits.
 type Token = u128;
 
-/// The threads that came last, each at the place that its tokens say.
+/// The most recent threads. The hash of the tokens gives the place.
 #[derive(Debug)]
 pub(super) struct RecentThreads([Option<([Token; 2], TrackIndex)>; PLACES]);
 
@@ -25,7 +25,7 @@ impl Default for RecentThreads {
 }
 
 impl RecentThreads {
-    /// The track of an event's thread; `find` is asked where it is not remembered.
+    /// The track of an event's thread. `find` is called if it is not remembered.
     pub(super) fn track(&mut self, seen: Seen<'_>, find: impl FnOnce() -> TrackIndex) -> TrackIndex {
         let (Some(pid), Some(tid)) = (token(seen.event.pid, seen.bytes), token(seen.event.tid, seen.bytes))
         else {
@@ -40,7 +40,7 @@ impl RecentThreads {
     }
 }
 
-/// `None` for a token that is too long.
+/// The token of a value. `None` if it is too long.
 fn token(raw: Raw, bytes: &[u8]) -> Option<Token> {
     let inside = raw.of(bytes);
     if inside.len() > MAX_LEN {
@@ -50,7 +50,7 @@ fn token(raw: Raw, bytes: &[u8]) -> Option<Token> {
     Some((inside.len() as Token) << 120 | (raw.kind() as Token) << 112 | text)
 }
 
-/// Any spread will do: two threads at one place only forget each other.
+/// Any spread will do, because two threads at one place only replace each other.
 fn place([pid, tid]: &[Token; 2]) -> usize {
     const RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
     ((*pid as u64).rotate_left(32) ^ *tid as u64).wrapping_mul(RATIO) as usize

@@ -1,7 +1,7 @@
 //! Tracks: processes with their threads, asynchronous slices and counters below.
 //!
-//! Tracks are made when the first event needs them, with what is known by then; names and order come with metadata
-//! events, often at the trace's end, and are told to the sink when all has been read.
+//! The first event of a track makes it, with the facts known by then. Names and order are in
+//! metadata events, often at the trace's end. Both go to the sink after the last event.
 
 use std::cmp::Ordering;
 
@@ -14,20 +14,20 @@ use super::naming::{Alike, device_number, process_name, track_name};
 use super::number::Number;
 use super::tokens::{Kind, Raw};
 
-/// A process or thread as the trace names it. A text that is an integer is that integer: traces write the same thread
-/// both ways.
+/// Id of a process or thread in the trace. A text that is an integer counts as that integer,
+/// because traces write the same thread both ways.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Id {
-    /// A number of up to 64 bits, with sign or without.
+    /// A number of up to 64 bits, with or without a sign.
     Number(i128),
-    /// Anything else.
+    /// Any other id.
     Text(Box<str>),
-    /// The event does not say.
+    /// No id in the event.
     Absent,
 }
 
 impl Id {
-    /// From its token.
+    /// Parses a token.
     pub(super) fn new(raw: Raw, bytes: &[u8]) -> Self {
         match raw.kind() {
             Kind::Absent | Kind::Null => Self::Absent,
@@ -44,10 +44,10 @@ impl Id {
     }
 }
 
-/// The integer that a float is: tools that keep tables of numbers write 1 as 1.0.
+/// The integer that a float is equal to. Tools that keep tables of numbers write 1 as 1.0.
 #[expect(clippy::cast_possible_truncation, reason = "floats of this size are exact in both types")]
 fn whole(float: f64) -> Option<i128> {
-    /// Beyond, two integers may have the same float.
+    /// Above this, two integers can have the same float.
     const MAX_EXACT: f64 = (1_u64 << 53) as f64;
     (float.fract() == 0.0 && float.abs() <= MAX_EXACT).then_some(float as i128)
 }
@@ -62,25 +62,25 @@ impl std::fmt::Display for Id {
     }
 }
 
-/// What a track below a process is.
+/// Role of a track below a process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Role {
     /// Instants of the process as a whole.
     Process,
     /// Samples of one series of a counter.
     Counter {
-        /// The counter.
+        /// Name of the counter.
         name: Box<str>,
-        /// Which of those with this name; empty for the only one.
+        /// Id that tells counters with the same name apart; empty for the only one.
         id: Box<str>,
-        /// The series.
+        /// Name of the series.
         series: Box<str>,
     },
     /// A thread or a device's stream.
     Thread(Id),
     /// Asynchronous slices of this category and name.
     Async {
-        /// Category.
+        /// Category of the slices.
         cat: Box<str>,
         /// Name of the outermost slice.
         name: Box<str>,
@@ -95,14 +95,13 @@ pub(super) struct ProcessIndex(usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TrackIndex(usize);
 
-/// What metadata events say of a process or a thread.
+/// Properties of a process or a thread from metadata events.
 #[derive(Debug, Default)]
 pub(super) struct Described {
-    /// Its name.
     pub(super) name: String,
-    /// What else it is called (`GPU 0`).
+    /// Other names, such as `GPU 0`.
     pub(super) labels: String,
-    /// Its place among its siblings.
+    /// Position among its siblings.
     pub(super) sort: Option<i64>,
 }
 
@@ -111,7 +110,7 @@ pub(super) struct Described {
 pub(super) struct Process {
     pub(super) id: Id,
     pub(super) described: Described,
-    /// The headings, once something stands below them.
+    /// Heading tracks, once there is a track below them.
     group: Option<TrackId>,
     counters: Option<TrackId>,
     asyncs: Option<TrackId>,
@@ -123,32 +122,32 @@ pub(super) struct Track {
     process: ProcessIndex,
     pub(super) role: Role,
     pub(super) described: Described,
-    /// `None` until the sink knows of it.
+    /// The sink's id; `None` until the sink knows the track.
     id: Option<TrackId>,
     nesting: Nesting,
     /// The unit of a counter's values.
     unit: Unit,
-    /// Whether work of a device was seen on it.
+    /// Whether the track has work of a device.
     on_device: bool,
-    /// The last moment that anything happened.
+    /// Latest time of an event on the track.
     last_ps: i64,
 }
 
-/// The tables that tracks are of.
+/// Tables of the tracks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tables {
-    /// Of threads and instants.
+    /// Table of threads and instants.
     pub(super) slice: TableId,
-    /// Of asynchronous slices.
+    /// Table of asynchronous slices.
     pub(super) asynchronous: TableId,
-    /// Of counters.
+    /// Table of counters.
     pub(super) counter: TableId,
 }
 
-/// Asynchronous names of a process that get a track each; what comes after shares one per category.
+/// Most asynchronous names of a process with a track each. Later names share one track per
+/// category.
 const MAX_ASYNC_NAMES: usize = 256;
 
-/// All tracks.
 #[derive(Debug)]
 pub(super) struct Tracks {
     tables: Tables,
@@ -162,7 +161,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// None yet.
+    /// No tracks yet.
     pub(super) fn new(tables: Tables) -> Self {
         Self {
             tables,
@@ -176,7 +175,7 @@ impl Tracks {
         }
     }
 
-    /// The process of an event.
+    /// The process with this id, which is made if it is new.
     pub(super) fn process(&mut self, id: &Id) -> ProcessIndex {
         if let Some(&known) = self.process_by_id.get(id) {
             return known;
@@ -189,7 +188,7 @@ impl Tracks {
         index
     }
 
-    /// The thread of an event.
+    /// The track of a thread, which is made if it is new.
     pub(super) fn thread(&mut self, pid: Id, tid: Id, nesting: Nesting) -> TrackIndex {
         let key = (pid, tid);
         if let Some(&known) = self.threads.get(&key) {
@@ -201,7 +200,7 @@ impl Tracks {
         track
     }
 
-    /// The track of asynchronous slices.
+    /// The track of asynchronous slices with this category and name, which is made if it is new.
     pub(super) fn asynchronous(&mut self, pid: &Id, cat: &str, name: &str) -> TrackIndex {
         let process = self.process(pid);
         let role = Role::Async { cat: cat.into(), name: name.into() };
@@ -220,7 +219,7 @@ impl Tracks {
         if let Some(known) = self.global {
             return known;
         }
-        // It stands beside the processes, not below one: its process is never shown.
+        // The global track stands beside the processes, not below one. Its process is never shown.
         let described = Described { name: "Global".to_owned(), ..Described::default() };
         let process = ProcessIndex(usize::MAX);
         let track = Track { described, ..Track::new(process, Role::Process, Nesting::Concurrent) };
@@ -229,7 +228,7 @@ impl Tracks {
         index
     }
 
-    /// Any track.
+    /// The track of a process with this role, which is made if it is new.
     pub(super) fn track(&mut self, process: ProcessIndex, role: Role, nesting: Nesting) -> TrackIndex {
         if let Some(&known) = self.by_role.get(&(process, role.clone())) {
             return known;
@@ -251,33 +250,33 @@ impl Tracks {
         TrackIndex(self.tracks.len() - 1)
     }
 
-    /// What is known of a process, to say more.
+    /// Properties of a process, to be changed.
     pub(super) fn describe_process(&mut self, process: ProcessIndex) -> &mut Described {
         &mut self.processes[process.0].described
     }
 
-    /// What is known of a track, to say more.
+    /// Properties of a track, to be changed.
     pub(super) fn describe(&mut self, track: TrackIndex) -> &mut Described {
         &mut self.tracks[track.0].described
     }
 
-    /// Notes that a track shows work of a device.
+    /// Notes that a track has work of a device.
     pub(super) fn on_device(&mut self, track: TrackIndex) {
         self.tracks[track.0].on_device = true;
     }
 
-    /// Notes that something happened on a track.
+    /// Notes the time of an event on a track.
     pub(super) fn reach(&mut self, track: TrackIndex, end_ps: i64) {
         let last = &mut self.tracks[track.0].last_ps;
         *last = (*last).max(end_ps);
     }
 
-    /// The last moment that anything happened on a track.
+    /// Latest time of an event on a track.
     pub(super) fn last_ps(&self, track: TrackIndex) -> i64 {
         self.tracks[track.0].last_ps
     }
 
-    /// The sink's number of a track, which is made where it is new.
+    /// The sink's id of a track. A new track is defined first.
     pub(super) fn id(&mut self, sink: &mut dyn Sink, track: TrackIndex) -> Result<TrackId> {
         if let Some(id) = self.tracks[track.0].id {
             return Ok(id);
@@ -326,7 +325,8 @@ impl Tracks {
         }
     }
 
-    /// A thread of a device's process is a stream, with or without work that is known as a device's.
+    /// Identity of a track. A thread of a device's process is a stream, even if none of its work is
+    /// known as a device's.
     fn identity(&self, track: &Track) -> Identity {
         let Role::Thread(id) = &track.role else { return Identity::default() };
         let number = match id {
@@ -342,7 +342,7 @@ impl Tracks {
         Identity { chip, number, ..Identity::of(role) }
     }
 
-    /// Tells the sink the names and the order of all tracks that have anything to show.
+    /// Sends the names and the order of all tracks with events to the sink.
     pub(super) fn describe_all(&self, sink: &mut dyn Sink) -> Result<()> {
         let mut processes: Vec<usize> = (0..self.processes.len()).collect();
         let mut is_host: Vec<bool> =
@@ -360,7 +360,8 @@ impl Tracks {
             let process = &self.processes[index];
             let Some(group) = process.group else { continue };
             sink.describe_track(group, TrackSpec::group(&process_name(process), None, place))?;
-            // Headings: counters above the threads (which start at 1), asynchronous slices below.
+            // Order of the headings: counters above the threads (which start at 1), asynchronous
+            // slices below.
             let headings = [(process.counters, "Counters", -1), (process.asyncs, "Asynchronous", i64::MAX)];
             for (heading, name, sort) in headings {
                 if let Some(heading) = heading {
@@ -393,8 +394,8 @@ impl Tracks {
         Ok(())
     }
 
-    /// The process and the thread that a track stands for: of a thread both, of another track below
-    /// a process that process, of the global one neither.
+    /// The process and the thread that a track stands for. A thread has both, another track below a
+    /// process has that process, the global one has neither.
     pub(super) fn owner(&self, track: TrackIndex) -> (Option<&Id>, Option<&Id>) {
         let track = &self.tracks[track.0];
         let thread = match &track.role {
@@ -404,8 +405,8 @@ impl Tracks {
         (self.processes.get(track.process.0).map(|process| &process.id), thread)
     }
 
-    /// All tracks that the sink knows, with what the trace says of them: the keys `pid`, `tid`,
-    /// `counter`, `counter_id` and `series`, as far as they apply.
+    /// All tracks that the sink knows, with their properties in the trace: the keys `pid`, `tid`,
+    /// `counter`, `counter_id` and `series`, if they apply.
     pub(super) fn iter(&self) -> impl Iterator<Item = (TrackId, Vec<(&'static str, String)>)> {
         self.tracks.iter().filter_map(|track| {
             let process = self.processes.get(track.process.0)?;
@@ -432,7 +433,7 @@ impl Tracks {
 }
 
 impl Track {
-    /// Without a name, and unknown to the sink.
+    /// A track without a name that the sink does not know.
     fn new(process: ProcessIndex, role: Role, nesting: Nesting) -> Self {
         let described = Described::default();
         Self {
@@ -447,8 +448,8 @@ impl Track {
         }
     }
 
-    /// The kind of the track, and the name that the trace gives it: of a counter with its id. Tracks
-    /// of one process with all three in common need more to be told apart.
+    /// Kind of the track, and its name in the trace. A counter also has its id. Tracks of one
+    /// process with all three in common need more to be told apart.
     fn given_name(&self) -> (std::mem::Discriminant<Role>, &str, &str) {
         let (name, id) = match &self.role {
             Role::Counter { name, id, .. } => (&**name, &**id),
@@ -458,13 +459,14 @@ impl Track {
     }
 }
 
-/// By the trace's own order, by the device's number where it gives none, then by the process's.
+/// Order of processes: by the trace's own order, else by the device's number, then by the process's
+/// id.
 fn compare_processes(a: &Process, b: &Process) -> Ordering {
     place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
 }
 
 fn place(process: &Process) -> i64 {
-    /// Where PyTorch puts devices among processes.
+    /// Sort index that PyTorch gives the first device among processes.
     const FIRST_DEVICE: i64 = 5_000_000;
     let device =
         || device_number(&process.described.labels).map(|number| FIRST_DEVICE.saturating_add(number));

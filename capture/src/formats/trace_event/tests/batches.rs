@@ -1,5 +1,5 @@
-//! Traces of more events than fit a batch: they read the same piece by piece, in batches, and in
-//! batches on two threads.
+//! Traces with more events than a batch. Such traces read the same piece by piece, in batches, and
+//! in batches on two threads.
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::fixture::Recorder;
@@ -26,7 +26,7 @@ fn event(at: usize) -> String {
     format!(r#"{{"ph":"X","pid":1,"tid":{},"name":"e{at}","ts":{at},"dur":1,"args":{{"at":{at}}}}}"#, at % 3)
 }
 
-/// The events as an array, with what `odd` makes of some of them.
+/// The events as an array. `odd` replaces some of them.
 fn array(odd: impl Fn(usize) -> Option<String>) -> String {
     let events = (0..EVENTS).map(|at| odd(at).unwrap_or_else(|| event(at)));
     format!("[{}]", events.collect::<Vec<_>>().join(",\n"))

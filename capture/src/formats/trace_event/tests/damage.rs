@@ -1,4 +1,4 @@
-//! Damaged input: what is around the damage is read, and nothing panics.
+//! Damaged input: the text around the damage is read, and nothing panics.
 
 use nprof_engine::fixture::Recorder;
 use proptest::prelude::*;

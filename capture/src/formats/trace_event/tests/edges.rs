@@ -8,12 +8,12 @@ use nprof_engine::spill::{MemoryScratch, Space};
 use super::super::{Beginning, Sharing, origins};
 use super::*;
 
-/// From one slice's name to another's.
+/// Names of two slices: from the first to the second.
 type Arrows = Vec<(String, String)>;
-/// Warnings, and how often each came.
+/// Warnings, with their counts.
 type Counts = Vec<(String, u64)>;
 
-/// The arrows that the store draws of a trace, as names of slices, and its warnings.
+/// The arrows that the store draws for a trace, as names of slices, and its warnings.
 fn stored(text: &str) -> (Arrows, Counts) {
     let scratch = MemoryScratch::default();
     let mut file = Vec::new();
@@ -52,7 +52,7 @@ fn devices_come_before_hosts() {
     groups.sort_by_key(|group| group.sort);
     let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["Process 800", "GPU 0", "GPU 1", "Process 900 · CPU", "Spans"]);
-    // A process that has both: its streams come before its threads.
+    // A process with both: its streams come before its threads.
     let at = recorder.tracks.iter().position(|track| track.name == "Process 800").unwrap();
     let parent = Some(TrackId(u32::try_from(at).unwrap()));
     let mut threads: Vec<_> = recorder.tracks.iter().filter(|track| track.parent == parent).collect();
@@ -63,7 +63,7 @@ fn devices_come_before_hosts() {
 
 #[test]
 fn the_flow_of_a_slice_binds_to_that_slice() {
-    // Parent and child start together, then the same with begins and ends.
+    // Parent and child start together. The second pair is the same with begins and ends.
     let parent = r#"{"ph":"X","pid":1,"tid":1,"name":"parent","ts":10,"dur":9,"bind_id":1,"flow_out":true}"#;
     let child = r#"{"ph":"X","pid":1,"tid":1,"name":"child","ts":10,"dur":3}"#;
     let target = r#"{"ph":"X","pid":1,"tid":2,"name":"target","ts":30,"dur":3,"bind_id":1,"flow_in":true}"#;
@@ -219,7 +219,7 @@ fn a_rank_counts_its_times_from_the_origin_it_is_given() {
 
 #[test]
 fn slices_that_are_open_at_once_are_whole_whatever_their_number() {
-    // More than the memory for waiting events has room for, and more than a piece of scratch space.
+    // More events than the memory for waiting ones holds, and more than a piece of scratch space.
     const COUNT: u64 = 100_000;
     let event = |ph: &str, id: u64, ts: u64| {
         format!(
@@ -243,7 +243,7 @@ fn slices_that_are_open_at_once_are_whole_whatever_their_number() {
         );
         assert_eq!(fields(&slice.fields), format!(" cat='c' id={id} b={id} tid=1 e={id}"));
     }
-    // Without that space they are counted.
+    // Without scratch space the events are counted as unpaired.
     let recorder = record(&text);
     assert_eq!(warnings(&recorder), [Unpaired, Unpaired]);
 }
@@ -257,7 +257,7 @@ fn memory_instants_are_counters_too() {
         event(1, r#""Total Allocated":100,"Bytes":100,"Device Id":0,"Device Type":1"#),
         event(2, r#""Total Allocated":70,"Bytes":-30,"Device Id":0,"Device Type":1"#),
         event(2, r#""Total Allocated":7,"Bytes":7,"Device Id":1,"Device Type":1"#),
-        // Only changes, and out of order.
+        // Only changes, not ordered by time.
         event(9, r#""Bytes":-4,"Device Id":-1,"Device Type":0"#),
         event(3, r#""Bytes":16,"Device Id":-1,"Device Type":0"#),
         event(4, r#""note":"of no device""#),

@@ -1,4 +1,4 @@
-//! One oddity a test: a trace as text, what comes out as lines.
+//! One oddity a test: the trace as text, the result as lines.
 
 use super::{Context, read, read_bytes};
 use nprof_engine::fixture::Recorder;
@@ -16,7 +16,7 @@ fn record(text: impl AsRef<[u8]>) -> Recorder {
     recorder
 }
 
-/// Reads the trace again, with the whole of it at hand.
+/// Reads the trace again, from bytes in memory.
 #[track_caller]
 fn check_at_hand(text: &[u8], context: Context<'_>, expected: &Recorder) {
     let mut recorder = Recorder::default();
@@ -42,7 +42,8 @@ fn fields(fields: &[(String, OwnedValue)]) -> String {
     fields.iter().map(|(name, v)| format!(" {name}={}", value(v))).collect()
 }
 
-/// Everything on the timeline, a line each: `track: name [start +duration] fields`, times in picoseconds.
+/// All events of the timeline, a line each. A line is `track: name [start +duration] fields`, with
+/// times in picoseconds.
 fn lines(recorder: &Recorder) -> Vec<String> {
     let slices = recorder.slices.iter().map(|slice| {
         let form = match slice.form {
@@ -64,7 +65,7 @@ fn warnings(recorder: &Recorder) -> Vec<WarningKind> {
     recorder.warnings().iter().map(|warning| warning.kind).collect()
 }
 
-/// The lines and the kinds of warnings of a trace.
+/// Checks the lines and the kinds of warnings of a trace.
 #[track_caller]
 fn check(text: impl AsRef<[u8]>, expected: &[&str], warned: &[WarningKind]) -> Recorder {
     let recorder = record(text);
@@ -76,13 +77,14 @@ fn check(text: impl AsRef<[u8]>, expected: &[&str], warned: &[WarningKind]) -> R
 const A: &str = r#"{"ph":"X","pid":1,"tid":1,"name":"a","ts":1,"dur":2}"#;
 const A_LINE: &str = "Process 1/Thread 1: a [1000000 +2000000]";
 
-/// A trace that is `A` and nothing else.
+/// Checks a trace that is `A` and nothing else.
 #[track_caller]
 fn check_a(text: impl AsRef<[u8]>, warned: &[WarningKind]) -> Recorder {
     check(text, &[A_LINE], warned)
 }
 
-/// One complete event with this in the place of `MORE`: the line's end after the name.
+/// Checks a trace of one complete event. `more` has its members besides phase, process and thread;
+/// `expected` is its line.
 #[track_caller]
 fn check_event(more: &str, expected: &str, warned: &[WarningKind]) -> Recorder {
     check(format!(r#"[{{"ph":"X","pid":1,"tid":1,{more}}}]"#), &[expected], warned)
