@@ -1,10 +1,13 @@
-//! Many clients that zoom at random over HTTP: how long tiles take, and whether the server's memory grows.
+//! Many clients that zoom at random over HTTP. Measures the latency of tiles and whether the
+//! server's memory grows.
 //!
-//! `cargo bench -p nprof-benches --bench clients -- [--events 10000000] [--clients 32] [--seconds 60] [--pause-ms 100]`
+//! `cargo bench -p nprof-benches --bench clients --
+//! [--events 10000000] [--clients 32] [--seconds 60] [--pause-ms 100]`
 //!
-//! Starts `nprof demo` with one simulated rank (`NPROF_BIN` names the binary, `target/release/nprof` unless told
-//! otherwise). Each client holds one connection and fetches all tiles of a view, pauses as people do, and zooms or pans to
-//! the next; `--pause-ms 0` asks as fast as answers come, which measures the machine and not the wait.
+//! Starts `nprof demo` with one simulated rank. `NPROF_BIN` names the binary (default
+//! `target/release/nprof`). Each client holds one connection and fetches all tiles of a view. Then
+//! it pauses as people do, and zooms or pans to the next view. With `--pause-ms 0` clients do not
+//! pause, which measures the machine and not the wait.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,11 +26,11 @@ use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 
 /// Cells of a view that is 1,000 pixels wide.
 const VIEW_CELLS: f64 = 1000.0;
-/// A view of a few slices.
+/// Width of a view with few slices.
 const NARROWEST_PS: f64 = 1e6;
-/// Lines about memory in a run.
+/// Number of lines about memory in a run.
 const LINES: u32 = 12;
-/// No answer is larger.
+/// Maximum size of an answer.
 const LARGEST_ANSWER: usize = 256 << 20;
 
 struct Arguments {
@@ -53,7 +56,7 @@ fn arguments() -> Result<Arguments> {
             "--clients" => parsed.clients = value()?.parse()?,
             "--seconds" => parsed.seconds = value()?.parse()?,
             "--pause-ms" => parsed.pause_ms = value()?.parse()?,
-            // Cargo's own.
+            // Cargo passes this flag.
             "--bench" => {}
             _ => bail!("unknown argument {word}: --events N, --clients N, --seconds N, --pause-ms N"),
         }
@@ -106,7 +109,7 @@ fn run(arguments: &Arguments, server: &Server) -> Result<()> {
 /// The server under test.
 struct Server {
     process: Child,
-    /// Kept open: the server has more to say, and ends where nobody can hear it.
+    /// Kept open: the server writes more output, and exits when nobody reads it.
     _output: BufReader<ChildStdout>,
     /// `127.0.0.1:PORT`.
     address: String,
@@ -120,7 +123,7 @@ impl Server {
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
         let binary =
             std::env::var_os("NPROF_BIN").map_or_else(|| target.join("release/nprof"), PathBuf::from);
-        // Kept from run to run: the same simulated rank is not taken in twice.
+        // The store stays between runs, so the same simulated rank is not ingested twice.
         let store = target.join("bench-clients");
         let mut command = Command::new(&binary);
         command.arg("--store").arg(&store).args(["demo", "--ranks", "1", "--port", "0"]);
@@ -158,7 +161,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -176,7 +179,7 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    /// The milliseconds until all of the answer was there, and the answer.
+    /// Returns the milliseconds until the complete answer arrived, and the answer.
     fn fetch(&mut self, path: &str, accept: &str) -> Result<(f64, Vec<u8>)> {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n");
         let start = Instant::now();
@@ -201,11 +204,11 @@ impl Connection {
     }
 }
 
-/// One person at a page.
+/// One user of a page.
 struct Client<'a> {
     connection: Connection,
     rank: &'a RankDetail,
-    /// Of all tiles, up to group, level and index.
+    /// URL prefix of all tiles, up to group, level and index.
     tiles: String,
     random: Random,
     middle_ps: f64,
@@ -227,7 +230,7 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Fetches view after view; the milliseconds that each tile took.
+    /// Fetches view after view. Returns the milliseconds of each tile.
     fn zoom(mut self, end: Instant, pause_ms: u64) -> Result<Vec<f64>> {
         let mut times = Vec::new();
         while Instant::now() < end {
@@ -246,7 +249,7 @@ impl<'a> Client<'a> {
         Ok(times)
     }
 
-    /// Zooms in or out around a point of the view, more often in; from the narrowest view it starts anew.
+    /// Zooms in or out around a point of the view, more often in. Restarts from the narrowest view.
     fn step(&mut self) {
         let (start, end) = (self.rank.entry.start_ps as f64, self.rank.entry.end_ps as f64);
         let whole = end - start;

@@ -1,6 +1,7 @@
-//! Makes the events that the other benches run on: `cargo bench -p nprof-benches --bench events -- EVENTS [SEED]`.
+//! Generates the events that the other benches use:
+//! `cargo bench -p nprof-benches --bench events -- EVENTS [SEED]`.
 //!
-//! They go to `target/bench-events/`, where the other benches find them.
+//! The events go to `target/bench-events/`, where the other benches find them.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::time::Instant;

@@ -1,7 +1,9 @@
-//! How costs grow with the profile: ingest, size, a window, a full view, from 1,000 events on, each half decade.
+//! Growth of costs with the profile: ingest, size, a window and a full view. Sizes start at 1,000
+//! events, in half decades.
 //!
-//! `cargo bench -p nprof-benches --bench growth -- [--largest 100000000] [--svg growth.svg]` (beside this package); the largest is ten
-//! million unless told otherwise. A window has the same number of results at every size: its line should stay level.
+//! `cargo bench -p nprof-benches --bench growth -- [--largest 100000000] [--svg growth.svg]`, with
+//! paths relative to this package. The default largest size is ten million. A window has the same
+//! number of results at every size, so its line should stay level.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::path::PathBuf;
@@ -17,12 +19,12 @@ const SMALLEST: u64 = 1_000;
 struct Arguments {
     largest: u64,
     svg: Option<PathBuf>,
-    /// In a process that measures.
+    /// Number of events, in a process that measures.
     events: u64,
     step: Option<Step>,
 }
 
-/// What one size costs.
+/// Costs of one size.
 struct Costs {
     events: f64,
     rows: f64,
@@ -79,7 +81,7 @@ fn arguments() -> Result<Arguments> {
             "--svg" => parsed.svg = Some(value()?.into()),
             "--events" => parsed.events = value()?.parse().context("--events needs a number")?,
             "--step" => parsed.step = Some(Step { name: value()?, run: value()?.parse()? }),
-            // Cargo's own.
+            // Cargo passes this flag.
             "--bench" => {}
             _ => bail!("unknown argument {word}: --largest N, --svg FILE"),
         }

@@ -1,8 +1,8 @@
-//! The page's part of the store: unpacking a tile and summarising a selection over a million rows, on the machine and as
-//! wasm in node, from the same code.
+//! The page's work on the store: unpacking a tile and summarising a selection over a million rows.
+//! The same code runs on the machine and as wasm in node.
 //!
-//! `cargo bench -p nprof-benches --bench page -- [EVENTS]` (1,000,000 unless told otherwise). Needs the target
-//! wasm32-unknown-unknown, clang for zstd, and node; `scripts/page.sh` says how to get them.
+//! `cargo bench -p nprof-benches --bench page -- [EVENTS]` (default 1,000,000). Needs the target
+//! wasm32-unknown-unknown, clang for zstd, and node. `scripts/page.sh` says how to get them.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::collections::BTreeMap;
@@ -24,10 +24,10 @@ use nprof_engine::wire::answer;
 
 const RUN_FOR: Duration = Duration::from_secs(1);
 const FEWEST_RUNS: usize = 5;
-/// As the server packs tiles.
+/// Compression level of the server's tiles.
 const ZSTD_LEVEL: i32 = 3;
 
-/// What a question answered, and how long each run took.
+/// Answer of a question, and the time of each run.
 #[derive(Debug, serde::Deserialize)]
 struct Asked {
     answer: f64,
@@ -110,7 +110,7 @@ fn asked(mut ask: impl FnMut() -> Option<f64>) -> Result<Asked> {
     Ok(Asked { answer, times_ms })
 }
 
-/// Builds the example for wasm as the page is built.
+/// Builds the example for wasm with the same settings as the page.
 fn build() -> Result<PathBuf> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);

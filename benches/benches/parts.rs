@@ -1,8 +1,10 @@
-//! The parts of the store, each beside its floor: what the machine itself takes for the same bytes.
+//! The parts of the store, each beside its floor: the time that the machine takes for the same
+//! bytes.
 //!
-//! `cargo bench -p nprof-benches --bench parts -- [FILTER]`, for example `integers::decode`; `EVENTS=10000000` before it for more
-//! than a million events. In each group the benches called `floor_…` do only what no store can do without: they copy the
-//! bytes, add the numbers up, or have zstd decode them.
+//! `cargo bench -p nprof-benches --bench parts -- [FILTER]`, for example `integers::decode`. Prefix
+//! it with `EVENTS=10000000` for more than a million events. In each group the benches named
+//! `floor_…` do only the necessary minimum: they copy the bytes, add the numbers, or decode them
+//! with zstd.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -18,9 +20,9 @@ use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
 
-/// Values that are encoded together.
+/// Number of values that are encoded together.
 const BLOCK: usize = nprof_engine::block::ROWS;
-/// Values of each column.
+/// Number of values in each column.
 const VALUES: usize = 1 << 17;
 const ZSTD_LEVEL: i32 = 3;
 
@@ -28,7 +30,7 @@ fn main() {
     divan::main();
 }
 
-/// The events, made or found, and the segment that they become.
+/// The events, generated or cached, and their segment.
 struct Events {
     directory: std::path::PathBuf,
     meta: Meta,
@@ -63,7 +65,7 @@ fn spans(directory: &std::path::Path, meta: &Meta) -> std::io::Result<Vec<(i64, 
     Ok(starts.iter().zip(&durations).map(span).collect())
 }
 
-/// Frames of zstd over bytes cut to this length, and how long their content is.
+/// Zstd frames over pieces of this length, with the length of their content.
 fn zstd_frames(bytes: &[u8], len: usize) -> Vec<(Vec<u8>, usize)> {
     let frame = |of: &[u8]| (zstd::bulk::compress(of, ZSTD_LEVEL).expect("it fits"), of.len());
     bytes.chunks(len).map(frame).collect()
@@ -78,7 +80,7 @@ fn unpack(frames: &[(Vec<u8>, usize)], decoder: &mut zstd::bulk::Decompressor<'_
     }
 }
 
-/// From files to a sink that only counts: what of the ingest benches is not the store.
+/// Reads files into a sink that only counts: the part of the ingest benches outside the store.
 #[divan::bench]
 fn reading_events(bencher: Bencher) {
     let Events { directory, meta, .. } = &*EVENTS;
@@ -88,7 +90,8 @@ fn reading_events(bencher: Bencher) {
         .bench(|| ingest::fill(Source::Files(directory), &mut tally()).is_ok());
 }
 
-/// Integers in blocks: the columns of the first engine, queue and counter, and one for each codec that none of these needs.
+/// Integers in blocks: the columns of the first engine, queue and counter, and one column for each
+/// codec that none of them uses.
 mod integers {
     use nprof_engine::codec;
 
@@ -190,7 +193,7 @@ mod integers {
     }
 }
 
-/// A chunk's operands.
+/// Operands of one chunk.
 mod texts {
     use nprof_engine::codec;
 
@@ -229,7 +232,8 @@ mod texts {
     }
 }
 
-/// The interval index over the rows of an engine. Its questions are a thousand windows, 2,000 rows wide each.
+/// The interval index over the rows of an engine. Queries are a thousand windows, each 2,000 rows
+/// wide.
 mod intervals {
     use nprof_engine::index::MaxEndTree;
 
@@ -263,7 +267,7 @@ mod intervals {
         bencher.counter(ItemsCount::new(ends.len())).bench(|| ends.clone());
     }
 
-    /// All rows that reach into a window: those before it that last, and those in it.
+    /// All rows that overlap a window: earlier rows that reach into it, and rows that start in it.
     #[divan::bench]
     fn query(bencher: Bencher) {
         let (tree, windows, spans) = (MaxEndTree::new(ends()), windows(), &EVENTS.spans);
@@ -273,7 +277,7 @@ mod intervals {
         });
     }
 
-    /// Looks at those that start in the window, which misses the long ones.
+    /// Finds only rows that start in the window, which misses long earlier rows.
     #[divan::bench]
     fn floor_query_scan(bencher: Bencher) {
         let (ends, windows, spans) = (ends(), windows(), &EVENTS.spans);
@@ -293,7 +297,7 @@ mod tiles {
 
     use super::*;
 
-    /// Nanoseconds of a cell: slices, cells from rows, cells from the pyramid.
+    /// Cell width in nanoseconds for slices, cells from rows, and cells from the pyramid.
     const CELLS_NS: [u32; 3] = [32, 1_000, 32_000];
 
     #[divan::bench]
@@ -351,7 +355,7 @@ mod tiles {
         });
     }
 
-    /// As the page does it.
+    /// Decodes a tile like the page.
     #[divan::bench(args = CELLS_NS)]
     fn decode(bencher: Bencher, ns: u32) {
         let bytes = bytes_of(ns);
@@ -371,7 +375,7 @@ mod tiles {
     }
 }
 
-/// Texts that none, few and many of the operands have; the floor looks for them in all operands as one text.
+/// Texts that occur in no, few and many operands. The floor searches all operands as one text.
 mod search {
     use memchr::memmem;
     use nprof_engine::native::AllCores;

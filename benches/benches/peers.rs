@@ -1,10 +1,12 @@
-//! nprof and what could be used in its place, on the same events, with the same questions, in one run.
+//! Compares nprof with alternatives on the same events, with the same questions, in one run.
 //!
-//! `cargo bench -p nprof-benches --bench peers -- [--events 10000000] [--wide] [--peers] [--json FILE]`
+//! `cargo bench -p nprof-benches --bench peers --
+//! [--events 10000000] [--wide] [--peers] [--json FILE]`
 //!
-//! Each store is filled and asked in processes of its own, so that peak memory is its own, and its answers are compared
-//! with those that looking at every row gives. `--peers` brings in those that are installed: `influxd` where it is on
-//! PATH; DuckDB, ClickHouse (chdb) and Parquet (pyarrow) from PyPI, in an environment that is made under `target/`.
+//! Each store is filled and queried in separate processes, so that peak memory is its own. Its
+//! answers are compared with those of a full scan. `--peers` adds the installed alternatives:
+//! `influxd` if it is on PATH; DuckDB, ClickHouse (chdb) and Parquet (pyarrow) from PyPI, in an
+//! environment under `target/`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints its figures")]
 
 use std::collections::BTreeMap;
@@ -18,14 +20,14 @@ use nprof_benches::process::{self, COLD_RUNS, Step, figures_of};
 use nprof_benches::questions::{Questions, questions};
 use nprof_benches::{reference, report};
 
-/// What is asked of the peers: a script each.
+/// Scripts of the alternatives.
 const PEERS: [&str; 4] = ["duckdb_store", "parquet_store", "chdb_store", "influxdb_store"];
 
 struct Arguments {
     settings: Settings,
     peers: Vec<String>,
     json: Option<PathBuf>,
-    /// In a process that measures.
+    /// Step to run, in a process that measures.
     step: Option<Step>,
 }
 
@@ -63,7 +65,7 @@ fn arguments() -> Result<Arguments> {
             "--peer" => parsed.peers.push(format!("{}_store", value()?)),
             "--json" => parsed.json = Some(value()?.into()),
             "--step" => parsed.step = Some(Step { name: value()?, run: value()?.parse()? }),
-            // Cargo's own.
+            // Cargo passes this flag.
             "--bench" => {}
             _ => bail!("unknown argument {word}: --events N, --wide, --peers, --peer NAME, --json FILE"),
         }
@@ -110,7 +112,7 @@ fn peers(scripts: &[String], events: &Path, questions: &Questions) -> Result<Vec
     Ok(figures)
 }
 
-/// The interpreter with the peers' packages; they are installed where they are missing.
+/// The Python interpreter with the packages of the alternatives. Installs missing packages.
 fn environment(folder: &Path, events: &Path) -> Result<PathBuf> {
     let target = events.ancestors().nth(2).context("the events are two folders below the target folder")?;
     let home = target.join("bench-peers");

@@ -1,4 +1,4 @@
-//! Readers of traces: into a sink that only counts, and all the way into the store.
+//! Readers of traces: into a sink that only counts, and through the whole store.
 //!
 //! `cargo bench -p nprof-benches --bench readers -- [MEGABYTES] [json] [ntff] [real]` (256 MB and
 //! all of them by default). `real` repeats real traces of `../shared` and says so if they are
@@ -26,7 +26,7 @@ use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{Taking, write_segment_while};
 use nprof_engine::spill::{MemoryScratch, Space};
 
-/// Runs of each, of which the quickest counts.
+/// Number of runs of each trace. The fastest counts.
 const RUNS: usize = 3;
 
 /// Generated traces, beside the shapes of real ones.
@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// The traces that are named; all where none is.
+/// The named traces; all if none is named.
 fn wanted(names: &[&str]) -> Result<Vec<&'static str>> {
     let shapes = match repeated::shapes() {
         Ok(shapes) => shapes.into_iter().map(|(name, _)| name).collect(),
@@ -80,7 +80,7 @@ fn make(name: &str, size_bytes: u64, out: &mut impl Write) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Reads a trace that lies in memory.
+/// Reads a trace from memory.
 fn read(name: &str, size_bytes: u64) -> Result<()> {
     let mut trace = Vec::new();
     make(name, size_bytes, &mut trace)?;
@@ -104,7 +104,7 @@ fn read(name: &str, size_bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Has a binary ingest a trace from a file, into an empty store.
+/// Ingests a trace from a file into an empty store, with another binary.
 fn ingest(nprof: &Path, name: &str, size_bytes: u64) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let (trace, store) = (directory.path().join("trace"), directory.path().join("store"));

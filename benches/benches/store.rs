@@ -1,7 +1,7 @@
-//! The store as a whole: a simulated rank in, then the questions of the page.
+//! The store as a whole: ingest of a simulated rank, then the questions of the page.
 //!
-//! `cargo bench -p nprof-benches --bench store -- [EVENTS]` (1,000,000 unless told otherwise). Each figure stands beside
-//! what it is made of; `benches/RESULTS.md` keeps those of known machines.
+//! `cargo bench -p nprof-benches --bench store -- [EVENTS]` (default 1,000,000). Each figure stands
+//! beside its parts. `benches/RESULTS.md` keeps the figures of known machines.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::hint::black_box;
@@ -19,7 +19,7 @@ use nprof_engine::wire::answer;
 
 /// Cells of a view that is 1,000 pixels wide.
 const VIEW_CELLS: f64 = 1000.0;
-/// Runs of each question.
+/// Number of runs of each question.
 const RUNS: usize = 50;
 
 fn main() {
@@ -116,7 +116,7 @@ fn report(name: &str, times: Vec<Duration>) {
     println!("{name:<24} {:10.3} ms p50  {:10.3} ms p99", ms(RUNS / 2), ms(RUNS * 99 / 100));
 }
 
-/// Peak resident memory as the system counts it; 0 where it does not.
+/// Peak resident memory from the system, in MiB; 0 if the system does not report it.
 fn peak_memory_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

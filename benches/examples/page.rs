@@ -1,4 +1,5 @@
-//! [`nprof_benches::page`] for wasm: node fills two places with bytes, then calls and times the rest.
+//! [`nprof_benches::page`] for wasm: node fills two buffers with bytes, then calls and times the
+//! functions.
 #![expect(unsafe_code, reason = "a function that the host calls by name needs an unsafe attribute")]
 
 use std::cell::RefCell;
@@ -10,7 +11,8 @@ thread_local! {
     static PAGE: RefCell<Option<Page>> = const { RefCell::new(None) };
 }
 
-/// Makes room for the tile's frame (place 0) or the segment (any other), and says where. Stays there until `open`.
+/// Allocates a buffer for the tile's frame (place 0) or the segment (any other place) and returns
+/// its address. The buffer stays until `open`.
 // SAFETY: no other function of this name is linked in.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(place: u32, len: usize) -> *mut u8 {
@@ -21,7 +23,7 @@ pub extern "C" fn reserve(place: u32, len: usize) -> *mut u8 {
     })
 }
 
-/// Opens what has been filled in: 1, or 0 where it is damaged.
+/// Opens the filled buffers. Returns 1, or 0 if they are damaged.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> u32 {
@@ -36,14 +38,14 @@ fn with_page(ask: impl FnOnce(&Page) -> Option<f64>) -> f64 {
     PAGE.with_borrow(|page| page.as_ref().and_then(ask)).unwrap_or(-1.0)
 }
 
-/// Unpacks the tile: its lanes, or -1.
+/// Unpacks the tile. Returns the number of lanes, or -1 for damage.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn unpack_tile() -> f64 {
     with_page(|page| page.unpack_tile().map(|lanes| lanes as f64))
 }
 
-/// Summarises everything: how many slices, or -1.
+/// Summarises the whole segment. Returns the number of slices, or -1 for damage.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn select_all() -> f64 {

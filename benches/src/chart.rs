@@ -1,4 +1,5 @@
-//! Small charts of how costs grow: points on two logarithmic axes, as SVG that can be read on light and dark pages.
+//! Small charts of the growth of costs: points on two logarithmic axes, as SVG for light and dark
+//! pages.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 28.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 44.0;
-/// Charts side by side.
+/// Number of charts side by side.
 const COLUMNS: usize = 2;
 
 const STYLE: &str = "\
@@ -29,22 +30,22 @@ text { font: 12px system-ui, sans-serif; fill: #24292f }
 /// One chart.
 #[derive(Debug)]
 pub struct Chart {
-    /// What grows, and its unit.
+    /// Title with the measured quantity and its unit.
     pub title: String,
-    /// Events, and what they cost; all positive.
+    /// Pairs of event count and cost; all positive.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Powers of ten that enclose the values: at least one decade.
+/// Exponents of the powers of ten that enclose the values: at least one decade.
 fn decades(values: impl Iterator<Item = f64> + Clone) -> (i32, i32) {
     let lowest = values.clone().fold(f64::MAX, f64::min).log10();
     let highest = values.fold(f64::MIN_POSITIVE, f64::max).log10();
-    // Ten to a whole power is not always exact.
+    // The logarithm of a power of ten is not always a whole number.
     let from = (lowest + 1e-9).floor() as i32;
     (from, ((highest - 1e-9).ceil() as i32).max(from + 1))
 }
 
-/// A power of ten for people.
+/// A readable label of a power of ten.
 fn label(power: i32) -> String {
     match power {
         ..=-4 => format!("10^{power}"),

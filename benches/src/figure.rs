@@ -1,4 +1,4 @@
-//! What is measured, as lines of JSON from the processes that measure it, and as a table.
+//! Measurements: one JSON line each from the processes that measure, and a table.
 
 use std::collections::BTreeMap;
 
@@ -7,74 +7,74 @@ use serde::{Deserialize, Serialize};
 /// One line from a process that measures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Figure {
-    /// Which store.
+    /// Name of the store.
     pub store: String,
-    /// What was measured.
+    /// Measured content.
     #[serde(flatten)]
     pub content: Content,
 }
 
-/// What was measured.
+/// Measured content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Content {
-    /// Events in.
+    /// Ingest of the events.
     Ingest {
-        /// From the first event to a synced store.
+        /// Seconds from the first event to a synced store.
         seconds: f64,
-        /// On disk after that.
+        /// Bytes on disk after the sync.
         bytes: u64,
-        /// Of the process that took them.
+        /// Peak memory of the ingesting process, in MiB.
         peak_mib: f64,
     },
-    /// Where the bytes go.
+    /// Bytes by column.
     Columns {
-        /// Of which table.
+        /// Name of the table.
         table: String,
-        /// Its rows.
+        /// Number of rows.
         rows: u64,
-        /// By column.
+        /// Bytes of each column.
         bytes: BTreeMap<String, u64>,
     },
-    /// How long each run of a question took.
+    /// Times of all runs of a question.
     Question {
-        /// Which.
+        /// Name of the question.
         name: String,
-        /// Each run, in the order asked.
+        /// Milliseconds of each run, in the order of runs.
         times_ms: Vec<f64>,
-        /// What was answered in all runs together.
+        /// Sum of the answers of all runs.
         answer: Option<Answer>,
     },
-    /// The most memory that the process which answers took.
+    /// Peak memory of the answering process.
     Memory {
-        /// With pages of mapped files.
+        /// MiB, including pages of mapped files.
         peak_mib: f64,
     },
-    /// What was left out.
+    /// An omitted measurement.
     Missing {
-        /// And why.
+        /// Reason for the omission.
         why: String,
     },
 }
 
-/// An answer, short enough to compare: numbers of rows, and the sum of what they say.
+/// A comparable summary of an answer: number of rows, and sum of their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Answer {
-    /// Rows, or events that were counted.
+    /// Number of rows, or of counted events.
     pub rows: u64,
-    /// Of numbers, nanoseconds and lengths of texts.
+    /// Sum of numbers, nanoseconds and lengths of texts.
     pub sum: u64,
 }
 
 impl Answer {
-    /// Of one more run.
+    /// Adds the answer of one more run.
     pub fn add(&mut self, other: Self) {
         self.rows += other.rows;
         self.sum = self.sum.wrapping_add(other.sum);
     }
 }
 
-/// The value that this part of the runs stays below.
+/// Percentile: the value that a share of the runs stays below.
 #[must_use]
 pub fn percentile(times: &[f64], share: f64) -> f64 {
     let mut times = times.to_vec();
@@ -83,11 +83,11 @@ pub fn percentile(times: &[f64], share: f64) -> f64 {
     times.get(at.min(times.len().saturating_sub(1))).copied().unwrap_or(f64::NAN)
 }
 
-/// Runs `ask` over `arguments` twice: for the first time, as `<name>-first`, and again with everything in memory;
-/// `measure` looks at an answer off the clock.
+/// Runs `ask` twice over `arguments`: first as `<name>-first`, then with everything in memory.
+/// `measure` inspects an answer outside the measured time.
 ///
 /// # Errors
-/// Those of `ask`.
+/// If `ask` fails.
 pub fn time<A, R>(
     store: &str,
     name: &str,
@@ -110,7 +110,7 @@ pub fn time<A, R>(
     Ok([pass(format!("{name}-first"))?, pass(name.to_owned())?])
 }
 
-/// Peak resident memory of this process as the system counts it; 0 where it does not.
+/// Peak resident memory of this process in MiB; 0 if the system does not report it.
 #[must_use]
 pub fn peak_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

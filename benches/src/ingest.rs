@@ -1,7 +1,7 @@
-//! Hands the events to the store as any reader of traces does: through [`Sink`].
+//! Sends the events to the store through [`Sink`], like any reader of traces.
 //!
-//! Columns that are read from files are read in pieces, so that reading takes a few nanoseconds an event and next to no
-//! memory; what is measured around [`write()`] with events in memory is the store alone.
+//! Columns in files are read in pieces, so reading takes a few nanoseconds per event and almost no
+//! memory. With events in memory, [`write()`] measures the store alone.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ use crate::generate::files::Fixed;
 use crate::generate::text::ENGINES;
 use crate::source::{Numbers, Source, Texts};
 
-/// Rows that are read at once.
+/// Number of rows that are read at once.
 const PIECE_ROWS: usize = 1 << 14;
 
 /// Writes the events of `source` to the segment `path`.
 ///
 /// # Errors
-/// Where the events cannot be read or the segment cannot be written.
+/// If the events cannot be read or the segment cannot be written.
 pub fn write(source: Source<'_>, path: &Path) -> Result<Built> {
     write_segment(path, BuildOptions::default(), |sink, _| fill(source, sink)).map_err(|error| match error {
         WriteError::Io(error) => anyhow::Error::from(error).context(format!("writing {}", path.display())),
@@ -36,10 +36,10 @@ pub fn write(source: Source<'_>, path: &Path) -> Result<Built> {
     })
 }
 
-/// Hands all events of `source` to a sink.
+/// Sends all events of `source` to a sink.
 ///
 /// # Errors
-/// Where they cannot be read, and those of the sink.
+/// If the events cannot be read, or the sink fails.
 pub fn fill(source: Source<'_>, sink: &mut dyn Sink) -> Result<()> {
     let meta = source.meta()?;
     sink.rank(RankInfo { source: "bench".to_owned(), ..RankInfo::default() });
@@ -64,13 +64,13 @@ impl<'e, T: Fixed> Column<'e, T> {
     }
 }
 
-/// A column of codes into a dictionary whose texts are numbered where they first occur, so that each is read and named
-/// with the first piece that it is in.
+/// A column of codes for a dictionary. Its texts are numbered by first occurrence, so each is read
+/// and named in the first piece that contains it.
 struct TextColumn<'e, T> {
     codes: Column<'e, T>,
     texts: Texts<'e>,
     names: Vec<NameId>,
-    /// Of the piece's rows.
+    /// Names of the piece's rows.
     values: Vec<NameId>,
 }
 
@@ -102,7 +102,8 @@ impl<'e, T: Fixed + Into<u32>> TextColumn<'e, T> {
     }
 }
 
-/// Calls `piece` until all rows of each track are read: the track's number, then how many rows.
+/// Calls `piece` until all rows of each track are read, with the track number and the number of
+/// rows.
 fn pieces(rows: &[u64], mut piece: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
     for (track, &rows) in rows.iter().enumerate() {
         let mut left = usize::try_from(rows)?;
@@ -237,7 +238,7 @@ fn samples(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let group = sink.track(TrackSpec::group("Counters", None, 2))?;
     let pending = TrackSpec::counter("pending_dma", Some(group), of, Unit::Count, 0);
     let throughput = TrackSpec::counter("dma_throughput", Some(group), of, Unit::Bytes, 1);
-    // One counter after the other: each is sorted by time on its own.
+    // Counters are written one by one, because each is sorted by time separately.
     counter::<u16>(events, meta, pending, sink)?;
     counter::<u32>(events, meta, throughput, sink)
 }

@@ -1,19 +1,19 @@
-//! Benches of nprof: the events they run on, how those reach the store, what it and its peers are asked, and the right
-//! answers.
+//! Benches of nprof: their events, the ingest of events, the questions to nprof and its
+//! alternatives, and the right answers.
 //!
 //! `cargo bench -p nprof-benches --bench NAME -- …`:
-//! - `events` makes the events; the others do so by themselves;
-//! - `peers` measures nprof, and with `--peers` what could be used in its place, on the same events;
-//! - `parts` measures codecs, indexes, tiles and search beside what the machine takes for the same bytes;
+//! - `events` generates the events; the others also do so by themselves;
+//! - `peers` measures nprof, and with `--peers` its alternatives, on the same events;
+//! - `parts` measures codecs, indexes, tiles and search beside the machine's floor for the bytes;
 //! - `growth` draws how costs grow with the profile;
 //! - `page` runs the page's part on the machine and as wasm;
-//! - `clients` has many people zoom over HTTP;
+//! - `clients` has many clients zoom over HTTP;
 //! - `readers` measures readers of traces, alone and all the way into the store; `store` a
 //!   simulated rank.
 
 pub mod page;
 
-// The rest has files and clocks.
+// The other modules use files and clocks.
 #[cfg(not(target_family = "wasm"))]
 pub mod chart;
 #[cfg(not(target_family = "wasm"))]

@@ -1,5 +1,5 @@
-//! What the page does with the store's bytes, the same code for the machine and for wasm: unpacks a tile, and summarises
-//! a selection over a segment that it holds in memory.
+//! The page's work on the store's bytes, with the same code for the machine and for wasm: unpacks a
+//! tile and summarises a selection over a segment in memory.
 
 use nprof_engine::base::{Interval, Result};
 use nprof_engine::exec::Work;
@@ -7,10 +7,10 @@ use nprof_engine::segment::Segment;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::tile::Tile;
 
-/// No tile is larger.
+/// Maximum size of a tile.
 const LARGEST_TILE_BYTES: usize = 64 << 20;
 
-/// A packed tile and a segment, as the page has them.
+/// A packed tile and a segment, in the form that the page holds.
 #[derive(Debug)]
 pub struct Page {
     frame: Vec<u8>,
@@ -21,12 +21,12 @@ impl Page {
     /// Opens the segment.
     ///
     /// # Errors
-    /// Where it is damaged.
+    /// If the segment is damaged.
     pub fn new(frame: Vec<u8>, segment: Vec<u8>) -> Result<Self> {
         Ok(Self { frame, segment: Segment::open(segment)? })
     }
 
-    /// Unpacks the tile: its lanes, or `None` where it is damaged.
+    /// Unpacks the tile. Returns the number of lanes, or `None` if it is damaged.
     #[must_use]
     pub fn unpack_tile(&self) -> Option<usize> {
         let bytes = zstd::bulk::decompress(&self.frame, LARGEST_TILE_BYTES.min(self.tile_bytes()?)).ok()?;
@@ -41,10 +41,10 @@ impl Page {
         usize::try_from(claimed).ok()
     }
 
-    /// Summarises everything: how many slices.
+    /// Summarises the whole segment. Returns the number of slices.
     ///
     /// # Errors
-    /// Where the segment is damaged.
+    /// If the segment is damaged.
     pub fn select_all(&self) -> Result<u64> {
         Ok(answer::selection(&self.segment, Interval::new(i64::MIN / 4, i64::MAX / 4), None, Work::IN_PLACE)?
             .count)

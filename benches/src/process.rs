@@ -1,5 +1,5 @@
-//! Steps that run in processes of their own, so that the memory of each is its own: a bench starts itself again with
-//! `--step`.
+//! Steps that run in separate processes, so that the memory of each is its own. A bench starts
+//! itself again with `--step`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,28 +11,29 @@ use crate::generate::{Jitter, Settings, cache, generate};
 use crate::questions::questions;
 use crate::store;
 
-/// Starts from nothing that is in memory.
+/// Number of starts with nothing in memory.
 pub const COLD_RUNS: usize = 5;
-/// Ingests of a store whose first one takes no longer than [`INGEST_PATIENCE_S`].
+/// Number of ingests, if the first one takes no longer than [`INGEST_PATIENCE_S`].
 const INGEST_RUNS: usize = 5;
 const INGEST_PATIENCE_S: f64 = 10.0;
-/// More events are only read from files: there is memory for the store, not for them too.
+/// Maximum number of events for ingest from memory. Beyond it there is memory for the store, but
+/// not also for the events.
 const FROM_MEMORY_MAX: u64 = 20_000_000;
 const SEGMENT: &str = "rank_0.nseg";
 
-/// Which step of which profile a process is to run.
+/// A step for a process to run.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// `ingest`, `ingest-from-memory`, `query` or `cold`.
     pub name: String,
-    /// How often it ran before.
+    /// Number of earlier runs.
     pub run: usize,
 }
 
-/// Runs a step here and prints its figures.
+/// Runs a step in this process and prints its figures.
 ///
 /// # Errors
-/// Where the events or the segment are missing, or the step is none.
+/// If the events or the segment are missing, or the step is unknown.
 #[expect(clippy::print_stdout, reason = "the process that waits reads the lines")]
 pub fn run(settings: &Settings, step: &Step) -> Result<()> {
     let events = cache(settings);
@@ -52,10 +53,10 @@ pub fn run(settings: &Settings, step: &Step) -> Result<()> {
     Ok(())
 }
 
-/// Runs all steps of nprof on the events of `settings`, each in a process.
+/// Runs all steps of nprof on the events of `settings`, each in a process of its own.
 ///
 /// # Errors
-/// Where one of them fails.
+/// If a step fails.
 pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures = ingests(|at| start(settings, "ingest", at))?;
     figures.extend(start(settings, "query", 0)?);
@@ -66,21 +67,22 @@ pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Ingests of events that lie in memory, each in a process; none where they are too many for that.
+/// Runs ingests of events in memory, each in a process of its own; none if there are too many
+/// events.
 ///
 /// # Errors
-/// Where one of them fails.
+/// If a step fails.
 pub fn nprof_from_memory(settings: &Settings) -> Result<Vec<Figure>> {
     let runs = if settings.events <= FROM_MEMORY_MAX { INGEST_RUNS } else { 0 };
     let figures = (0..runs).map(|at| start(settings, "ingest-from-memory", at));
     Ok(figures.collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Runs an ingest, and again where it is short: a second more or less is then what else the machine did. Of the runs after
-/// the first only the time and the memory count.
+/// Runs an ingest, and repeats a short one, because other work of the machine can change it by a
+/// second. Later runs contribute only time and memory.
 ///
 /// # Errors
-/// Those of `run`.
+/// If `run` fails.
 pub fn ingests(mut run: impl FnMut(usize) -> Result<Vec<Figure>>) -> Result<Vec<Figure>> {
     let seconds = |figure: &Figure| match figure.content {
         Content::Ingest { seconds, .. } => Some(seconds),
@@ -104,10 +106,10 @@ fn start(settings: &Settings, step: &str, run: usize) -> Result<Vec<Figure>> {
     figures_of(command.args(["--step", step, &run.to_string()]))
 }
 
-/// Runs a process that measures, and reads its lines.
+/// Runs a process that measures, and parses its lines.
 ///
 /// # Errors
-/// Where it cannot be started, fails, or prints something else.
+/// If the process cannot be started, fails, or prints something else.
 pub fn figures_of(command: &mut Command) -> Result<Vec<Figure>> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{command:?}"))?;
     let text = String::from_utf8(output.stdout)?;
@@ -116,7 +118,7 @@ pub fn figures_of(command: &mut Command) -> Result<Vec<Figure>> {
     if output.status.success() { Ok(figures) } else { bail!("{command:?}: {}", output.status) }
 }
 
-/// Has the system forget a file's pages, so that the next reader waits for the disk.
+/// Evicts a file's pages from memory, so that the next reader waits for the disk.
 fn evict(path: &Path) -> Result<()> {
     let file = std::fs::File::open(path)?;
     file.sync_all()?;

@@ -1,4 +1,4 @@
-//! What every store is asked: the same windows, spans and texts for all of them.
+//! Questions to every store: the same windows, spans and texts for all.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,18 @@ use crate::generate::Meta;
 use crate::generate::random::{Purpose, Random};
 use crate::generate::text::ENGINES;
 
-/// Results that a window is wide for.
+/// Number of results of a window.
 const WINDOW_RESULTS: f64 = 2000.0;
 const WINDOWS: usize = 100;
 const SPANS: usize = 20;
-/// What part of the profile a group-by looks at.
+/// Share of the profile that a group-by covers.
 const SPAN_SHARE: f64 = 0.1;
-/// W1 looks back so far for slices that reach into the window: longer ones are missed, which is what makes the question
-/// easier than W2 for stores without an index of intervals.
+/// Time that W1 looks back for slices that reach into the window. Longer slices are missed. This
+/// makes W1 easier than W2 for stores without an interval index.
 const LOOKBACK_NS: u64 = 10_000;
 /// Cells of a view that is 1,000 pixels wide.
 const CELLS: u64 = 1000;
-/// Texts to search: in operands of one engine or another, in names of operations, in neither.
+/// Search texts: in operands of some engines, in names of operations, in neither.
 const NEEDLES: [&str; 8] = [
     "0x5600",
     "dst=0x2045180",
@@ -32,23 +32,23 @@ const NEEDLES: [&str; 8] = [
 /// All questions to one profile.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Questions {
-    /// The first layer's start.
+    /// Start of the first layer.
     pub start_ns: u64,
-    /// The last layer's end.
+    /// End of the last layer.
     pub end_ns: u64,
-    /// No instruction lasts longer.
+    /// Duration of the longest instruction.
     pub longest_ns: u64,
-    /// Rows of all tables.
+    /// Number of rows of all tables.
     pub rows: u64,
     /// W1, W2: the instructions of one engine in a window, with all their fields.
     pub windows: Vec<Window>,
-    /// How far W1 looks back.
+    /// Time that W1 looks back.
     pub lookback_ns: u64,
-    /// Z1: all engines' time by cells of this width, over everything.
+    /// Z1: all engines' time by cells of this width, over the whole profile.
     pub cell_ns: u64,
     /// G1: number and time of instructions by opcode in these spans.
     pub spans: Vec<(u64, u64)>,
-    /// S1: the instructions with this in their operands or their operation.
+    /// S1: the instructions with one of these texts in their operands or operation.
     pub needles: Vec<String>,
 }
 
@@ -57,15 +57,15 @@ pub struct Questions {
 pub struct Window {
     /// The engine's name.
     pub engine: String,
-    /// Its position.
+    /// Position of the engine.
     pub engine_index: usize,
-    /// First moment inside.
+    /// First time inside the window.
     pub start_ns: u64,
-    /// First moment after.
+    /// First time after the window.
     pub end_ns: u64,
 }
 
-/// The questions to the profile that `meta` describes.
+/// Creates the questions to the profile that `meta` describes.
 #[must_use]
 pub fn questions(meta: &Meta) -> Questions {
     let length = meta.end_ns - meta.start_ns;

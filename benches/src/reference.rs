@@ -1,4 +1,4 @@
-//! The right answers, by looking at every row: what the stores' answers are compared with.
+//! The right answers by a full scan. The stores' answers are compared with them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::generate::Meta;
 use crate::generate::files::{ColumnReader, Fixed, read_texts};
 use crate::questions::Questions;
 
-/// The instructions of one engine, as far as the questions look at them.
+/// The instructions of one engine with the columns that the questions need.
 struct Rows {
     start: Vec<u64>,
     duration: Vec<u32>,
@@ -103,7 +103,7 @@ impl Rows {
         self.start[at] + u64::from(self.duration[at])
     }
 
-    /// Rows that overlap `[start, end)` and start no earlier than `from`.
+    /// Rows that overlap `[start, end)` and start at or after `from`.
     fn window(&self, from: u64, start: u64, end: u64) -> Answer {
         let mut answer = Answer::default();
         for at in self.overlapping(from, start, end) {
@@ -135,11 +135,11 @@ impl Rows {
     }
 }
 
-/// The right answers by question: W1, W2, Z1, G1 (overlapping, clipped), G1-starts (by start, as stores without an
-/// interval are asked), S1.
+/// The right answers by question: W1, W2, Z1, G1 (overlapping, clipped), G1-starts (by start), S1.
+/// Stores without an interval type answer G1-starts instead of G1.
 ///
 /// # Errors
-/// Where the events cannot be read.
+/// If the events cannot be read.
 pub fn answers(directory: &Path, meta: &Meta, questions: &Questions) -> Result<BTreeMap<String, Answer>> {
     let mut answers: BTreeMap<String, Answer> = BTreeMap::new();
     let mut add = |name: &str, answer| answers.entry(name.to_owned()).or_default().add(answer);

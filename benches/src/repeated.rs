@@ -1,6 +1,6 @@
-//! Real Trace Event JSON, made longer: a trace's events repeat, each turn later and with new ids.
+//! Enlarges real Trace Event JSON: a trace's events repeat, later and with new ids in each turn.
 //!
-//! Keys, white space, arguments and unbound flows stay as they are. Metadata events come once.
+//! Keys, white space, arguments and unbound flows stay unchanged. Metadata events occur once.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use nprof_capture::archive::{FileBytes, InMemory, open};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Traces of different shapes: their names here, and where they lie in the folder of real traces.
+/// Traces of different shapes: their names here, and their paths in the folder of real traces.
 const TRACES: [(&str, &str); 9] = [
     ("pytorch-2022-stacks", "kineto/trace_diff/control/control.json.gz"),
     ("pytorch-2021-strings", "kineto/resnet50_num_workers_0_worker0.1623143089861.pt.trace.json.gz"),
@@ -26,7 +26,7 @@ const TRACES: [(&str, &str); 9] = [
     ("chrome-flows", "chrome/flow.json"),
 ];
 
-/// Keys whose numbers tell events apart.
+/// Keys whose numbers distinguish events.
 const ID_KEYS: [&str; 10] = [
     "id",
     "bind_id",
@@ -40,13 +40,13 @@ const ID_KEYS: [&str; 10] = [
     "Sequence number",
 ];
 
-/// Times further than this from the median are stray, and do not say how long the trace is.
+/// Times further than this from the median are outliers, which do not count for the trace's length.
 const LONGEST_US: f64 = 86_400e6;
 
-/// Ids move by less than this a turn, however large they are: some are addresses.
+/// Maximum change of ids per turn, however large they are: some are addresses.
 const LARGEST_STEP: u64 = 1 << 32;
 
-/// The name of each shape, and its file where that is there.
+/// The name and the file of each shape whose file exists.
 ///
 /// # Errors
 /// If the folder of real traces is not beside the project.
@@ -74,37 +74,37 @@ struct Times<'a> {
     dur: Option<f64>,
 }
 
-/// A number that differs from turn to turn.
+/// A number that changes from turn to turn.
 #[derive(Debug)]
 enum Moved {
-    /// A time: its digits before the point.
+    /// A time: its digits before the decimal point.
     Time(i128),
-    /// A number: the value, its step a turn, its base.
+    /// An id: the value, its key, and its base.
     Id { value: u64, key: &'static str, is_hexadecimal: bool },
 }
 
-/// An event, or what stands between two.
+/// An event, or the text between two events.
 #[derive(Debug)]
 struct Part {
-    /// Bytes that stay, each followed by something that moves, but for the last.
+    /// Bytes that do not change. A changing number follows each, except the last.
     texts: Vec<Range<usize>>,
     moved: Vec<Moved>,
     is_metadata: bool,
 }
 
-/// A trace, taken apart.
+/// A parsed trace.
 pub struct Repeated {
     text: String,
     head: Range<usize>,
     events: Vec<Part>,
     tail: Range<usize>,
-    /// Microseconds that each turn is later than the one before.
+    /// Offset between turns in microseconds.
     turn_us: i128,
     steps: BTreeMap<&'static str, u64>,
 }
 
 impl Repeated {
-    /// Takes a trace in a file apart, plain or gzip.
+    /// Parses a trace from a file, plain or gzip.
     ///
     /// # Errors
     /// If the file cannot be read or is no JSON with events.
@@ -138,7 +138,7 @@ impl Repeated {
         serde_json::from_str(&self.text[event.clone()]).ok()
     }
 
-    /// From the first event to the end of the last, rounded up.
+    /// Time from the first event to the end of the last, rounded up.
     #[expect(clippy::cast_possible_truncation, reason = "days at most")]
     fn length_us(&self, events: &[Range<usize>]) -> i128 {
         let times = events.iter().filter_map(|event| {
@@ -154,7 +154,7 @@ impl Repeated {
         (end - first).ceil() as i128 + 1
     }
 
-    /// Takes a part of the text apart, and notes how large its ids are.
+    /// Parses a part of the text, and records the largest ids.
     fn part(&mut self, range: Range<usize>, is_metadata: bool) -> Part {
         let mut found: Vec<(Range<usize>, Moved)> = Vec::new();
         let bytes = &self.text.as_bytes()[range.clone()];
@@ -199,10 +199,10 @@ impl Repeated {
         part
     }
 
-    /// Writes the trace with so many turns that it has about this many bytes.
+    /// Writes the trace with enough turns for about this many bytes.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn write(&self, size_bytes: u64, out: &mut impl Write) -> io::Result<()> {
         let text = |range: &Range<usize>| &self.text.as_bytes()[range.clone()];
         out.write_all(text(&self.head))?;

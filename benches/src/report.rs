@@ -1,4 +1,4 @@
-//! The figures as text: one table of values, one of ratios, and where nprof's bytes go.
+//! The figures as text: a table of values, a table of ratios, and nprof's bytes by column.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,11 +10,11 @@ use crate::store::{FROM_MEMORY, NAME};
 /// Columns of the tables.
 const QUESTIONS: [&str; 9] = ["W1-first", "W1", "W2", "Z1", "Z1-tiles", "G1", "S1", "cold", "tile"];
 
-/// One store's figures.
+/// Figures of one store.
 #[derive(Default)]
 struct Store<'a> {
     name: &'a str,
-    /// Of each ingest.
+    /// Seconds of each ingest.
     seconds: Vec<f64>,
     bytes: u64,
     ingest_mib: f64,
@@ -26,7 +26,7 @@ struct Store<'a> {
 
 impl Store<'_> {
     fn times(&self, name: &str) -> Option<&Vec<f64>> {
-        // Where a store can only group by start, that stands for the question.
+        // Stores that group only by start answer G1-starts instead of G1.
         self.times.get(name).or_else(|| self.times.get("G1-starts").filter(|_| name == "G1"))
     }
 
@@ -60,7 +60,7 @@ fn stores(figures: &[Figure]) -> Vec<Store<'_>> {
     stores
 }
 
-/// Everything that was measured, for people.
+/// All figures, for reading.
 #[must_use]
 pub fn text(meta: &Meta, figures: &[Figure], answers: &BTreeMap<String, Answer>) -> String {
     let stores = stores(figures);
@@ -115,13 +115,13 @@ fn row(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
     std::iter::once(name.to_owned()).chain(cells).collect()
 }
 
-/// Millions a second, by the median and by the best of the runs.
+/// Millions per second, by the median and by the best of the runs.
 fn rates(rows: f64, seconds: &[f64]) -> String {
     let [median, best] = [0.5, 0.0].map(|share| number(rows / percentile(seconds, share) / 1e6));
     if seconds.len() > 1 { format!("{median} ({best})") } else { median }
 }
 
-/// Three digits that count.
+/// A number with three significant digits.
 fn number(value: f64) -> String {
     if !value.is_finite() || value == 0.0 {
         return "-".to_owned();
@@ -147,7 +147,7 @@ fn aligned(out: &mut String, table: &[Vec<String>]) -> std::fmt::Result {
     Ok(())
 }
 
-/// How many times as much the others take: above 1, nprof is the smaller or the faster.
+/// Ratios of the others to nprof: above 1, nprof is smaller or faster.
 fn ratios(out: &mut String, own: &Store<'_>, stores: &[Store<'_>]) -> std::fmt::Result {
     writeln!(out, "\nTimes nprof, by p50:\n")?;
     let heads = ["bytes", "ingest", "MiB in", "MiB asked"];
@@ -160,7 +160,7 @@ fn ratios(out: &mut String, own: &Store<'_>, stores: &[Store<'_>]) -> std::fmt::
             number(store.query_mib / own.query_mib),
         ];
         let times = QUESTIONS.iter().map(|&name| {
-            // A table of cells that was made beforehand is what nprof always asks.
+            // nprof always reads cells that were made beforehand, so its Z1 stands for Z1-tiles.
             let of_own = if name == "Z1-tiles" { "Z1" } else { name };
             match (store.times(name), own.times(of_own)) {
                 (Some(theirs), Some(ours)) => number(percentile(theirs, 0.5) / percentile(ours, 0.5)),

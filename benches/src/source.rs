@@ -1,4 +1,4 @@
-//! Where the events of an ingest come from: files that are read meanwhile, or memory that holds them all.
+//! Sources of events for an ingest: files that are read in pieces, or memory that holds all.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,12 +8,12 @@ use anyhow::{Context, Result};
 use crate::generate::Meta;
 use crate::generate::files::{ColumnReader, Fixed, TextReader, numbers_of, read_texts};
 
-/// Where events come from.
+/// Source of the events.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'e> {
-    /// The files of this directory, read in pieces, so that they take next to no memory.
+    /// The files of this directory, read in pieces, which takes almost no memory.
     Files(&'e Path),
-    /// Memory: what an ingest takes is then the store's alone.
+    /// Events in memory. An ingest then measures the store alone.
     Memory(&'e Loaded),
 }
 
@@ -29,7 +29,7 @@ impl Loaded {
     /// Reads all columns and texts of a directory.
     ///
     /// # Errors
-    /// Where one of them cannot be read.
+    /// If a file cannot be read.
     pub fn read(directory: &Path) -> Result<Self> {
         let (mut columns, mut texts) = (BTreeMap::new(), BTreeMap::new());
         for entry in std::fs::read_dir(directory)? {
@@ -50,10 +50,10 @@ fn meta(directory: &Path) -> Result<Meta> {
 }
 
 impl<'e> Source<'e> {
-    /// What the events are.
+    /// Description of the events.
     ///
     /// # Errors
-    /// Where that is missing.
+    /// If the description is missing.
     pub fn meta(self) -> Result<Meta> {
         match self {
             Self::Files(directory) => meta(directory),
@@ -61,10 +61,10 @@ impl<'e> Source<'e> {
         }
     }
 
-    /// A column of numbers.
+    /// The column of numbers with this name.
     ///
     /// # Errors
-    /// Where there is none of this name.
+    /// If there is no column of this name.
     pub fn numbers<T: Fixed>(self, column: &str) -> Result<Numbers<'e, T>> {
         Ok(match self {
             Self::Files(directory) => Numbers::File(ColumnReader::open(directory, column)?),
@@ -77,7 +77,7 @@ impl<'e> Source<'e> {
     /// The texts of a column of codes.
     ///
     /// # Errors
-    /// Where there are none of this name.
+    /// If there are no texts of this name.
     pub fn texts(self, column: &str) -> Result<Texts<'e>> {
         Ok(match self {
             Self::Files(directory) => Texts::File(TextReader::open(directory, column)?),
@@ -94,9 +94,9 @@ fn missing(column: &str) -> impl Fn() -> String {
 
 /// A column of numbers.
 pub enum Numbers<'e, T> {
-    /// In a file.
+    /// Column in a file.
     File(ColumnReader<T>),
-    /// What is left of it in memory.
+    /// The rest of the column in memory.
     Memory(&'e [u8]),
 }
 
@@ -104,7 +104,7 @@ impl<T: Fixed> Numbers<'_, T> {
     /// Replaces `out` with the next `rows` numbers.
     ///
     /// # Errors
-    /// Where the column ends before.
+    /// If the column ends too early.
     pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
         match self {
             Self::File(file) => file.read(rows, out)?,
@@ -120,17 +120,17 @@ impl<T: Fixed> Numbers<'_, T> {
 
 /// Texts, one after the other.
 pub enum Texts<'e> {
-    /// In a file.
+    /// Texts in a file.
     File(TextReader),
-    /// In memory.
+    /// Texts in memory.
     Memory(std::str::Lines<'e>),
 }
 
 impl Texts<'_> {
-    /// The next text; `None` behind the last.
+    /// The next text; `None` after the last.
     ///
     /// # Errors
-    /// Where the file cannot be read or is no text.
+    /// If the file cannot be read or is not text.
     pub fn read(&mut self) -> Result<Option<&str>> {
         Ok(match self {
             Self::File(file) => file.read()?,

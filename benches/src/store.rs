@@ -1,4 +1,4 @@
-//! Asks nprof: one segment, the questions of [`crate::questions`].
+//! Queries nprof: one segment with the questions of [`crate::questions`].
 
 use std::ops::Range;
 use std::path::Path;
@@ -22,24 +22,25 @@ use crate::ingest;
 use crate::questions::{Questions, Window};
 use crate::source::{Loaded, Source};
 
-/// The store's name in tables.
+/// Name of the store in tables.
 pub const NAME: &str = "nprof";
-/// Runs of a question that has no argument.
+/// Number of runs of a question without arguments.
 const RUNS: usize = 50;
-/// Tiles that are fetched at random.
+/// Number of tiles that are fetched at random.
 const TILES: usize = 400;
 
 fn figure(content: Content) -> Figure {
     Figure { store: NAME.to_owned(), content }
 }
 
-/// What [`ingest_from_memory`] is called in tables.
+/// Name of [`ingest_from_memory`] in tables.
 pub const FROM_MEMORY: &str = "in from memory";
 
-/// Takes the events in `directory` into the segment `path`, all of them in memory before the clock starts.
+/// Ingests the events in `directory` into the segment `path`. All events are in memory before the
+/// clock starts.
 ///
 /// # Errors
-/// Where reading or writing fails.
+/// If reading or writing fails.
 pub fn ingest_from_memory(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
     let loaded = Loaded::read(directory)?;
     let start = Instant::now();
@@ -48,10 +49,10 @@ pub fn ingest_from_memory(directory: &Path, path: &Path) -> Result<Vec<Figure>> 
     Ok(vec![figure(Content::Question { name: FROM_MEMORY.to_owned(), times_ms, answer: None })])
 }
 
-/// Takes the events in `directory` into the segment `path`, and says where its bytes are.
+/// Ingests the events in `directory` into the segment `path`, and reports its bytes by column.
 ///
 /// # Errors
-/// Where reading or writing fails.
+/// If reading or writing fails.
 pub fn ingest(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
     let start = Instant::now();
     let built = ingest::write(Source::Files(directory), path)?;
@@ -78,21 +79,21 @@ fn open(path: &Path) -> Result<SegmentFile> {
     SegmentFile::open_file(path).with_context(|| path.display().to_string())
 }
 
-/// Rows with everything that is known of them, column by column: numbers, and texts where the segment has them.
+/// Rows with all their columns: numbers, and texts if the segment has them.
 #[derive(Default)]
 struct Rows<'a> {
     start_ps: Vec<i64>,
     duration_ps: Vec<i64>,
     numbers: Vec<i64>,
     texts: Vec<&'a str>,
-    /// Those that are stored in place.
+    /// Texts that are stored in place.
     long_texts: Vec<String>,
 }
 
-/// Opens the segment and answers one window: what a page waits for after a restart.
+/// Opens the segment and answers one window, like a page after a restart.
 ///
 /// # Errors
-/// Where the segment is damaged.
+/// If the segment is damaged.
 pub fn cold(path: &Path, questions: &Questions, run: usize) -> Result<Vec<Figure>> {
     let window = &questions.windows[run % questions.windows.len()];
     let start = Instant::now();
@@ -106,7 +107,7 @@ pub fn cold(path: &Path, questions: &Questions, run: usize) -> Result<Vec<Figure
 /// Answers all questions, each for the first time and again.
 ///
 /// # Errors
-/// Where the segment is damaged.
+/// If the segment is damaged.
 pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
     let segment = open(path)?;
     let engines = engines(&segment);
@@ -132,7 +133,7 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             "Z1",
             &std::array::from_fn::<usize, RUNS, _>(|run| run),
             |_| cells(&segment, &engines, level, whole),
-            // The same each time.
+            // The answer is the same in each run.
             |&run, sum| if run == 0 { *sum } else { Answer::default() },
         )?,
         time(
@@ -169,7 +170,8 @@ fn engines(segment: &SegmentFile) -> Vec<TrackId> {
     segment.slice_tracks(None).into_iter().take(crate::generate::text::ENGINES.len()).collect()
 }
 
-/// The slices of a window with all their fields; those that start at most `lookback_ns` before it.
+/// The slices of a window with all their fields, if they start at most `lookback_ns` before the
+/// window.
 fn window_rows<'a>(
     segment: &'a SegmentFile,
     track: TrackId,
@@ -208,7 +210,7 @@ fn window_rows<'a>(
 }
 
 impl<'a> Rows<'a> {
-    /// Takes the wanted rows of a block's column.
+    /// Adds the values of the wanted rows of a block's column.
     fn add(
         &mut self,
         segment: &'a SegmentFile,
@@ -267,8 +269,8 @@ fn cells(segment: &SegmentFile, engines: &[TrackId], level: Level, whole: Interv
     Ok(Answer { sum: ps / PS_PER_NS.unsigned_abs(), ..sum })
 }
 
-/// Tiles of all groups and of levels from a thousand slices wide to everything, as the server answers them before it
-/// packs them.
+/// Tiles of all groups, for levels from a thousand slices wide to the whole profile, before
+/// compression.
 fn tiles(segment: &SegmentFile, questions: &Questions, whole: Interval) -> Result<[Figure; 2]> {
     let (groups, _) = groups(segment.footer());
     let coarsest = Level::for_cell_ps(ps(questions.cell_ns) as f64).number();

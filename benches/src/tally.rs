@@ -1,4 +1,4 @@
-//! A sink that only counts: what a reader costs by itself.
+//! A sink that only counts. Measures the cost of a reader by itself.
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{
@@ -6,18 +6,18 @@ use nprof_engine::model::{
     TableId, TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind,
 };
 
-/// Counts what it is given, and forgets it.
+/// Counts events and discards them.
 #[derive(Debug, Default)]
 pub struct Tally {
     names: Names,
     tables: Vec<String>,
     fields_by_name: Vec<(TableId, String)>,
     tracks: u32,
-    /// Fields of each template.
+    /// Number of fields of each template.
     templates: Vec<u64>,
-    /// Slices, instants, samples, rows and flow points.
+    /// Number of slices, instants, samples, rows and flow points.
     pub events: u64,
-    /// Values of fields.
+    /// Number of field values.
     pub fields: u64,
     arrivals: u32,
 }

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use nprof_capture::formats::ntff::fixture::{BEGIN, EVENT, Trace, row_access, word};
 use nprof_engine::vendor::neuron::Engine;
 
-/// Threads of the host, and streams of the device.
+/// Number of threads of the host, and of streams of the device.
 const THREADS: u64 = 6;
 
-/// Writes a trace as PyTorch's profiler does, of about this many bytes; gives back the number of its events.
+/// Writes a trace of about this many bytes in the format of PyTorch's profiler. Returns the number
+/// of its events.
 ///
 /// # Errors
-/// Those of the output.
+/// If the output cannot be written.
 pub fn kineto(size_bytes: u64, out: &mut impl Write) -> io::Result<u64> {
     const NAMES: [&str; 6] = [
         "aten::linear",
@@ -70,10 +71,11 @@ pub fn kineto(size_bytes: u64, out: &mut impl Write) -> io::Result<u64> {
     Ok(count)
 }
 
-/// The bytes of a device trace of about this size: products of matrices in a loop, with transfers and semaphores.
+/// The bytes of a device trace of about this size: matrix products in a loop, with transfers and
+/// semaphores.
 #[must_use]
 pub fn ntff(size_bytes: u64) -> Vec<u8> {
-    /// Records of a turn of the loop: six instructions, four packets and three semaphores.
+    /// Bytes of the records of one loop turn: six instructions, four packets and three semaphores.
     const TURN_BYTES: u64 = 16 * (6 * 2 + 4 * 3 + 3);
     let program = [
         word(0xb8, &[(16, &[0, 0x41, 0, 0xc0]), (12, &[0, 9, 16]), (32, &[8, 0, 1]), (36, &[64])]),

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-/// Between two looks at the memory of a process.
+/// Interval between two memory checks of a process.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Costs of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usage {
-    /// Seconds by the clock.
+    /// Wall-clock seconds.
     pub wall_s: f64,
-    /// Seconds of all processors, the system's work included.
+    /// Seconds of all processors, including system time.
     pub processor_s: f64,
-    /// Peak resident memory that no file backs, in MiB; 0 where it was not looked at.
+    /// Peak resident memory that no file backs, in MiB; 0 if not measured.
     pub own_mib: u64,
 }
 
@@ -47,7 +47,7 @@ pub fn of_command(command: &mut Command) -> Result<Usage> {
     Ok(Usage { wall_s: start.elapsed().as_secs_f64(), processor_s: children_s() - before, own_mib })
 }
 
-/// A size in a status file of the system's, in MiB; 0 where that is not there.
+/// A size in a status file of the system, in MiB; 0 if it is missing.
 #[must_use]
 pub fn status_mib(file: &str, key: &str) -> u64 {
     let status = fs::read_to_string(file).unwrap_or_default();
@@ -55,21 +55,21 @@ pub fn status_mib(file: &str, key: &str) -> u64 {
     line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// This process, so far.
+/// Processor seconds of this process so far.
 fn processor_s() -> f64 {
     ticks_s(0)
 }
 
-/// This process's children that have ended.
+/// Processor seconds of this process's finished children.
 fn children_s() -> f64 {
     ticks_s(2)
 }
 
-/// Two of the times that the system keeps: in user mode and in its own.
+/// Sum of two of the system's times in seconds: in user mode and in kernel mode.
 fn ticks_s(first: usize) -> f64 {
-    /// Linux tells times of processes in these, whatever its own clock does.
+    /// Units of process times in Linux, whatever its clock rate.
     const TICKS_PER_S: f64 = 100.0;
-    // Fields 14 to 17; the command's name, field 2, stands in brackets.
+    // Fields 14 to 17. The command's name, field 2, is in brackets.
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let times = after_name.split_ascii_whitespace().skip(11 + first).take(2);

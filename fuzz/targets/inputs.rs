@@ -1,5 +1,5 @@
 //! Any bytes as an input: recognised, opened as an archive, planned, and read by the format that
-//! claims them.
+//! recognises them.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Any bytes as a NEFF: what is read of it can be written.
+//! Any bytes as a NEFF: everything that is read can be written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

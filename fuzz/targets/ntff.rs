@@ -1,4 +1,5 @@
-//! Any bytes as an NTFF: an error or events, never a panic, and every event well formed enough to be recorded.
+//! Any bytes as an NTFF: the result is an error or events, never a panic. Every event must be well
+//! formed enough to record.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

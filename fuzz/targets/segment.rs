@@ -1,6 +1,8 @@
-//! A good segment with bytes changed, or any bytes at all: every question ends with an answer or an error.
+//! A good segment with changed bytes, or arbitrary bytes: every question ends with an answer or an
+//! error.
 //!
-//! Built with `--cfg fuzzing`, so that checksums are not compared: the changes reach the code behind them.
+//! Built with `--cfg fuzzing`, so that checksums are not compared and changes reach the code behind
+//! them.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -18,11 +20,11 @@ use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
 
 const EVENTS: u64 = 300;
-/// More than a small segment has.
+/// More events than a small segment can have.
 const LARGE_EVENTS: u64 = 9_000;
 /// A change is an offset and the bits to flip there.
 const CHANGE_LEN: usize = 4;
-/// Of the trailer: footer's offset, stored length, unpacked length.
+/// Length of the trailer: the footer's offset, stored length and unpacked length.
 const TRAILER_LEN: usize = 36;
 const STORED_LEN_AT: usize = 8;
 const UNPACKED_LEN_AT: usize = 12;
@@ -36,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A segment whose columns stand behind its footer, with every kind of table.
+/// A segment with its columns behind its footer, and with every kind of table.
 fn small() -> &'static [u8] {
     static SMALL: OnceLock<Vec<u8>> = OnceLock::new();
     simulated_once(&SMALL, EVENTS)
@@ -71,7 +73,8 @@ fn changed(bytes: &[u8], changes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The footer is compressed: a change of its stored bytes would seldom get past zstd.
+/// Changes bytes of the unpacked footer and packs it again. Changes of the compressed bytes would
+/// seldom get past zstd.
 fn with_changed_footer(segment: &[u8], changes: &[u8]) -> Vec<u8> {
     let (body, trailer) = segment.split_at(segment.len() - TRAILER_LEN);
     let word = |at: usize| u32::from_le_bytes(trailer[at..at + 4].try_into().expect("four bytes")) as usize;

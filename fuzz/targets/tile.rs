@@ -1,4 +1,4 @@
-//! Any bytes as the messages that the page takes from a server: a tile as its zstd frame, and plain messages.
+//! Any bytes as messages of a server to the page: a tile as its zstd frame, and plain messages.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::summary::Summary;
 use nprof_engine::wire::tile::Tile;
 
-/// More than any tile: the grid bounds the cells, and texts are cut before they are sent.
+/// Larger than any tile: the grid bounds the cells, and texts are cut before they are sent.
 const TILE_LEN_MAX: usize = 1 << 20;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What can be read can be written, and reads the same again.
+/// Every message that can be read can be written, and reads the same again.
 fn check<T: serde::de::DeserializeOwned + serde::Serialize>(message: &[u8]) {
     if let Ok(value) = postcard::from_bytes::<T>(message) {
         let written = postcard::to_allocvec(&value).expect("memory is enough");

@@ -1,7 +1,8 @@
-//! Writes the inputs that fuzzing starts from: small traces, programs, segments and messages of our own making, for the
-//! readers whose formats are not text.
+//! Writes the seed inputs for fuzzing: small generated traces, programs, segments and messages, for
+//! readers of binary formats.
 //!
-//! cargo run -p nprof-tests --example seeds -- DIRECTORY: a folder for each fuzz target is made there.
+//! `cargo run -p nprof-tests --example seeds -- DIRECTORY` writes a folder for each fuzz target
+//! into DIRECTORY.
 
 use std::error::Error;
 use std::fs;
@@ -24,12 +25,12 @@ use nprof_engine::wire::answer;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What the fuzz target `segment` does with the rest of an input, told by its first byte.
+/// First byte of an input of the fuzz target `segment`, which selects how the target uses the rest.
 const AS_IT_IS: u8 = 0;
 const CHANGED_SEGMENT: u8 = 1;
 const CHANGED_FOOTER: u8 = 2;
 
-/// More than a small segment has, whose columns stand behind the footer.
+/// More events than a small segment has. Only a small segment has its columns behind the footer.
 const LARGE_EVENTS: u64 = 9_000;
 
 const EVENTS: &str = r#"[
@@ -43,7 +44,7 @@ fn main() -> Result<()> {
     let directory = std::env::args_os().nth(1).ok_or("say where to: seeds DIRECTORY")?;
     let directory = PathBuf::from(directory);
     let (traces, programs) = (traces(), programs());
-    // A seed that is refused at its first byte leads nowhere.
+    // A seed that is refused at its first byte is useless.
     for trace in &traces {
         nprof_capture::formats::ntff::read(
             trace,
@@ -97,7 +98,7 @@ fn programs() -> Vec<Vec<u8>> {
     vec![[&header[..], &packed].concat(), [&header[..], &members].concat(), packed, members]
 }
 
-/// Traces in packings and archives.
+/// Traces in compressed files and archives.
 fn inputs(trace: &[u8]) -> Vec<Vec<u8>> {
     let entries: [(&str, &[u8]); 3] = [
         ("rank_0.json", EVENTS.as_bytes()),

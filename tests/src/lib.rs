@@ -1,3 +1,3 @@
-//! Tests across crates stand in `tests/`; here is what several of them share.
+//! Code that several tests share. Tests across crates are in `tests/`.
 
 pub mod source;

@@ -1,23 +1,26 @@
-//! The project's own files as text, and Rust code without what only looks like code: the ground of `tests/tidy.rs`.
+//! The project's own files as text, and Rust code without comments and literals. `tests/tidy.rs`
+//! uses both.
 //!
-//! This is no parser. It knows comments, literals and test modules, which is enough to find the names that a file uses.
+//! The scanner is not a parser. It knows comments, literals and test modules, which is enough to
+//! find the names that a file uses.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold nothing written by hand.
+/// Folders without hand-written files.
 const SKIPPED: [&str; 5] = ["target", "node_modules", "dist", "golden", "corpus"];
 const KINDS: [&str; 10] = ["rs", "toml", "md", "sh", "py", "mjs", "js", "css", "html", "json"];
 
 /// One text file of the project.
 pub struct Source {
-    /// From the project's top folder, with `/`.
+    /// Path from the project's top folder, with `/`.
     pub path: String,
     pub text: String,
-    /// For Rust: the text with comments and the insides of literals blanked; lines stay where they are. Else empty.
+    /// For Rust: the text with comments and the insides of literals blanked, with all lines in
+    /// place. Empty for other files.
     pub code: String,
-    /// `code` without test modules; empty for files that are tests as a whole.
+    /// `code` without test modules; empty for files that contain only tests.
     pub product: String,
 }
 
@@ -33,7 +36,8 @@ impl Source {
         Self { path: path.to_owned(), text: text.to_owned(), code, product }
     }
 
-    /// Names between the crate's root and this file: `["tile", "build"]` for `engine/src/tile/build.rs`.
+    /// Module names between the crate's root and this file: `["tile", "build"]` for
+    /// `engine/src/tile/build.rs`.
     #[must_use]
     pub fn modules(&self) -> Vec<&str> {
         let Some((_, below)) = self.path.split_once("src/") else { return Vec::new() };
@@ -42,7 +46,7 @@ impl Source {
     }
 }
 
-/// Every text file below `root` that is written by hand, sorted by path.
+/// Every hand-written text file below `root`, sorted by path.
 pub fn read_all(root: &Path) -> io::Result<Vec<Source>> {
     let mut sources = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -79,13 +83,13 @@ pub fn project_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What is wrong with a line of a file, with the place before it.
+/// A problem with a line of a file, prefixed with its place.
 #[must_use]
 pub fn at(source: &Source, line: usize, problem: &str) -> String {
     format!("{}:{line}: {problem}", source.path)
 }
 
-/// Replaces comments and the insides of literals by spaces.
+/// Replaces comments and the insides of literals with spaces.
 fn blank(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -103,7 +107,7 @@ fn blank(text: &str) -> String {
     out
 }
 
-/// Where the comment or literal that begins at `at` ends; `at` itself where none begins.
+/// End of the comment or literal that begins at `at`; `at` itself if none begins there.
 fn literal_end(chars: &[char], at: usize) -> usize {
     let find = |from: usize, wanted: &[char]| {
         let found = chars[from.min(chars.len())..].windows(wanted.len()).position(|window| window == wanted);
@@ -155,7 +159,8 @@ fn block_comment_end(chars: &[char], at: usize) -> usize {
     end.min(chars.len())
 }
 
-/// Blanks every `#[cfg(test)]` item that reaches to a closing brace at the start of a line, or to its semicolon.
+/// Blanks every `#[cfg(test)]` item, up to a closing brace at the start of a line or to its
+/// semicolon.
 fn without_tests(code: &str) -> String {
     let mut out = String::with_capacity(code.len());
     let mut in_test = false;

@@ -1,6 +1,8 @@
-//! Segments of every released version are read for ever: `golden/` holds one of each, written by the nprof of its time.
+//! Segments of every released version stay readable. `golden/` holds one of each, written by the
+//! nprof of its time.
 //!
-//! A new version adds a file (`NPROF_WRITE_GOLDEN=1 cargo test -p nprof-tests --test format_compat`); no file changes.
+//! A new version adds a file and changes none:
+//! `NPROF_WRITE_GOLDEN=1 cargo test -p nprof-tests --test format_compat`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -24,11 +26,12 @@ fn golden(version: u16, size: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("golden/v{version}-{size}.nseg"))
 }
 
-/// Tracks of few rows.
+/// Number of short tracks.
 const SMALL_TRACKS: i64 = 5;
 
-/// A rank with something of everything: both nestings, counters, side rows, arrows, sparse fields of every type, texts
-/// in place, tracks of few rows. 9,000 rows are enough for several blocks and a pyramid, 90 are a small segment.
+/// A rank with every feature: both nestings, counters, side rows, arrows, sparse fields of every
+/// type, texts in place, short tracks. 9,000 rows give several blocks and a pyramid, 90 rows give a
+/// small segment.
 fn write_rank(rows: i64) -> Vec<u8> {
     let options = BuildOptions { sort_bytes: 200_000, dictionary_bytes: 2_000, ..BuildOptions::default() };
     let scratch = MemoryScratch::default();
@@ -157,7 +160,7 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     assert_eq!(footer.flows.arrows, given - 1);
     let tracks = segment.slice_tracks(None);
     let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), Work::IN_PLACE).unwrap();
-    // One row on the first of the tracks of few rows, two on the second, and so on.
+    // The first of the short tracks has one row, the second two, and so on.
     assert_eq!(all.count, given + 15);
     let (found, _) = segment.window(&tracks, Interval::new(50_000_000, 51_000_000), 100).unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();
@@ -176,7 +179,7 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     assert_eq!(counters[0].pyramid.len > 0, rows > 8_192, "9,000 samples have a pyramid");
 }
 
-/// The tracks of few rows say what they were given.
+/// Checks that the short tracks contain the rows that were written.
 #[track_caller]
 fn check_packs(segment: &Segment<Vec<u8>>) {
     let mut rates = 0;

@@ -1,5 +1,5 @@
-//! Every crate that nprof is built of has a licence that `deny.toml` allows. Here rather than only in `cargo deny`, which
-//! takes longer to install than everything else together.
+//! Every crate that nprof depends on has a licence that `deny.toml` allows. This test checks it
+//! because `cargo deny` takes longer to install than everything else together.
 
 use std::process::Command;
 
@@ -45,7 +45,7 @@ fn allowed(deny: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether an SPDX expression can be met: one side of an OR is enough, both of an AND are needed.
+/// Whether an SPDX expression can be satisfied: one side of an OR is enough, an AND needs both.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     // Before SPDX, a slash meant OR.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");

@@ -1,4 +1,4 @@
-//! Checks that each format and each vendor has a room of its own, and that the room is whole.
+//! Checks that each format and each vendor has a complete folder of its own.
 
 use nprof_capture::importer::TABLE;
 use nprof_engine::vendor::neuron::schema::{ACTIVE_TIME, TELLING};
@@ -14,7 +14,8 @@ fn formats_and_vendors_have_their_rooms() {
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
-/// A trace format is a row of the table, a folder, a fuzz target and a doc page, all of one name.
+/// A trace format is a row of the table, a folder, a fuzz target and a doc page, all with the same
+/// name.
 fn formats_are_whole(rows: &[&str], sources: &[Source]) -> Vec<String> {
     let find = |path: &str| sources.iter().find(|source| source.path == path);
     let mut problems = Vec::new();
@@ -46,13 +47,14 @@ fn formats_are_whole(rows: &[&str], sources: &[Source]) -> Vec<String> {
     problems
 }
 
-/// Names that a vendor gave are written in its room; all others read them there. Renaming one changes one line.
+/// Names that a vendor gave are written only in its folder, and all other code refers to them
+/// there. A rename then changes one line.
 fn words_of_vendors_have_one_room(source: &Source) -> Vec<String> {
     let is_product = ["engine/src/", "capture/src/", "server/src/", "frontend/src/"];
     if !is_product.iter().any(|folder| source.path.starts_with(folder)) || is_room_of_vendors(&source.path) {
         return Vec::new();
     }
-    // A single word is a word of others too, and the active time is a metric as well.
+    // A single word also occurs elsewhere, and the active time is a metric as well.
     let is_telling = |name: &&str| name.contains('_') && *name != ACTIVE_TIME.name;
     let tables = TELLING.into_iter().filter(is_telling);
     let engines = Engine::ALL.into_iter().flat_map(|engine| [engine.prefix(), engine.heading()]);
@@ -69,7 +71,7 @@ fn words_of_vendors_have_one_room(source: &Source) -> Vec<String> {
     problems
 }
 
-/// What the waits of all vendors are is known below the rooms.
+/// The waits of all vendors are known below the vendor folders.
 fn is_room_of_vendors(path: &str) -> bool {
     path.starts_with("engine/src/vendor/") || path == "engine/src/model/wait.rs"
 }

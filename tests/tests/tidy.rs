@@ -1,22 +1,24 @@
-//! Checks what a compiler cannot: which layer imports which, and the house rules of CONTRIBUTING.md.
+//! Checks rules that a compiler cannot check: which layer imports which, and the house rules of
+//! CONTRIBUTING.md.
 //!
-//! A rule is a function from one file to what is wrong with it. Each has a test on a snippet that breaks it.
+//! A rule is a function from one file to its problems. Each has a test on a snippet that breaks it.
 
 use nprof_tests::source::{Source, at, project_root, read_all};
 
-/// The engine's layers: each imports only those before it.
+/// The engine's layers. Each imports only earlier layers.
 const ENGINE_LAYERS: [&str; 15] = [
     "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
     "metrics", "vendor", "wire", "native",
 ];
-/// The page's layers: each imports only those before it. `draw` draws what `fetch` has brought.
+/// The page's layers. Each imports only earlier layers. `draw` draws the data that `fetch` has
+/// brought.
 const PAGE_LAYERS: [&str; 4] = ["view", "fetch", "draw", "ui"];
-/// What compiles for the browser and fails when it runs there.
+/// Modules that compile for the browser and fail when run there.
 const IMPURE: [&str; 6] = ["fs", "thread", "net", "process", "env", "os"];
-/// What gives another result in the next run. `FxHashMap` has no random state.
+/// Names that give another result in the next run. `FxHashMap` has no random state.
 const UNREPEATABLE: [&str; 4] = ["SystemTime", "HashMap", "HashSet", "RandomState"];
 const BROWSER: [&str; 4] = ["leptos", "web_sys", "js_sys", "wasm_bindgen"];
-/// Folder, and the crates that it must not depend on.
+/// Folders with the crates that they must not depend on.
 const FORBIDDEN_CRATES: [(&str, &[&str]); 4] = [
     ("engine", &["axum", "tokio", "leptos", "web-sys", "nprof-capture", "nprof-server", "nprof-frontend"]),
     ("capture", &["axum", "leptos", "web-sys", "nprof-server", "nprof-frontend"]),
@@ -90,7 +92,7 @@ fn engine_is_pure(source: &Source) -> Vec<String> {
             ));
         }
     }
-    // Alone, the word is the field's own: an event without duration.
+    // `Instant` without `std::time` is a word of this project: an event without duration.
     let clocks =
         imports_after(&source.product, "std::time::").into_iter().filter(|(_, name)| name == "Instant");
     problems.extend(clocks.map(|(line, _)| at(source, line, "`Instant` does not run in a browser")));
@@ -135,7 +137,8 @@ fn view_is_plain(source: &Source) -> Vec<String> {
     problems
 }
 
-/// Both what a manifest depends on and what code names: a path may reach a crate that another one re-exports.
+/// Checks both the dependencies in a manifest and the names in code: a path can reach a crate that
+/// another one re-exports.
 fn crates(source: &Source) -> Vec<String> {
     let mut problems = Vec::new();
     for (folder, forbidden) in FORBIDDEN_CRATES {
@@ -194,7 +197,7 @@ fn no_allow(source: &Source) -> Vec<String> {
 }
 
 fn nothing_left_over(source: &Source) -> Vec<String> {
-    // Put together here, or this file would break its own rule.
+    // Concatenated here, because otherwise this file would break its own rule.
     let marks = [concat!("TO", "DO"), concat!("FIX", "ME")];
     let macros = [concat!("todo", "!"), concat!("unimpl", "emented!")];
     let folders = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
@@ -213,7 +216,7 @@ fn nothing_left_over(source: &Source) -> Vec<String> {
     problems
 }
 
-/// Only as the start of a path: behind a name or a variable it is relative to something.
+/// Matches only the start of a path: after a name or a variable the path is relative to something.
 fn has_folder(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -221,9 +224,9 @@ fn has_folder(line: &str, folder: &str) -> bool {
     })
 }
 
-/// Damage at byte 0 would be named after the header. An error without a place is `Inconsistent`.
+/// Damage at byte 0 would be attributed to the header. An error without a place is `Inconsistent`.
 fn damage_has_a_place(source: &Source) -> Vec<String> {
-    // The header does begin at byte 0.
+    // The header really begins at byte 0.
     if source.path == "engine/src/segment/layout.rs" {
         return Vec::new();
     }
@@ -247,7 +250,7 @@ fn no_vague_names(source: &Source) -> Vec<String> {
     problems
 }
 
-/// The top modules of the own crate that the product code names, by `crate::` or by enough `super::`.
+/// Top modules of the own crate that the product code names, by `crate::` or by enough `super::`.
 fn root_imports(source: &Source) -> Vec<(usize, String)> {
     let mut found = imports_after(&source.product, "crate::");
     let to_root = "super::".repeat(source.modules().len());
@@ -257,7 +260,8 @@ fn root_imports(source: &Source) -> Vec<(usize, String)> {
     found
 }
 
-/// Line and first name of every path that begins with `prefix`; of `prefix{a, b::{c, d}}`, those of each member.
+/// Line and first name of every path that begins with `prefix`. `prefix{a, b::{c, d}}` gives the
+/// first name of each member.
 fn imports_after(code: &str, prefix: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (start, _) in code.match_indices(prefix) {
@@ -275,7 +279,7 @@ fn imports_after(code: &str, prefix: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The first name of each member of a `{…}` group, from behind its opening brace.
+/// The first name of each member of a `{…}` group, from after its opening brace.
 fn group_names(group: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut depth = 1;

@@ -1,24 +1,24 @@
-//! The generator's output: a directory of columns, each a file of little-endian numbers of one width, so that it can be
-//! read in pieces by anything. Texts are codes into a file of lines.
+//! Output of the generator: a directory with one file per column. Each file has little-endian
+//! numbers of one width and can be read in pieces. Texts are codes that index a file of lines.
 
 use std::fs::File;
 use std::io::{BufWriter, Error, Read, Result, Write};
 use std::marker::PhantomData;
 use std::path::Path;
 
-/// Bytes that a writer holds back.
+/// Buffer size of a writer in bytes.
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// A number of one width.
 pub trait Fixed: Copy {
-    /// How wide.
+    /// Width in bytes.
     const BYTES: usize;
-    /// From exactly [`Self::BYTES`] bytes.
+    /// Decodes exactly [`Self::BYTES`] bytes.
     fn from_bytes(bytes: &[u8]) -> Self;
-    /// Writes it.
+    /// Writes the number.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// If `out` cannot be written.
     fn write(self, out: &mut impl Write) -> Result<()>;
 }
 
@@ -47,7 +47,7 @@ impl<T: Fixed> ColumnWriter<T> {
     /// Creates `<column>.bin`.
     ///
     /// # Errors
-    /// Where the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn create(directory: &Path, column: &str) -> Result<Self> {
         let file = File::create(directory.join(format!("{column}.bin")))?;
         Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), numbers: PhantomData })
@@ -56,15 +56,15 @@ impl<T: Fixed> ColumnWriter<T> {
     /// Appends a number.
     ///
     /// # Errors
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn push(&mut self, number: T) -> Result<()> {
         number.write(&mut self.file)
     }
 
-    /// Hands the rest to the system.
+    /// Flushes the buffer to the system.
     ///
     /// # Errors
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn finish(mut self) -> Result<()> {
         self.file.flush()
     }
@@ -81,7 +81,7 @@ impl<T: Fixed> ColumnReader<T> {
     /// Opens `<column>.bin`.
     ///
     /// # Errors
-    /// Where it is missing.
+    /// If the file is missing.
     pub fn open(directory: &Path, column: &str) -> Result<Self> {
         let path = directory.join(format!("{column}.bin"));
         let file = File::open(&path)
@@ -92,7 +92,7 @@ impl<T: Fixed> ColumnReader<T> {
     /// Replaces `out` with the next `rows` numbers.
     ///
     /// # Errors
-    /// Where the file ends before.
+    /// If the file ends too early.
     pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
         self.bytes.resize(rows * T::BYTES, 0);
         self.file.read_exact(&mut self.bytes)?;
@@ -101,19 +101,19 @@ impl<T: Fixed> ColumnReader<T> {
     }
 }
 
-/// Replaces `out` with the numbers that these bytes are.
+/// Replaces `out` with the numbers in these bytes.
 pub fn numbers_of<T: Fixed>(bytes: &[u8], out: &mut Vec<T>) {
     out.clear();
     out.extend(bytes.chunks_exact(T::BYTES).map(T::from_bytes));
 }
 
-/// Reads a dictionary text by text, a buffer of them at a time.
+/// Reads a dictionary text by text, with a buffer of texts.
 pub struct TextReader {
     file: File,
-    /// Whole lines, and how far they are read.
+    /// Whole lines, and the position of the next one.
     lines: String,
     at: usize,
-    /// The beginning of the line after them.
+    /// The start of the line after them.
     rest: Vec<u8>,
 }
 
@@ -121,16 +121,16 @@ impl TextReader {
     /// Opens `<column>.txt`.
     ///
     /// # Errors
-    /// Where it is missing.
+    /// If the file is missing.
     pub fn open(directory: &Path, column: &str) -> Result<Self> {
         let file = File::open(directory.join(format!("{column}.txt")))?;
         Ok(Self { file, lines: String::new(), at: 0, rest: Vec::new() })
     }
 
-    /// The next text; `None` behind the last.
+    /// The next text; `None` after the last.
     ///
     /// # Errors
-    /// Where the file cannot be read or is no text.
+    /// If the file cannot be read or is not text.
     pub fn read(&mut self) -> Result<Option<&str>> {
         if self.at == self.lines.len() {
             self.fill()?;
@@ -162,7 +162,7 @@ impl TextReader {
     }
 }
 
-/// Writes a dictionary: one text a line, its code is the line's number.
+/// Writes a dictionary with one text per line. The code of a text is its line number.
 pub struct TextWriter {
     file: BufWriter<File>,
     texts: u32,
@@ -172,16 +172,16 @@ impl TextWriter {
     /// Creates `<column>.txt`.
     ///
     /// # Errors
-    /// Where the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn create(directory: &Path, column: &str) -> Result<Self> {
         let file = File::create(directory.join(format!("{column}.txt")))?;
         Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), texts: 0 })
     }
 
-    /// Appends a text and says its code.
+    /// Appends a text and returns its code.
     ///
     /// # Errors
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn push(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<u32> {
         write(&mut self.file)?;
         self.file.write_all(b"\n")?;
@@ -189,10 +189,10 @@ impl TextWriter {
         Ok(self.texts - 1)
     }
 
-    /// Hands the rest to the system; says how many texts there are.
+    /// Flushes the buffer to the system and returns the number of texts.
     ///
     /// # Errors
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn finish(mut self) -> Result<u32> {
         self.file.flush()?;
         Ok(self.texts)
@@ -202,7 +202,7 @@ impl TextWriter {
 /// Writes a whole dictionary.
 ///
 /// # Errors
-/// Where the disk is full.
+/// If the disk is full.
 pub fn write_texts(directory: &Path, column: &str, texts: &[String]) -> Result<()> {
     let mut file = TextWriter::create(directory, column)?;
     for text in texts {
@@ -211,10 +211,10 @@ pub fn write_texts(directory: &Path, column: &str, texts: &[String]) -> Result<(
     file.finish().map(|_| ())
 }
 
-/// Reads a whole dictionary: all texts in one, each ended by a line end.
+/// Reads a whole dictionary as one text, with a newline after each entry.
 ///
 /// # Errors
-/// Where it is missing or no text.
+/// If the file is missing or is not text.
 pub fn read_texts(directory: &Path, column: &str) -> Result<String> {
     let path = directory.join(format!("{column}.txt"));
     std::fs::read_to_string(&path)

@@ -9,9 +9,9 @@ use super::text::{HLO_PER_LAYER, LAYERS, PATHS_PER_LAYER, write_operands};
 use super::timing::Layer;
 use super::{Meta, Settings};
 
-/// How far a run's buffers lie from those of the one before.
+/// Distance between the buffers of consecutive runs.
 const RUN_STRIDE: i64 = 0x80;
-/// How far a layer's weights lie from those of the one before.
+/// Distance between the weights of consecutive layers.
 const LAYER_STRIDE: i64 = 0x10000;
 
 struct Columns {
@@ -51,9 +51,9 @@ impl Columns {
     }
 }
 
-/// The operands of one engine's instructions: numbered where they first occur.
+/// Operands of one engine's instructions, numbered by first occurrence.
 struct Operands {
-    /// By position, then by layer for those that read weights.
+    /// Numbers by position, then by layer for instructions that read weights.
     known: Vec<Option<u32>>,
 }
 
@@ -75,7 +75,8 @@ impl Operands {
     }
 }
 
-/// Writes all engines' instructions of the layers that start at `starts` (after the last: the profile's end).
+/// Writes all engines' instructions of the layers that start at `starts`. The last entry is the
+/// profile's end.
 pub(super) fn write(
     directory: &Path,
     settings: &Settings,

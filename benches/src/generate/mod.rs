@@ -1,13 +1,14 @@
-//! Makes the events that the benches run on: one core's profile of a transformer in training, the same for a seed on
-//! every machine.
+//! Generates the events for the benches: one core's profile of a transformer in training. A seed
+//! gives the same events on every machine.
 //!
-//! Five engines execute a program of loops once a layer, layer after layer; sixteen queues move its tensors; two counters
-//! follow from the transfers. What is written is what a reader of traces has decoded: times, numbers and texts. Nothing
-//! grows with the number of events but the counters' samples (8 bytes a microsecond of the profile), so a hundred
-//! million take as little memory as one.
+//! Five engines execute a program of loops once per layer. Sixteen queues move its tensors. Two
+//! counters follow from the transfers. The output is decoded data: times, numbers and texts. Only
+//! the counters' samples grow with the number of events (8 bytes per microsecond of profile), so a
+//! hundred million events take as little memory as one.
 //!
-//! The directory holds, for the tables `instruction`, `dma` and `counter`, one file a column ([`files`]), and
-//! `meta.json` ([`Meta`]). Rows are sorted by engine or queue and then by start; times are nanoseconds.
+//! The directory has one file per column ([`files`]) for the tables `instruction`, `dma` and
+//! `counter`, and `meta.json` ([`Meta`]). Rows are sorted by engine or queue, then by start. Times
+//! are nanoseconds.
 
 pub mod files;
 mod instructions;
@@ -22,66 +23,67 @@ use std::path::Path;
 
 pub use timing::Jitter;
 
-/// Changes whenever the same settings give other events.
+/// Increases whenever the same settings produce other events.
 const VERSION: u32 = 2;
-/// The part of the events that are instructions; the others are transfers. Counters come on top.
+/// Share of instructions among the events. The others are transfers. Counters come on top.
 const INSTRUCTION_SHARE: f64 = 0.73;
-/// A layer has at least so many transfers.
+/// Minimum number of transfers per layer.
 const FEWEST_TRANSFERS: u64 = 16;
 const META_FILE: &str = "meta.json";
 
-/// What to make.
+/// Settings of the generator.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
-    /// Instructions and transfers; the last layer is whole, so it may be some thousand more or less.
+    /// Number of instructions and transfers. The last layer is complete, so the count can differ by
+    /// some thousand.
     pub events: u64,
-    /// Another one is another program.
+    /// Seed of the program.
     pub seed: u64,
-    /// How much durations differ from run to run.
+    /// Variation of durations between runs.
     pub jitter: Jitter,
 }
 
 impl Settings {
-    /// What the published figures are measured on.
+    /// Settings of the published figures.
     #[must_use]
     pub fn standard(events: u64) -> Self {
         Self { events, seed: 7, jitter: Jitter::Narrow }
     }
 }
 
-/// What was made.
+/// Description of the generated events.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Meta {
     version: u32,
-    /// From which settings.
+    /// Settings that produced the events.
     pub settings: Settings,
-    /// The first layer's start.
+    /// Start of the first layer.
     pub start_ns: u64,
-    /// The last layer's end; a few transfers and waits end after it.
+    /// End of the last layer. A few transfers and waits end after it.
     pub end_ns: u64,
-    /// Instructions of each engine, in the order of their rows.
+    /// Number of instructions per engine, in the order of their rows.
     pub instructions: Vec<u64>,
-    /// Transfers of each queue, in the order of their rows.
+    /// Number of transfers per queue, in the order of their rows.
     pub dmas: Vec<u64>,
-    /// Samples of each counter.
+    /// Number of samples per counter.
     pub samples: u64,
-    /// Texts in the operands' dictionary.
+    /// Number of texts in the operands' dictionary.
     pub distinct_operands: u32,
-    /// No instruction lasts longer.
+    /// Duration of the longest instruction.
     pub longest_instruction_ns: u64,
 }
 
 impl Meta {
-    /// Rows of all tables: what figures for each event are divided by.
+    /// Number of rows of all tables, the divisor of per-event figures.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.instructions.iter().sum::<u64>() + self.dmas.iter().sum::<u64>() + self.samples
     }
 
-    /// Reads it from a directory.
+    /// Reads the description from a directory.
     ///
     /// # Errors
-    /// Where it is missing or not of this version.
+    /// If the description is missing or has another version.
     pub fn read(directory: &Path) -> Result<Self> {
         let text = std::fs::read(directory.join(META_FILE))?;
         let meta: Self = serde_json::from_slice(&text).map_err(Error::other)?;
@@ -93,17 +95,17 @@ impl Meta {
     }
 }
 
-/// Makes the events in `directory`, unless they are there.
+/// Generates the events in `directory`, unless they are already there.
 ///
 /// # Errors
-/// Where the directory cannot be written.
+/// If the directory cannot be written.
 pub fn generate(directory: &Path, settings: &Settings) -> Result<Meta> {
     if let Some(meta) = Meta::read(directory).ok().filter(|meta| meta.settings == *settings) {
         return Ok(meta);
     }
     std::fs::create_dir_all(directory)?;
     let meta_path = directory.join(META_FILE);
-    // It is written last and says that the rest is whole.
+    // Written last: its presence shows that the other files are complete.
     if meta_path.exists() {
         std::fs::remove_file(&meta_path)?;
     }
@@ -136,7 +138,7 @@ pub fn generate(directory: &Path, settings: &Settings) -> Result<Meta> {
     Ok(meta)
 }
 
-/// Where the benches keep the events of these settings: under `target/`, or where `CARGO_TARGET_DIR` says.
+/// Cache directory for events with these settings: under `target/`, or under `CARGO_TARGET_DIR`.
 #[must_use]
 pub fn cache(settings: &Settings) -> std::path::PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR")
@@ -173,7 +175,7 @@ mod tests {
         assert_eq!(codes.iter().max(), Some(&(meta.distinct_operands - 1)));
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
         assert_eq!(texts.lines().count(), meta.distinct_operands as usize);
-        // Engines and queues are sorted on their own.
+        // Each engine and each queue is sorted separately.
         let mut starts = ColumnReader::<u64>::open(directory.path(), "dma.start").unwrap();
         let mut of_queue = Vec::new();
         for rows in &meta.dmas {

@@ -1,33 +1,33 @@
-//! The program of a layer: which instructions each engine executes, in which order, and how long they usually take.
+//! The program of a layer: instructions of each engine, their order, and their usual durations.
 
 use super::random::{Purpose, Random};
 use super::text::{ENGINES, HLO_PER_LAYER, OPCODES, PATHS_PER_LAYER, SOURCE_LINES};
 
-/// Instructions that all engines together execute in a layer.
+/// Number of instructions that all engines together execute in a layer.
 pub const EXECUTED_PER_LAYER: usize = 4096;
-/// What part of them each engine executes; the rest is the first engine's.
+/// Share of the instructions of each engine. The first engine gets the rest.
 const SHARES: [f64; 5] = [0.40, 0.22, 0.20, 0.08, 0.10];
-/// How long an instruction of each engine takes in the middle.
+/// Median duration of an instruction of each engine, in nanoseconds.
 const MEDIAN_NS: [f64; 5] = [75.0, 110.0, 130.0, 230.0, 90.0];
-/// How often the bodies of loops run.
+/// Trip counts of loops.
 const TRIPS: [i64; 6] = [1, 2, 4, 4, 8, 16];
 
-/// One executed instruction of a layer; the same in all layers but for its addresses.
+/// One executed instruction of a layer. All layers are the same except for addresses.
 #[derive(Debug, Clone)]
 pub struct Instruction {
-    /// Whose it is.
+    /// Position of the engine.
     pub engine: usize,
-    /// Counted from the layer's first.
+    /// Program counter, counted from the layer's first instruction.
     pub pc: u32,
-    /// Which run of its loop this is.
+    /// Iteration of its loop.
     pub iteration: i64,
     /// Position among all opcodes.
     pub opcode: u8,
     /// The opcode as operands write it.
     pub mnemonic: String,
-    /// How long it usually takes.
+    /// Usual duration.
     pub duration_ns: i64,
-    /// How long after the one before it starts; negative where the engine overlaps them.
+    /// Gap to the previous instruction of the engine; negative if they overlap.
     pub gap_ns: i64,
     /// Position among the layer's HLO operations.
     pub hlo: u16,
@@ -35,37 +35,37 @@ pub struct Instruction {
     pub path: u16,
     /// Position among the source lines.
     pub source: u16,
-    /// Address that it reads.
+    /// Address of the source.
     pub src: i64,
-    /// Address that it writes.
+    /// Address of the destination.
     pub dst: i64,
-    /// Kind of number.
+    /// Position among the number formats.
     pub number: usize,
-    /// What the access pattern is drawn from.
+    /// Seed of the access pattern.
     pub shape: i64,
-    /// Semaphore that it waits for or raises.
+    /// Semaphore that the instruction waits for or raises.
     pub semaphore: i64,
-    /// How its addresses change.
+    /// Whether the addresses depend on layer and step.
     pub addressing: Addressing,
 }
 
-/// What an instruction's addresses depend on.
+/// Whether an instruction's addresses depend on layer and step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressing {
-    /// On nothing: the same whenever it runs.
+    /// The addresses are the same in every run.
     Fixed,
-    /// On the layer: it reads weights.
+    /// The addresses depend on the layer: the instruction reads weights.
     Layer,
-    /// On step and layer: each run has its own.
+    /// The addresses depend on step and layer: each run has its own.
     Run,
 }
 
-/// What one engine executes in a layer.
+/// Program of one engine in a layer.
 #[derive(Debug)]
 pub struct Program {
-    /// In the order of execution.
+    /// Executed instructions, in order.
     pub executed: Vec<Instruction>,
-    /// How many instructions it has in memory: fewer than it executes, because of loops.
+    /// Number of instructions in memory, which is below the executed number because of loops.
     pub instructions: u32,
 }
 
@@ -97,8 +97,8 @@ fn program(engine: usize, count: usize, mut random: Random) -> Program {
     Program { executed, instructions: instructions as u32 }
 }
 
-/// Loops one after the other until `count` instructions are executed: (pc, iteration) of each, and how many there are
-/// in memory.
+/// Generates loops until `count` instructions are executed. Returns (pc, iteration) of each, and
+/// the number in memory.
 fn loops(count: usize, random: &mut Random) -> (Vec<(usize, i64)>, usize) {
     let mut order = Vec::with_capacity(count);
     let mut base = 0;
@@ -115,13 +115,13 @@ fn loops(count: usize, random: &mut Random) -> (Vec<(usize, i64)>, usize) {
 fn instructions_in_memory(engine: usize, count: usize, random: &mut Random) -> Vec<Instruction> {
     let opcodes = OPCODES[engine];
     let first_opcode: usize = OPCODES[..engine].iter().map(|of| of.len()).sum();
-    // Zipf: a few opcodes are most of a program.
+    // Zipf distribution: a few opcodes are most of a program.
     let weights: Vec<f64> = (1..=opcodes.len()).map(|rank| (rank as f64).powf(-1.3)).collect();
     let usual: Vec<f64> = opcodes.iter().map(|_| MEDIAN_NS[engine] * random.normal(0.6).exp()).collect();
     let hlo = sorted(count, HLO_PER_LAYER, random);
     let mut source = sorted(count, SOURCE_LINES, random);
     if engine == ENGINES.len() - 1 {
-        // The last engine synchronises for all kernels in turn.
+        // The last engine synchronises all kernels in turn.
         source.iter_mut().for_each(|line| *line = random.between(0, SOURCE_LINES as i64) as u16);
     }
     (0..count)

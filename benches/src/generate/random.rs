@@ -1,20 +1,21 @@
-//! Random numbers that are the same on every machine and for every part of the data on its own.
+//! Random numbers that are the same on every machine, in separate streams for each part of the
+//! data.
 
-/// What a stream of random numbers is for. Each kind of draw has its own, so that one part can be made again without
-/// the others.
+/// Purpose of a stream of random numbers. Each kind of draw has its own stream, so that one part
+/// can be regenerated without the others.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose {
-    /// The program: which instructions there are.
+    /// The instructions of the program.
     Program,
-    /// When the instructions of one engine ran in one layer.
+    /// Times of the instructions of one engine in one layer.
     Timing,
     /// The pause between two layers.
     Pause,
     /// The layout of a layer's transfers.
     TransferPlan,
-    /// When the transfers of one queue ran in one layer.
+    /// Times of the transfers of one queue in one layer.
     Transfers,
-    /// What the stores are asked.
+    /// Questions to the stores.
     Questions,
 }
 
@@ -42,39 +43,39 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Evenly in `[0, 1)`.
+    /// A uniform number in `[0, 1)`.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// Evenly in `[from, to)`.
+    /// A uniform integer in `[from, to)`.
     pub fn between(&mut self, from: i64, to: i64) -> i64 {
         let span = (to - from) as u128;
         from + ((u128::from(self.bits()) * span) >> 64) as i64
     }
 
-    /// True with this chance.
+    /// True with this probability.
     pub fn chance(&mut self, share: f64) -> bool {
         self.unit() < share
     }
 
-    /// Exponential with this mean.
+    /// An exponentially distributed number with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }
 
-    /// How many trials until the first success: 1, 2, 3 …
+    /// Number of trials until the first success: 1, 2, 3 …
     pub fn geometric(&mut self, success: f64) -> i64 {
         ((1.0 - self.unit()).ln() / (1.0 - success).ln()).floor() as i64 + 1
     }
 
-    /// Normal around 0, by Box and Muller.
+    /// A normally distributed number with mean 0, by Box and Muller.
     pub fn normal(&mut self, deviation: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         deviation * radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// An index, chosen by weights that need not add up to 1.
+    /// An index, chosen by weights that need not sum to 1.
     pub fn weighted(&mut self, weights: &[f64]) -> usize {
         let mut left = self.unit() * weights.iter().sum::<f64>();
         for (at, weight) in weights.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! The texts that events carry: closed dictionaries, and operands made for each instruction.
+//! Texts of events: closed dictionaries, and operands generated for each instruction.
 
 use std::io::Write;
 
 use super::program::Instruction;
 
-/// Layers of the model; the program of each has its own addresses.
+/// Number of layers of the model. The program of each layer has its own addresses.
 pub const LAYERS: usize = 32;
-/// HLO operations of one layer.
+/// Number of HLO operations of one layer.
 pub const HLO_PER_LAYER: usize = 15;
-/// Layer paths of one layer.
+/// Number of layer paths of one layer.
 pub const PATHS_PER_LAYER: usize = 6;
-/// Source lines that instructions refer to.
+/// Number of source lines that instructions refer to.
 pub const SOURCE_LINES: usize = 300;
-/// Tensors of one layer.
+/// Number of tensors of one layer.
 pub const TENSORS_PER_LAYER: usize = 12;
 
 /// The engines of a core, in the order of their events.
@@ -49,7 +49,7 @@ pub const OPCODES: [&[&str]; 5] = [
     &["EVENT_SEMAPHORE", "DMA_TRIGGER", "DRAIN", "BRANCH", "MOVE_REGISTER", "CHECK_HALT"],
 ];
 
-/// Where a transfer's ends lie.
+/// Memories that a transfer can read or write.
 pub const MEMORIES: [&str; 4] = ["DRAM", "SBUF", "PSUM", "HOST"];
 
 const KERNELS: [&str; 6] =
@@ -76,7 +76,7 @@ const TENSORS: [&str; TENSORS_PER_LAYER] = [
     "act_spill_0",
     "act_spill_1",
 ];
-/// Tensors of a layer from here on are written on the device; those before are weights in DRAM.
+/// First tensor of a layer that is written on the device. Earlier tensors are weights in DRAM.
 pub const FIRST_LOCAL_TENSOR: i64 = 9;
 const NUMBERS: [&str; 4] = ["fp16", "bf16", "fp32", "fp8e4"];
 
@@ -86,7 +86,7 @@ pub fn opcodes() -> Vec<String> {
     OPCODES.iter().flat_map(|of_engine| of_engine.iter().map(|text| (*text).to_owned())).collect()
 }
 
-/// HLO operations, [`HLO_PER_LAYER`] a layer.
+/// Names of HLO operations, [`HLO_PER_LAYER`] per layer.
 #[must_use]
 pub fn hlo_names() -> Vec<String> {
     let operation = |layer: usize, at: usize| {
@@ -117,7 +117,7 @@ pub fn hlo_names() -> Vec<String> {
     (0..LAYERS).flat_map(|layer| (0..HLO_PER_LAYER).map(move |at| operation(layer, at))).collect()
 }
 
-/// Paths in the model, [`PATHS_PER_LAYER`] a layer.
+/// Paths in the model, [`PATHS_PER_LAYER`] per layer.
 #[must_use]
 pub fn layer_paths() -> Vec<String> {
     let path = |layer: usize, part: &str| format!("jit(train_step)/model/decoder/layers.{layer}/{part}");
@@ -133,7 +133,7 @@ pub fn source_lines() -> Vec<String> {
     (0..SOURCE_LINES).map(line).collect()
 }
 
-/// Tensors, [`TENSORS_PER_LAYER`] a layer.
+/// Tensors, [`TENSORS_PER_LAYER`] per layer.
 #[must_use]
 pub fn tensors() -> Vec<String> {
     (0..LAYERS)
@@ -141,11 +141,11 @@ pub fn tensors() -> Vec<String> {
         .collect()
 }
 
-/// Writes what an instruction works on, without a line end. `offset_bytes` moves its source, as the layer's weights and
-/// the step's buffers do.
+/// Writes the operands of an instruction without a newline. `offset_bytes` moves its source, like
+/// the layer's weights and the step's buffers.
 ///
 /// # Errors
-/// Those of `out`.
+/// If `out` cannot be written.
 pub fn write_operands(out: &mut impl Write, of: &Instruction, offset_bytes: i64) -> std::io::Result<()> {
     let Instruction { semaphore, shape, iteration, .. } = *of;
     let (src, dst) = (of.src + offset_bytes, of.dst);

@@ -1,33 +1,34 @@
-//! When instructions ran: the program's usual times with the jitter of hardware, layer after layer.
+//! Times of instructions: the program's usual durations with hardware jitter, layer after layer.
 
 use super::program::{EXECUTED_PER_LAYER, Program};
 use super::random::{Purpose, Random};
 use super::text::ENGINES;
 
-/// When the first layer starts.
+/// Start of the first layer.
 const ORIGIN_NS: i64 = 10_261_883_214;
-/// The shortest pause after a layer.
+/// Shortest pause after a layer.
 const PAUSE_NS: i64 = 200;
-/// The share of instructions of each engine that are long and block nothing after them: waits, custom operations,
-/// collectives.
+/// Share of instructions of each engine that are long and block nothing after them: waits, custom
+/// operations, collectives.
 const LONG_SHARES: [f64; 5] = [2e-5, 5e-5, 5e-5, 5e-4, 2e-3];
-/// How long those last.
+/// Range of durations of long instructions.
 const LONG_NS: std::ops::RangeInclusive<f64> = 2e4..=5e6;
-/// No event lasts less.
+/// Minimum duration of an event.
 const SHORTEST_NS: i64 = 2;
-/// No stall adds more.
+/// Maximum duration of a stall.
 const LONGEST_STALL_NS: f64 = 100_000.0;
 
-/// How much durations differ from run to run.
+/// Variation of durations between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Jitter {
-    /// As on an accelerator: 55 % exact, 35 % off by 1 to 8 ns, 9 % longer by 5 to 30 %, 1 % stalled.
+    /// Like an accelerator: 55 % exact, 35 % off by 1 to 8 ns, 9 % longer by 5 to 30 %, 1 %
+    /// stalled.
     Narrow,
-    /// As on a GPU: log-normal with a deviation of 15 %.
+    /// Like a GPU: log-normal with a deviation of 15 %.
     Wide,
 }
 
-/// A duration in one run, from the usual one.
+/// A duration of one run, from the usual duration.
 pub fn jittered(usual_ns: i64, jitter: Jitter, random: &mut Random) -> i64 {
     let usual = usual_ns as f64;
     if jitter == Jitter::Wide {
@@ -46,19 +47,19 @@ pub fn jittered(usual_ns: i64, jitter: Jitter, random: &mut Random) -> i64 {
     (usual_ns + added).max(SHORTEST_NS)
 }
 
-/// What one engine did in one layer.
+/// Times of one engine in one layer.
 #[derive(Debug, Default)]
 pub struct Layer {
-    /// Counted from the layer's start; ascending.
+    /// Starts relative to the layer's start, ascending.
     pub starts_ns: Vec<i64>,
-    /// As recorded.
+    /// Recorded durations.
     pub durations_ns: Vec<i64>,
-    /// Until the engine was done.
+    /// Time until the engine was done.
     pub length_ns: i64,
 }
 
 impl Layer {
-    /// Runs `program` for the layer `at`, counted over the whole profile.
+    /// Runs `program` for layer number `at` of the whole profile.
     pub fn run(&mut self, program: &Program, engine: usize, seed: u64, at: usize, jitter: Jitter) {
         let mut random = Random::stream(seed, Purpose::Timing, at, engine);
         self.starts_ns.clear();
@@ -87,7 +88,7 @@ fn long_duration(random: &mut Random) -> i64 {
     (5e4 * random.normal(1.2).exp()).clamp(*LONG_NS.start(), *LONG_NS.end()) as i64
 }
 
-/// Where each layer of the profile starts, and after them where the last one ends.
+/// Start of each layer of the profile, then the end of the last layer.
 #[must_use]
 pub fn layer_starts(programs: &[Program], seed: u64, layers: usize, jitter: Jitter) -> Vec<i64> {
     let mut layer = Layer::default();
@@ -106,7 +107,7 @@ pub fn layer_starts(programs: &[Program], seed: u64, layers: usize, jitter: Jitt
     starts
 }
 
-/// How many layers a profile of so many instructions has.
+/// Number of layers of a profile with this many instructions.
 #[must_use]
 pub fn layers_of(instructions: u64) -> usize {
     (instructions as usize / EXECUTED_PER_LAYER).max(1)

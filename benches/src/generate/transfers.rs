@@ -9,27 +9,27 @@ use super::text::{FIRST_LOCAL_TENSOR, LAYERS, MEMORIES, TENSORS_PER_LAYER};
 use super::timing::jittered;
 use super::{Meta, Settings};
 
-/// Queues of a core.
+/// Number of queues of a core.
 pub const QUEUES: usize = 16;
 /// Sizes of transfers and how often each occurs.
 const SIZES_BYTES: [i64; 7] = [512, 2048, 4096, 8192, 16384, 65536, 262_144];
 const SIZE_WEIGHTS: [f64; 7] = [0.15, 0.3, 0.2, 0.15, 0.12, 0.06, 0.02];
-/// What a transfer takes before its first byte, and bytes a nanosecond after that.
+/// Latency of a transfer before its first byte, and its bytes per nanosecond after that.
 const LATENCY_NS: i64 = 1400;
 const BYTES_PER_NS: f64 = 14.0;
-/// Transfers that a queue is given at once, and how far apart they start, in parts of the layer.
+/// Number of transfers that a queue gets at once, and their distance as a share of the layer.
 const BURST: usize = 8;
 const BURST_STEP: f64 = 0.0003;
-/// Transfers of a layer start before this part of it is over.
+/// Share of the layer before which all its transfers start.
 const LAST_START: f64 = 0.97;
-/// One sample of each counter.
+/// Time per sample of each counter.
 const SAMPLE_NS: i64 = 1000;
-/// Identifiers of a queue's transfers start at a multiple of this.
+/// Identifiers of a queue's transfers start at a multiple of this number.
 const QUEUE_IDS: u32 = 0x100_0000;
 
 /// One transfer of a layer.
 struct Transfer {
-    /// When it starts, in parts of the layer.
+    /// Start as a share of the layer.
     position: f64,
     size_bytes: i64,
     src: u8,
@@ -71,12 +71,12 @@ impl Columns {
     }
 }
 
-/// The two counters, a sample a microsecond.
+/// The two counters, with a sample per microsecond.
 struct Counters {
     start_ns: i64,
-    /// Transfers begun less those finished in each sample.
+    /// Transfers begun minus transfers finished, per sample.
     begun: Vec<i32>,
-    /// Bytes of the transfers that finished in each sample.
+    /// Bytes of the transfers that finished, per sample.
     finished_bytes: Vec<u32>,
 }
 
@@ -112,8 +112,8 @@ impl Counters {
     }
 }
 
-/// Writes `per_layer` transfers for each of the layers that start at `starts` (after the last: the profile's end), and
-/// the counters.
+/// Writes `per_layer` transfers for each layer in `starts`, and the counters. The last entry of
+/// `starts` is the profile's end.
 pub(super) fn write(
     directory: &Path,
     settings: &Settings,
@@ -137,15 +137,15 @@ pub(super) fn write(
     counters.write(directory)
 }
 
-/// One queue while it is written.
+/// State while one queue is written.
 struct Queue<'a> {
     settings: &'a Settings,
     transfers: &'a [Transfer],
     number: usize,
-    /// Start of the transfer before.
+    /// Start of the previous transfer.
     before_ns: i64,
     rows: u32,
-    /// Start, duration and place in the plan of a layer's transfers.
+    /// Start, duration and plan position of a layer's transfers.
     order: Vec<(i64, i64, usize)>,
 }
 
@@ -188,7 +188,7 @@ impl Queue<'_> {
     }
 }
 
-/// The transfers of a layer, by queue, each in the order of its start.
+/// The transfers of a layer by queue, in the order of starts.
 fn plan(seed: u64, count: usize) -> Vec<Vec<Transfer>> {
     let mut random = Random::stream(seed, Purpose::TransferPlan, 0, 0);
     let mut counts = [0; QUEUES];

@@ -1,4 +1,4 @@
-//! Putting the tracks of a table together: block list, directories, postings, in the order of tracks.
+//! Assembles the tracks of a table: block list, directories and postings, in the order of tracks.
 
 use std::collections::BTreeMap;
 
@@ -19,19 +19,19 @@ pub struct TableAssembler {
     rows: u32,
 }
 
-/// What a table consists of once it is written.
+/// The written parts of a table.
 #[derive(Debug)]
 pub struct WrittenTable {
-    /// Its rows.
+    /// Number of rows.
     pub rows: u32,
-    /// Its block list.
+    /// Location of the block list.
     pub blocks: Piece,
-    /// Its columns.
+    /// Columns with the locations of their directories and postings.
     pub columns: Vec<ColumnMeta>,
 }
 
 impl TableAssembler {
-    /// Rows so far.
+    /// Number of rows so far.
     pub fn rows(&self) -> u32 {
         self.rows
     }
@@ -64,7 +64,7 @@ impl TableAssembler {
     /// Writes block list, directories and postings.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn finish(
         self,
         id: TableId,
@@ -92,7 +92,7 @@ impl TableAssembler {
 }
 
 impl ColumnOutput {
-    /// Its directory, and its postings where it has any.
+    /// Encodes the directory, and the postings if there are any.
     fn encode(&self, encoder: &mut Encoder) -> (Vec<u8>, Option<Vec<u8>>) {
         let mut directory = Vec::new();
         self.directory.encode(Around::Nothing, encoder, &mut directory);
@@ -104,7 +104,8 @@ impl ColumnOutput {
         (directory, postings)
     }
 
-    /// The directory of a small segment: reading all of its blocks takes no longer than reading which to read.
+    /// Encodes the directory of a small segment. Reading all blocks of a small segment takes no
+    /// longer than reading the list of blocks to read.
     fn encode_small(&self, encoder: &mut Encoder) -> Vec<u8> {
         let Directory { places, inline, .. } = &self.directory;
         let (places, inline) = (places.clone(), inline.clone());
@@ -116,13 +117,13 @@ impl ColumnOutput {
         bytes
     }
 
-    /// The same column without blocks.
+    /// An empty column of the same role and type.
     fn like(&self) -> Self {
         let postings = self.kind.is_code().then(BlockTexts::default);
         Self { role: self.role, kind: self.kind, directory: Default::default(), postings, bytes: 0 }
     }
 
-    /// Adds a track's part, whose first pack is number `before` of the table.
+    /// Adds the part of a track. The first pack of the part is pack number `before` of the table.
     fn append(&mut self, part: Self, before: usize) {
         self.pad(before);
         let inline_before = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Binding flow points to slices while the rows of a track pass by, and drawing the arrows at the end.
+//! Binds flow points to slices while the rows of a track pass by, and draws the arrows at the end.
 
 use crate::model::{Bind, FlowPhase, FlowPoint, TrackId};
 use crate::segment::Arrow;
@@ -7,7 +7,7 @@ use crate::segment::Arrow;
 #[derive(Debug, Default)]
 pub struct Binder {
     points: Vec<FlowPoint>,
-    /// The row of its track that each point belongs to.
+    /// Row of its track that each point belongs to.
     rows: Vec<Option<u32>>,
 }
 
@@ -31,9 +31,9 @@ impl Binder {
         TrackBinder { next, end, open: Vec::new(), waiting: Vec::new(), owned }
     }
 
-    /// The arrows of all flows. `row` maps a row of a track to its number in the segment. `unbound`
-    /// gets every point that takes part in no arrow, with the reason: it lies on no slice, no point
-    /// of its flow comes before it, or none comes after it.
+    /// Returns the arrows of all flows. `row` maps a row of a track to its number in the segment.
+    /// `unbound` receives every point that takes part in no arrow, with the reason. The reasons
+    /// are: the point lies on no slice, no point of its flow precedes it, or none follows it.
     pub fn arrows(
         self,
         row: impl Fn(TrackId, u32) -> u32,
@@ -44,7 +44,7 @@ impl Binder {
             FlowPhase::Step => 1,
             FlowPhase::End => 2,
         };
-        // Sorted by values at hand: looking each point up costs a cache miss a comparison.
+        // The sort uses copied values: looking up each point costs a cache miss per comparison.
         let points = self.points.iter().enumerate();
         let mut order: Vec<(u64, i64, u8, usize)> =
             points.map(|(at, point)| (point.key, point.time_ps, phase(point.phase), at)).collect();
@@ -57,7 +57,7 @@ impl Binder {
     }
 }
 
-/// Adds the arrows of one flow, whose points are given in the order of time.
+/// Adds the arrows of one flow. The points of the flow are in the order of time.
 fn flow_arrows(
     flow: &[(u64, i64, u8, usize)],
     binder: &Binder,
@@ -66,7 +66,7 @@ fn flow_arrows(
     arrows: &mut Vec<Arrow>,
 ) {
     let mut from = None;
-    // A start that no arrow leaves so far.
+    // A start that no arrow leaves yet.
     let mut unused: Option<&FlowPoint> = None;
     for &(.., at) in flow {
         let point = &binder.points[at];
@@ -86,7 +86,7 @@ fn flow_arrows(
             (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
                 arrows.push(Arrow { from: start, to: row, name: point.name });
                 unused = None;
-                // An end leaves the flow open: a launch may fan out to several kernels.
+                // An end leaves the flow open: a launch can fan out to several kernels.
                 if point.phase == FlowPhase::Step {
                     from = Some(row);
                 }
@@ -98,7 +98,7 @@ fn flow_arrows(
     }
 }
 
-/// Why no arrow leaves a start.
+/// Reason for a start that no arrow leaves.
 const UNENDED: &str = "a flow that begins and does not end; no arrow is drawn";
 
 /// Binds the points of one track; its rows come in order.
@@ -107,16 +107,17 @@ pub struct TrackBinder {
     /// The next point that no row has been compared with.
     next: usize,
     end: usize,
-    /// Rows that may still enclose a point: end and row, in order of start.
+    /// Rows that can still enclose a point: end and row, in order of start.
     open: Vec<(i64, u32)>,
     /// Points that wait for the next row to start.
     waiting: Vec<usize>,
-    /// Points that name their row: its arrival number and the point, in order.
+    /// Points that name their row: arrival number of the row and the point, in order.
     owned: Vec<(u32, usize)>,
 }
 
 impl TrackBinder {
-    /// A row starts, which arrived as `arrival`-th of its track. Points before it are settled first.
+    /// Takes the next row, which was the `arrival`-th of its track to arrive. Settles earlier
+    /// points first.
     pub fn row(&mut self, binder: &mut Binder, (start_ps, end_ps): (i64, i64), (row, arrival): (u32, u32)) {
         let first = self.owned.partition_point(|&(of, _)| of < arrival);
         for &(_, at) in self.owned[first..].iter().take_while(|&&(of, _)| of == arrival) {
@@ -129,7 +130,8 @@ impl TrackBinder {
         for at in self.waiting.drain(..) {
             binder.rows[at] = Some(row);
         }
-        // Points at the very moment of the start bind to this row too, if they want the next.
+        // A point at exactly the start of the row also binds to this row, if the point wants the
+        // next.
         let mut at = self.next;
         while at < self.end && binder.points[at].time_ps == start_ps {
             if binder.points[at].bind == Bind::Next && binder.rows[at].is_none() {
@@ -137,17 +139,17 @@ impl TrackBinder {
             }
             at += 1;
         }
-        // A slice that ends at the moment of a point still encloses it.
+        // A slice also encloses a point at its end.
         self.open.retain(|&(end, _)| end >= start_ps);
         self.open.push((end_ps, row));
     }
 
-    /// The track ends.
+    /// Ends the track.
     pub fn finish(mut self, binder: &mut Binder) {
         self.settle(binder, i64::MAX);
     }
 
-    /// Settles the points before `until`: no further row starts at them.
+    /// Settles the points before `until`. No further row starts before `until`.
     fn settle(&mut self, binder: &mut Binder, until: i64) {
         while self.next < self.end && binder.points[self.next].time_ps < until {
             let point = binder.points[self.next];
@@ -169,8 +171,8 @@ mod tests {
     use super::*;
     use crate::model::NameId;
 
-    /// Rows as (start, end); points as (time, phase, bind) of one flow; arrows as (from, to). Returns
-    /// the times of the points that were counted because they take part in no arrow.
+    /// Rows are (start, end), points are (time, phase, bind) of one flow, arrows are (from, to).
+    /// Returns the times of the points that take part in no arrow.
     #[track_caller]
     fn check(rows: &[(i64, i64)], points: &[(i64, FlowPhase, Bind)], expected: &[(u32, u32)]) -> Vec<i64> {
         let points = points.iter().map(|&(time_ps, phase, bind)| FlowPoint {
@@ -184,7 +186,7 @@ mod tests {
         let mut binder = Binder::new(points.collect());
         let mut track = binder.track(0);
         for (row, &(start, end)) in (0..).zip(rows) {
-            // Rows arrive from the last to the first here.
+            // Rows arrive here in reverse order.
             let arrival = u32::try_from(rows.len()).unwrap() - 1 - row;
             track.row(&mut binder, (start, end), (row, arrival));
         }
@@ -227,7 +229,7 @@ mod tests {
         assert_eq!(check(&rows, &[(5, Start, Enclosing)], &[]), [5]);
         assert_eq!(check(&rows, &[(25, End, Enclosing)], &[]), [25]);
         assert_eq!(check(&rows, &[(5, Step, Enclosing)], &[]), [5]);
-        // The second start takes the flow over before the first was used.
+        // The second start replaces the first, which no arrow used.
         let starts = [(1, Start, Enclosing), (2, Start, Enclosing), (25, End, Enclosing)];
         assert_eq!(check(&rows, &starts, &[(0, 1)]), [1]);
         let again = [(1, Start, Enclosing), (25, End, Enclosing), (26, Start, Enclosing)];

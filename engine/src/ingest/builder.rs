@@ -20,30 +20,31 @@ use crate::model::{
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
 use crate::spill::{Scratch, Sorter, Space};
 
-/// Times beyond this are moved to it: the distance of two times then always fits.
+/// Times beyond this limit are clamped: the difference of two times then always fits in 64 bits.
 const MAX_PS: i64 = (1 << 62) - 1;
-/// Bytes of texts that stay in memory whatever the dictionary may take: enough for those that most rows share.
+/// Maximum bytes of texts in memory, whatever the dictionary limit is. This is enough for the texts
+/// that most rows share.
 const MAX_TEXTS_IN_MEMORY: usize = 32 << 20;
-/// Bytes of texts that are handed to the back at once: several chunks, so that all cores encode them.
+/// Bytes of texts that are sent to the consumer at once: several chunks, so that all cores encode.
 const TEXT_BATCH_BYTES: usize = 4 << 20;
-/// The place of a side table's rows, which stand on no track.
+/// Track number of rows of side tables, which belong to no track.
 pub(super) const NO_TRACK: u32 = u32::MAX;
 
-/// How much memory a build may take.
+/// Memory limits of a build.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildOptions {
-    /// Bytes of rows that are sorted in memory; what comes beyond goes to the scratch space.
+    /// Bytes of rows that are sorted in memory. Rows beyond this limit go to the scratch space.
     pub sort_bytes: usize,
-    /// Bytes of texts that are kept in the dictionary; texts of fields beyond that are new are stored in place.
+    /// Bytes of texts in the dictionary. Beyond this limit, new field texts are stored in place.
     pub dictionary_bytes: usize,
-    /// Bytes of rows of tracks in order that wait until they are enough to learn from.
+    /// Bytes of rows of ordered tracks that wait until there are enough rows to learn from.
     pub group_bytes: usize,
-    /// Bytes that the reader of a trace may take for what it has to sort before it hands it over.
+    /// Bytes that the reader of a trace may use to sort events before sending them to the sink.
     pub reader_bytes: usize,
 }
 
-/// Together with what else a build remembers this stays below 512 MiB: 10 M events that had to be sorted took 350 MiB, 100 M
-/// that came in order 485.
+/// With all other state of a build, these defaults stay below 512 MiB. 10 M unsorted events took
+/// 350 MiB, 100 M sorted events took 485 MiB.
 impl Default for BuildOptions {
     fn default() -> Self {
         Self {
@@ -55,22 +56,22 @@ impl Default for BuildOptions {
     }
 }
 
-/// What is known of a track before all its rows are written.
+/// State of a track before all its rows are written.
 #[derive(Debug)]
 pub(super) struct TrackState {
     pub spec: TrackSpec,
     pub rows: u32,
     pub span: Option<Interval>,
-    /// Rows that wait, of a track whose rows come in order.
+    /// Waiting rows, for a track whose rows come in order.
     pub waiting: Option<Box<Rows>>,
-    /// Start and duration of the last row, where the next must not be before it.
+    /// Start and duration of the last row. The next row must not be before it.
     last: (i64, i64),
-    /// Whether a link names one of its rows.
+    /// Whether a link names a row of this track.
     pub linked: bool,
 }
 
-/// Takes events and writes the segment: the rows of tracks that come in order at once, all others, sorted, at
-/// [`Builder::finish`].
+/// Takes events and writes the segment. Rows of ordered tracks are written at once. All other rows
+/// are sorted and written at [`Builder::finish`].
 pub struct Builder<'a> {
     pub(super) scratch: &'a dyn Scratch,
     pub(super) options: BuildOptions,
@@ -82,11 +83,11 @@ pub struct Builder<'a> {
     pub(super) tracks: Vec<TrackState>,
     pub(super) sorter: Sorter<RowKey, &'a dyn Scratch>,
     pub(super) line: Box<dyn Line<'a> + 'a>,
-    /// Bytes of rows that wait for their blocks: the sum over tracks.
+    /// Bytes of rows that wait for their blocks, summed over tracks.
     waiting_bytes: usize,
-    /// Memory of columns for the next group.
+    /// Free column memory for the next group.
     pool: Vec<Vec<i64>>,
-    /// Slices, samples and rows so far.
+    /// Number of slices, samples and side rows so far.
     rows: u32,
     pub(super) links: Links<'a>,
     pub(super) points: Vec<FlowPoint>,
@@ -95,10 +96,10 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// An empty rank, which is written to `output`.
+    /// Creates a builder for an empty rank that is written to `output`.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn new(
         scratch: &'a dyn Scratch,
         output: &'a mut (dyn Output + Send),
@@ -108,7 +109,7 @@ impl<'a> Builder<'a> {
         Ok(Self::with_line(scratch, Direct(back), options))
     }
 
-    /// An empty rank, which is written by what is at the end of the line.
+    /// Creates a builder for an empty rank. The consumer at the end of `line` writes the segment.
     pub fn with_line(scratch: &'a dyn Scratch, line: impl Line<'a> + 'a, options: BuildOptions) -> Self {
         Self {
             scratch,
@@ -131,13 +132,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Slices, samples and side rows taken so far.
+    /// Number of slices, samples and side rows so far.
     #[must_use]
     pub fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// Adds the warnings that a reader's relay kept.
+    /// Adds the warnings that the reader's relay kept.
     pub fn warned(&mut self, warnings: &Warnings) {
         self.warnings.merge(warnings);
     }
@@ -161,7 +162,8 @@ impl<'a> Builder<'a> {
         self.tables.get(usize::from(id.0)).map(|table| table.kind)
     }
 
-    /// Counts an event on a track; the times are within limits already. Returns its number there.
+    /// Counts an event on a track and returns its number there. The times are already within
+    /// limits.
     pub(super) fn count(&mut self, track: TrackId, start_ps: i64, end_ps: i64) -> u32 {
         let state = &mut self.tracks[track.0 as usize];
         let arrival = state.rows;
@@ -173,7 +175,7 @@ impl<'a> Builder<'a> {
 
     pub(super) fn arrive(&mut self) -> Result<u32> {
         let arrival = self.rows;
-        // The last number is kept free: row numbers plus one fit 32 bits.
+        // The last number stays free, so that a row number plus one fits in 32 bits.
         if arrival == u32::MAX - 1 {
             return Err(Error::Invalid { what: "more than 4,294,967,294 events in one rank" });
         }
@@ -191,7 +193,7 @@ impl<'a> Builder<'a> {
         limited
     }
 
-    /// Hands chunks of the dictionary over where there are enough of them to share the work.
+    /// Sends the full chunks of the dictionary if there are enough to share the work among cores.
     fn send_texts(&mut self) -> Result<()> {
         if self.names.full_bytes() < TEXT_BATCH_BYTES {
             return Ok(());
@@ -199,9 +201,9 @@ impl<'a> Builder<'a> {
         self.line.send_texts(self.names.take_full())
     }
 
-    /// Keeps a row of a track for sorting, or hands it to the track's writer. `number` is the row's
-    /// by arrival on its track, or in its side table. Inline, for its arguments would otherwise be
-    /// written and read back for each row.
+    /// Keeps a row of a track for sorting, or sends it to the track's writer. `number` is the row's
+    /// arrival number on its track, or in its side table. Inlined, because otherwise each row
+    /// writes its arguments to memory and reads them back.
     #[inline(always)]
     pub(super) fn push(
         &mut self,
@@ -227,7 +229,7 @@ impl<'a> Builder<'a> {
         if rows.len() == 0 {
             rows.take(&mut self.pool);
         }
-        // What is added here is what handing the rows over takes off again: an estimate of each row would drift.
+        // Sending the rows subtracts exactly this many bytes. An estimate per row would drift.
         let before = rows.bytes();
         if by_template.is_none() {
             rows.settle(&self.templates);
@@ -239,7 +241,7 @@ impl<'a> Builder<'a> {
         let limit = self.options.dictionary_bytes;
         let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
         while let Some((id, kind, packed)) = fields.next(&mut packer)? {
-            // The fields of a template come first, also in their columns.
+            // The fields of a template come first, also in the order of columns.
             rows.settle(&self.templates);
             if !rows.takes_as_before(id, kind, packed) {
                 check_field(&self.fields, table, id)?;
@@ -288,7 +290,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Hands the rows of the track that has the most over.
+    /// Sends the rows of the track that has the most bytes waiting.
     #[cold]
     fn hand_over_most(&mut self) -> Result<()> {
         let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
@@ -296,7 +298,7 @@ impl<'a> Builder<'a> {
         most.map_or(Ok(()), |track| self.hand_over(track))
     }
 
-    /// Hands the rows that wait on a track to the back.
+    /// Sends the waiting rows of a track to the consumer.
     pub(super) fn hand_over(&mut self, track: usize) -> Result<()> {
         let state = &mut self.tracks[track];
         let (TrackKind::Slices(table, _) | TrackKind::Counter(table)) = state.spec.kind else {
@@ -316,7 +318,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Makes sure that a field is of this table.
+/// Checks that a field belongs to this table.
 fn check_field(fields: &[(TableId, FieldSpec)], table: TableId, field: FieldId) -> Result<()> {
     match fields.get(field.0 as usize) {
         Some((of, _)) if *of == table => Ok(()),

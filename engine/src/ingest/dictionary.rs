@@ -1,4 +1,4 @@
-//! The dictionary while it grows: texts by number, handed on in chunks, to be encoded while others still come.
+//! The growing dictionary: texts by number. Full chunks are encoded while further texts arrive.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use crate::model::{NameId, is_wait};
 use crate::segment::CHUNK_TEXTS;
 use crate::spill::Scratch;
 
-/// Names of waits that are known as such. A trace with more of them has made them up.
+/// Maximum number of names of waits that are recognised. A trace with more has generated them.
 const MOST_WAITS: usize = 1 << 16;
 
-/// Texts with their numbers, and those that are not encoded yet.
+/// Texts with their numbers, and the texts that are not encoded yet.
 pub struct Dictionary<'a> {
     numbers: Numbers<'a>,
-    /// The texts of the next chunk, so far.
+    /// Texts of the next chunk so far.
     chunk: Texts,
-    /// Chunks that nobody has taken yet, and the bytes of their texts.
+    /// Full chunks that were not taken yet, and the bytes of their texts.
     full: Vec<Texts>,
     full_bytes: usize,
     /// Numbers of the texts that name waits, ascending.
@@ -25,13 +25,13 @@ pub struct Dictionary<'a> {
 }
 
 impl<'a> Dictionary<'a> {
-    /// An empty one, which keeps up to `limit` bytes of texts in memory.
+    /// An empty dictionary that keeps up to `limit` bytes of texts in memory.
     pub fn new(scratch: &'a dyn Scratch, limit: usize) -> Self {
         let numbers = Numbers::new(scratch, limit);
         Self { numbers, chunk: Texts::default(), full: Vec::new(), full_bytes: 0, waits: Arc::default() }
     }
 
-    /// How many texts.
+    /// Number of texts.
     pub fn len(&self) -> u32 {
         self.numbers.len()
     }
@@ -46,10 +46,10 @@ impl<'a> Dictionary<'a> {
         self.numbers.text_bytes()
     }
 
-    /// As [`Numbers::intern`].
+    /// Returns the number of a text like [`Numbers::intern`].
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn intern(&mut self, text: &str) -> Result<Option<NameId>> {
         let known = self.len();
         let id = self.numbers.intern(text)?;
@@ -61,7 +61,7 @@ impl<'a> Dictionary<'a> {
         }
         if self.chunk.len() == CHUNK_TEXTS {
             self.full_bytes += self.chunk.bytes.len();
-            // The next chunk will be about as long.
+            // The next chunk probably has about the same length.
             let next = String::with_capacity(self.chunk.bytes.len());
             let next = Texts { bytes: next, ends: Vec::with_capacity(CHUNK_TEXTS) };
             self.full.push(std::mem::replace(&mut self.chunk, next));
@@ -74,26 +74,26 @@ impl<'a> Dictionary<'a> {
         Arc::clone(&self.waits)
     }
 
-    /// As [`Numbers::find`].
+    /// Finds the number of a text like [`Numbers::find`].
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn find(&self, text: &str) -> Result<Option<NameId>> {
         self.numbers.find(text)
     }
 
-    /// The chunks that are full.
+    /// Takes the full chunks.
     pub fn take_full(&mut self) -> Vec<Texts> {
         self.full_bytes = 0;
         std::mem::take(&mut self.full)
     }
 
-    /// Bytes of their texts.
+    /// Bytes of the texts in full chunks.
     pub fn full_bytes(&self) -> usize {
         self.full_bytes
     }
 
-    /// The chunks that nobody has taken; the last is not full.
+    /// The remaining chunks. The last chunk is not full.
     pub fn into_rest(mut self) -> Vec<Texts> {
         if !self.chunk.is_empty() {
             self.full.push(self.chunk);

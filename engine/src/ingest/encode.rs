@@ -1,5 +1,5 @@
-//! From the rows of one block to the bytes of its columns. Looks at nothing but its arguments, so that blocks can be
-//! encoded in any order.
+//! Encodes the rows of one block into the bytes of its columns. Depends only on its arguments, so
+//! blocks can be encoded in any order.
 
 use std::ops::Range;
 
@@ -11,61 +11,63 @@ use crate::block::{BlockValues, Coding, ColumnType, ROWS, ValuesRef, ZoneMap, en
 use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
 use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, ProgramColumn, put_column_key};
 
-/// What blocks of a group are encoded from.
+/// Input for encoding the blocks of a group.
 pub struct Group<'a> {
-    /// Its rows.
+    /// Rows of the group.
     pub rows: &'a Rows,
-    /// How starts are stored.
+    /// Storage of starts.
     pub starts: Starts,
-    /// The track's program, and the code of each row.
+    /// Program of the track, and the code of each row.
     pub program: Option<(&'a Program, &'a [u32])>,
 }
 
 /// An encoded block.
 #[derive(Debug, Default)]
 pub struct EncodedBlock {
-    /// The columns that have values.
+    /// Columns that have values.
     pub columns: Vec<EncodedColumn>,
     /// Start of the first row.
     pub start_ps: i64,
-    /// Latest end.
+    /// Latest end of all rows.
     pub end_ps: i64,
     /// Number of rows.
     pub rows: u32,
-    /// What it comes to, where it has slices of not too many names.
+    /// Totals by name, if the block has slices with few enough names.
     pub totals: Option<BlockTotals>,
 }
 
-/// Most names of a block for which totals, and of its texts for which postings are worth their bytes.
+/// Maximum number of distinct names for totals and of distinct texts for postings. Beyond this
+/// limit they are not worth their bytes.
 const MAX_DISTINCT: usize = DISTINCT_MAX;
 
-/// Names whose places are remembered while a block's rows are counted.
+/// Number of names whose positions are cached while the rows of a block are counted.
 const RECENT_NAMES: usize = 64;
 
 /// A column of an encoded block.
 #[derive(Debug)]
 pub struct EncodedColumn {
-    /// What it says.
+    /// Content of the column.
     pub role: ColumnRole,
-    /// How it is stored.
+    /// Stored type.
     pub kind: ColumnType,
-    /// The range of its values.
+    /// Range of the values.
     pub zone: ZoneMap,
-    /// Its bytes.
+    /// Encoded bytes.
     pub bytes: Vec<u8>,
-    /// The texts that occur, ascending, where it is a column of codes and they are not too many.
+    /// Distinct texts, ascending, if the column has codes and few enough of them.
     pub texts: Option<Vec<u32>>,
 }
 
 impl Group<'_> {
-    /// Encodes the rows `range`, all columns but the lanes. Rows before last up to `reach_ps`.
+    /// Encodes all columns of the rows in `range`, except the lanes. Earlier rows last up to
+    /// `reach_ps`.
     pub fn block(&self, range: Range<usize>, reach_ps: i64, encoder: &mut Encoder) -> EncodedBlock {
         let rows = self.rows;
         let mut block = EncodedBlock { rows: range.len() as u32, ..EncodedBlock::default() };
         let foretold = self.program.map(|(program, codes)| Codes::of(program, &codes[range.clone()]));
         let foretold = foretold.as_ref();
         if rows.starts.is_empty() {
-            // A side table: rows without a place in time.
+            // A side table: its rows have no time.
         } else if rows.durations.is_empty() {
             let starts = &rows.starts[range.clone()];
             (block.start_ps, block.end_ps) = (starts[0], starts[starts.len() - 1]);
@@ -94,7 +96,8 @@ impl Group<'_> {
         block
     }
 
-    /// Encodes all rows as a pack: `firsts` are the first rows of its tracks, ascending. `Group::starts` must be plain.
+    /// Encodes all rows as a pack. `firsts` are the first rows of its tracks, ascending.
+    /// `Group::starts` must be plain.
     pub fn pack(&self, firsts: &[usize], encoder: &mut Encoder) -> EncodedBlock {
         let mut block = self.block(0..self.rows.len(), i64::MIN, encoder);
         let lists = [(Coding::AfterStart, None), (Coding::AfterEnd, Some(&self.rows.durations))];
@@ -119,7 +122,8 @@ impl Group<'_> {
         block
     }
 
-    /// The column of integers whose rates with the durations the values of a column are, to the bit.
+    /// Finds an integer column whose rates over the durations equal the values of a column bit by
+    /// bit.
     fn sizes_of(
         &self,
         rates: &[f64],
@@ -214,8 +218,8 @@ impl Group<'_> {
             return;
         }
         let values = match &column.values {
-            // As few as say what all are: how many there are makes no difference to how they are
-            // stored.
+            // All values are equal, so one value is enough: their count does not affect the
+            // encoding.
             BlockValues::Ints(values) if column.is_constant() => ValuesRef::Ints(&values[slots][..1]),
             BlockValues::Ints(values) => ValuesRef::Ints(&values[slots]),
             BlockValues::Floats(values) => ValuesRef::Floats(&values[slots]),
@@ -225,18 +229,20 @@ impl Group<'_> {
     }
 }
 
-/// What a track's program says of a block.
+/// Program codes of the rows of a block.
 struct Codes<'a> {
     program: &'a Program,
-    /// Of each row.
+    /// Code of each row.
     codes: &'a [u32],
-    /// Those that occur, once each, where they are far fewer than the rows.
+    /// Distinct codes, if they are far fewer than the rows.
     distinct: Option<Vec<u32>>,
 }
 
-/// At most one row in this many is the first of its code: else looking at codes instead of rows spares too little.
+/// Maximum share of rows that are the first of their code: one in this many. Beyond it, looking at
+/// codes instead of rows saves too little.
 const DISTINCT_SHARE: usize = 2;
-/// Codes of a program for each row of a block at most, so that marking those that occur costs less than it spares.
+/// Maximum number of program codes per row of a block, so that marking the codes costs less than it
+/// saves.
 const CODES_A_ROW: usize = 8;
 
 impl<'a> Codes<'a> {
@@ -251,8 +257,8 @@ impl<'a> Codes<'a> {
         Self { program, codes, distinct }
     }
 
-    /// Stores a column as what differs from the program. `false` where the program does not foretell it, or not which
-    /// rows have a value.
+    /// Stores a column as differences from the program. Returns `false` if the program does
+    /// not predict the column, or not which rows have a value.
     fn put(
         &self,
         (role, kind): (ColumnRole, ColumnType),
@@ -280,7 +286,7 @@ impl<'a> Codes<'a> {
             }
             bytes
         };
-        // What occurs, from the codes where they tell.
+        // The values come from the codes if the codes determine them.
         let told = self.distinct.as_ref().filter(|_| is_usual);
         let told: Option<Vec<i64>> = told.map(|codes| codes.iter().map(usual).collect());
         let occurring = ValuesRef::Ints(told.as_deref().unwrap_or(values));
@@ -290,10 +296,10 @@ impl<'a> Codes<'a> {
     }
 }
 
-/// The differences of a block in which all is as foretold.
+/// The differences of a block in which every value is as predicted.
 static NOTHING: [i64; ROWS] = [0; ROWS];
 
-/// What differs; `None` where other rows have a value than foretold.
+/// Differences from the predicted values; `None` if other rows have a value than predicted.
 fn differences(
     foretold: &ProgramColumn,
     codes: &[u32],
@@ -360,7 +366,8 @@ impl EncodedBlock {
     }
 }
 
-/// Zone maps serve filters and search: of times the block list says more, of texts in place there is nothing to say.
+/// Zone maps serve filters and search. Times need none because the block list is more precise.
+/// Texts in place have none.
 fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> ZoneMap {
     match (role, values) {
         (ColumnRole::Start | ColumnRole::Form | ColumnRole::Lane | ColumnRole::LaneShift, _) => ZoneMap::None,
@@ -371,18 +378,18 @@ fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> Zon
     }
 }
 
-/// The texts of a block of codes, if they are few enough to list.
+/// Distinct texts of a block of codes, if they are few enough to list.
 fn texts_of(kind: ColumnType, values: ValuesRef<'_>) -> Option<Vec<u32>> {
     let (ValuesRef::Ints(codes), true) = (values, kind.is_code()) else { return None };
     distinct_of(codes)?.into_iter().map(|code| u32::try_from(code).ok()).collect()
 }
 
-/// What the rows of a block come to by name; they are in order of start, and what comes before `covered_to` is covered by
-/// rows before. `None` where the names are too many.
+/// Totals of the rows of a block by name; `None` if there are too many names. The rows are in order
+/// of start. Earlier rows cover the time before `covered_to`.
 fn totals_of(starts: &[i64], durations: &[i64], names: &[i64], covered_to: i64) -> Option<BlockTotals> {
     let mut totals = BlockTotals::default();
     let mut covered = Covered::after(covered_to);
-    // Where a name was last time, by its lowest bits: most blocks take few names in turn.
+    // Last position of a name, by its lowest bits: most blocks alternate between few names.
     let mut places = [0_u16; RECENT_NAMES];
     for (at, ((&start, &duration), &name)) in (0_u16..).zip(starts.iter().zip(durations).zip(names)) {
         covered.add(start, start + duration);

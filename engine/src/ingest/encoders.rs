@@ -1,25 +1,25 @@
-//! Encoders for tasks that run at the same time: each task has one that no other uses meanwhile.
+//! Encoders for tasks that run at the same time. Each task has its own encoder.
 
 use std::sync::Mutex;
 
 use crate::codec::Encoder;
 use crate::exec::{Exec, gather};
 
-/// Runs encoding tasks, and keeps the encoders' working memory from one task to the next.
+/// Runs encoding tasks and reuses the working memory of encoders between tasks.
 pub struct Encoders<'a> {
     exec: &'a dyn Exec,
-    /// Those that no task uses now.
+    /// Encoders that no task uses now.
     free: Mutex<Vec<Encoder>>,
 }
 
 impl<'a> Encoders<'a> {
-    /// Without working memory yet.
+    /// Creates a pool without working memory.
     #[must_use]
     pub fn new(exec: &'a dyn Exec) -> Self {
         Self { exec, free: Mutex::default() }
     }
 
-    /// The results of `count` tasks, in the order of their numbers.
+    /// Runs `count` tasks and returns their results in the order of task numbers.
     pub fn gather<T: Send + Sync>(
         &self,
         count: usize,

@@ -1,4 +1,4 @@
-//! Finishing a segment: the rows that had to be sorted, and what holds everything together.
+//! Finishes a segment: writes the sorted rows and the parts that cover the whole segment.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,33 +23,34 @@ use crate::segment::{
 use crate::spill::{Scratch, Sorted};
 use crate::tile::{ClosedPyramid, write_pyramids};
 
-/// A segment with no more rows than this is small: opening it takes about a millisecond, all of its columns included.
+/// A segment with at most this many rows is small. Opening a small segment takes about a
+/// millisecond, including all of its columns.
 const SMALL_ROWS: u32 = 8192;
 
-/// What was written.
+/// Result of a finished build.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
     /// Slices, instants and samples.
     pub events: u64,
-    /// First moment.
+    /// Earliest time.
     pub start_ps: i64,
-    /// Last moment.
+    /// Latest time.
     pub end_ps: i64,
-    /// What the trace says of its rank.
+    /// Description of the rank by the trace.
     pub rank: RankInfo,
     /// Warnings, equal ones together.
     pub warnings: Vec<Warning>,
     /// Length of the segment.
     pub bytes: u64,
-    /// Identifies the content, as [`crate::segment::Segment::content`].
+    /// Content identifier, like [`crate::segment::Segment::content`].
     pub content: String,
 }
 
 impl Builder<'_> {
-    /// Writes what is left, and the footer.
+    /// Writes the remaining parts and the footer.
     ///
     /// # Errors
-    /// Those of the scratch space and the output.
+    /// If the scratch space or the output fails.
     pub fn finish(mut self) -> Result<Built> {
         let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
         let span = span.unwrap_or_default();
@@ -90,7 +91,7 @@ impl Builder<'_> {
         let arrows =
             Arrows { numbered: &flows, links: &self.links, first_rows: &first_rows, arrivals: &arrivals.0 };
         let flows = write_arrows(&arrows, self.scratch, &encoders, &mut writer)?;
-        // The first view of a segment needs its names and the coarse levels: they stand last.
+        // The names and the coarse levels stand last: the first view of a segment needs them.
         let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
         write_pyramids_of(outputs, &mut tracks, &mut writer)?;
         let footer = Footer {
@@ -117,14 +118,14 @@ impl Builder<'_> {
     }
 }
 
-/// What has been written.
+/// Parts that have been written.
 struct Written {
     metas: Vec<TrackMeta>,
     outputs: BTreeMap<Place, TrackOutput>,
 }
 
 impl Written {
-    /// Numbers all rows, in the order of tables and tracks, and writes what tables consist of.
+    /// Numbers all rows in the order of tables and tracks, and writes the parts of tables.
     fn assemble(
         &mut self,
         specs: Vec<TableSpec>,
@@ -165,7 +166,7 @@ impl Written {
     }
 }
 
-/// Writes the pyramids, and notes in `metas` where they are.
+/// Writes the pyramids and stores their locations in `metas`.
 fn write_pyramids_of(
     outputs: BTreeMap<Place, TrackOutput>,
     metas: &mut [TrackMeta],
@@ -182,10 +183,10 @@ fn write_pyramids_of(
     Ok(())
 }
 
-/// Rows of slices by their arrival, for tracks whose rows came in another order and are linked.
+/// Rows of slices by arrival, for linked tracks whose rows arrived in another order.
 struct Arrivals(FxHashMap<u32, Vec<u32>>);
 
-/// The rows that had to be sorted, on their way to the back.
+/// Sends sorted rows to the consumer.
 struct SortedTracks<'s, 'a> {
     rows: Sorted<RowKey, &'a dyn Scratch>,
     line: &'s mut (dyn Line<'a> + 'a),
@@ -193,19 +194,20 @@ struct SortedTracks<'s, 'a> {
     waits: Arc<Vec<u32>>,
 }
 
-/// The track whose rows pass by.
+/// The track whose rows are being read.
 struct Current {
     key: u64,
     place: Place,
     kind: Option<TrackKind>,
-    /// Rows that wait, and how many were handed over before.
+    /// Waiting rows, and the number of rows sent before.
     rows: Rows,
     before: u32,
     waits: Arc<Vec<u32>>,
     binder: Option<TrackBinder>,
 }
 
-/// Bytes of rows that are encoded together at most: with many fields or long texts a group ends early.
+/// Maximum bytes of rows that are encoded together. A group with many fields or long texts ends
+/// early.
 const MAX_GROUP_BYTES: usize = 32 << 20;
 
 impl SortedTracks<'_, '_> {
@@ -252,7 +254,7 @@ impl Current {
         }
     }
 
-    /// Ends the track: no more rows come.
+    /// Ends the track.
     fn end(mut self, line: &mut dyn Line<'_>, binder: &mut Binder) -> Result<()> {
         self.hand_over(line)?;
         if let Some(track) = self.binder {

@@ -1,4 +1,4 @@
-//! Arrows on their way into the segment, in bounded memory: a trace may draw as many as it has slices.
+//! Writes arrows to the segment in bounded memory: a trace can have as many arrows as slices.
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ use crate::spill::{Key, NoBytes, Pile, Scratch, Sorted, Sorter};
 /// Bytes of arrows that are sorted in memory, for each direction.
 const SORT_BYTES: usize = 24 << 20;
 
-/// An arrow as it arrives, before rows have numbers.
+/// An arrow before rows have numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     pub from: SliceKey,
@@ -46,11 +46,11 @@ impl Key for Link {
     }
 }
 
-/// Pairs of tracks whose arrows are kept apart at most: each pile may hold a megabyte in memory.
+/// Maximum number of track pairs with separate piles: each pile can use a megabyte of memory.
 const MAX_PAIRS: usize = 16;
 
-/// All arrows as they arrive, those between the same two tracks one after the other: they come nearly in order of their
-/// rows, where those of different tracks do not.
+/// All arrows in arrival order. Arrows between the same two tracks are kept together, because they
+/// come nearly in the order of their rows. Arrows of different tracks do not.
 pub struct Links<'a> {
     scratch: &'a dyn Scratch,
     pile_of: FxHashMap<(TrackId, TrackId), usize>,
@@ -59,14 +59,14 @@ pub struct Links<'a> {
 
 struct LinkPile<'a> {
     links: Pile<Link, &'a dyn Scratch>,
-    /// The tracks of the first arrow: of all, but in the last pile.
+    /// Tracks of the first arrow. All arrows of the pile share them, except in the last pile.
     tracks: (TrackId, TrackId),
-    /// By [`End`]: from, to.
+    /// Row ranges by [`End`]: from, to.
     batches: [Batches; 2],
 }
 
 impl<'a> Links<'a> {
-    /// None.
+    /// An empty collection.
     pub fn new(scratch: &'a dyn Scratch) -> Self {
         Self { scratch, pile_of: FxHashMap::default(), piles: Vec::new() }
     }
@@ -95,15 +95,15 @@ impl<'a> Links<'a> {
     }
 }
 
-/// All arrows, and how their rows are numbered.
+/// All arrows and the row numbers that they need.
 pub struct Arrows<'f> {
-    /// Those whose rows are numbered.
+    /// Arrows whose rows have numbers.
     pub numbered: &'f [Arrow],
-    /// The others.
+    /// Arrows whose rows have no numbers yet.
     pub links: &'f Links<'f>,
     /// First row of each track.
     pub first_rows: &'f [u32],
-    /// The rows of tracks by their arrival, where they came in another order.
+    /// Rows of tracks by arrival, for tracks whose rows arrived in another order.
     pub arrivals: &'f FxHashMap<u32, Vec<u32>>,
 }
 
@@ -114,7 +114,7 @@ impl<'f> Arrows<'f> {
         self.first_rows[key.track.0 as usize] + row
     }
 
-    /// The arrows of a pile in the order of one end, if that takes no sorting of all of them.
+    /// The arrows of a pile in the order of one end, if a full sort is not needed.
     fn window(&self, at: usize, end: End) -> Option<Window<'f>> {
         let LinkPile { links, tracks, batches } = self.links.piles.get(at).filter(|_| at < MAX_PAIRS)?;
         let near = if end == End::From { tracks.0 } else { tracks.1 };
@@ -123,7 +123,7 @@ impl<'f> Arrows<'f> {
     }
 }
 
-/// An arrow with the end first that it is sorted by.
+/// An arrow in which the end to sort by comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FromEnd {
     pub near: u32,
@@ -131,7 +131,7 @@ pub struct FromEnd {
     name: u32,
 }
 
-/// By the near end, the far one, the name: compared as one number, for which the processor needs no branches.
+/// Ordered by near end, far end and name. Compared as one number, which needs no branches.
 impl Ord for FromEnd {
     fn cmp(&self, other: &Self) -> Ordering {
         self.number().cmp(&other.number())
@@ -145,7 +145,7 @@ impl PartialOrd for FromEnd {
 }
 
 impl FromEnd {
-    /// Its parts in the order in which they are compared, 32 bits each.
+    /// The parts in comparison order, 32 bits each.
     fn number(self) -> u128 {
         let ends = u64::from(self.near) << 32 | u64::from(self.far);
         u128::from(ends) << 32 | u128::from(self.name)
@@ -156,7 +156,7 @@ impl FromEnd {
         Self { near: (number >> 64) as u32, far: (number >> 32) as u32, name: number as u32 }
     }
 
-    /// Of an arrow that is sorted by this end.
+    /// Converts an arrow for sorting by this end.
     pub fn of(arrow: Arrow, end: End) -> Self {
         let Arrow { from, to, name } = arrow;
         let (near, far) = if end == End::From { (from, to) } else { (to, from) };
@@ -187,10 +187,10 @@ impl Key for FromEnd {
     }
 }
 
-/// Chunks that a direction encodes at once.
+/// Number of chunks that a direction encodes at once.
 const CHUNKS: usize = 64;
 
-/// Writes all arrows, each once a direction; equal ones only once. The two directions go on side by side.
+/// Writes all distinct arrows once per direction. Both directions are written at the same time.
 pub fn write_arrows(
     arrows: &Arrows<'_>,
     scratch: &dyn Scratch,
@@ -223,7 +223,7 @@ pub fn write_arrows(
     Ok(FlowsMeta { arrows: arrows.unwrap_or_default(), by_from, by_to, bytes: from_bytes + to_bytes })
 }
 
-/// Beyond all arrows.
+/// Greater than every arrow.
 const NO_HEAD: u128 = u128::MAX;
 
 /// The arrows in the order of one of their ends.
@@ -231,13 +231,13 @@ struct Direction<'f> {
     end: End,
     arrows: &'f Arrows<'f>,
     windows: Vec<Window<'f>>,
-    /// The arrows that no window is over.
+    /// Arrows that no window covers.
     sorted: Sorted<FromEnd, &'f dyn Scratch>,
-    /// The next arrow of each window, then of the others, each with its place here behind it. As
-    /// numbers, for which the processor finds the least without branches.
+    /// The next arrow of each window, then of the sorted ones, each combined with its position
+    /// here. Stored as numbers, so that the processor finds the minimum without branches.
     heads: Vec<u128>,
     last: Option<FromEnd>,
-    /// Arrows so far.
+    /// Number of arrows so far.
     count: u64,
 }
 
@@ -273,7 +273,7 @@ impl<'f> Direction<'f> {
         Ok(())
     }
 
-    /// The next arrow. There are few heads to look at.
+    /// The next arrow. There are few heads to compare.
     #[expect(clippy::cast_possible_truncation, reason = "the parts are taken apart on purpose")]
     fn next(&mut self) -> Result<Option<FromEnd>> {
         let least = self.heads.iter().copied().fold(NO_HEAD, u128::min);
@@ -284,7 +284,7 @@ impl<'f> Direction<'f> {
         Ok(Some(FromEnd::from_number(least >> u32::BITS)))
     }
 
-    /// The next chunks; none behind the last.
+    /// The next chunks; empty after the last.
     fn chunks(&mut self, encoder: &mut Encoder) -> Result<Vec<ArrowChunk>> {
         let mut chunks = Vec::new();
         let mut arrows = Vec::with_capacity(CHUNK_ARROWS);

@@ -1,7 +1,9 @@
-//! Rows of tracks that have few: they are held until all is known, and then encoded together, as packs.
+//! Rows of short tracks, which are held until the end of the trace and then encoded together as
+//! packs.
 //!
-//! Two hundred semaphores with a change each would else be two hundred blocks of each column, and their heads most of the
-//! bytes. Tracks whose rows follow each other in the table share a pack of up to [`ROWS`] rows.
+//! Otherwise two hundred semaphores with one change each would be two hundred blocks per column,
+//! and block headers would be most of the bytes. Tracks whose rows follow each other in the table
+//! share a pack of up to [`ROWS`] rows.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,14 +20,14 @@ use crate::codec::Encoder;
 use crate::model::{Nesting, TableId, TrackKind};
 use crate::segment::{ColumnRole, PieceWriter};
 
-/// Bytes that are held at most. Further tracks are written as if they had many rows.
+/// Maximum bytes of held rows. Further tracks are written like long tracks.
 const MAX_HELD_BYTES: usize = 64 << 20;
-/// Bytes of one track that are held at most: a few long texts are as large as many rows.
+/// Maximum bytes of one held track: a few long texts are as large as many rows.
 const MAX_TRACK_BYTES: usize = 1 << 20;
-/// About the bytes that a held track takes besides its rows.
+/// Approximate bytes of a held track besides its rows.
 const TRACK_BYTES: usize = 1 << 10;
 
-/// Rows of tracks that have few.
+/// Rows of short tracks.
 #[derive(Debug, Default)]
 pub struct Held {
     tracks: BTreeMap<Place, (Option<TrackKind>, Rows)>,
@@ -33,8 +35,8 @@ pub struct Held {
 }
 
 impl Held {
-    /// Keeps a copy of the first rows of a track. `false` where they are too many: a track of so many rows may have a
-    /// program.
+    /// Keeps a copy of the first rows of a track. Returns `false` if there are too many rows or
+    /// bytes: a longer track can have a program.
     pub fn hold(&mut self, group: &TrackGroup) -> bool {
         let bytes = group.rows.bytes();
         let is_small = (1..MIN_ROWS).contains(&group.rows.len()) && bytes <= MAX_TRACK_BYTES;
@@ -48,14 +50,15 @@ impl Held {
         true
     }
 
-    /// Gives back the rows of a track that has more of them.
+    /// Returns the rows of a track that has more of them.
     pub fn take(&mut self, place: Place) -> Option<(Option<TrackKind>, Rows)> {
         let held = self.tracks.remove(&place)?;
         self.bytes -= held.1.bytes() + TRACK_BYTES;
         Some(held)
     }
 
-    /// Puts tracks together whose rows follow each other in their table: between them is none that `is_written`.
+    /// Groups tracks whose rows follow each other in their table, with no track in `written`
+    /// between.
     pub fn into_packs(self, written: &BTreeMap<Place, impl Sized>) -> Vec<Pack> {
         let mut packs: Vec<Pack> = Vec::new();
         for (place, (kind, rows)) in self.tracks {
@@ -84,7 +87,7 @@ pub struct Pack {
     first: Place,
     last: Place,
     rows: Rows,
-    /// The tracks, and where the rows of each begin.
+    /// Tracks with the first row of each.
     tracks: Vec<(Place, Option<TrackKind>, usize)>,
 }
 
@@ -95,17 +98,17 @@ pub struct EncodedPack {
     columns: Vec<EncodedColumn>,
 }
 
-/// Lines of the rows of a pack.
+/// Lanes of the rows of a pack.
 #[derive(Debug, Default)]
 struct Lines {
     lanes: Vec<i64>,
-    /// Lanes minus depths of the rows that have depths, which are marked.
+    /// Lane minus depth for each row that has a depth. Such rows are marked.
     shifts: Vec<i64>,
     nests: Vec<bool>,
 }
 
 impl Pack {
-    /// Where its rows stand: at the first of its tracks.
+    /// Place of the first track of the pack.
     pub fn place(&self) -> Place {
         self.first
     }
@@ -114,7 +117,7 @@ impl Pack {
         self.first.table
     }
 
-    /// Encodes its columns.
+    /// Encodes the columns of the pack.
     pub fn encode(&self, encoder: &mut Encoder) -> EncodedPack {
         let rows = &self.rows;
         let firsts: Vec<usize> = self.tracks.iter().map(|track| track.2).collect();
@@ -156,7 +159,7 @@ impl Pack {
     }
 }
 
-/// First start and latest end of some rows; 0 of rows that have no place in time.
+/// First start and latest end of some rows; 0 for rows without time.
 fn span_of(rows: &Rows, range: Range<usize>) -> (i64, i64) {
     let starts = rows.starts.get(range.clone()).unwrap_or_default();
     let durations = rows.durations.get(range).unwrap_or_default();
@@ -166,7 +169,7 @@ fn span_of(rows: &Rows, range: Range<usize>) -> (i64, i64) {
 }
 
 impl Lines {
-    /// Adds the rows of a track, each with its start and end; gives back how many lines they take.
+    /// Adds the rows of a track, each with its start and end. Returns the number of lanes.
     fn add(&mut self, nesting: Nesting, spans: impl Iterator<Item = (i64, i64)>) -> u32 {
         let mut lanes = Lanes::new(nesting);
         for (start_ps, end_ps) in spans {
@@ -180,7 +183,7 @@ impl Lines {
         lanes.count()
     }
 
-    /// Adds the columns to those of the pack.
+    /// Adds the lane columns to the columns of the pack.
     fn put(&self, block: &mut EncodedBlock, encoder: &mut Encoder) {
         if !self.lanes.is_empty() {
             block.plain(ColumnRole::Lane, ValuesRef::Ints(&self.lanes), encoder);
@@ -194,10 +197,10 @@ impl Lines {
 }
 
 impl EncodedPack {
-    /// Writes it.
+    /// Writes the encoded pack.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
         let Self { mut out, columns } = self;
         out.add_pack(columns, writer)?;

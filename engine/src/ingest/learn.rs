@@ -1,7 +1,8 @@
-//! Learning a track's program from its first rows, and keeping it up with new keys.
+//! Learns a track's program from its first rows, and extends it with new keys.
 //!
-//! Every group of rows first tells the program of keys that it does not know: what usually goes with them is the median
-//! over the group. What a program says of a code never changes, so that blocks written earlier stay readable.
+//! Every group of rows first adds its new keys to the program. The usual values of a key are the
+//! medians over the group. An entry of the program never changes, so blocks written earlier stay
+//! readable.
 
 use std::borrow::Cow;
 
@@ -15,36 +16,38 @@ use crate::codec;
 use crate::exec::InPlace;
 use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
 
-/// Rows that a choice is made by: enough to see a loop many times.
+/// Number of rows for choosing a key: enough to see a loop many times.
 const SAMPLE_ROWS: usize = 8192;
-/// Fewer rows than this are not worth a program.
+/// A track with fewer rows is not worth a program.
 pub const MIN_ROWS: usize = 1024;
-/// Columns that are tried as the key, those with the most distinct values first.
+/// Number of columns that are tried as the key, those with the most distinct values first.
 const CANDIDATES: usize = 3;
-/// A key must repeat itself this often in the sample.
+/// Minimum repetitions of a key in the sample.
 const MIN_REPEATS: usize = 2;
-/// A track that does not end with its first group goes on: later rows share the entries of its program.
+/// Divisor of a program's cost if the track continues after its first group: later rows share its
+/// entries.
 const SHARING: u32 = 4;
-/// Bits that say where a value changes.
+/// Estimated bits per change that say in which row a value changes.
 const STEP_BITS: usize = 4;
-/// What a stored column of differences costs a row at least, in sixteenths of a bit: even zeros have a frame.
+/// A stored column of differences costs at least one bit per this many rows: even zeros have a
+/// frame.
 const SIXTEENTHS: usize = 16;
 
-/// How the starts of a track are stored.
+/// Storage of the starts of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Starts {
-    /// By themselves.
+    /// As plain values.
     Plain,
-    /// From the end of the row before.
+    /// As gaps from the end of the previous row.
     AfterEnd,
-    /// From the start of the row before.
+    /// As steps from the start of the previous row.
     AfterStart,
 }
 
-/// What is known of a track's repetition.
+/// The learned repetition of a track.
 #[derive(Debug)]
 pub struct Learner {
-    /// How starts are stored.
+    /// Storage of starts.
     pub starts: Starts,
     program: Option<Learned>,
 }
@@ -57,7 +60,8 @@ struct Learned {
     key_at: usize,
 }
 
-/// A column of the group that may be foretold: its values, and for each row where its value is plus one.
+/// A column of the group that can be predicted: values, and for each row the position of its value
+/// plus one.
 struct Column<'a> {
     of: Foretold,
     values: Cow<'a, [i64]>,
@@ -74,7 +78,7 @@ impl Column<'_> {
 }
 
 impl Learner {
-    /// Learns how the rows of a track repeat themselves.
+    /// Learns how the rows of a track repeat.
     pub fn new(rows: &Rows, encoders: &Encoders<'_>) -> Self {
         let sample = rows.len().min(SAMPLE_ROWS);
         let mut learner = Self { starts: Starts::Plain, program: None };
@@ -86,17 +90,18 @@ impl Learner {
         let keys = if sample >= MIN_ROWS { candidates(&columns, sample) } else { Vec::new() };
         let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
         let tried = encoders.gather(keys.len(), |at, _| {
-            // Entries become fewer with the rows: all that wait say more than the sample.
+            // More rows need fewer entries per row, so all waiting rows count instead of the
+            // sample.
             let distinct = distinct_keys(rows, columns[keys[at]].of)?;
             let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
             Learned::try_key(&columns, keys[at], &plain, (sample, share))
         });
-        // Of equals the first: the key with the most distinct values.
+        // The first of equals is the key with the most distinct values.
         let best = tried.into_iter().flatten().min_by_key(|(bits, _)| *bits);
         let start_bits = |of| bits_of(&columns, of, &plain);
         let without: usize = plain.iter().sum::<usize>()
             - start_bits(Foretold::GapAfterEnd).max(start_bits(Foretold::StepAfterStart));
-        // The sample chose; what goes with each key is learned from all rows of the group.
+        // The sample chose the key. The entries are learned from all rows of the group.
         learner.program = best.filter(|(bits, _)| *bits < without).map(|(_, learned)| learned.forgotten());
         learner.starts = match &learner.program {
             Some(learned) if learned.program.column(Foretold::GapAfterEnd).is_some() => Starts::AfterEnd,
@@ -107,8 +112,8 @@ impl Learner {
         learner
     }
 
-    /// The codes of these rows, with the program brought up to date; `None` where they have no program: the key is
-    /// missing somewhere, or there are too many.
+    /// Updates the program and returns the codes of these rows; `None` without a program. There is
+    /// no program if the key is missing in a row or there are too many keys.
     pub fn codes(&mut self, rows: &Rows, encoders: &Encoders<'_>) -> Option<Vec<u32>> {
         let learned = self.program.as_mut()?;
         let (role, kind) = learned.program.key;
@@ -122,16 +127,16 @@ impl Learner {
         Some(codes)
     }
 
-    /// The program as it stands.
+    /// The current program.
     pub fn program(&self) -> Option<&Program> {
         self.program.as_ref().map(|learned| &learned.program)
     }
 }
 
-/// Marks of a word. Numbers and codes that lie close are marked: counting them so takes a tenth of what a set takes.
+/// Bits of a word of marks. Marks for close numbers and codes take a tenth of the time of a set.
 const MARKS: usize = u64::BITS as usize;
 
-/// How many distinct values a column has that every row has; `None` where it is no such column.
+/// Number of distinct values of a column; `None` unless every row has a value.
 fn distinct_keys(rows: &Rows, of: Foretold) -> Option<usize> {
     let Foretold::Column(role, kind) = of else { return None };
     let keys = key_values(rows, role, kind)?;
@@ -162,10 +167,10 @@ fn key_values(rows: &Rows, role: ColumnRole, kind: ColumnType) -> Option<&[i64]>
     }
 }
 
-/// Everything of the first `sample` rows that a program may foretell.
+/// All columns of the first `sample` rows that a program can predict.
 fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
     let (starts, durations) = (&rows.starts[..sample], &rows.durations[..sample]);
-    // The first row of a block has no row before it; here, what its neighbours have is as good as anything.
+    // The first row has no previous row. Its gap and step are 0 here.
     let mut gaps = vec![0_i64; sample];
     let mut steps = vec![0_i64; sample];
     for row in 1..sample {
@@ -189,7 +194,8 @@ fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
     columns
 }
 
-/// About the bits of a column that is stored by itself: as differences, or as distances from the smallest.
+/// Approximate bits of a column that is stored by itself: as differences, or as distances from the
+/// minimum.
 fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
     let mut before = None;
     let (mut deltas, mut count, mut min, mut max) = (0, 0_usize, i64::MAX, i64::MIN);
@@ -200,7 +206,7 @@ fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
         count += 1;
         (min, max) = (min.min(value), max.max(value));
     }
-    // A column of which rows lack a value has a mask too.
+    // A column with missing values also has a mask.
     let mask = if count == sample { 0 } else { sample };
     let distances = count * (u64::BITS - max.wrapping_sub(min).cast_unsigned().leading_zeros()) as usize;
     let chains = match column.of {
@@ -212,12 +218,12 @@ fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
     deltas.min(distances).min(chains) + mask
 }
 
-/// Bits of a number with its sign; of zero none.
+/// Bits of a number with its sign; 0 for zero.
 fn width(value: i64) -> usize {
     (u64::BITS - crate::base::bytes::zigzag(value).leading_zeros()) as usize
 }
 
-/// The columns that may be the key: names and fields that every row has and that repeat, the finest first.
+/// Candidate keys: names and fields that every row has and that repeat, most distinct values first.
 fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
     let mut found: Vec<(usize, usize)> = (0..columns.len())
         .filter(|&at| {
@@ -238,7 +244,7 @@ fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
 }
 
 impl Learned {
-    /// A program with this key, and about the bits that all columns take with it.
+    /// A program with this key, and the approximate bits of all columns with it.
     fn try_key(
         columns: &[Column<'_>],
         key: usize,
@@ -262,7 +268,7 @@ impl Learned {
                 learned.foretold_bits(&columns[at], at, &codes) + program as usize + sample / SIXTEENTHS
             })
             .collect();
-        // Starts are stored once: as gaps or as steps.
+        // Starts are stored once, as gaps or as steps.
         let (gap, step) = (0, 1);
         let starts = if bits[gap] <= bits[step] { gap } else { step };
         bits[key] = learned.surprises(&codes) * width(entries as i64) + entries;
@@ -278,7 +284,7 @@ impl Learned {
         Some((total, learned))
     }
 
-    /// The same key and columns, and nothing known of them.
+    /// The same key and columns without entries.
     fn forgotten(mut self) -> Self {
         self.codes.clear();
         self.program.successors.clear();
@@ -289,20 +295,20 @@ impl Learned {
         self
     }
 
-    /// Rows whose code is not the usual successor of the one before.
+    /// Number of rows whose code is not the usual successor of the previous code.
     fn surprises(&self, codes: &[u32]) -> usize {
         let successors = &self.program.successors;
         codes.windows(2).filter(|pair| successors[pair[0] as usize] != pair[1]).count()
     }
 
-    /// The codes of keys; new keys get the next ones. `None` where there are too many.
+    /// Codes of keys. New keys get the next codes. `None` if there are too many keys.
     #[expect(clippy::cast_possible_truncation, reason = "MAX_CODES fits 32 bits")]
     fn assign(&mut self, keys: &[i64]) -> Option<Vec<u32>> {
         let mut codes = Vec::with_capacity(keys.len());
         let program = &mut self.program;
         let mut usual = 0_u32;
         for key in keys {
-            // Most rows are the usual successor of the one before: no hashing then.
+            // Most rows are the usual successor of the previous row and need no hashing.
             let known = &program.columns[self.key_at].values;
             let code = if known.get(usual as usize) == Some(key) {
                 usual
@@ -316,7 +322,7 @@ impl Learned {
                     return None;
                 }
                 program.columns[self.key_at].values.push(*key);
-                // Until a later row tells otherwise, new keys follow each other.
+                // New keys follow each other unless a later row shows another successor.
                 program.successors.push(code + 1);
             }
             usual = program.successors[code as usize];
@@ -328,10 +334,10 @@ impl Learned {
         Some(codes)
     }
 
-    /// Says of the codes from `known` on what usually goes with them in these rows.
+    /// Adds the usual values of the codes from `known` on, as found in these rows.
     fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize, encoders: &Encoders<'_>) {
         let total = self.program.successors.len();
-        // Rows of each new code, together.
+        // Rows of each new code, grouped.
         let mut ends = vec![0_usize; total - known];
         let new = |code: u32| (code as usize).checked_sub(known);
         codes.iter().filter_map(|&code| new(code)).for_each(|at| ends[at] += 1);
@@ -369,15 +375,15 @@ impl Learned {
         }
     }
 
-    /// About the bits that an entry of a column of the program takes.
+    /// Approximate bits of an entry of a program column.
     fn entry_bits(&self, at: usize) -> f64 {
         let values = &self.program.columns[at].values;
         let bits = values.windows(2).map(|pair| width(pair[1].wrapping_sub(pair[0]))).sum::<usize>();
         bits as f64 / values.len().max(1) as f64
     }
 
-    /// About the bits of what differs from the program, in column `at` of it. A column whose presence is foretold wrong
-    /// cannot be stored so.
+    /// Approximate bits of the differences from the program in its column `at`. A column cannot be
+    /// stored as differences if the program predicts its presence wrongly.
     fn foretold_bits(&self, column: &Column<'_>, at: usize, codes: &[u32]) -> usize {
         let learned = &self.program.columns[at];
         let mut bits = 0;
@@ -393,7 +399,7 @@ impl Learned {
     }
 }
 
-/// What these rows usually have in a column; `None` where most have nothing.
+/// The usual value of these rows in a column; `None` if most rows have none.
 fn usual_of(column: &Column<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
     scratch.clear();
     scratch.extend(rows.iter().filter_map(|&row| column.at(row)));
@@ -401,7 +407,7 @@ fn usual_of(column: &Column<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Opti
 }
 
 impl ProgramColumn {
-    /// Says of the next code what usually goes with it.
+    /// Adds the usual value of the next code.
     fn tell(&mut self, value: Option<i64>) {
         if value.is_none() && self.present.is_none() {
             self.present = Some(vec![true; self.values.len()]);
@@ -413,13 +419,13 @@ impl ProgramColumn {
     }
 }
 
-/// The middle one; of two the lower. 0 of none.
+/// The median: of two middle values the lower; 0 if there are none.
 fn median(values: &mut [i64]) -> i64 {
     let middle = values.len().saturating_sub(1) / 2;
     if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
 }
 
-/// The value that occurs most often; of equals the smallest.
+/// The most frequent value: of equals the smallest.
 fn most_frequent(values: &mut [i64]) -> Option<i64> {
     values.sort_unstable();
     let run = values.chunk_by(|a, b| a == b).max_by_key(|run| (run.len(), std::cmp::Reverse(run[0])))?;

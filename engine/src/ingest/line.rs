@@ -1,5 +1,6 @@
-//! From the front of a build, which takes events, to its back, which encodes and writes them. The two may run at the same
-//! time: the front fills the next group of rows while the back encodes the last.
+//! Pipeline between the producer of rows, which takes events, and the consumer, which encodes and
+//! writes them. Both can run at the same time: the producer fills the next group of rows while the
+//! consumer encodes the last.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,12 +15,12 @@ use crate::exec::Exec;
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::PieceWriter;
 
-/// Whose rows a group has. In the order of rows: tables, in each its tracks.
+/// The table and track of a group, ordered like rows: by table, then track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The table.
     pub table: TableId,
-    /// The track, `None` for rows of side tables.
+    /// The track; `None` for rows of side tables.
     pub track: Option<TrackId>,
 }
 
@@ -29,75 +30,75 @@ pub struct TrackGroup {
     pub(super) place: Place,
     pub(super) kind: Option<TrackKind>,
     pub(super) rows: Rows,
-    /// Numbers of the names of waits so far, ascending: all that the rows have are among them.
+    /// Numbers of the names of waits so far, ascending, including all waits of the rows.
     pub(super) waits: Arc<Vec<u32>>,
 }
 
-/// The empty columns of a group that has been written, whose memory the next one can use.
+/// Emptied columns of a written group, whose memory the next group can use.
 #[derive(Debug, Default)]
 pub struct Emptied(pub(super) Rows);
 
-/// How large a segment is.
+/// Layout of a segment by its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
-    /// Its pieces stand behind the footer, in the same frame.
+    /// The pieces stand behind the footer, in the same frame.
     Small,
-    /// Its pieces are pieces of the file.
+    /// The pieces are pieces of the file.
     Large,
 }
 
-/// Takes groups to the back.
+/// Sends groups to the consumer.
 pub trait Line<'a> {
-    /// Hands over a group. What comes back is empty, and maybe of an earlier group.
+    /// Sends a group. Returns emptied columns for reuse, possibly of an earlier group.
     ///
     /// # Errors
-    /// Those of the back.
+    /// If the consumer fails.
     fn send(&mut self, group: TrackGroup) -> Result<Emptied>;
 
-    /// Hands over chunks of the dictionary, in order.
+    /// Sends chunks of the dictionary, in order.
     ///
     /// # Errors
-    /// Those of the back.
+    /// If the consumer fails.
     fn send_texts(&mut self, chunks: Vec<Texts>) -> Result<()>;
 
     /// Waits until all groups are written.
     ///
     /// # Errors
-    /// Those of the back.
+    /// If the consumer fails.
     fn end(self: Box<Self>) -> Result<Back<'a>>;
 }
 
-/// The back of a build.
+/// Consumer of a build: encodes and writes groups.
 pub struct Back<'a> {
     pub(super) writer: PieceWriter<'a>,
     encoders: Encoders<'a>,
     tracks: BTreeMap<Place, TrackWriter>,
     held: Held,
-    /// Chunks of the dictionary, encoded: they are written together at the end, and small.
+    /// Encoded chunks of the dictionary. The chunks are small and are written together at the end.
     chunks: Vec<Vec<u8>>,
 }
 
-/// What the back has written, and what is to be written with it.
+/// Output of the consumer, and the state that is needed to write the rest.
 pub(super) struct Backed<'a> {
     pub writer: PieceWriter<'a>,
     pub tracks: BTreeMap<Place, TrackOutput>,
     /// Chunks of the dictionary.
     pub chunks: Vec<Vec<u8>>,
-    /// For what is still to be encoded.
+    /// Encoders for the remaining parts.
     pub encoders: Encoders<'a>,
 }
 
 impl<'a> Back<'a> {
-    /// Writes through `writer`, and encodes on `exec`.
+    /// Creates a consumer that writes through `writer` and encodes on `exec`.
     pub fn new(writer: PieceWriter<'a>, exec: &'a dyn Exec) -> Self {
         let (tracks, held) = (BTreeMap::new(), Held::default());
         Self { writer, encoders: Encoders::new(exec), tracks, held, chunks: Vec::new() }
     }
 
-    /// Encodes and writes a group, or holds it until all rows of its track are known to be few.
+    /// Encodes and writes a group, or holds it while the track is still short.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn take(&mut self, mut group: TrackGroup) -> Result<Emptied> {
         if let Some((kind, rows)) = self.held.take(group.place) {
             self.write(TrackGroup { place: group.place, kind, rows, waits: Arc::clone(&group.waits) })?;
@@ -128,8 +129,8 @@ impl<'a> Back<'a> {
         }));
     }
 
-    /// Writes what belongs to whole tracks, and what was held. `span` is that of the whole trace, `rest` the last chunks of
-    /// the dictionary.
+    /// Writes the parts of whole tracks and the held rows. `span` covers the whole trace. `rest`
+    /// holds the last chunks of the dictionary.
     pub(super) fn finish(mut self, span: Interval, rest: &[Texts], size: Size) -> Result<Backed<'a>> {
         let around = match size {
             Size::Small => {
@@ -162,7 +163,7 @@ impl<'a> Back<'a> {
     }
 }
 
-/// No line at all: the front waits for the back.
+/// Runs the consumer on the producer's thread.
 pub(super) struct Direct<'a>(pub Back<'a>);
 
 impl<'a> Line<'a> for Direct<'a> {

@@ -1,9 +1,10 @@
-//! From a reader's events to a segment.
+//! Builds a segment from a reader's events.
 //!
-//! [`Builder`] takes events ([`crate::model::Sink`]). Rows of tracks that come in order are encoded as they come, a group of
-//! blocks at a time; all others are sorted by track and time in bounded memory ([`crate::spill`] holds what does not fit) and
-//! encoded at the end. [`crate::exec::Exec`] shares the encoding of a group. What belongs together is then put together: block lists,
-//! directories, postings, arrows.
+//! [`Builder`] takes events ([`crate::model::Sink`]). Rows of ordered tracks are encoded as they
+//! arrive, a group of blocks at a time. All other rows are sorted by track and time in bounded
+//! memory and encoded at the end. [`crate::spill`] holds the rows that do not fit.
+//! [`crate::exec::Exec`] shares the encoding of a group among cores. Block lists, directories,
+//! postings and arrows are written last.
 
 mod assemble;
 mod binder;

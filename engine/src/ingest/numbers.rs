@@ -1,7 +1,8 @@
 //! Numbers of texts: each distinct text gets one, in the order of first use.
 //!
-//! The texts that came first stay in memory, all others go to the scratch space: a new text is compared with those of the
-//! same hash only, so that few are ever read back. Memory beyond the texts is about 16 bytes a text.
+//! The first texts stay in memory, all others go to the scratch space. A new text is compared only
+//! with texts of the same hash, so few texts are ever read back. Memory beyond the texts is about
+//! 16 bytes per text.
 
 use hashbrown::HashTable;
 
@@ -11,7 +12,8 @@ use crate::spill::Scratch;
 
 /// Bytes of texts that are written to the scratch space at once.
 const PIECE_LEN: usize = 1 << 20;
-/// Tables that the hashes are spread over: while one grows it is there twice, the others are not.
+/// Number of bits that select one of the hash tables. While one table grows it exists twice, the
+/// others do not.
 const SHARD_BITS: u32 = 6;
 /// Positions are kept in 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
@@ -20,29 +22,29 @@ const MAX_BYTES: usize = u32::MAX as usize;
 pub struct Numbers<'a> {
     /// Numbers by hash.
     shards: Vec<HashTable<u32>>,
-    /// Some bits of each text's hash; which shard it is in says the others.
+    /// Some bits of each text's hash. The shard of the text gives the other bits.
     hashes: Vec<u32>,
-    /// Where each text ends, counted over all of them.
+    /// End position of each text, counted over all texts.
     ends: Vec<u32>,
-    /// The texts that came first.
+    /// The first texts, which stay in memory.
     first: String,
-    /// How long `first` may become.
+    /// Maximum length of `first` in bytes.
     limit: usize,
     spilled: Spilled<'a>,
 }
 
-/// What comes after the texts in memory.
+/// The texts after those in memory.
 struct Spilled<'a> {
     scratch: &'a dyn Scratch,
-    /// For each piece that is written: which position it begins at, and where it is.
+    /// Start position and location of each written piece.
     pieces: Vec<(u32, u64)>,
-    /// The texts that are not written yet, and the position of the first.
+    /// Texts that are not written yet, and the position of the first one.
     last: String,
     last_start: u32,
 }
 
 impl<'a> Numbers<'a> {
-    /// None yet; keeps up to `limit` bytes of texts in memory.
+    /// An empty map that keeps up to `limit` bytes of texts in memory.
     pub fn new(scratch: &'a dyn Scratch, limit: usize) -> Self {
         let spilled = Spilled { scratch, pieces: Vec::new(), last: String::new(), last_start: 0 };
         Self {
@@ -55,7 +57,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// How many texts.
+    /// Number of texts.
     pub fn len(&self) -> u32 {
         self.ends.len() as u32
     }
@@ -65,10 +67,10 @@ impl<'a> Numbers<'a> {
         self.ends.last().copied().unwrap_or_default() as usize
     }
 
-    /// The number of this text, if it is known or there is room for it (4 GiB in all).
+    /// Returns the number of this text. `None` if the text is new and does not fit (4 GiB in all).
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn intern(&mut self, text: &str) -> Result<Option<NameId>> {
         let hash = hash_of(text);
         if let Some(known) = self.find_hashed(hash, text)? {
@@ -85,10 +87,10 @@ impl<'a> Numbers<'a> {
         Ok(Some(NameId(id)))
     }
 
-    /// The number of this text, if it is known.
+    /// Returns the number of this text if it is known.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     pub fn find(&self, text: &str) -> Result<Option<NameId>> {
         self.find_hashed(hash_of(text), text)
     }
@@ -114,7 +116,8 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Texts never move: once one did not fit into memory, none that follow are kept there.
+    /// Stores a text. Texts never move: after the first text that does not fit in memory, all go to
+    /// the scratch space.
     fn keep(&mut self, text: &str) -> Result<()> {
         let start = self.text_bytes();
         if start == self.first.len() && start + text.len() <= self.limit {
@@ -143,7 +146,7 @@ impl Spilled<'_> {
         Ok(())
     }
 
-    /// Whether these bytes stand at a position.
+    /// Whether these bytes are the text at position `start`.
     fn is(&self, start: u32, text: &[u8]) -> Result<bool> {
         if let Some(at) = start.checked_sub(self.last_start) {
             return Ok(self.last.as_bytes().get(at as usize..).is_some_and(|rest| rest.starts_with(text)));
@@ -157,12 +160,12 @@ impl Spilled<'_> {
     }
 }
 
-/// By the bits that are not kept.
+/// Selects the shard by the bits that are not kept.
 fn shard_of(hash: u64) -> usize {
     (hash >> (u64::BITS - SHARD_BITS)) as usize
 }
 
-/// What a table takes for the hash: it looks at the lowest bits and at the highest.
+/// Spreads the bits of a hash: a table uses the lowest and the highest bits.
 fn spread(hash: u32) -> u64 {
     /// 2^64 divided by the golden ratio.
     const RATIO: u64 = 0x9e37_79b9_7f4a_7c15;

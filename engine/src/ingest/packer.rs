@@ -1,4 +1,4 @@
-//! From a field's value to what is stored of it.
+//! Packs the value of a field into its stored form.
 
 use super::dictionary::Dictionary;
 use super::row::Packed;
@@ -6,35 +6,35 @@ use crate::base::{Error, Result};
 use crate::block::ColumnType;
 use crate::model::{NameId, Value, WarningKind, Warnings};
 
-/// Longest text of the dictionary; longer ones are stored in place. A chunk of the dictionary stays small enough for
-/// the codec, whatever its texts.
+/// Longest text of the dictionary. Longer texts are stored in place. The limit keeps every chunk of
+/// the dictionary small enough for the codec.
 pub const MAX_DICTIONARY_TEXT: usize = 64 << 10;
 /// Longest text of a field; the rest is cut off, with a warning.
 const MAX_TEXT: usize = 16 << 20;
 
-/// At most `len` bytes of a text.
+/// The start of a text, at most `len` bytes.
 pub fn cut_off(text: &str, len: usize) -> &str {
     if text.len() <= len { text } else { &text[..text.floor_char_boundary(len)] }
 }
 
-/// Enough of a text to find it.
+/// The start of a text, long enough to find the text by.
 pub fn start_of(text: &str) -> String {
     format!("the one that begins with {:?}", cut_off(text, 40))
 }
 
-/// Brings values into the form in which they are stored.
+/// Packs values into the form in which they are stored.
 pub struct Packer<'p, 'a> {
     /// The dictionary.
     pub names: &'p mut Dictionary<'a>,
-    /// Bytes of texts that the dictionary may take.
+    /// Maximum bytes of texts in the dictionary.
     pub limit: usize,
-    /// For texts that are cut.
+    /// Receives a warning for each text that is cut.
     pub warnings: &'p mut Warnings,
 }
 
 impl Packer<'_, '_> {
-    /// Inline, so that what it gives stays in registers: an enum that goes through memory cost the processor a wait each,
-    /// 7 % of ingest.
+    /// Inlined, so that the result stays in registers. An enum that passes through memory stalls
+    /// the processor on each read, which cost 7 % of ingest.
     #[inline(always)]
     pub fn pack<'v>(&mut self, value: Value<'v>) -> Result<(ColumnType, Packed<'v>)> {
         Ok(match value {
@@ -49,7 +49,7 @@ impl Packer<'_, '_> {
         })
     }
 
-    /// The number of a field's text in the dictionary, if it is there or there is room for it.
+    /// Number of a field's text in the dictionary; `None` if the text is new and does not fit.
     pub fn number(&mut self, text: &str) -> Result<Option<NameId>> {
         match text.len() {
             0..=MAX_DICTIONARY_TEXT if self.names.text_bytes() + text.len() <= self.limit => {
@@ -60,7 +60,7 @@ impl Packer<'_, '_> {
         }
     }
 
-    /// A text by its number in the dictionary while that has room, else as it is.
+    /// A text as its dictionary number if it fits there, else as text.
     fn text<'v>(
         &mut self,
         text: &'v str,

@@ -1,5 +1,4 @@
-//! The builder's end of a relay: plays the calls of batches, in the order in which they were
-//! carried.
+//! The builder's end of a relay. Plays the calls of batches in the order in which they were sent.
 
 use super::Builder;
 use super::packer::Packer;
@@ -16,9 +15,9 @@ use crate::model::{FieldId, Filled, FlowPoint, NameId, Number, Part, Sink, Slice
 pub struct Player {
     /// The builder's number of each of the reader's names.
     names: Vec<NameId>,
-    /// The builder's number of the text at each place.
+    /// The builder's number of the text in each cache slot.
     texts: Vec<NameId>,
-    /// How many numbers each template asks for.
+    /// Count of numeric values that each template takes.
     templates: Vec<usize>,
 }
 
@@ -29,10 +28,10 @@ impl Default for Player {
 }
 
 impl Player {
-    /// Plays all calls of a batch, which is empty then.
+    /// Plays all calls of a batch and empties the batch.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// If the sink fails.
     pub fn play(&mut self, batch: &mut Batch, sink: &mut Builder<'_>) -> Result<()> {
         let Batch { calls, fields, numbers, texts } = batch;
         let mut parts = Parts { fields: fields.iter(), numbers, texts };
@@ -92,19 +91,19 @@ impl Player {
         Ok(SliceRecord { track, start_ps, duration_ps, name: self.name(name)?, form, fields: &[] })
     }
 
-    /// A template with its numbers, which are the next.
+    /// A template with the next numeric values of the batch.
     fn filled<'b>(&self, template: TemplateId, parts: &mut Parts<'b>) -> Result<Filled<'b>> {
         let numbers = parts.numbers(*self.templates.get(template.0 as usize).ok_or(CUT)?)?;
         Ok(Filled { template, numbers })
     }
 
-    /// The next fields.
+    /// The next `count` fields.
     fn fields<'p, 'b>(&'p mut self, count: usize, parts: &'p mut Parts<'b>) -> HeldFields<'p, 'b> {
         HeldFields { player: self, left: count, parts }
     }
 }
 
-/// The fields of a call, with the builder's numbers of names and of texts that have places.
+/// The fields of a call, with the builder's numbers of names and of cached texts.
 struct HeldFields<'p, 'b> {
     player: &'p mut Player,
     left: usize,
@@ -148,7 +147,7 @@ struct Parts<'b> {
     texts: &'b str,
 }
 
-/// What a relay has put into a batch is there: this names the place where that would not be so.
+/// A relay writes all parts of its calls. This error reports a batch in which a part is missing.
 const CUT: Error = Error::Invalid { what: "a batch without its parts" };
 
 impl<'b> Parts<'b> {
@@ -166,7 +165,7 @@ impl<'b> Parts<'b> {
 }
 
 impl Texted {
-    /// The type of a column of such texts' numbers.
+    /// Column type for the dictionary numbers of such texts.
     fn coded(self) -> ColumnType {
         match self {
             Self::Plain => ColumnType::Text,

@@ -1,39 +1,40 @@
-//! Recent texts, each at a place that its hash says. Texts of a trace repeat, and the place of a
-//! known text stands for the text. A text is forgotten when another one takes its place.
+//! A cache of recent texts. The hash of a text selects its slot. Texts of a trace repeat, and the
+//! slot number of a known text replaces the text. Another text with the same slot overwrites it.
 
 use crate::model::hash_of;
 
-/// Bits of a place.
+/// Bits of a slot number.
 const PLACE_BITS: u32 = 12;
-/// Places.
+/// Number of slots.
 pub const PLACES: usize = 1 << PLACE_BITS;
-/// Longer texts have no place, so that all places together take few megabytes.
+/// Longer texts are not cached, so that all slots together use few megabytes.
 const MAX_LEN: usize = 1 << 10;
 
-/// Texts by place.
+/// Cached texts by slot.
 #[derive(Debug)]
 pub struct RecentTexts {
     texts: Vec<String>,
 }
 
-/// The place of a text.
+/// Result of a cache look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spot {
-    /// The text is remembered here.
+    /// The text is in this slot.
     Known(u16),
-    /// Another text is remembered here, or none.
+    /// This slot belongs to the text but holds another text or none.
     Other(u16),
     /// The text is empty or too long.
     Nowhere,
 }
 
 impl RecentTexts {
-    /// None yet.
+    /// An empty cache.
     pub fn new() -> Self {
         Self { texts: vec![String::new(); PLACES] }
     }
 
-    /// The place of a text, below [`PLACES`]. The empty text has none, because places begin empty.
+    /// Finds the slot of a text, below [`PLACES`]. The empty text has none, because slots start
+    /// empty.
     pub fn find(&self, text: &str) -> Spot {
         if text.len() > MAX_LEN || text.is_empty() {
             return Spot::Nowhere;
@@ -42,7 +43,7 @@ impl RecentTexts {
         if self.texts[usize::from(place)] == text { Spot::Known(place) } else { Spot::Other(place) }
     }
 
-    /// Remembers a text at its place.
+    /// Stores a text in a slot.
     pub fn put(&mut self, place: u16, text: &str) {
         let kept = &mut self.texts[usize::from(place)];
         kept.clear();

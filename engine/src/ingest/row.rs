@@ -1,4 +1,4 @@
-//! A row on its way to its block: a sort key and packed values.
+//! A row that is sorted before it is encoded: a sort key and packed values.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use crate::base::{Error, Result};
 use crate::block::ColumnType;
 use crate::spill::{ByteSpan, Key};
 
-/// Where a row belongs. Order: table, track, start, longest first (parents before children), arrival.
+/// Sort key of a row. Order: table, track, start, longest first (parents before children), arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowKey {
     /// Table in the upper, track in the lower half.
@@ -17,14 +17,14 @@ pub struct RowKey {
     pub start_ps: i64,
     /// Duration; 0 for samples.
     pub duration_ps: i64,
-    /// Number by arrival.
+    /// Arrival number of the row.
     pub arrival: u32,
 }
 
-/// Compared as two numbers, for which the processor needs no branches.
+/// Compared as two numbers, which needs no branches.
 impl Ord for RowKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Signed numbers with their highest bit turned over are in the order of unsigned ones.
+        // Flipping the sign bit of signed numbers gives the order of unsigned numbers.
         let ordered = |value: i64| u128::from(value.cast_unsigned() ^ 1 << 63);
         let start = |key: &Self| u128::from(key.place) << 64 | ordered(key.start_ps);
         let rest = |key: &Self| {
@@ -64,7 +64,7 @@ impl PartialOrd for RowKey {
     }
 }
 
-/// What a row is, its fields aside.
+/// Kind of a row with its values, without fields.
 #[derive(Debug, Clone, Copy)]
 pub enum Row {
     /// A slice: number of its name and code of its form.
@@ -85,7 +85,7 @@ impl Row {
         }
     }
 
-    /// Appends what the key does not say.
+    /// Appends the values that the key does not contain.
     pub fn put_head(&self, out: &mut Vec<u8>) {
         match *self {
             Self::Slice { name, form, .. } => {
@@ -97,7 +97,7 @@ impl Row {
         }
     }
 
-    /// Begins the row; its fields follow.
+    /// Begins the row in `rows`. The fields follow.
     pub fn begin(&self, rows: &mut Rows) {
         match *self {
             Self::Slice { name, form, start_ps, duration_ps } => {
@@ -131,7 +131,7 @@ pub fn put_value(field: u32, kind: ColumnType, value: Packed<'_>, out: &mut Vec<
     }
 }
 
-/// Reads what [`put_value`] wrote, until the row ends.
+/// Reads the values that [`put_value`] wrote, until the row ends.
 pub fn values(packed: &[u8]) -> impl Iterator<Item = Result<(u32, ColumnType, Packed<'_>)>> {
     let mut cursor = Cursor::new(packed, 0, "row in scratch space");
     std::iter::from_fn(move || (cursor.remaining() > 0).then(|| read_value(&mut cursor)))

@@ -8,12 +8,12 @@ use crate::block::{BlockValues, ColumnType};
 use crate::codec::Texts;
 use crate::model::{FieldId, Filled};
 
-/// Rows of a track in their final order, waiting for their blocks.
+/// Rows of a track in their final order that wait for their blocks.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// Start, or time of a sample.
+    /// Start of a slice, or time of a sample.
     pub starts: Vec<i64>,
-    /// Durations; of samples empty, as all below are where the track has none.
+    /// Durations. Empty for samples. All columns below are empty if the track has none of them.
     pub durations: Vec<i64>,
     /// Numbers of names.
     pub names: Vec<i64>,
@@ -23,51 +23,51 @@ pub struct Rows {
     pub values: Vec<f64>,
     /// Fields that occur.
     pub fields: Vec<FieldColumn>,
-    /// By field and type: the column's position plus one, 0 where there is none.
+    /// For each field and type, the position of the column plus one; 0 if there is none.
     columns: Vec<u32>,
-    /// Rows so far, those of side tables included.
+    /// Number of rows so far, including those of side tables.
     count: usize,
-    /// The column that the next field of the row is expected in: rows name their fields in the same order.
+    /// The expected column of the row's next field: rows name their fields in the same order.
     expected: usize,
     /// Bytes of texts in place.
     text_bytes: usize,
-    /// The last rows, where they have templates.
+    /// The last rows that have templates.
     unsettled: Box<Unsettled>,
 }
 
-/// A field's values of one type.
+/// Values of a field with one type.
 #[derive(Debug)]
 pub struct FieldColumn {
     /// The field.
     pub field: FieldId,
     /// The type.
     pub kind: ColumnType,
-    /// Values of the rows that have one.
+    /// Values of the rows that have a value.
     pub values: BlockValues,
-    /// Those rows; `None` as long as the first `values` rows have them.
+    /// Rows that have a value; `None` while the first `values` rows have one each.
     rows: Option<Vec<u32>>,
-    /// A number, and how many values at the beginning are known to be that number.
+    /// A number, and how many of the first values are known to equal it.
     same: (i64, usize),
 }
 
 impl Rows {
-    /// How many.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Bytes they take in memory, about.
+    /// Approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         let columns = usize::from(!self.durations.is_empty()) * 3 + 1 + self.fields.len();
         self.count * columns * size_of::<i64>() + self.text_bytes
     }
 
-    /// Puts the memory of an empty group's columns into the pool, for the group of another track.
+    /// Moves the column memory of an empty group into the pool, for the group of another track.
     pub fn give(&mut self, pool: &mut Vec<Vec<i64>>) {
         pool.extend(self.int_columns().map(std::mem::take).filter(|column| column.capacity() > 0));
     }
 
-    /// Takes memory for the columns of an empty group.
+    /// Takes column memory from the pool for an empty group.
     pub fn take(&mut self, pool: &mut Vec<Vec<i64>>) {
         for column in self.int_columns().filter(|column| column.capacity() == 0) {
             *column = pool.pop().unwrap_or_default();
@@ -82,7 +82,7 @@ impl Rows {
         [&mut self.starts, &mut self.durations, &mut self.names, &mut self.forms].into_iter().chain(fields)
     }
 
-    /// Bytes of texts in place that some rows have.
+    /// Bytes of texts in place of the given rows.
     pub fn text_bytes(&self, rows: &Range<usize>) -> usize {
         if self.text_bytes == 0 {
             return 0;
@@ -98,13 +98,13 @@ impl Rows {
         self.fields.iter().map(of).sum()
     }
 
-    /// Begins a row without a place in time; its fields follow.
+    /// Begins a row without time. The fields follow.
     pub fn begin(&mut self) {
         self.count += 1;
         self.expected = 0;
     }
 
-    /// Begins a slice: its name, form, start and duration; its fields follow.
+    /// Begins a slice with its name, form, start and duration. The fields follow.
     pub fn slice(&mut self, (name, form): (u32, u8), start_ps: i64, duration_ps: i64) {
         self.begin();
         self.starts.push(start_ps);
@@ -113,15 +113,16 @@ impl Rows {
         self.forms.push(i64::from(form));
     }
 
-    /// Begins a sample; its fields follow.
+    /// Begins a sample. The fields follow.
     pub fn sample(&mut self, time_ps: i64, value: f64) {
         self.begin();
         self.starts.push(time_ps);
         self.values.push(value);
     }
 
-    /// Gives the row a field if it is what nearly all are: a number, for the column that is expected next and that every row
-    /// before has. Inline, for these few comparisons are most of what taking a row costs.
+    /// Adds the usual kind of field to the row: a number for the expected column, which every
+    /// earlier row has. Returns `false` for all other fields. Inlined, because these few
+    /// comparisons are most of the cost of taking a row.
     #[inline(always)]
     pub fn takes_as_before(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) -> bool {
         if let (Packed::Int(value), Some(column)) = (value, self.fields.get_mut(self.expected))
@@ -138,7 +139,7 @@ impl Rows {
         false
     }
 
-    /// Gives the row a field.
+    /// Adds a field to the row.
     #[inline(always)]
     pub fn field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
         if !self.takes_as_before(field, kind, value) {
@@ -146,7 +147,7 @@ impl Rows {
         }
     }
 
-    /// Gives the row any field.
+    /// Adds any field to the row.
     pub fn odd_field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
         let is_it = |column: &FieldColumn| column.field == field && column.kind == kind;
         let at = match self.fields.get(self.expected) {
@@ -160,7 +161,7 @@ impl Rows {
         self.expected = at + 1;
     }
 
-    /// Gives the row the fields of a template, one of `templates`.
+    /// Adds the fields of a template in `templates` to the row.
     #[inline]
     pub fn fill(&mut self, filled: &Filled<'_>, template: &Template, templates: &[Template]) {
         let Self { unsettled, fields, columns, count, .. } = self;
@@ -173,7 +174,7 @@ impl Rows {
         }
     }
 
-    /// Brings the fields of all rows into their columns.
+    /// Moves the fields of all rows into their columns.
     #[inline]
     pub fn settle(&mut self, templates: &[Template]) {
         if !self.unsettled.is_empty() {
@@ -181,19 +182,19 @@ impl Rows {
         }
     }
 
-    /// The column of a field that is not the expected one; a new one where it has none.
+    /// The column of a field that is not the expected one. Adds a column if the field has none.
     fn column(&mut self, field: FieldId, kind: ColumnType) -> usize {
         column(&mut self.fields, &mut self.columns, field, kind)
     }
 
-    /// No rows, of the same fields.
+    /// An empty group with the same fields.
     pub fn like(&self) -> Self {
         let fields = self.fields.iter().map(|column| FieldColumn::new(column.field, column.kind)).collect();
         let unsettled = Box::new(self.unsettled.like());
         Self { fields, columns: self.columns.clone(), unsettled, ..Self::default() }
     }
 
-    /// Adds copies of all rows of another group.
+    /// Appends copies of all rows of another group.
     pub fn append(&mut self, other: &Self) {
         self.starts.extend_from_slice(&other.starts);
         self.durations.extend_from_slice(&other.durations);
@@ -208,7 +209,7 @@ impl Rows {
         self.text_bytes += other.text_bytes;
     }
 
-    /// Forgets the rows; memory stays, and which fields they had.
+    /// Removes the rows but keeps memory and fields.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.durations.clear();
@@ -220,7 +221,7 @@ impl Rows {
     }
 }
 
-/// The column of a field. `columns` says by field and type where it is in `fields`.
+/// The column of a field. `columns` gives its position in `fields` by field and type.
 fn column(fields: &mut Vec<FieldColumn>, columns: &mut Vec<u32>, field: FieldId, kind: ColumnType) -> usize {
     let at = field.0 as usize * ColumnType::ALL.len() + kind as usize;
     if at >= columns.len() {
@@ -257,7 +258,7 @@ impl FieldColumn {
         (self.rows, self.same) = (None, (0, 0));
     }
 
-    /// Notes that all values behind the first `before` are this number.
+    /// Notes that all values after the first `before` equal this number.
     pub fn note_same(&mut self, before: usize, value: i64) {
         let (known, count) = self.same;
         if count == before && (count == 0 || known == value) {
@@ -270,7 +271,7 @@ impl FieldColumn {
         self.same.1 > 0 && self.same.1 == self.len()
     }
 
-    /// How many values.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match &self.values {
             BlockValues::Ints(values) => values.len(),
@@ -279,7 +280,8 @@ impl FieldColumn {
         }
     }
 
-    /// Appends numbers, by their bits, of rows in ascending order, not all of which have one.
+    /// Appends numbers, given by their bits. The rows are ascending, and some rows can lack a
+    /// number.
     #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
     pub fn push_numbers(&mut self, of_rows: impl Iterator<Item = (usize, u64)>) {
         let before = self.len() as u32;
@@ -293,12 +295,12 @@ impl FieldColumn {
                 rows.push(row as u32);
                 values.push(f64::from_bits(bits));
             }),
-            // The type of a column decides both sides.
+            // The type of a column determines both sides.
             BlockValues::Texts(_) => {}
         }
     }
 
-    /// The values, where all rows before `first` have one.
+    /// The values, if all rows before `first` have one.
     pub fn values_of_all(&mut self, first: usize) -> Option<&mut BlockValues> {
         self.is_full(first).then_some(&mut self.values)
     }
@@ -310,7 +312,7 @@ impl FieldColumn {
             (BlockValues::Ints(values), Packed::Int(value)) => values.push(value),
             (BlockValues::Floats(values), Packed::Float(value)) => values.push(value),
             (BlockValues::Texts(texts), Packed::Text(text)) => texts.push(text),
-            // The type of a column decides both sides.
+            // The type of a column determines both sides.
             (BlockValues::Ints(_) | BlockValues::Floats(_) | BlockValues::Texts(_), _) => return,
         }
         match &mut self.rows {
@@ -320,7 +322,7 @@ impl FieldColumn {
         }
     }
 
-    /// Adds the values of `added` rows behind the first `before` rows.
+    /// Appends the values of `added` rows after the first `before` rows.
     #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
     fn append(&mut self, other: &Self, before: usize, added: usize) {
         if !self.is_full(before) || !other.is_full(added) {
@@ -338,7 +340,7 @@ impl FieldColumn {
             (BlockValues::Texts(values), BlockValues::Texts(of)) => {
                 of.iter().for_each(|text| values.push(text))
             }
-            // The type of a column decides both sides.
+            // The type of a column determines both sides.
             (BlockValues::Ints(_) | BlockValues::Floats(_) | BlockValues::Texts(_), _) => {}
         }
     }
@@ -367,7 +369,7 @@ impl FieldColumn {
         }
     }
 
-    /// Marks in `present`, an entry for each of the rows, those that have a value.
+    /// Sets `present` for each of the rows that has a value.
     pub fn mark(&self, rows: &Range<usize>, present: &mut [bool]) {
         let slots = self.slots(rows);
         match &self.rows {
@@ -376,7 +378,7 @@ impl FieldColumn {
         }
     }
 
-    /// For each row the position of its value plus one, 0 where it has none.
+    /// For each row, the position of its value plus one; 0 if it has none.
     pub fn slot_of_row(&self, rows: usize) -> Vec<u32> {
         let mut slots = vec![0; rows];
         match &self.rows {

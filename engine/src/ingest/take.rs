@@ -1,4 +1,5 @@
-//! Taking rows: slices, samples and rows of side tables, with fields from a reader or a batch.
+//! Takes rows into the builder: slices, samples and rows of side tables, with fields from a reader
+//! or a batch.
 
 use super::builder::{Builder, NO_TRACK};
 use super::packer::Packer;
@@ -9,13 +10,12 @@ use crate::model::{
     FieldId, Filled, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value,
 };
 
-/// The fields of a row, in order. Each is packed when it is taken, so that its value stays in
-/// registers.
+/// The fields of a row, in order. Each is packed when it is taken, so its value stays in registers.
 pub trait RowFields {
     /// The next field.
     ///
     /// # Errors
-    /// Those of the dictionary.
+    /// If the dictionary fails.
     fn next(&mut self, packer: &mut Packer<'_, '_>) -> Result<Option<(FieldId, ColumnType, Packed<'_>)>>;
 }
 
@@ -32,7 +32,7 @@ impl RowFields for Given<'_, '_> {
 }
 
 impl Builder<'_> {
-    /// Takes a slice; its own fields are left out.
+    /// Takes a slice with `fields`. The fields inside `slice` are ignored.
     pub(super) fn take_slice(
         &mut self,
         slice: &SliceRecord<'_>,

@@ -1,8 +1,8 @@
 //! Templates at the builder's end, and the rows that have one.
 //!
-//! A row with a template is kept as the template's number and the row's own numbers. The fields of many such rows go to
-//! their columns at once, column by column: each column is then a copy, a look-up, or a constant. A field at a time, a row
-//! costs several times as much.
+//! A row with a template is kept as the template's number and the row's own numbers. The fields of
+//! many such rows go to their columns together, column by column. Each column is then a copy, a
+//! look-up, or a constant. Adding field by field costs several times as much.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::base::{Error, Result};
 use crate::block::{BlockValues, ColumnType};
 use crate::model::{FieldId, Filled, Number, Part, TableId};
 
-/// Rows whose fields go to the columns together: their numbers stay in the second-level cache.
+/// Rows whose fields go to the columns together. Their numbers fit in the second-level cache.
 pub const TOGETHER_ROWS: usize = 2048;
 
 /// The template of some rows of a table.
@@ -31,21 +31,21 @@ struct PackedPart {
     cell: Cell,
 }
 
-/// Where the value of a field comes from.
+/// Source of the value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cell {
     /// The row has no value.
     Absent,
-    /// The bits of a number that is the same in all rows.
+    /// Bits of a number that is the same in all rows.
     Fixed(u64),
-    /// A text in place that is the same in all rows.
+    /// Text in place that is the same in all rows.
     Text(&'static str),
-    /// The number at this place of the row's.
+    /// Position of the number among the row's numbers.
     Number(u8),
 }
 
 impl Template {
-    /// Packs what is fixed. The fields must be of the table.
+    /// Packs the fixed values. The fields must belong to the table.
     pub fn new(table: TableId, parts: &[(FieldId, Part)], packer: &mut Packer<'_, '_>) -> Result<Self> {
         let packed = parts.iter().map(|&(field, part)| {
             let (kind, cell) = match part {
@@ -66,7 +66,7 @@ impl Template {
         Ok(Self { table, parts: packed.collect::<Result<_>>()?, numbers: Part::numbers(parts) })
     }
 
-    /// The template of a row of this table.
+    /// Returns the template of a row of this table.
     pub fn of<'t>(templates: &'t [Self], table: TableId, filled: &Filled<'_>) -> Result<&'t Self> {
         let known = templates.get(filled.template.0 as usize);
         let fits = |template: &&Self| template.table == table && template.numbers == filled.numbers.len();
@@ -89,7 +89,7 @@ impl Template {
         })
     }
 
-    /// The fields, and the types of their values.
+    /// Fields with the types of their values.
     pub fn columns(&self) -> impl Iterator<Item = (FieldId, ColumnType)> + '_ {
         self.parts.iter().map(|part| (part.field, part.kind))
     }
@@ -102,34 +102,34 @@ fn of_bits(kind: ColumnType, bits: u64) -> Packed<'static> {
     }
 }
 
-/// The last rows of a track, whose fields are not in columns yet: all have a template.
+/// The last rows of a track with fields that are not in columns yet. Every such row has a template.
 #[derive(Debug, Default)]
 pub struct Unsettled {
-    /// The first of them.
+    /// Number of the first of these rows.
     first: usize,
-    /// The use of a template of each row, by position in `uses`.
+    /// Position in `uses` for each row.
     rows: Vec<u32>,
-    /// The numbers of the rows, one row after the other.
+    /// The rows' own numeric values, row by row.
     numbers: Vec<Number>,
     uses: Vec<Use>,
     use_of_template: FxHashMap<u32, u32>,
-    /// That of the last row.
+    /// Position in `uses` for the last row.
     last: u32,
     rounds: u32,
 }
 
-/// A template that rows of the track have.
+/// A template that rows of the track use.
 #[derive(Debug, Clone)]
 struct Use {
     template: u32,
-    /// The positions of the columns of its fields.
+    /// Positions of the columns of its fields.
     columns: Box<[u32]>,
-    /// How many numbers a row has.
+    /// Count of numeric values per row.
     numbers: u32,
-    /// The round in which a row had it last, and its place among the templates of the round.
+    /// The last round in which a row used this template, and the template's slot in that round.
     round: u32,
     slot: u32,
-    /// The use that the next row had last time: loops need no look-up then.
+    /// Position of the use that followed last time. Loops then need no look-up.
     next: u32,
 }
 
@@ -139,18 +139,19 @@ impl Unsettled {
         self.rows.is_empty()
     }
 
-    /// Whether there are enough to be settled.
+    /// Whether there are enough rows to settle.
     pub fn is_full(&self) -> bool {
         self.rows.len() >= TOGETHER_ROWS
     }
 
-    /// No rows, and the same templates.
+    /// No rows, with the same templates.
     pub fn like(&self) -> Self {
         let (uses, use_of_template) = (self.uses.clone(), self.use_of_template.clone());
         Self { uses, use_of_template, rounds: self.rounds, ..Self::default() }
     }
 
-    /// Takes row `row` of the track. `columns` is asked for the columns of a template that no row had before.
+    /// Takes row `row` of the track. Calls `columns` for the columns of a template that is new
+    /// here.
     #[inline]
     pub fn push(&mut self, row: usize, filled: &Filled<'_>, columns: impl FnOnce() -> Box<[u32]>) {
         let template = filled.template.0;
@@ -167,7 +168,7 @@ impl Unsettled {
         self.numbers.extend_from_slice(filled.numbers);
     }
 
-    /// The use of a template that does not follow as last time.
+    /// The use of a template, if it is not the one that followed last time.
     #[cold]
     fn find(&mut self, filled: &Filled<'_>, columns: impl FnOnce() -> Box<[u32]>) -> u32 {
         let (template, new) = (filled.template.0, self.uses.len() as u32);
@@ -182,10 +183,10 @@ impl Unsettled {
         at
     }
 
-    /// Puts the fields of all rows into their columns. Returns the bytes of texts among them.
+    /// Moves the fields of all rows into their columns. Returns the bytes of the texts among them.
     pub fn settle(&mut self, templates: &[Template], columns: &mut [FieldColumn]) -> usize {
         self.rounds += 1;
-        // The templates of these rows, the slot of each row's, and where the row's numbers begin.
+        // Templates of these rows, slot of each row's template, and start of each row's numbers.
         let mut used: Vec<usize> = Vec::new();
         let mut slots = Vec::with_capacity(self.rows.len());
         let mut begins = Vec::with_capacity(self.rows.len());
@@ -219,15 +220,16 @@ impl Unsettled {
 /// Rows that are settled together.
 struct Together<'r> {
     first: usize,
-    /// The slot of each row's template.
+    /// Slot of each row's template.
     slots: &'r [u32],
-    /// Where each row's numbers begin.
+    /// Start position of each row's numbers.
     begins: &'r [usize],
     numbers: &'r [Number],
 }
 
 impl Together<'_> {
-    /// Appends the values of a column, `cells` says whence by slot. Returns the bytes of texts among them.
+    /// Appends the values of a column. `cells` gives the source of the values by slot. Returns the
+    /// bytes of the texts among them.
     fn settle(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
         let mut present = cells.iter().filter(|cell| **cell != Cell::Absent);
         let Some(&first) = present.next() else { return 0 };
@@ -241,7 +243,7 @@ impl Together<'_> {
         text_bytes
     }
 
-    /// The same, of which not all are absent.
+    /// Appends the values of a column if not all cells are absent.
     fn put(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
         let is_settled = match column.values_of_all(self.first) {
             Some(BlockValues::Ints(values)) => self.extend(values, cells, u64::cast_signed),
@@ -265,7 +267,7 @@ impl Together<'_> {
         text_bytes
     }
 
-    /// The rows that have a value, and its bits.
+    /// The rows that have a value, with the bits of the value.
     fn values(&self, cells: &[Cell]) -> impl Iterator<Item = (usize, u64)> {
         let rows = (self.first..).zip(self.slots).zip(self.begins);
         rows.filter_map(|((row, &slot), &begin)| match cells[slot as usize] {
@@ -275,7 +277,8 @@ impl Together<'_> {
         })
     }
 
-    /// Appends a value of each row: fixed ones of each template, or the number at one place. `false` where it is neither.
+    /// Appends a value of each row: fixed values of each template, or the number at one position.
+    /// Returns `false` if the cells are neither.
     fn extend<T: Copy>(&self, values: &mut Vec<T>, cells: &[Cell], of: impl Fn(u64) -> T) -> bool {
         if let Cell::Number(place) = cells[0]
             && cells.iter().all(|cell| *cell == cells[0])
@@ -307,7 +310,7 @@ mod tests {
     };
     use crate::spill::MemoryScratch;
 
-    /// Spells the fields of templates out, as a reader without templates does.
+    /// Sends the fields of templates one by one, like a reader without templates.
     enum Told<'b, 'a> {
         ByTemplate(&'b mut Builder<'a>),
         SpeltOut(&'b mut Builder<'a>, Templates),
@@ -341,8 +344,8 @@ mod tests {
         }
     }
 
-    /// Rows of three templates, of none, and of a template with another field behind it, on a track in order and on one
-    /// that is sorted.
+    /// Rows of three templates, of none, and of a template followed by another field. One track is
+    /// in order and one is sorted.
     fn tell(mut told: Told<'_, '_>) {
         let sink = told.builder();
         let spec = TableSpec {
@@ -361,7 +364,7 @@ mod tests {
         let texts = [Value::Text("short"), Value::Json("[0]"), Value::Name(name)];
         let templates = texts.map(|text| {
             let mut parts = vec![(fields[0], Part::Int(0)), (fields[1], Part::Fixed(text))];
-            // Not all rows have it.
+            // Not all rows have this field.
             parts.extend((text == texts[1]).then_some((fields[2], Part::Fixed(Value::Float(-0.0)))));
             parts.extend((text != texts[2]).then_some((fields[3], Part::Float(1))));
             parts.push((fields[4], Part::Fixed(Value::Bool(true))));
@@ -369,7 +372,7 @@ mod tests {
         });
         for at in 0..20_000_i64 {
             let numbers = [Number::from(at / 7), Number::from(at as f64 / 3.0)];
-            // Long stretches of one template, and short ones of several.
+            // Long runs of one template, and short runs of several.
             let of = if at < 6_000 { at / 3_000 } else { at * 7 / 5 % 4 };
             let filled = templates
                 .get(of as usize)
@@ -386,7 +389,7 @@ mod tests {
 
     #[test]
     fn rows_by_template_are_stored_as_those_spelt_out() {
-        // Texts in the dictionary, and in place.
+        // Texts in the dictionary and texts in place.
         for dictionary_bytes in [1 << 20, 1] {
             let scratch = MemoryScratch::default();
             let options = BuildOptions { dictionary_bytes, ..BuildOptions::default() };

@@ -1,4 +1,4 @@
-//! Writing the rows of one track, which come in their final order: a group of blocks at a time.
+//! Writes the rows of one track, which arrive in their final order: a group of blocks at a time.
 
 use std::sync::Mutex;
 
@@ -17,9 +17,9 @@ use crate::segment::{
 };
 use crate::tile::{Base, ClosedPyramid, PyramidWriter, Range, SliceCell};
 
-/// Rows of a group: enough that what is learned of each key comes from many of its rows.
+/// Rows of a group: enough to learn each key from many of its rows.
 pub const GROUP_ROWS: usize = 64 * ROWS;
-/// Most texts of blocks that are kept for the postings of a column.
+/// Maximum number of block texts that are kept for the postings of a column.
 const MAX_POSTINGS: usize = 4 << 20;
 
 /// Takes the rows of a track in order and writes their blocks.
@@ -28,13 +28,13 @@ pub struct TrackWriter {
     shape: Shape,
     learner: Option<Learner>,
     out: TrackOutput,
-    /// `None` where a block has too many names.
+    /// `None` if a block has too many names.
     totals: Option<TotalsWriter>,
     /// The latest end so far.
     reach_ps: i64,
 }
 
-/// What the rows of a track are.
+/// Kind of the rows of a track.
 #[derive(Debug)]
 enum Shape {
     Slices(Slices),
@@ -57,26 +57,26 @@ struct Counter {
     range: Option<(f64, f64)>,
 }
 
-/// What was written of a track.
+/// The written parts of a track.
 #[derive(Debug, Default)]
 pub struct TrackOutput {
-    /// Rows, start and end of each block.
+    /// Number of rows, start and end of each block.
     pub blocks: Vec<(u32, i64, i64)>,
-    /// The tracks of a pack, each with one of the blocks; empty where blocks are packs of their own.
+    /// The tracks of a pack, each with one of the blocks; empty if blocks are packs of their own.
     pub packed: Vec<Packed>,
-    /// Its columns.
+    /// Columns of the track.
     pub columns: Vec<ColumnOutput>,
     /// Number of rows.
     pub rows: u32,
-    /// Lines.
+    /// Number of lanes.
     pub lanes: u32,
     /// Smallest and largest value of a counter.
     pub value_range: Option<(f64, f64)>,
-    /// Its pyramid, which waits for those of all tracks; `None` if its rows are few.
+    /// Pyramid, which is written after all tracks; `None` if the track has few rows.
     pub pyramid: Option<ClosedPyramid>,
-    /// The track's program.
+    /// Location of the track's program.
     pub program: Piece,
-    /// What its blocks come to.
+    /// Location of the block totals.
     pub totals: Piece,
 }
 
@@ -87,29 +87,29 @@ pub struct Packed {
     pub track: Option<TrackId>,
     /// Number of rows.
     pub rows: u32,
-    /// Lines.
+    /// Number of lanes.
     pub lanes: u32,
     /// Smallest and largest value of a counter.
     pub value_range: Option<(f64, f64)>,
 }
 
-/// What was written of one column of a track.
+/// The written parts of one column of a track.
 #[derive(Debug)]
 pub struct ColumnOutput {
-    /// What it says.
+    /// Content of the column.
     pub role: ColumnRole,
-    /// How it is stored.
+    /// Stored type.
     pub kind: ColumnType,
-    /// Its blocks; those at the end of the track that it has no values in are left out.
+    /// Blocks of the column. Blocks without values at the end of the track are left out.
     pub directory: Directory,
-    /// The texts of the track's blocks; `None` where they are too many.
+    /// Texts of the track's blocks; `None` if there are too many.
     pub postings: Option<BlockTexts>,
-    /// Bytes of its blocks.
+    /// Bytes of the blocks.
     pub bytes: u64,
 }
 
 impl TrackWriter {
-    /// For a track, or for the rows of a side table.
+    /// Creates a writer for a track, or for the rows of a side table.
     pub fn new(kind: Option<TrackKind>) -> Self {
         let shape = match kind {
             Some(TrackKind::Slices(_, nesting)) => Shape::Slices(Slices::new(nesting)),
@@ -123,7 +123,7 @@ impl TrackWriter {
     /// Writes the next rows. `waits` are the numbers of the names of waits, ascending.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn write(
         &mut self,
         rows: &Rows,
@@ -139,7 +139,8 @@ impl TrackWriter {
         let group = Group { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
         let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
-        // Lanes and pyramid need the rows in order: one task of its own, beside those of the blocks.
+        // Lanes and pyramid need the rows in order, so one task computes both beside the tasks of
+        // the blocks.
         let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
         let blocks = encoders.gather(ranges.len() + 1, |task, encoder| match task.checked_sub(1) {
             Some(block) => Some(group.block(ranges[block].clone(), reaches[block], encoder)),
@@ -176,8 +177,8 @@ impl TrackWriter {
         }
     }
 
-    /// Encodes what belongs to the whole track: program, pyramid, totals. `span` is that of the whole trace. Looks at no
-    /// other track, so that tracks can be closed in any order.
+    /// Encodes the parts of the whole track: program, pyramid, totals. `span` covers the whole
+    /// trace. Depends on no other track, so tracks can be closed in any order.
     pub fn close(self, span: Interval, encoder: &mut Encoder) -> ClosedTrack {
         let Self { mut shape, learner, mut out, totals, .. } = self;
         let (mut program, mut put) = (Vec::new(), Vec::new());
@@ -207,7 +208,7 @@ impl TrackWriter {
     }
 }
 
-/// A track whose blocks are written and whose rest is encoded.
+/// A track whose blocks are written and whose other parts are encoded.
 #[derive(Debug)]
 pub struct ClosedTrack {
     shape: Shape,
@@ -218,10 +219,10 @@ pub struct ClosedTrack {
 }
 
 impl ClosedTrack {
-    /// Writes the rest but for the pyramid.
+    /// Writes the other parts, without the pyramid.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
         let Self { shape, span, mut out, program, totals } = self;
         out.program = written(&program, writer)?;
@@ -240,7 +241,8 @@ fn written(bytes: &[u8], writer: &mut PieceWriter<'_>) -> Result<Piece> {
     if bytes.is_empty() { Ok(Piece::default()) } else { writer.piece(bytes) }
 }
 
-/// A block ends early when its texts in place reach this size: the codec takes 256 MiB, and a reader holds a block.
+/// A block ends early when its texts in place reach this size. The codec takes 256 MiB, and a
+/// reader holds a whole block.
 const MAX_BLOCK_TEXT: usize = 16 << 20;
 
 fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
@@ -257,11 +259,12 @@ fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-/// For each block the latest end of the rows before it. `reach_ps` is that of the rows before all of them, and then of all.
+/// For each block, the latest end of the rows before it. `reach_ps` is the latest end of all rows
+/// before the blocks, and is updated to include them.
 fn reaches_before(rows: &Rows, ranges: &[std::ops::Range<usize>], reach_ps: &mut i64) -> Vec<i64> {
     let reach_before = |range: &std::ops::Range<usize>| {
         let before = *reach_ps;
-        // Samples have no duration, and rows of side tables no time.
+        // Samples have no duration, and rows of side tables have no time.
         if let (Some(starts), Some(durations)) =
             (rows.starts.get(range.clone()), rows.durations.get(range.clone()))
         {
@@ -279,7 +282,8 @@ impl Slices {
     }
 }
 
-/// How many rows a row's lane has, on average over the rows: what the cells of a pyramid, which are a lane's, hold.
+/// Number of rows in a row's lane, averaged over the rows. The cells of a pyramid belong to one
+/// lane.
 fn rows_of_a_lane(lanes: &[i64]) -> u64 {
     let mut counts: Vec<u64> = Vec::new();
     for &lane in lanes {
@@ -291,8 +295,8 @@ fn rows_of_a_lane(lanes: &[i64]) -> u64 {
 }
 
 impl Shape {
-    /// What must see the rows in order: lanes, which go to `lanes` and, where slices nest, minus the depth to `shifts`; and
-    /// the pyramid.
+    /// Computes everything that needs the rows in order: lanes and the pyramid. Lanes go to
+    /// `lanes`. If slices nest, lane minus depth goes to `shifts`.
     fn pass(
         &mut self,
         (rows, waits): (&Rows, &[u32]),
@@ -349,7 +353,7 @@ impl TrackOutput {
     /// Writes the columns of a pack.
     ///
     /// # Errors
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn add_pack(&mut self, columns: Vec<EncodedColumn>, writer: &mut PieceWriter<'_>) -> Result<()> {
         for encoded in columns {
             let mut column = ColumnOutput::new(encoded.role, encoded.kind);
@@ -407,7 +411,7 @@ impl ColumnOutput {
         Ok(())
     }
 
-    /// Adds packs in which the column has no values, up to this many.
+    /// Adds packs without values until there are this many.
     pub fn pad(&mut self, packs: usize) {
         let packs = packs.max(self.directory.places.len());
         self.directory.places.resize(packs, Place::Absent);

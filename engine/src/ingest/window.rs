@@ -1,5 +1,5 @@
-//! The arrows between two tracks in the order of one of their ends. They came nearly in that order:
-//! a window over them is sorted, where sorting all would write most of them to scratch space and
+//! Sorts the arrows between two tracks by one of their ends. The arrows arrived nearly in that
+//! order, so a sorted window is enough. A full sort would write most arrows to scratch space and
 //! read them back.
 
 use super::flows::{FromEnd, Link};
@@ -10,20 +10,20 @@ use crate::spill::{Pile, PileReader, Scratch, sort_nearly};
 
 /// Arrows that are read at once.
 pub const BATCH_ARROWS: usize = 1 << 14;
-/// Batches that a window holds at most.
+/// Maximum number of batches in a window.
 const MAX_BATCHES: usize = 8;
 
-/// What is known of the batches of a pile: the smallest and the largest row of each, by arrival on
-/// its track, at one end.
+/// Row ranges of the batches of a pile: the smallest and the largest row of each at one end. Rows
+/// are numbered by arrival on their track.
 #[derive(Debug, Default)]
 pub struct Batches {
     ends: Vec<(u32, u32)>,
-    /// Arrows of the last batch.
+    /// Number of arrows in the last batch.
     last: usize,
 }
 
 impl Batches {
-    /// Counts the next arrow of the pile, which has its end there.
+    /// Counts the next arrow of the pile, whose end is row `arrival`.
     pub fn push(&mut self, arrival: u32) {
         match self.ends.last_mut().filter(|_| self.last < BATCH_ARROWS) {
             Some((min, max)) => {
@@ -37,7 +37,7 @@ impl Batches {
         }
     }
 
-    /// For each batch the smallest row of all after it. `None` where a window would have to hold
+    /// For each batch, the smallest row of all later batches. `None` if a window would have to hold
     /// too many batches.
     fn floors(&self) -> Option<Vec<u32>> {
         let mut floors = vec![u32::MAX; self.ends.len()];
@@ -61,27 +61,26 @@ impl Batches {
 pub struct Window<'l> {
     links: PileReader<'l, Link, &'l dyn Scratch>,
     end: End,
-    /// The smallest row of all batches after each.
+    /// The smallest row of all later batches, for each batch.
     floors: std::vec::IntoIter<u32>,
-    /// Arrows in order. Those from `next` to `ready` can be given: none that comes later belongs
-    /// before them.
+    /// Arrows in order. Those from `next` to `ready` are final: no later arrow precedes them.
     arrows: Vec<FromEnd>,
     next: usize,
     ready: usize,
 }
 
 impl<'l> Window<'l> {
-    /// Over a pile whose arrows connect the same two tracks. The rows of the track at this end must
-    /// be in the order of their arrival. `None` where the arrows are too far out of order.
+    /// Creates a window over a pile whose arrows connect the same two tracks. At this end, rows
+    /// must be numbered in the order of arrival. `None` if the arrows are too far out of order.
     pub fn new(links: &'l Pile<Link, &'l dyn Scratch>, end: End, batches: &Batches) -> Option<Self> {
         let floors = batches.floors()?.into_iter();
         Some(Self { links: links.read(), end, floors, arrows: Vec::new(), next: 0, ready: 0 })
     }
 
-    /// The next arrow; `row` numbers rows.
+    /// The next arrow. `row` gives the number of a row.
     ///
     /// # Errors
-    /// Those of the scratch space.
+    /// If the scratch space fails.
     #[inline]
     pub fn next(&mut self, row: &impl Fn(SliceKey) -> u32) -> Result<Option<FromEnd>> {
         if self.next == self.ready {
@@ -126,7 +125,7 @@ mod tests {
 
     const ARROWS: u32 = 12 * BATCH_ARROWS as u32;
 
-    /// Arrows to each row, from `from` of it: in the order of either end, or refused.
+    /// Arrows from row `from(to)` to each row. Expects for either end whether a window works.
     #[track_caller]
     fn check(from: impl Fn(u32) -> u32, expected: [bool; 2]) {
         let scratch = MemoryScratch::default();
@@ -153,7 +152,7 @@ mod tests {
     fn arrows_nearly_in_order_come_in_order() {
         check(|to| to, [true, true]);
         check(|to| (to / 7) ^ 5, [true, true]);
-        // Some wait for a batch or more.
+        // Some arrows wait for a batch or more.
         check(|to| if to % 100 == 0 { to + 30_000 } else { to }, [true, true]);
         check(|to| to.saturating_sub(to % 1000 * 50), [true, true]);
     }

@@ -1,5 +1,5 @@
-//! Metrics: numbers about a rank, each with unit, definition and source. Those of any trace are here, those of one vendor
-//! in [`crate::vendor`].
+//! Metrics: numbers about a rank, each with unit, definition and source. Metrics of any trace are
+//! here. Metrics of one vendor are in [`crate::vendor`].
 
 pub mod trace;
 
@@ -10,29 +10,29 @@ use crate::model::{OwnedValue, Unit};
 pub struct MetricGroup {
     /// Identifies the group in exports and programs.
     pub key: &'static str,
-    /// The heading.
+    /// Heading of the group.
     pub title: &'static str,
     /// Whether the metrics have names of the trace instead of names of nprof.
     pub has_names_of_trace: bool,
-    /// In display order.
+    /// Metrics in display order.
     pub metrics: Vec<Metric>,
 }
 
 /// One number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
-    /// As exported.
+    /// Exported name.
     pub name: String,
     /// The value.
     pub value: OwnedValue,
-    /// What one means.
+    /// Unit of the value.
     pub unit: Unit,
-    /// What it is and how it is computed.
+    /// Definition and computation.
     pub doc: String,
 }
 
 impl Metric {
-    /// A metric.
+    /// Creates a metric.
     #[must_use]
     pub fn new(name: &str, value: OwnedValue, unit: Unit, doc: &str) -> Self {
         Self { name: name.to_owned(), value, unit, doc: doc.to_owned() }

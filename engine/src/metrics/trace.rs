@@ -1,4 +1,4 @@
-//! Metrics of any trace: how long it is, how busy its tracks are, what takes the time.
+//! Metrics of any trace: its length, how busy its tracks are, and the names with the most time.
 
 use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
@@ -8,7 +8,7 @@ use crate::segment::{Bytes, Segment};
 
 /// The explanation of a name's self time.
 const SELF_DOC: &str = "Sum of the durations of all slices of this name, without the calls inside them: no time counts twice on a thread.";
-/// Names that are listed.
+/// Number of listed names.
 const TOP_NAMES: usize = 20;
 
 /// The span of all events.
@@ -19,10 +19,10 @@ pub fn span<B: Bytes>(segment: &Segment<B>) -> Interval {
     spans.reduce(Interval::cover).unwrap_or_default()
 }
 
-/// Totals, busy shares by track, times by name.
+/// Totals, busy shares by track, and times by name.
 pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     let span = span(segment);
-    // Instants at the very end count too.
+    // An instant at the last time of the span counts too.
     let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
     let tracks = segment.slice_tracks(None);
     let selection = segment.selection(&tracks, whole, Work::IN_PLACE)?;
@@ -69,7 +69,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
 }
 
 fn time(name: &str, ps: u64, doc: &str) -> Metric {
-    // Seconds, as neuron-profile has them.
+    // Seconds, like neuron-profile.
     let seconds = ps as f64 / crate::base::time::PS_PER_S as f64;
     Metric::new(name, OwnedValue::Float(seconds), Unit::Seconds, doc)
 }

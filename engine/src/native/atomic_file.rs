@@ -1,4 +1,4 @@
-//! A file that is there as a whole or not at all: written under another name, synced, then renamed.
+//! A file that exists completely or not at all: written under another name, synced, then renamed.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file on its way to its place. Dropped before [`AtomicFile::commit`] it leaves nothing behind.
+/// A file that is written before it gets its name. If dropped before [`AtomicFile::commit`], it
+/// leaves nothing behind.
 #[derive(Debug)]
 pub struct AtomicFile {
     temporary: NamedTempFile,
@@ -15,8 +16,8 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Begins a file that will lie at `path`; its directory must exist. The user's mask decides who
-    /// may read it.
+    /// Creates a file that [`AtomicFile::commit`] moves to `path`. Its directory must exist. The
+    /// umask decides the file's permissions.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -29,17 +30,18 @@ impl AtomicFile {
         Ok(Self { temporary, path: path.to_owned() })
     }
 
-    /// The file, to write to.
+    /// The file to write to.
     #[must_use]
     pub fn file(&self) -> &File {
         self.temporary.as_file()
     }
 
-    /// Syncs the file, puts it in its place, and syncs the directory: it outlasts a power cut.
-    /// Returns its length in bytes.
+    /// Syncs the file, renames it to its path and syncs the directory. The file then survives a
+    /// power cut. Returns its length in bytes.
     ///
     /// # Errors
-    /// If the disk or the directory cannot be written. The file that was at the path before is still there.
+    /// If the disk or the directory cannot be written. The old file at the path remains, unless
+    /// only the sync of the directory fails.
     pub fn commit(self) -> io::Result<u64> {
         let file = self.temporary.as_file();
         file.sync_all()?;
@@ -50,17 +52,18 @@ impl AtomicFile {
         Ok(len)
     }
 
-    /// Puts the file in its place without a sync, for content that tells by itself whether it is whole.
+    /// Renames the file to its path without a sync. Use it for content that shows by itself whether
+    /// it is complete.
     ///
     /// # Errors
-    /// As [`AtomicFile::commit`].
+    /// See [`AtomicFile::commit`].
     pub fn commit_unsynced(self) -> io::Result<()> {
         self.temporary.persist(&self.path).map_err(|error| error.error)?;
         Ok(())
     }
 }
 
-/// The directory that a file lies in.
+/// The directory of a file.
 #[must_use]
 pub fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))

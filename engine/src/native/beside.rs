@@ -1,4 +1,4 @@
-//! A back that runs beside the front, on a thread of its own.
+//! A consumer of a build that runs on a thread of its own, beside the producer.
 
 use std::thread::{Scope, ScopedJoinHandle};
 
@@ -7,23 +7,23 @@ use crate::codec::Texts;
 use crate::exec::{Feeder, conveyor};
 use crate::ingest::{Back, Emptied, Line, TrackGroup};
 
-/// Loads on their way: one waits while another is written and a third is filled.
+/// Number of messages that can wait: one waits while another is written and a third is filled.
 const WAITING: usize = 1;
 
-/// What goes to the back.
+/// Message to the consumer.
 enum Load {
     Group(TrackGroup),
     Texts(Vec<Texts>),
 }
 
-/// The front's end of the line.
+/// The producer's end of the pipeline.
 pub struct Beside<'scope> {
     feeder: Feeder<Load, Emptied>,
     back: Option<ScopedJoinHandle<'scope, Result<Back<'scope>>>>,
 }
 
 impl<'scope> Beside<'scope> {
-    /// Starts the back.
+    /// Starts the consumer.
     pub fn new(scope: &'scope Scope<'scope, '_>, mut back: Back<'scope>) -> Self {
         let (feeder, taker) = conveyor(WAITING);
         let back = scope.spawn(move || {
@@ -38,7 +38,7 @@ impl<'scope> Beside<'scope> {
         Self { feeder, back: Some(back) }
     }
 
-    /// Waits for the back, which has stopped or will now that no more groups come.
+    /// Waits for the consumer, which has stopped or stops because no more groups come.
     fn join(back: Option<ScopedJoinHandle<'scope, Result<Back<'scope>>>>) -> Result<Back<'scope>> {
         let stopped = Error::Storage { what: "the writing thread has stopped" };
         back.ok_or(stopped)?.join().map_err(|_| stopped)?
@@ -46,7 +46,7 @@ impl<'scope> Beside<'scope> {
 
     fn put(&mut self, load: Load) -> Result<()> {
         if !self.feeder.send(load) {
-            // It has stopped with an error, which is the one to tell.
+            // The consumer has stopped with an error: return that error.
             Self::join(self.back.take())?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Segments mapped into memory.
+//! Segments that are mapped into memory.
 
 use std::fmt;
 use std::fs::File;
@@ -11,28 +11,30 @@ use memmap2::{Advice, Mmap};
 use crate::base::{Error, Result};
 use crate::segment::{Bytes, Segment, part_of};
 
-/// What is read from a disk at once. The system's own guess for a mapping is megabytes around each place.
+/// Bytes that are read from a disk at once. By default the system reads megabytes around each place
+/// of a mapping.
 const REGION_LEN: usize = 1 << 15;
-/// Most regions that are read at once where one follows another.
+/// Maximum number of regions that are read at once for sequential reads.
 const AHEAD: usize = 32;
 
 /// The bytes of a mapped file.
 #[derive(Debug)]
 pub struct Mapped {
     map: Mmap,
-    /// A bit for each region that has been asked for.
+    /// A bit for each requested region.
     asked: Vec<AtomicU64>,
 }
 
 impl Mapped {
     fn new(map: Mmap) -> Self {
         let regions = map.len().div_ceil(REGION_LEN);
-        // Only advice: where the system takes none, it reads as it thinks best.
+        // Only advice: a system that ignores it reads as usual.
         let _ = map.advise(Advice::Random);
         Self { asked: (0..regions.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(), map }
     }
 
-    /// Has a region read, and with it some after it: twice as many as there are right before it that have been asked for.
+    /// Requests the regions from this one on: twice as many as were requested right before it, at
+    /// least one and at most [`AHEAD`].
     fn ask(&self, region: usize) {
         let is_asked =
             |region: usize| self.asked[region / 64].load(Ordering::Relaxed) >> (region % 64) & 1 == 1;
@@ -45,7 +47,7 @@ impl Mapped {
         for asked in region..region + len.div_ceil(REGION_LEN) {
             self.asked[asked / 64].fetch_or(1 << (asked % 64), Ordering::Relaxed);
         }
-        // Only advice, again.
+        // Only advice, as above.
         let _ = self.map.advise_range(Advice::WillNeed, start, len);
     }
 }
@@ -75,22 +77,24 @@ impl SegmentFile {
     /// If the file cannot be opened or mapped, or holds no readable segment.
     pub fn open_file(path: &Path) -> std::result::Result<Self, OpenError> {
         let file = File::open(path)?;
-        // Mapping nothing is refused by the system; an empty file is reported as truncated like any short one.
+        // The system refuses to map an empty file. An empty file is reported as truncated, like any
+        // short file.
         if file.metadata()?.len() == 0 {
             return Err(OpenError::Segment(Error::Truncated { needed: 1, available: 0 }));
         }
         #[expect(unsafe_code, reason = "mapping a file has no safe interface")]
-        // SAFETY: a segment is immutable. It is written under another name and renamed once it is complete, nprof never
-        // opens one for writing again, and deleting it leaves the mapping valid. Every read is checked by checksum.
+        // SAFETY: a segment is immutable. nprof writes it under another name, renames it once it is
+        // complete, and never opens it for writing again. Deleting the file leaves the mapping
+        // valid. Every read is checked by checksum.
         let map = unsafe { Mmap::map(&file)? };
         Segment::open(Mapped::new(map)).map_err(OpenError::Segment)
     }
 }
 
-/// Why a segment was not opened.
+/// Reason why a segment was not opened.
 #[derive(Debug)]
 pub enum OpenError {
-    /// The file system refused.
+    /// The file system reported an error.
     Io(io::Error),
     /// The file holds no readable segment.
     Segment(Error),

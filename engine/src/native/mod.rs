@@ -1,4 +1,5 @@
-//! Files: the only part of the engine with IO. Memory-mapped segments, and segments written atomically.
+//! Files: the only part of the engine with IO. Memory-mapped segments, and atomically written
+//! segments.
 #![cfg(feature = "native")]
 
 mod atomic_file;

@@ -1,4 +1,4 @@
-//! A builder on a thread of its own: the reader goes on while its events are taken in.
+//! A builder on a thread of its own. The reader continues while its events are processed.
 
 use std::sync::Mutex;
 
@@ -7,33 +7,33 @@ use crate::exec::{Feeder, Taker, conveyor};
 use crate::ingest::{Batch, Builder, Built, Carrier, Player};
 use crate::model::Warnings;
 
-/// Batches that wait while others are played and filled: as many as a reader fills while the builder sorts a chunk.
+/// Number of batches that can wait. A reader fills about that many while the builder sorts a chunk.
 const WAITING: usize = 8;
 
-/// What goes to the builder.
+/// Message to the builder.
 enum Load {
     Batch(Batch),
-    /// There is no more. Without it the reader has given up.
+    /// All events were sent. If this message is missing, the reader has failed.
     End(Warnings),
 }
 
-/// The reader's end.
+/// The reader's end of the pipeline.
 pub struct ToBuilder<'a> {
     feeder: Feeder<Load, Batch>,
     failure: &'a Failure,
 }
 
-/// The builder's end.
+/// The builder's end of the pipeline.
 pub struct FromReader<'a> {
     taker: Taker<Load, Batch>,
     failure: &'a Failure,
 }
 
-/// Why the builder has stopped before its end: the reader asks.
+/// Error that stopped the builder early. The reader returns it.
 #[derive(Default)]
 pub struct Failure(Mutex<Option<Error>>);
 
-/// Both ends of a line from a reader to a builder.
+/// Creates both ends of a pipeline from a reader to a builder.
 pub fn line(failure: &Failure) -> (ToBuilder<'_>, FromReader<'_>) {
     let (feeder, taker) = conveyor(WAITING);
     (ToBuilder { feeder, failure }, FromReader { taker, failure })
@@ -48,10 +48,10 @@ impl ToBuilder<'_> {
         Err(why.unwrap_or(Error::Storage { what: "the building thread has stopped" }))
     }
 
-    /// Says that there is no more.
+    /// Sends the warnings and ends the events.
     ///
     /// # Errors
-    /// Those of the builder.
+    /// If the builder fails.
     pub fn end(mut self, warnings: Warnings) -> Result<()> {
         self.put(Load::End(warnings))
     }
@@ -65,16 +65,16 @@ impl Carrier for ToBuilder<'_> {
 }
 
 impl FromReader<'_> {
-    /// Plays what comes and finishes the segment.
+    /// Plays all batches and finishes the segment.
     ///
     /// # Errors
-    /// Those of the builder; also where the reader gives up.
+    /// If the builder fails, or the reader stops before the end.
     pub fn build(self, builder: Builder<'_>) -> Result<Built> {
         let built = self.play(builder);
         if let (Err(error), Ok(mut failure)) = (&built, self.failure.0.lock()) {
             *failure = Some(*error);
         }
-        // Only now does the line close: a reader that finds it closed finds the reason.
+        // Close the pipeline only now: a reader that finds it closed then also finds the error.
         drop(self.taker);
         built
     }

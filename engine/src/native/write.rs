@@ -1,5 +1,5 @@
-//! Writing a segment to a file: under a temporary name, synced, then renamed, so that a crash at any moment leaves the
-//! old state or the new.
+//! Writes a segment to a file: under a temporary name, synced, then renamed. A crash at any time
+//! leaves the old state or the new.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -19,21 +19,21 @@ use crate::model::Sink;
 use crate::segment::{Output, PieceWriter};
 use crate::spill::{Scratch, Space};
 
-/// Why a segment was not written. `E` is the reader's error.
+/// Reason why a segment was not written. `E` is the reader's error.
 #[derive(Debug)]
 pub enum WriteError<E> {
-    /// The file system refused.
+    /// The file system reported an error.
     Io(io::Error),
-    /// The engine refused.
+    /// The engine reported an error.
     Engine(Error),
     /// The trace could not be read.
     Read(E),
 }
 
-/// Unnamed space on the disk that goes when the process does.
+/// Unnamed file on the disk that disappears with the process.
 struct ScratchFile<'a> {
     cancel: Cancel<'a>,
-    /// Made only when it is needed: most traces are sorted in memory.
+    /// Created only when needed: most traces are sorted in memory.
     file: OnceLock<File>,
     directory: &'a Path,
     len: AtomicU64,
@@ -58,7 +58,7 @@ impl Scratch for ScratchFile<'_> {
         self.cancel.check()?;
         if self.file.get().is_none() {
             let file = tempfile::tempfile_in(self.directory).map_err(self.failed("scratch file"))?;
-            // Where two threads come here at once, the file of the first is taken.
+            // If two threads come here at once, the first file is used.
             let _ = self.file.set(file);
         }
         let offset = self.len.fetch_add(bytes.len() as u64, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Scratch for ScratchFile<'_> {
     }
 }
 
-/// Keeps why the file system refused: the engine's errors do not carry it.
+/// Keeps the error of the file system, because the engine's errors do not carry it.
 fn keep(cause: &Mutex<Option<io::Error>>, error: io::Error) {
     if let Ok(mut cause) = cause.lock() {
         *cause = Some(error);
@@ -90,7 +90,7 @@ struct FileOutput<'a> {
 
 impl Output for FileOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        // Every piece comes by here, also while the rows that had to be sorted are written, after the last event.
+        // Every piece passes here, also while sorted rows are written after the last event.
         self.cancel.check()?;
         self.file.write_all(bytes).map_err(|error| {
             keep(self.cause, error);
@@ -99,20 +99,21 @@ impl Output for FileOutput<'_> {
     }
 }
 
-/// Who takes the events in.
+/// Thread on which the builder takes events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
     /// The thread that reads the trace.
     Reader,
-    /// One beside it: where reading and taking in are as much work as all the rest.
+    /// A separate thread, for traces whose reading and taking are as much work as all the rest.
     Beside,
 }
 
-/// Writes the segment at `path`, with what `fill` hands to the sink; the scratch space is for what `fill` itself has to
-/// sort. The directory must exist and takes the scratch file too. Nothing is left behind on failure.
+/// Writes the segment at `path` from the calls that `fill` makes to the sink. `fill` sorts in the
+/// given space. The directory must exist and also holds the scratch files. A failure leaves nothing
+/// behind.
 ///
 /// # Errors
-/// As [`WriteError`] says.
+/// See [`WriteError`].
 pub fn write_segment<E>(
     path: &Path,
     options: BuildOptions,
@@ -121,11 +122,11 @@ pub fn write_segment<E>(
     write_segment_while(path, options, Taking::Reader, Cancel::NEVER, fill)
 }
 
-/// As [`write_segment`], and ends soon with an error once it is cancelled, whether `fill` still hands events over or all
-/// of them are there.
+/// Writes a segment like [`write_segment`]. If it is cancelled, it soon ends with an error, also
+/// after the last event of `fill`.
 ///
 /// # Errors
-/// As [`WriteError`] says.
+/// See [`WriteError`].
 pub fn write_segment_while<E>(
     path: &Path,
     options: BuildOptions,
@@ -138,7 +139,7 @@ pub fn write_segment_while<E>(
     let io_cause = || cause.lock().ok().and_then(|mut cause| cause.take());
     let because = |error: Error| io_cause().map_or(WriteError::Engine(error), WriteError::Io);
     let scratch = ScratchFile::new(directory, &cause, cancel);
-    // A relay's names are kept apart from what the reader sorts, and both from what the builder does.
+    // The relay's names, the reader's sorting and the builder use separate scratch files.
     let (of_names, of_builder) =
         (ScratchFile::new(directory, &cause, cancel), ScratchFile::new(directory, &cause, cancel));
     let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &InPlace };
@@ -151,7 +152,8 @@ pub fn write_segment_while<E>(
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
         let line = Beside::new(scope, Back::new(writer, &AllCores));
-        // A full disk shows as an error of the reader, which passes on the sink's: the cause is here.
+        // A full disk appears as an error of the reader, which passes on the sink's error. The real
+        // cause is here.
         let unread = |error: E| io_cause().map_or(WriteError::Read(error), WriteError::Io);
         if taking == Taking::Reader {
             let mut builder = Builder::with_line(&of_builder, line, options);
@@ -166,7 +168,7 @@ pub fn write_segment_while<E>(
         let ended = relay.end().and_then(|warnings| carrier.end(warnings));
         let built =
             building.join().unwrap_or(Err(Error::Storage { what: "the building thread has stopped" }));
-        // The builder's own error says more than that the line is closed.
+        // The builder's own error says more than the error of the closed pipeline.
         built.and_then(|built| ended.map(|()| built)).map_err(because)
     })?;
     output.file.into_inner().map_err(|error| WriteError::Io(error.into_error()))?;
@@ -192,7 +194,7 @@ mod tests {
         (0..SAMPLES).try_for_each(|at| sink.sample(track, at * 7_919 % SAMPLES, at as f64, &[]))
     }
 
-    /// Spills, so that rows come back from the scratch space after the last event.
+    /// Small limits, so that rows come back from the scratch space after the last event.
     const TIGHT: BuildOptions =
         BuildOptions { sort_bytes: 100_000, dictionary_bytes: 1000, group_bytes: 1000, reader_bytes: 1000 };
 

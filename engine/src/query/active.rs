@@ -1,33 +1,33 @@
-//! Where a rank works: the stretch of a trace that is worth looking at first.
+//! The active span of a rank: the stretch of a trace that is worth looking at first.
 //!
 //! A trace can begin long before its work and end long after it. Two microseconds of set-up and
-//! twelve of work in a capture of two milliseconds are invisible when all of it is shown.
+//! twelve of work are invisible in a capture of two milliseconds.
 
 use crate::base::{Interval, Result};
 use crate::model::TrackId;
 use crate::segment::{Bytes, Segment};
 use crate::tile::{LaneContent, Level, TileId, cut};
 
-/// Cells that the trace is looked at in, at least.
+/// Minimum number of cells that divide the trace.
 const CELLS: f64 = 1024.0;
-/// Work that is further apart than this share of the trace belongs to different stretches.
+/// Work further apart than this share of the trace belongs to different stretches.
 const GAP: f64 = 0.1;
-/// A stretch longer than this share of the trace is no better a view than the whole.
+/// A stretch longer than this share of the trace is no better as a view than the whole trace.
 const LONGEST: f64 = 0.25;
 
-/// What is done in one cell, over all lanes.
+/// Work in one cell, over all lanes.
 #[derive(Debug, Clone, Copy, Default)]
 struct CellWork {
     work_ps: u64,
-    /// First and last moment of the work; exact where the tile brings slices.
+    /// First and last time of the work; exact if the tile contains slices.
     span: Option<Interval>,
 }
 
-/// The stretch with the most work, if nothing works around it for long and it is a small part of the
-/// trace. Waits and instants are no work.
+/// The stretch with the most work between long gaps; `None` unless the stretch is a small part of
+/// the trace. Waits and instants are not work.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// If bytes are missing or damaged.
 pub fn active_span<B: Bytes>(segment: &Segment<B>) -> Result<Option<Interval>> {
     let tracks = segment.slice_tracks(None);
     let spans = tracks.iter().map(|id| &segment.footer().tracks[id.0 as usize]);
@@ -41,7 +41,7 @@ pub fn active_span<B: Bytes>(segment: &Segment<B>) -> Result<Option<Interval>> {
     Ok(cells.stretch().filter(|stretch| is_small_part(*stretch, whole)))
 }
 
-/// Whether a stretch is so short that a view of it tells more than one of the whole.
+/// Whether a stretch is so short that a view of it shows more than a view of the whole.
 #[must_use]
 pub fn is_small_part(stretch: Interval, whole: Interval) -> bool {
     (stretch.duration_ps() as f64) < whole.duration_ps() as f64 * LONGEST

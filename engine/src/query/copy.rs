@@ -1,8 +1,8 @@
-//! Copying a part of a segment into a sink: the rows of some tracks and of a span, with their
-//! fields, and the arrows between them.
+//! Copies a part of a segment into a sink: the rows of some tracks in a span with their fields, and
+//! the arrows between the rows.
 //!
 //! Slices are copied whole if any of their time lies in the span. A counter also keeps its last
-//! sample before the span, which says its value at the beginning. Side tables are copied whole.
+//! sample before the span, because its value holds at the start. Side tables are copied whole.
 
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
@@ -16,21 +16,22 @@ use crate::model::{
 };
 use crate::segment::{Bytes, End, Segment, TrackMeta};
 
-/// Rows between two looks at whether the copy is still wanted.
+/// Number of rows between two checks for cancellation.
 const CANCEL_EVERY: u32 = 4096;
 
 /// The part of a segment that is copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// The time; `None` for all of it.
+    /// Time span; `None` for the whole trace.
     pub span: Option<Interval>,
-    /// For each track by number whether it is copied, with the groups above it; `None` for all.
+    /// For each track by number, whether to copy it with the groups above it; `None` for all
+    /// tracks.
     pub tracks: Option<Vec<bool>>,
 }
 
 impl<B: Bytes> Segment<B> {
-    /// Copies a part of this segment into a sink. Warnings are not copied: their counts are of the
-    /// whole.
+    /// Copies a part of this segment into a sink. Warnings are not copied, because their counts are
+    /// of the whole segment.
     ///
     /// # Errors
     /// If bytes are missing or damaged, the work is cancelled, or the sink fails.
@@ -58,12 +59,12 @@ struct Copy<'a, B> {
     cut: &'a Cut,
     sink: &'a mut dyn Sink,
     cancel: Cancel<'a>,
-    /// By the segment's numbers.
+    /// Tables in the sink, by table number of the segment.
     tables: Vec<TableId>,
     fields: Vec<FieldId>,
     tracks: Vec<Option<TrackId>>,
     names: FxHashMap<NameId, NameId>,
-    /// Slices that were copied. An arrow needs to know how many of its track came before.
+    /// Rows of the copied slices. An arrow needs the number of earlier copied slices on its track.
     rows: RoaringBitmap,
 }
 
@@ -112,7 +113,7 @@ impl<B: Bytes> Copy<'_, B> {
         };
         let track = self.sink.track(TrackSpec { parent, kind, ..spec.clone() })?;
         if kind != TrackKind::Group {
-            // A segment's rows are in the order that a sink wishes for.
+            // A segment's rows are already in the order that a sink prefers.
             self.sink.in_order(track)?;
         }
         Ok(track)
@@ -123,7 +124,7 @@ impl<B: Bytes> Copy<'_, B> {
         for (id, place) in (0..).zip(self.tracks.clone()) {
             let of_segment = TrackId(id);
             let (Some(track), Some(table)) = (place, self.segment.table_of(of_segment)) else { continue };
-            // The last sample before the span, while no later one has come.
+            // The last sample before the span, until a later sample comes.
             let mut last_sample = None;
             for_each_of_track(self.segment, (table, of_segment), |row| {
                 count = count.wrapping_add(1);
@@ -142,7 +143,7 @@ impl<B: Bytes> Copy<'_, B> {
         match row.content {
             RowContent::Slice { duration_ps, .. } => {
                 let end_ps = row.start_ps.saturating_add(duration_ps);
-                // An instant at the first moment of the span is in it.
+                // An instant at the start of the span is in the span.
                 let is_in = span.is_none_or(|span| {
                     row.start_ps < span.end.0 && (end_ps > span.start.0 || row.start_ps >= span.start.0)
                 });
@@ -195,7 +196,8 @@ impl<B: Bytes> Copy<'_, B> {
         Ok(())
     }
 
-    /// Side tables name tracks by number in a field `track`. Whether the track of this row is kept.
+    /// Renumbers the field `track` of a side row and returns whether that track is kept. Side
+    /// tables name tracks by number in this field.
     fn renumber_track(&self, row: &mut [(FieldId, OwnedValue)]) -> bool {
         let fields = &self.segment.footer().fields;
         let names_track =

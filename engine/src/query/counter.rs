@@ -1,37 +1,37 @@
-//! A counter at a moment and over a span. A value holds from its sample to the next one.
+//! A counter at a time and over a span. A value holds from its sample to the next one.
 
 use crate::base::{Error, Interval, Result};
 use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, Segment};
 use crate::tile::Sample;
 
-/// A counter at a moment.
+/// Samples of a counter around a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CounterAt {
-    /// The sample whose value holds; `None` before the first one.
+    /// The sample whose value holds; `None` before the first sample.
     pub sample: Option<Sample>,
-    /// The sample before that one.
+    /// The sample before `sample`.
     pub before: Option<Sample>,
 }
 
-/// A counter over a span.
+/// Values of a counter over a span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CounterSpan {
     /// Samples in the span.
     pub samples: u64,
     /// The smallest value that holds in the span.
     pub min: f64,
-    /// The largest.
+    /// The largest value that holds in the span.
     pub max: f64,
-    /// The mean of the values, each weighted by how long it holds in the span.
+    /// The mean of the values, weighted by how long each holds in the span.
     pub mean: f64,
 }
 
 impl<B: Bytes> Segment<B> {
-    /// A counter at a moment.
+    /// The samples of a counter at a time.
     ///
     /// # Errors
-    /// `Invalid` where the track is no counter; else where bytes are missing or damaged.
+    /// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
     pub fn counter_at(&self, track: TrackId, moment: i64) -> Result<CounterAt> {
         self.check_counter(track)?;
         let sample = self.samples_in(track, instant(moment))?.last().copied();
@@ -44,14 +44,14 @@ impl<B: Bytes> Segment<B> {
         Ok(CounterAt { sample, before })
     }
 
-    /// A counter over a span, as far as the rank reaches; `None` where no value holds in it. Reads
-    /// all samples of the span.
+    /// The values of a counter over a span, clamped to the span of the rank. `None` if no value
+    /// holds in the span. Reads all samples of the span.
     ///
     /// # Errors
-    /// `Invalid` where the track is no counter; else where bytes are missing or damaged.
+    /// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
     pub fn counter_over(&self, track: TrackId, span: Interval) -> Result<Option<CounterSpan>> {
         self.check_counter(track)?;
-        // The last moment belongs to the rank.
+        // The last time of the rank is inside the span.
         let last = self.footer().tracks.iter().filter(|track| track.rows > 0).map(|track| track.end_ps).max();
         let end = span.end.0.min(last.unwrap_or(i64::MIN).saturating_add(1));
         let start = span.start.0;
@@ -80,7 +80,7 @@ fn instant(moment: i64) -> Interval {
     Interval::new(moment, moment.saturating_add(1))
 }
 
-/// Sums over the values of a span; values that are no numbers are left out.
+/// Sums over the values of a span. Values that are not finite are left out.
 #[derive(Debug, Default)]
 struct Sums {
     extent: Option<(f64, f64)>,
@@ -101,8 +101,8 @@ impl Sums {
 
     fn of_samples(self, samples: u64) -> Option<CounterSpan> {
         let (min, max) = self.extent?;
-        // Values that hold for no time have no weight: all are the last one's, at the end of the
-        // span.
+        // Values that hold for no time have no weight. If no value holds for any time, all stand at
+        // the end of the span.
         let mean = if self.held_ps > 0.0 { (self.weighted / self.held_ps).clamp(min, max) } else { max };
         Some(CounterSpan { samples, min, max, mean })
     }

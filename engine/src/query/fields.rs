@@ -7,7 +7,8 @@ use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::model::{FieldId, NameId, OwnedValue, TableId, Value};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
-/// The fields of the rows of one block, decoded together: for a row's details, and for exports that read all rows.
+/// The fields of the rows of one block, decoded together. Used for details of a row and for exports
+/// that read all rows.
 #[derive(Debug)]
 pub struct RowFields {
     columns: Vec<(FieldId, ColumnType, BlockColumn)>,
@@ -17,7 +18,7 @@ impl RowFields {
     /// Decodes the fields of a block of a table.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn decode<B: Bytes>(segment: &Segment<B>, table: TableId, block: usize) -> Result<Self> {
         let reader = BlockReader::new(segment, table, block)?;
         let rows = 0..reader.rows();
@@ -42,10 +43,10 @@ impl RowFields {
         Ok(Self { columns })
     }
 
-    /// The values of a row of the block, in the order of fields; those that it has.
+    /// The values of a row of the block, in the order of fields. Absent values are left out.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn row<B: Bytes>(&self, segment: &Segment<B>, at: usize) -> Result<Vec<(FieldId, OwnedValue)>> {
         let owned = |value: Result<(FieldId, Value<'_>)>| {
             let (field, value) = value?;
@@ -54,7 +55,7 @@ impl RowFields {
         self.values(segment, at).map(owned).collect()
     }
 
-    /// The same, borrowed.
+    /// Like [`RowFields::row`], but borrows the values.
     pub fn values<'v, B: Bytes>(
         &'v self,
         segment: &'v Segment<B>,
@@ -101,10 +102,10 @@ fn value_of<'v, B: Bytes>(
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The fields of one row that have a value.
+    /// The fields of a row that have a value.
     ///
     /// # Errors
-    /// `Invalid` where there is no such row; else where bytes are missing or damaged.
+    /// `Invalid` if there is no such row; otherwise if bytes are missing or damaged.
     pub fn fields(&self, row: u32) -> Result<Vec<(FieldId, OwnedValue)>> {
         let place = self.place(row)?;
         let reader = BlockReader::new(self, place.table, place.block)?;
@@ -118,10 +119,10 @@ impl<B: Bytes> Segment<B> {
         u16::try_from(at).ok().map(TableId)
     }
 
-    /// Calls `each` with every row of a table: its number, its block's position, its fields.
+    /// Calls `each` with every row of a table: row number, position of the block, fields.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged, and those of `each`.
+    /// If bytes are missing or damaged, or if `each` fails.
     pub fn for_each_row(
         &self,
         table: TableId,

@@ -1,7 +1,7 @@
-//! Questions to a segment: the fields of a row, the slices of a window, neighbours, search, statistics of a selection;
-//! and what is damaged in it.
+//! Queries on a segment: the fields of a row, the slices of a window, neighbours, search,
+//! statistics of a selection, and the damaged parts.
 //!
-//! All are plain calls that decode the blocks they need and nothing else.
+//! All queries are plain calls that decode only the blocks they need.
 
 mod active;
 mod copy;

@@ -1,8 +1,8 @@
-//! Numbers for the names of a profile, so that names that stand side by side have different ones.
+//! Colour numbers for the names of a profile. Names that stand side by side get different numbers.
 //!
-//! A page gives a colour to each number. Numbers belong to the whole profile: a name has the same one
-//! on every rank, in every link and in every export. They follow from the time that names take and
-//! from the tracks on which they stand, both over all ranks.
+//! A page gives a colour to each number. Numbers belong to the whole profile: a name has the same
+//! number on every rank, in every link and in every export. A name's number depends on its time and
+//! its tracks, both over all ranks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,11 +12,11 @@ use crate::exec::Work;
 use crate::model::{TrackId, hash_of};
 use crate::segment::{Bytes, Segment};
 
-/// How many numbers there are.
+/// Number of slots.
 pub const SLOTS: usize = 16;
-/// The first of them differ most. The names with the most time get these.
+/// Number of slots that differ most. The names with the most time get these.
 pub const FIRST_SLOTS: usize = 8;
-/// Names that get a number; all others take so little time that [`slot_of_rare`] does for them.
+/// Maximum number of names that get a slot. All others take little time and use [`slot_of_rare`].
 const MOST_NAMES: usize = 256;
 
 /// A name without its digits: `fusion.12` and `fusion.7` are of one kind.
@@ -29,13 +29,14 @@ pub fn kind_of(name: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The number of a kind of name that no profile gave one.
+/// The slot of a kind of name without a slot of its own.
 #[must_use]
 pub fn slot_of_rare(kind: &str) -> u8 {
     (preference(kind) % SLOTS as u64) as u8
 }
 
-/// FNV-1a, and a last mixing so that similar names do not get neighbouring numbers.
+/// A hash of the kind: FNV-1a with a final mix, so that similar names do not get neighbouring
+/// slots.
 fn preference(kind: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in kind.bytes() {
@@ -44,7 +45,7 @@ fn preference(kind: &str) -> u64 {
     (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
 
-/// A kind of name with its number.
+/// A kind of name with its slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameSlot {
     /// The name without its digits.
@@ -53,7 +54,7 @@ pub struct NameSlot {
     pub slot: u8,
 }
 
-/// The names of the ranks so far.
+/// Uses of names on the ranks so far.
 #[derive(Debug, Default)]
 pub struct NameUses {
     kinds: BTreeMap<String, NameUse>,
@@ -62,7 +63,7 @@ pub struct NameUses {
 #[derive(Debug, Default)]
 struct NameUse {
     total_ps: u64,
-    /// The tracks and the groups on which it stands, by the hash of their path of names.
+    /// Tracks and groups of the name, as hashes of their name paths.
     tracks: BTreeSet<u64>,
     groups: BTreeSet<u64>,
 }
@@ -71,7 +72,7 @@ impl NameUses {
     /// Adds the slices of a rank.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn add_rank<B: Bytes>(&mut self, segment: &Segment<B>) -> Result<()> {
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
         for track in segment.slice_tracks(None) {
@@ -90,12 +91,12 @@ impl NameUses {
         Ok(())
     }
 
-    /// The kinds with the most time, most first, each with the number that is the rarest where it
-    /// stands: on its tracks, then in its groups. Of equally rare ones its text decides.
+    /// The kinds with the most time, most time first. Each has the slot that is rarest on its
+    /// tracks, then in its groups. Among equally rare slots the text decides.
     #[must_use]
     pub fn into_slots(self) -> Vec<NameSlot> {
         let mut order: Vec<(String, NameUse)> = self.kinds.into_iter().collect();
-        // Equal times stay in the order of texts.
+        // Kinds with equal times stay in the order of texts.
         order.sort_by_key(|(_, of)| Reverse(of.total_ps));
         order.truncate(MOST_NAMES);
         let mut given: Vec<u8> = Vec::with_capacity(order.len());
@@ -115,7 +116,7 @@ impl NameUses {
     }
 }
 
-/// The paths of a track and of the group that it is in, as hashes: ranks number tracks differently.
+/// Name paths of a track and of its group, as hashes: ranks number tracks differently.
 fn paths_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> (u64, u64) {
     let tracks = &segment.footer().tracks;
     let mut names = Vec::new();

@@ -1,9 +1,9 @@
-//! From slice to slice: along a lane, to the lanes beside it, and on to the neighbouring tracks.
+//! Steps from slice to slice: along a lane, to the next lanes, and to the neighbouring tracks.
 //!
 //! A step up or down goes to the nearest slice of the next lane. Beyond the track's last lane it
-//! goes to the nearest slice of the next track of slices, so repeated steps reach every lane of
-//! every track that is not hidden. Counters have no slices and are passed over. A step decodes the
-//! blocks around one moment; it scans further blocks only for a lane that is rarely used.
+//! goes to the nearest slice of the next track of slices. Repeated steps reach every lane of every
+//! track that is not hidden. Counters have no slices and are skipped. A step decodes the blocks
+//! around one time. Only a step to a rarely used lane scans further blocks.
 
 use super::SliceAt;
 use crate::base::{Interval, Result};
@@ -11,7 +11,7 @@ use crate::model::{TableId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 use crate::tile::LaneSlice;
 
-/// Where to go from a slice.
+/// Direction of a step from a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// To the next slice of the lane.
@@ -24,14 +24,14 @@ pub enum Direction {
     Down,
 }
 
-/// The way through the rows of a table.
+/// Direction of a scan through the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Forward,
     Backward,
 }
 
-/// Which lanes of a track a slice may stand on.
+/// Lanes of a track that a slice can be on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lanes {
     One(u32),
@@ -47,7 +47,7 @@ impl Lanes {
     }
 }
 
-/// A place in a track's table: the row `at` of a block, which may be the block's number of rows.
+/// A position in a track's table: row `at` of a block, or the end of the block.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     block: usize,
@@ -56,10 +56,10 @@ struct Start {
 
 impl<B: Bytes> Segment<B> {
     /// The slice in this direction; `None` at the end of the lane, or beyond the last track. Tracks
-    /// below one of the groups in `closed` are passed over.
+    /// below the groups in `closed` are skipped.
     ///
     /// # Errors
-    /// `Invalid` where the row is no slice; else where bytes are missing or damaged.
+    /// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
     pub fn step(&self, row: u32, direction: Direction, closed: &[TrackId]) -> Result<Option<SliceAt>> {
         let from = self.slice(row)?;
         match direction {
@@ -96,17 +96,17 @@ impl<B: Bytes> Segment<B> {
         next.map_or(Ok(None), |track| self.nearest(from, *track, Lanes::All, direction))
     }
 
-    /// Whether one of these groups is above a track.
+    /// Whether a track is below one of these groups.
     fn is_below(&self, track: TrackId, groups: &[TrackId]) -> bool {
         let tracks = &self.footer().tracks;
         let parent = |track: TrackId| tracks.get(track.0 as usize)?.spec.parent;
-        // A damaged list could go in circles: no path is longer than the list.
+        // A damaged list could contain cycles, so the path is limited to the length of the list.
         let mut above = std::iter::successors(parent(track), |group| parent(*group)).take(tracks.len());
         above.any(|group| groups.contains(&group))
     }
 
-    /// The slice of a track that is nearest in time. Of several lanes that have one at the start of
-    /// `from`, the lane next to where the step comes from.
+    /// The slice of a track that is nearest in time. If several lanes have one at the start of
+    /// `from`, the lane closest to the origin of the step wins.
     fn nearest(
         &self,
         from: &SliceAt,
@@ -138,15 +138,15 @@ impl<B: Bytes> Segment<B> {
         })
     }
 
-    /// The first row of a track that starts at this moment or later; the end of the last block if
-    /// none does. `None` for a track without rows.
+    /// The first row of a track that starts at or after `moment`; the end of the last block if
+    /// there is none. `None` for a track without rows.
     fn first_from(&self, track: TrackId, moment: i64) -> Result<Option<Start>> {
         let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
         if blocks.is_empty() {
             return Ok(None);
         }
         let starts = &self.blocks(table)?.starts()[blocks.clone()];
-        // The block before the first that starts late enough can have such rows at its end.
+        // The block before the first one that starts late enough can have such rows at its end.
         let block = blocks.start + starts.partition_point(|&start| start < moment).saturating_sub(1);
         let starts = self.core_ints(table, ColumnRole::Start, block)?;
         Ok(Some(Start { block, at: starts.partition_point(|&start| start < moment) }))
@@ -161,7 +161,7 @@ impl<B: Bytes> Segment<B> {
         self.scan(from.track, Start { block: place.block, at }, Lanes::One(from.slice.lane), way)
     }
 
-    /// The first slice on one of these lanes: from a place on, or before it.
+    /// The first slice on one of these lanes, searched forward or backward from `start`.
     fn scan(&self, track: TrackId, start: Start, lanes: Lanes, way: Way) -> Result<Option<SliceAt>> {
         let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
         let Start { mut block, at } = start;
@@ -193,7 +193,7 @@ impl<B: Bytes> Segment<B> {
         }
     }
 
-    /// The slice of a track that ends last, of those that start before a moment.
+    /// The slice that ends last, among the slices of a track that start before `moment`.
     fn latest_end(&self, track: TrackId, moment: i64) -> Result<Option<SliceAt>> {
         let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
         let list = self.blocks(table)?;

@@ -1,4 +1,5 @@
-//! The parts of a segment's file: where each is and what people call it, so that damage can be reported by name.
+//! The parts of a segment's file with their places and display names, so that damage is reported by
+//! name.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,42 +13,42 @@ use crate::segment::{Bytes, ColumnRole, End, Piece, Place, Segment};
 pub enum Part {
     /// The list of a table's blocks.
     BlockList(TableId),
-    /// The directory of a column, with the blocks that stand in it.
+    /// The directory of a column, with the blocks stored in it.
     Directory(usize),
-    /// A block of a column; of several that are packed together the first.
+    /// A block of a column; the first of several blocks in a pack.
     Block(usize, usize),
-    /// Which packs of a column hold which text.
+    /// The postings of a column: for each text, the packs that hold it.
     Postings(usize),
     /// The program of a track.
     Program(TrackId),
-    /// What the blocks of a track come to.
+    /// The block totals of a track.
     Totals(TrackId),
-    /// The list of the pages of a track's pyramid.
+    /// The page list of a track's pyramid.
     Pages(TrackId),
     /// A page of a track's pyramid.
     Page(TrackId, usize),
-    /// The list of the dictionary's chunks.
+    /// The chunk list of the dictionary.
     Dictionary,
     /// A chunk of the dictionary.
     Chunk(usize),
-    /// The list of arrows sorted by this end.
+    /// The list of arrow chunks that are sorted by this end.
     ArrowList(End),
     /// A chunk of arrows sorted by this end.
     Arrows(End, usize),
 }
 
-/// What people call a part.
+/// Display name of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartName {
-    /// What it is, e.g. `block`.
+    /// Kind of the part, e.g. `block`.
     pub kind: &'static str,
-    /// Its number among those of its kind, where there are several.
+    /// Number among the parts of its kind, if there are several.
     pub number: Option<usize>,
-    /// The column it is of.
+    /// Column of the part.
     pub column: Option<String>,
-    /// The table it is of.
+    /// Table of the part.
     pub table: Option<String>,
-    /// The track it is of.
+    /// Track of the part.
     pub track: Option<String>,
 }
 
@@ -66,12 +67,12 @@ impl fmt::Display for PartName {
     }
 }
 
-/// Where the parts of a segment are.
+/// Byte ranges of the parts of a segment.
 #[derive(Debug, Clone, Default)]
 pub struct PartMap(Vec<(Range<u64>, Part)>);
 
 impl PartMap {
-    /// The part with this byte.
+    /// The part that contains this byte.
     #[must_use]
     pub fn at(&self, offset: u64) -> Option<Part> {
         let after = self.0.partition_point(|(bytes, _)| bytes.start <= offset);
@@ -79,14 +80,14 @@ impl PartMap {
         bytes.contains(&offset).then_some(*part)
     }
 
-    /// All parts with their bytes, in the order of the file.
+    /// All parts with their byte ranges, in file order.
     pub fn iter(&self) -> impl Iterator<Item = &(Range<u64>, Part)> {
         self.0.iter()
     }
 }
 
 impl<B: Bytes> Segment<B> {
-    /// Where everything is that the footer leads to. What a damaged list would lead to is left out.
+    /// Finds all parts from the footer. Parts listed only by a damaged list are left out.
     #[must_use]
     pub fn part_map(&self) -> PartMap {
         let mut map = PartMap::default();
@@ -131,7 +132,7 @@ impl<B: Bytes> Segment<B> {
         map
     }
 
-    /// What people call a part.
+    /// The display name of a part.
     #[must_use]
     pub fn part_name(&self, part: Part) -> PartName {
         let name = |kind, number| PartName { kind, number, column: None, table: None, track: None };
@@ -140,7 +141,7 @@ impl<B: Bytes> Segment<B> {
             let meta = &self.footer().columns[column];
             let title = self.column_name(column);
             let title = match meta.role {
-                // A field has a column for each type that occurs.
+                // A field has a column for each of its types.
                 ColumnRole::Field(_) => format!("{title} ({})", meta.kind.title()),
                 _ => title.to_owned(),
             };
@@ -168,7 +169,8 @@ impl<B: Bytes> Segment<B> {
         }
     }
 
-    /// What people call the damaged part that an error is about. Reads all lists of the file: for messages.
+    /// The display name of the damaged part that an error reports. Reads all lists of the file, so
+    /// use it only for messages.
     #[must_use]
     pub fn name_of(&self, error: Error) -> Option<PartName> {
         let Error::Corrupt { offset, .. } = error else { return None };

@@ -1,4 +1,4 @@
-//! The rows of a table that stands on the timeline, one block of each track in memory at a time.
+//! The rows of a table on the timeline, with one block per track in memory at a time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,30 +12,30 @@ use crate::segment::{Bytes, ColumnRole, Segment};
 /// A slice, an instant or a sample with its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedRow {
-    /// Its number among all rows of the rank.
+    /// Row number among all rows of the rank.
     pub row: u32,
-    /// Where it stands.
+    /// Track of the row.
     pub track: TrackId,
-    /// When it starts.
+    /// Start, or time of a sample, in picoseconds.
     pub start_ps: i64,
-    /// What stands there.
+    /// Content of the row.
     pub content: RowContent,
-    /// Its fields that have a value.
+    /// Fields that have a value.
     pub fields: Vec<(FieldId, OwnedValue)>,
 }
 
-/// What stands at a moment.
+/// Content of a row on the timeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowContent {
     /// A slice or an instant.
     Slice {
-        /// Length in picoseconds.
+        /// Duration in picoseconds.
         duration_ps: i64,
         /// Number of its name.
         name: NameId,
-        /// What kind of thing it is.
+        /// Form of the slice.
         form: Form,
-        /// Its line in the track.
+        /// Lane in the track.
         lane: u32,
     },
     /// A sample.
@@ -45,19 +45,19 @@ pub enum RowContent {
     },
 }
 
-/// In which order rows come.
+/// Order of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Of time, over all tracks.
+    /// By time, over all tracks.
     Time,
-    /// Track by track, each in the order of time.
+    /// By track, then by time.
     Track,
 }
 
 /// Calls `each` with every row of a table of slices or samples.
 ///
 /// # Errors
-/// Where bytes are missing or damaged, and those of `each`.
+/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each_timed<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     table: TableId,
@@ -86,10 +86,10 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
     Ok(())
 }
 
-/// Calls `each` with every row of a track, which is in this table, in the order of time.
+/// Calls `each` with every row of a track in the order of time. The track must be in this table.
 ///
 /// # Errors
-/// As [`for_each_timed`].
+/// See [`for_each_timed`].
 pub fn for_each_of_track<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     (table, track): (TableId, TrackId),
@@ -137,7 +137,7 @@ impl<'a, B: Bytes> Cursor<'a, B> {
                 return Ok(Some(*start_ps));
             }
             let Some(next) = self.blocks.next() else {
-                // The rows of a track that has ended need no memory any more.
+                // The rows of a finished track need no memory.
                 self.block = None;
                 return Ok(None);
             };

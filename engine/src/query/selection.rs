@@ -8,14 +8,14 @@ use crate::exec::Work;
 use crate::model::{NameId, Nesting, TrackId, TrackKind};
 use crate::segment::{BlockReader, Bytes, ColumnRole, NameTotal, Segment};
 
-/// What lies in a span.
+/// Statistics of a span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
-    /// Slices that overlap it.
+    /// Number of slices that overlap the span.
     pub count: u64,
-    /// By name, most self time first.
+    /// Statistics by name, most self time first.
     pub by_name: Vec<NameTime>,
-    /// By track, in the order asked for.
+    /// Statistics by track, in the requested order.
     pub by_track: Vec<TrackTime>,
 }
 
@@ -24,17 +24,17 @@ pub struct Selection {
 pub struct NameTime {
     /// The name.
     pub name: NameId,
-    /// How many overlap the span.
+    /// Number of slices that overlap the span.
     pub count: u64,
-    /// Sum of the parts inside the span; calls inside calls count in each.
+    /// Sum of the parts inside the span. Calls inside calls count in each.
     pub total_ps: u64,
-    /// As the total, where calls of the same name inside do not count again.
+    /// Like the total, but calls inside a call of the same name do not count again.
     pub union_ps: u64,
-    /// As the total, without the calls inside.
+    /// Like the total, without the calls inside.
     pub self_ps: u64,
-    /// Longest full length.
+    /// Longest full duration.
     pub longest_ps: u64,
-    /// Row of the longest.
+    /// Row of the longest slice.
     pub longest_row: u32,
 }
 
@@ -43,20 +43,20 @@ pub struct NameTime {
 pub struct TrackTime {
     /// The track.
     pub track: TrackId,
-    /// How many overlap the span.
+    /// Number of slices that overlap the span.
     pub count: u64,
-    /// Time of the span in which at least one ran.
+    /// Time of the span in which at least one slice ran.
     pub busy_ps: u64,
 }
 
-/// Slices by name.
+/// Statistics by number of the name.
 type Names = FxHashMap<u32, NameTime>;
 
 impl<B: Bytes> Segment<B> {
     /// Statistics of the slices of these tracks in a span.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
+    /// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
     pub fn selection(&self, tracks: &[TrackId], span: Interval, work: Work<'_>) -> Result<Selection> {
         let totals = work.gather(tracks.len(), |at| self.track_selection(tracks[at], span, work))?;
         let mut names = Names::default();
@@ -83,7 +83,8 @@ impl<B: Bytes> Segment<B> {
         };
         let blocks = self.blocks_of(track)?;
         let list = self.blocks(table)?;
-        // A single lane has no calls inside calls: union and self time are the total, which is stored.
+        // A single lane has no calls inside calls. Its union and self time equal the total, which
+        // is stored.
         let has_calls = nesting == Nesting::Calls && meta.lanes > 1;
         let totals = self.totals(track)?.filter(|_| !has_calls);
         let mut calls = has_calls.then(|| Sweep::new(span));
@@ -93,11 +94,11 @@ impl<B: Bytes> Segment<B> {
             work.cancel.check()?;
             let (start, end) = (list.starts()[block], list.end(block));
             let first_row = first_row + list.first_row(block);
-            // The stored sums do for a block that lies inside the span. One that ends with the span can
-            // have slices without duration there, which are outside.
+            // The stored sums are enough for a block inside the span. A block that ends with the
+            // span can have slices without duration at the end, which are outside.
             if let Some(totals) = totals.filter(|_| start >= span.start.0 && end < span.end.0) {
                 totals.names(block - first_block).iter().for_each(|of| tally.add_stored(of, first_row));
-                // Slices of earlier blocks that reach into this one have been counted with their block.
+                // Slices that reach in from earlier blocks were counted with their block.
                 tally.covered.add_known(totals.covered_ps(block - first_block), end);
                 continue;
             }
@@ -147,7 +148,8 @@ impl Tally {
         add(&mut self.names, time);
     }
 
-    /// Adds a slice that overlaps the span; `calls` has those before it on a track with calls inside calls.
+    /// Adds a slice that overlaps the span. `calls` has the earlier slices, if the track has calls
+    /// inside calls.
     fn add_slice(
         &mut self,
         name: NameId,
@@ -178,7 +180,7 @@ impl Tally {
     }
 }
 
-/// Adds slices of a name.
+/// Adds the slices of a name.
 fn add(names: &mut Names, of: NameTime) {
     let entry =
         names.entry(of.name.0).or_insert(NameTime { count: 0, total_ps: 0, union_ps: 0, self_ps: 0, ..of });

@@ -1,15 +1,15 @@
-//! Union and self time by name, over the calls of one track in order of start. Linear in their
-//! number.
+//! Union and self time by name, over the calls of one track in order of start. The cost is linear
+//! in the number of calls.
 
 use rustc_hash::FxHashMap;
 
 use crate::base::Interval;
 
-/// A call that can have calls inside.
+/// A call that can contain later calls.
 struct Open {
     name: u32,
     end_ps: i64,
-    /// Calls inside have covered it up to here.
+    /// Inner calls cover the call up to this time.
     until_ps: i64,
 }
 
@@ -18,26 +18,26 @@ struct Open {
 pub struct Added {
     /// Time in which no earlier slice of the same name ran.
     pub union_ps: u64,
-    /// The name of the call that it lies in, and the time that it takes from that call's self time.
+    /// Name of the enclosing call, and the time to subtract from its self time.
     pub caller: Option<(u32, u64)>,
 }
 
 /// Takes the calls of a track one after the other.
 pub struct Sweep {
     span: Interval,
-    /// The calls around the next slice, the innermost last. Each ends no later than the one before.
+    /// The calls around the next slice, innermost last. Each ends no later than the one before it.
     open: Vec<Open>,
     /// The latest end of the slices of each name.
     until_ps: FxHashMap<u32, i64>,
 }
 
 impl Sweep {
-    /// Over a span. Only times inside count.
+    /// Creates a sweep over a span. Only time inside the span counts.
     pub fn new(span: Interval) -> Self {
         Self { span, open: Vec::new(), until_ps: FxHashMap::default() }
     }
 
-    /// Takes the next call, which overlaps the span.
+    /// Adds the next call, which overlaps the span.
     ///
     /// If two calls overlap without one inside the other, the one that starts later takes the
     /// calls after it.
@@ -71,8 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// Slices as `a` from its first to its last column, a row each; a column is 1 ps. Expects `name
-    /// union self`.
+    /// Each letter in a row is a slice from its first to its last column; a column is 1 ps. Expects
+    /// `name union self`.
     #[track_caller]
     fn check(span: (i64, i64), rows: &[&str], expected: &str) {
         let mut slices: Vec<(i64, i64, u32)> = rows
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_name_that_calls_itself_counts_once() {
-        // The letters of one row are told apart by name: a recursion takes several rows.
+        // Slices in one row differ by letter, so a recursion takes several rows.
         check((0, 20), &["aaaaaaaa", " aaaa", "  bb"], "a 8 6, b 2 2");
     }
 

@@ -5,10 +5,10 @@ use crate::model::{NameId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 use crate::tile::LaneSlice;
 
-/// A slice and where it stands.
+/// A slice and its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceAt {
-    /// Its track.
+    /// Track of the slice.
     pub track: TrackId,
     /// Times, row, name, form, lane, depth.
     pub slice: LaneSlice,
@@ -21,7 +21,7 @@ impl SliceAt {
         NameId(self.slice.name)
     }
 
-    /// When it ends.
+    /// End of the slice.
     #[must_use]
     pub fn end_ps(&self) -> i64 {
         self.slice.start_ps.saturating_add(self.slice.duration_ps)
@@ -32,7 +32,7 @@ impl<B: Bytes> Segment<B> {
     /// The slice in this row.
     ///
     /// # Errors
-    /// `Invalid` where the row is no slice; else where bytes are missing or damaged.
+    /// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
     pub fn slice(&self, row: u32) -> Result<SliceAt> {
         let no_slice = Error::Invalid { what: "this row is no slice" };
         let place = self.place(row)?;
@@ -49,11 +49,11 @@ impl<B: Bytes> Segment<B> {
         Ok(SliceAt { track, slice: found.ok_or(no_slice)? })
     }
 
-    /// The slices of these tracks that overlap a window, by track, then start; at most `limit`, and whether there are
-    /// more.
+    /// The slices of these tracks that overlap a window, by track, then start. Returns at most
+    /// `limit` slices, and whether there are more.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged.
+    /// If bytes are missing or damaged.
     pub fn window(&self, tracks: &[TrackId], window: Interval, limit: usize) -> Result<(Vec<SliceAt>, bool)> {
         let mut found = Vec::new();
         for &track in tracks {
@@ -74,7 +74,7 @@ impl<B: Bytes> Segment<B> {
         Ok((found, false))
     }
 
-    /// The tracks that slices stand on, in display order; all of them, or those asked for.
+    /// Tracks that can have slices, in display order: all of them, or those in `wanted`.
     #[must_use]
     pub fn slice_tracks(&self, wanted: Option<&[TrackId]>) -> Vec<TrackId> {
         let (_, order) = crate::tile::groups(self.footer());

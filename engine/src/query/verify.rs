@@ -1,4 +1,4 @@
-//! Checking a whole segment: every checksum, and that everything can be decoded.
+//! Checks a whole segment: verifies every checksum and decodes everything.
 
 use std::ops::{ControlFlow, Range};
 
@@ -11,35 +11,38 @@ use crate::index::Postings;
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::{BlockReader, Bytes, ColumnRole, HEADER_LEN, Place, Segment};
 
-/// What the check of a segment has to say.
+/// A finding of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
-    /// So many more bytes have been checked.
+    /// Number of bytes checked since the last finding.
     Checked(u64),
-    /// A part is damaged. Each is reported once, and what depends on it is not reported.
+    /// A damaged part. Each part is reported once, without the parts that depend on it.
     Damaged {
-        /// Which.
+        /// The damaged part.
         part: Part,
-        /// Where it begins in the file; a block that stands in its column's directory begins where that does.
+        /// Offset of the part in the file. For a block stored in its column's directory, the offset
+        /// of the directory.
         offset: u64,
-        /// What is wrong with it.
+        /// Error of the part.
         error: Error,
     },
 }
 
-/// Takes findings; breaks where the check shall end.
+/// Receives findings. `Break` ends the check.
 pub type Report<'a> = &'a mut dyn FnMut(Finding) -> ControlFlow<()>;
 
 impl<B: Bytes> Segment<B> {
-    /// Checks all that the footer leads to, and goes on after damage. Header, footer and trailer have been checked when
-    /// the segment was opened. What a damaged list would lead to cannot be found, and is not reported.
+    /// Checks all parts that the footer leads to, and continues after damage. Header, footer and
+    /// trailer were checked when the segment was opened. Parts listed only by a damaged list cannot
+    /// be found and are not reported.
     ///
     /// Costs as much as reading all columns.
     pub fn verify(&self, report: Report<'_>) -> ControlFlow<()> {
         let mut check = Check { segment: self, map: self.part_map(), damaged: FxHashSet::default(), report };
         let lists = check.map.clone();
         for (bytes, part) in lists.iter() {
-            // Blocks come below: those of a row range share what they are decoded with.
+            // Blocks are checked below: blocks of the same rows share the decoded columns that they
+            // depend on.
             if !matches!(part, Part::Block(..)) {
                 check.part(*part, bytes, self.decode_part(*part))?;
             }
@@ -95,7 +98,7 @@ impl<B: Bytes> Segment<B> {
     }
 }
 
-/// A check under way.
+/// State of a check.
 struct Check<'s, B> {
     segment: &'s Segment<B>,
     map: PartMap,
@@ -104,10 +107,10 @@ struct Check<'s, B> {
 }
 
 impl<B: Bytes> Check<'_, B> {
-    /// Takes the result of decoding a part that has these bytes of the file.
+    /// Reports the result of decoding a part at these bytes of the file.
     fn part(&mut self, part: Part, bytes: &Range<u64>, decoded: Result<()>) -> ControlFlow<()> {
         if let Err(error) = decoded {
-            // What it was decoded with may be what is damaged.
+            // The damage can be in another part, which was needed to decode this one.
             let culprit = match error {
                 Error::Corrupt { offset, .. } if offset >= HEADER_LEN as u64 && !bytes.contains(&offset) => {
                     self.map.at(offset)
@@ -125,21 +128,21 @@ impl<B: Bytes> Check<'_, B> {
                 (self.report)(Finding::Damaged { part: culprit, offset, error })?;
             }
         }
-        // What stands in the annex has been checked with the footer.
+        // Parts in the annex were checked with the footer.
         let of_file = if bytes.start < ANNEX { bytes.end - bytes.start } else { 0 };
         (self.report)(Finding::Checked(of_file))
     }
 
     fn table(&mut self, table: TableId) -> ControlFlow<()> {
         let segment = self.segment;
-        // Without these lists there are no blocks to be found; the lists have been reported.
+        // Without these lists no blocks can be found. The lists were already reported.
         let Ok(blocks) = segment.blocks(table) else { return ControlFlow::Continue(()) };
         let columns: Vec<usize> =
             segment.columns_of(table).filter(|&column| segment.directory(column).is_ok()).collect();
         for block in 0..blocks.len() {
             let Ok(mut reader) = BlockReader::new(segment, table, block) else { continue };
             let pack = blocks.pack_of(block);
-            // A block of a pack is called by the first one, which its bytes count for.
+            // A block of a pack is named after the first block, which counts the bytes.
             let first = blocks.blocks_of_pack(pack).start;
             for &column in &columns {
                 let decoded = reader.column(column).and_then(|values| segment.check_texts(column, values));
@@ -158,7 +161,8 @@ impl<B: Bytes> Check<'_, B> {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// Where a column's block of a pack is; for one that stands in its column's directory, where that is, without length.
+    /// Byte range of a column's block of a pack. For a block inside the column's directory, an
+    /// empty range at the start of the directory.
     fn block_place(&self, column: usize, pack: usize) -> Result<Option<Range<u64>>> {
         let directory = self.directory(column)?;
         let start = self.footer().columns[column].directory.offset;
@@ -169,7 +173,7 @@ impl<B: Bytes> Segment<B> {
         }))
     }
 
-    /// Whether a column's numbers of texts are all in the dictionary.
+    /// Checks that all text numbers of a column are in the dictionary.
     fn check_texts(&self, column: usize, values: Option<BlockColumn>) -> Result<()> {
         let meta = &self.footer().columns[column];
         let is_code = meta.kind.is_code() || meta.role == ColumnRole::Name;

@@ -1,5 +1,5 @@
-//! What only profiles of one vendor have: tables, tracks, words and metrics. A folder each; importers write by it,
-//! metrics read by it, exports print by it.
+//! Vendor-specific parts of profiles: tables, tracks, words and metrics, in one folder per vendor.
+//! Importers, metrics and exports use these definitions.
 
 pub mod neuron;
 
@@ -7,10 +7,10 @@ use crate::base::Result;
 use crate::metrics::{MetricGroup, trace};
 use crate::segment::{Bytes, Segment};
 
-/// All metrics that apply to a rank, in the order of their display.
+/// All metrics of a rank, in display order.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// If bytes are missing or damaged.
 pub fn metrics<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     match segment.footer().rank.source.as_str() {
         neuron::SOURCE => neuron::metrics::groups(segment),

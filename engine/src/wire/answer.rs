@@ -1,4 +1,4 @@
-//! Answers: each message computed from a segment, by one call that server and page share.
+//! Answers: each message is computed from a segment by one call that server and page share.
 
 use rustc_hash::FxHashMap;
 
@@ -21,11 +21,11 @@ use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
 use crate::{metrics, vendor};
 
-/// Everything the page needs to lay out a rank. `names` and `later`, the warnings that came up after
-/// the segment was written, are not of the segment.
+/// All data that the page needs to lay out a rank. `names` and `later` do not come from the
+/// segment. `later` has the warnings that came up after the segment was written.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// If bytes are missing or damaged.
 pub fn rank_detail<B: Bytes>(
     segment: &Segment<B>,
     entry: RankEntry,
@@ -104,7 +104,7 @@ where
 /// A tile.
 ///
 /// # Errors
-/// `Invalid` where there is no such group; else where bytes are missing or damaged.
+/// `Invalid` if there is no such group; otherwise if bytes are missing or damaged.
 pub fn tile<B: Bytes>(segment: &Segment<B>, id: TileId) -> Result<Tile> {
     let (groups, _) = tile::groups(segment.footer());
     let group =
@@ -206,7 +206,7 @@ fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<
 /// A slice with all its fields and neighbours.
 ///
 /// # Errors
-/// `Invalid` where the row is no slice; else where bytes are missing or damaged.
+/// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
 pub fn slice<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceDetail> {
     let at = segment.slice(row)?;
     let fields = segment.fields(row)?.into_iter().map(|(id, value)| {
@@ -243,7 +243,7 @@ pub fn slice<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceDetail> {
     })
 }
 
-/// A value as messages carry it.
+/// Converts a value for messages.
 #[must_use]
 pub fn content(value: OwnedValue) -> FieldContent {
     match value {
@@ -269,11 +269,11 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
     })
 }
 
-/// The slice in this direction; `None` where there is none. Tracks below one of the groups in
-/// `closed` are passed over.
+/// The slice in this direction; `None` if there is none. Tracks below the groups in `closed` are
+/// skipped.
 ///
 /// # Errors
-/// As [`slice()`].
+/// See [`slice()`].
 pub fn step<B: Bytes>(
     segment: &Segment<B>,
     row: u32,
@@ -284,10 +284,10 @@ pub fn step<B: Bytes>(
     segment.step(row, direction, &closed)?.map(|at| slice(segment, at.slice.row)).transpose()
 }
 
-/// A counter at a moment, and over a span.
+/// The values of a counter at a time and over a span.
 ///
 /// # Errors
-/// `Invalid` where the track is no counter; else where bytes are missing or damaged.
+/// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
 pub fn counter<B: Bytes>(
     segment: &Segment<B>,
     track: u32,
@@ -310,10 +310,10 @@ pub fn counter<B: Bytes>(
     })
 }
 
-/// The slices that overlap a window: of all tracks, or of those asked for.
+/// The slices that overlap a window, on all tracks or on the requested ones.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// If bytes are missing or damaged.
 pub fn window<B: Bytes>(
     segment: &Segment<B>,
     window: Interval,
@@ -330,10 +330,10 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
     segment.slice_tracks(wanted.as_deref())
 }
 
-/// The slices with a text in their name or fields that matches; those of a page in detail.
+/// The slices with a match in their name or fields; the hits of one page in detail.
 ///
 /// # Errors
-/// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
+/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn search<B: Bytes>(
     segment: &Segment<B>,
     pattern: &Pattern,
@@ -351,10 +351,10 @@ pub fn search<B: Bytes>(
     Ok(SearchResult { hits: hits.collect::<Result<_>>()?, before: found.before, total: found.rows.len() })
 }
 
-/// Statistics of a span: of all tracks, or of those asked for.
+/// Statistics of a span, over all tracks or the requested ones.
 ///
 /// # Errors
-/// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
+/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn selection<B: Bytes>(
     segment: &Segment<B>,
     span: Interval,
@@ -389,7 +389,7 @@ pub fn selection<B: Bytes>(
 /// The metrics of a rank.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// If bytes are missing or damaged.
 pub fn summary<B: Bytes>(segment: &Segment<B>, rank: u32) -> Result<Summary> {
     let group = |group: metrics::MetricGroup| MetricGroup {
         key: group.key.to_owned(),

@@ -19,7 +19,7 @@ use crate::exec::Work;
 use crate::query::Pattern;
 use crate::segment::{Bytes, Segment};
 
-/// Profiles that can be asked about.
+/// Profiles that can be queried.
 pub trait Store {
     /// A rank of a profile.
     type Rank: Rank;
@@ -36,28 +36,28 @@ pub trait Store {
     /// `NotFound` if there is none.
     fn profile(&self, name: &str) -> std::result::Result<ProfileInfo, Refusal>;
 
-    /// A rank, open.
+    /// Opens a rank.
     ///
     /// # Errors
-    /// `NotFound` if there is none; else why its segment cannot be opened.
+    /// `NotFound` if there is none, or another refusal if its segment cannot be opened.
     fn rank(&self, id: &RankId) -> std::result::Result<Self::Rank, Refusal>;
 }
 
-/// A rank that can be asked: its segment, and what is known of it beside the segment.
+/// A rank that can be queried: its segment, and the data that is kept beside it.
 pub trait Rank {
-    /// Where the segment's bytes are.
+    /// Source of the segment's bytes.
     type Bytes: Bytes;
 
     /// The segment.
     fn segment(&self) -> &Segment<Self::Bytes>;
 
-    /// The content that the paths of its tiles name.
+    /// The content identifier in the paths of its tiles.
     fn tile_content(&self) -> String;
 
     /// Refuses a question about tiles of another content.
     ///
     /// # Errors
-    /// `Replaced` then.
+    /// `Replaced` if the content differs.
     fn check_content(&self, content: &str) -> std::result::Result<(), Refusal> {
         if content == self.tile_content() {
             return Ok(());
@@ -66,25 +66,26 @@ pub trait Rank {
         Err(Refusal::new(RefusalKind::Replaced, what))
     }
 
-    /// Its tracks, tables and warnings, with those that came up after the segment was written.
+    /// Tracks, tables and warnings of the rank. Includes warnings that came up after the segment
+    /// was written.
     ///
     /// # Errors
-    /// Those of the segment.
+    /// If the segment cannot be read.
     fn detail(&self) -> Result<RankDetail>;
 
-    /// Its metrics, which may have been computed before.
+    /// Metrics of the rank, which can be cached.
     ///
     /// # Errors
-    /// Why they could not be computed.
+    /// If the metrics could not be computed.
     fn summary(&self) -> std::result::Result<Summary, Refusal>;
 
-    /// The rank, for messages.
+    /// Name of the rank for messages.
     fn place(&self) -> String;
 
-    /// The advice for one who met damage, behind a semicolon; empty for none.
+    /// Advice for a user whose data is damaged, starting with a semicolon; empty if there is none.
     fn advice(&self) -> String;
 
-    /// The refusal for an error of the segment. Says which part of which rank is damaged.
+    /// The refusal for an error of the segment. Names the damaged part and its rank.
     fn refusal(&self, error: Error) -> Refusal {
         let refusal = Refusal::from(error);
         if refusal.kind != RefusalKind::Damaged {
@@ -103,35 +104,35 @@ pub trait Rank {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
-    /// To [`Question::Profiles`].
+    /// Answer to [`Question::Profiles`].
     Profiles(ProfileList),
-    /// To [`Question::Profile`].
+    /// Answer to [`Question::Profile`].
     Profile(ProfileInfo),
-    /// To [`RankQuestion::Detail`].
+    /// Answer to [`RankQuestion::Detail`].
     Detail(RankDetail),
-    /// To [`RankQuestion::Tile`].
+    /// Answer to [`RankQuestion::Tile`].
     Tile(Tile),
-    /// To [`RankQuestion::Slice`] and [`RankQuestion::Step`].
+    /// Answer to [`RankQuestion::Slice`] and [`RankQuestion::Step`].
     Slice(SliceDetail),
-    /// To [`RankQuestion::Step`], if no slice stands in that direction.
+    /// Answer to [`RankQuestion::Step`], if there is no slice in that direction.
     Nothing,
-    /// To [`RankQuestion::Counter`].
+    /// Answer to [`RankQuestion::Counter`].
     Counter(CounterDetail),
-    /// To [`RankQuestion::Events`].
+    /// Answer to [`RankQuestion::Events`].
     Events(WindowEvents),
-    /// To [`RankQuestion::Search`].
+    /// Answer to [`RankQuestion::Search`].
     Search(SearchResult),
-    /// To [`RankQuestion::Selection`].
+    /// Answer to [`RankQuestion::Selection`].
     Selection(SelectionSummary),
-    /// To [`RankQuestion::Summary`].
+    /// Answer to [`RankQuestion::Summary`].
     Summary(Summary),
 }
 
 /// Answers a question. `work` runs the heavy parts, and can be cancelled.
 ///
 /// # Errors
-/// `Cancelled` if the work was cancelled; else what is wrong with the question, the store or the
-/// segment.
+/// `Cancelled` if the work was cancelled, or another refusal if the question, the store or the
+/// segment is at fault.
 pub fn answer(
     store: &impl Store,
     question: &Question,
@@ -147,7 +148,7 @@ pub fn answer(
 /// Answers a question about a rank.
 ///
 /// # Errors
-/// As [`answer()`].
+/// See [`answer()`].
 pub fn answer_of_rank(
     rank: &impl Rank,
     question: &RankQuestion,

@@ -1,4 +1,4 @@
-//! A profile that is asked without a server: one HTML file, or a folder of a static web host. The
+//! A profile that is queried without a server: one HTML file, or a folder of a static web host. The
 //! page carries a [`Bundle`] beside the segments and answers all questions itself.
 
 use serde::{Deserialize, Serialize};
@@ -12,31 +12,31 @@ use super::summary::Summary;
 use crate::base::{Error, Result};
 use crate::segment::{Bytes, Segment};
 
-/// All that is known of a profile beside its segments.
+/// The data of a profile beside its segments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bundle {
     /// The profile and its ranks.
     pub profile: ProfileInfo,
-    /// Numbers of the profile's names: a colour each.
+    /// Colour numbers of the profile's names.
     pub names: Vec<NameSlot>,
-    /// What is known of each rank, in the order of the profile's ranks.
+    /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
 }
 
-/// What is known of a rank beside its segment.
+/// The data of a rank beside its segment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BundledRank {
     /// Warnings that came up after the segment was written.
     pub warnings: Vec<WarningEntry>,
-    /// The metrics, or why they could not be computed.
+    /// The metrics, or the reason why they could not be computed.
     pub summary: std::result::Result<Summary, Refusal>,
 }
 
-/// A bundle with the segments that are open.
+/// A bundle with the open segments.
 #[derive(Debug)]
 pub struct OpenBundle<B> {
     bundle: Bundle,
-    /// One for each rank of the profile.
+    /// One entry for each rank of the profile; `None` until it is open.
     segments: Vec<Option<Segment<B>>>,
 }
 
@@ -68,7 +68,7 @@ impl<B: Bytes> OpenBundle<B> {
     /// Opens the segment of the rank at this position.
     ///
     /// # Errors
-    /// `Damaged` if the bytes are no segment, or not that of the rank.
+    /// `Damaged` if the bytes are not a segment, or are the segment of another rank.
     pub fn open(&mut self, at: usize, bytes: B) -> std::result::Result<(), Refusal> {
         let segment = Segment::open(bytes)?;
         let (Some(place), Some(entry)) = (self.segments.get_mut(at), self.bundle.profile.ranks.get(at))

@@ -1,24 +1,24 @@
-//! A counter at a moment, and over a span.
+//! Values of a counter at a time, and over a span.
 
 use serde::{Deserialize, Serialize};
 
-/// What a counter tells at a moment, and over a span around it.
+/// Values of a counter at a time, and over a span around it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CounterDetail {
     /// The counter's track.
     pub track: u32,
-    /// The sample whose value holds at the moment; `None` before the first one.
+    /// The sample whose value holds at that time; `None` before the first sample.
     pub sample: Option<CounterSample>,
-    /// The sample before that one.
+    /// The sample before `sample`.
     pub before: Option<CounterSample>,
-    /// The values of the span; `None` where none holds in it.
+    /// The values of the span; `None` if none holds in it.
     pub span: Option<CounterTotals>,
 }
 
 /// A sample of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CounterSample {
-    /// From when on its value holds.
+    /// Start of the time in which the value holds, in picoseconds.
     pub time_ps: i64,
     /// The value, in the track's unit.
     pub value: f64,
@@ -27,11 +27,11 @@ pub struct CounterSample {
 /// The values of a counter over a span, in the track's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CounterTotals {
-    /// Samples in the span.
+    /// Number of samples in the span.
     pub samples: u64,
     /// The smallest value that holds in the span.
     pub min: f64,
-    /// The largest.
+    /// The largest value that holds in the span.
     pub max: f64,
     /// The mean, each value weighted by how long it holds in the span.
     pub mean: f64,

@@ -1,38 +1,38 @@
-//! Everything about one slice.
+//! Details of one slice.
 
 use serde::{Deserialize, Serialize};
 
 /// A slice with all its fields and neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SliceDetail {
-    /// Where and what.
+    /// The slice itself.
     pub slice: SliceEntry,
-    /// Its fields that have a value, in the table's order.
+    /// Fields that have a value, in the table's order.
     pub fields: Vec<FieldValue>,
-    /// Slices that it depends on: arrows that end here.
+    /// Slices that this slice depends on: arrows that end here.
     pub predecessors: Vec<Neighbour>,
-    /// Slices that depend on it: arrows that begin here.
+    /// Slices that depend on this slice: arrows that begin here.
     pub successors: Vec<Neighbour>,
 }
 
 /// A slice without its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SliceEntry {
-    /// Its row.
+    /// Row number.
     pub row: u32,
-    /// Its track.
+    /// Number of the track.
     pub track: u32,
-    /// Its line in the track.
+    /// Lane in the track.
     pub lane: u32,
-    /// How many slices of its track enclose it (where nesting means calls).
+    /// Number of enclosing slices of its track (if nesting means calls).
     pub depth: u32,
-    /// What it shows.
+    /// Displayed name.
     pub name: String,
-    /// Start.
+    /// Start, in picoseconds.
     pub start_ps: i64,
-    /// Length; 0 for instants.
+    /// Duration in picoseconds; 0 for instants.
     pub duration_ps: i64,
-    /// 0 complete, 1 instant, 2 unfinished.
+    /// Form: 0 complete, 1 instant, 2 unfinished.
     pub form: u8,
 }
 
@@ -41,13 +41,13 @@ pub struct SliceEntry {
 pub struct FieldValue {
     /// Index into the table's fields of [`super::catalog::RankDetail`].
     pub field: u32,
-    /// As exported.
+    /// Exported name.
     pub name: String,
-    /// A symbol; empty for none.
+    /// Symbol of the unit; empty if there is none.
     pub unit: String,
-    /// Heading.
+    /// Heading in the details.
     pub group: String,
-    /// One sentence.
+    /// Explanation in one sentence.
     pub doc: String,
     /// The value.
     pub value: FieldContent,
@@ -71,11 +71,11 @@ pub enum FieldContent {
     Json(String),
 }
 
-/// The other end of an arrow.
+/// The slice at the other end of an arrow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbour {
-    /// What the arrow is called.
+    /// Name of the arrow.
     pub flow: String,
-    /// The slice there.
+    /// The slice at the other end.
     pub slice: SliceEntry,
 }

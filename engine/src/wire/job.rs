@@ -2,49 +2,49 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How far an ingest is.
+/// Progress of an ingest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobReport {
-    /// Its number.
+    /// Number of the job.
     pub id: u64,
-    /// The files that were sent.
+    /// Names of the files that were sent.
     pub name: String,
-    /// What it is doing.
+    /// State of the job.
     pub state: JobState,
-    /// Bytes of this state's work that are done.
+    /// Completed bytes in this state.
     pub done_bytes: u64,
-    /// Bytes of this state's work in all.
+    /// Total bytes in this state.
     pub total_bytes: u64,
-    /// Slices, instants and samples read so far.
+    /// Number of slices, instants and samples read so far.
     pub events: u64,
-    /// The profile that became of it, by its name for URLs.
+    /// Name in URLs of the resulting profile.
     pub profile: Option<String>,
-    /// Why it failed.
+    /// Reason of the failure.
     pub error: Option<String>,
 }
 
-/// What an ingest is doing.
+/// State of an ingest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// Another one is running.
+    /// Another job is running.
     Waiting,
-    /// Finding out whether the profile is already there.
+    /// Checking whether the profile is already in the store.
     Identifying,
     /// Reading events.
     Reading,
-    /// Making the profile last.
+    /// Syncing and publishing the profile.
     Publishing,
-    /// The profile is in the store; it may have been there before.
+    /// The profile is in the store, possibly from before.
     Done,
     /// The trace could not be read.
     Failed,
-    /// Stopped on request.
+    /// Cancelled on request.
     Cancelled,
 }
 
 impl JobState {
-    /// Whether nothing more will happen.
+    /// Whether the state is final.
     #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)

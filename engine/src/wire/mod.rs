@@ -1,7 +1,8 @@
 //! Questions and answers between server and page: the only serialised types of the engine.
 //!
-//! Each is plain data, written as postcard (the page) or JSON (everybody else). Times are picoseconds since the
-//! profile's origin. Row numbers address slices, samples and side-table rows of one rank alike.
+//! Each is plain data, written as postcard (for the page) or JSON (for all other clients). Times
+//! are picoseconds since the profile's origin. Row numbers identify slices, samples and side-table
+//! rows of one rank alike.
 
 pub mod answer;
 pub mod ask;

@@ -1,11 +1,11 @@
-//! Text as a part of a URL, and back.
+//! Percent-encoding of text as a part of a URL.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// All but the unreserved characters of RFC 3986.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Escapes all that is not safe in every part of a URL.
+/// Escapes every character that is not safe in all parts of a URL.
 #[must_use]
 pub fn percent_encoded(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
@@ -21,7 +21,7 @@ pub fn percent_decoded(text: &str) -> Option<String> {
     percent_decode_str(text).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 
-/// Reads a parameter behind the question mark, where forms write a space as `+`.
+/// Decodes a query parameter, in which forms write a space as `+`.
 #[must_use]
 pub fn parameter_decoded(text: &str) -> Option<String> {
     percent_decoded(&text.replace('+', "%20"))

@@ -1,4 +1,4 @@
-//! Refusals: why a question has no answer, for people and for the page alike.
+//! Refusals: the reason why a question has no answer, for users and for the page.
 
 use std::fmt;
 
@@ -6,17 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Error;
 
-/// Why a question has no answer.
+/// Reason why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// What kind of reason it is.
+    /// Kind of reason.
     pub kind: RefusalKind,
-    /// The reason, in words for people.
+    /// Reason as text for users.
     #[serde(rename = "error")]
     pub message: String,
 }
 
-/// Kinds of refusals. The page decides by them what it shows; the server maps them to HTTP statuses.
+/// Kinds of refusals. The page uses them to decide what it shows. The server maps them to HTTP
+/// statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalKind {
@@ -24,32 +25,32 @@ pub enum RefusalKind {
     NotFound,
     /// The profile has been replaced since the page loaded it.
     Replaced,
-    /// The question is written wrongly.
+    /// The question is malformed.
     BadQuestion,
     /// The search pattern has a mistake.
     BadPattern,
     /// The input is no trace that nprof reads.
     BadTrace,
-    /// The request contradicts the state of the store.
+    /// The request conflicts with the state of the store.
     Conflict,
-    /// The request comes from a place that no request should come from.
+    /// Requests from this origin are not allowed.
     Forbidden,
     /// The path does not take this method.
     MethodNotAllowed,
-    /// The answer takes longer than the server computes for one question.
+    /// The answer takes longer than the server's time limit for one question.
     TooSlow,
-    /// Nobody waits for the answer any more.
+    /// The client no longer waits for the answer.
     Cancelled,
     /// Bytes of the segment are damaged, or a newer nprof wrote them.
     Damaged,
-    /// Bytes of the segment cannot be fetched: the web host is gone, for example.
+    /// Bytes of the segment cannot be fetched, for example because the web host is gone.
     Unavailable,
     /// The program itself failed.
     Internal,
 }
 
 impl RefusalKind {
-    /// Whether the same question can have an answer later.
+    /// Whether the same question can succeed later.
     #[must_use]
     pub fn is_temporary(self) -> bool {
         matches!(self, Self::TooSlow | Self::Cancelled | Self::Damaged | Self::Unavailable | Self::Internal)
@@ -57,7 +58,7 @@ impl RefusalKind {
 }
 
 impl Refusal {
-    /// With its reason.
+    /// Creates a refusal with a reason.
     #[must_use]
     pub fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
@@ -72,7 +73,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Names the kind of an error of the engine. The caller adds which profile and rank it is about.
+/// Maps an error of the engine to a kind. The caller adds the profile and rank.
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let kind = match error {

@@ -4,15 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::detail::SliceEntry;
 
-/// What was found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchResult {
-    /// Hits in order of time, without a gap; at most as many as were asked for.
+    /// Hits in order of time, without a gap; at most the requested number.
     pub hits: Vec<SearchHit>,
-    /// How many hits come before the first of `hits`; before the place asked for where `hits` is
-    /// empty.
+    /// Number of hits before the first of `hits`, or before the requested place if `hits` is empty.
     pub before: u64,
-    /// How many hits there are in all.
+    /// Number of hits in all.
     pub total: u64,
 }
 

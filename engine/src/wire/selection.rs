@@ -1,19 +1,19 @@
-//! What lies in a selected span of time.
+//! Statistics of a selected span of time.
 
 use serde::{Deserialize, Serialize};
 
 /// Statistics of the slices in a span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SelectionSummary {
-    /// Start of the span.
+    /// Start of the span, in picoseconds.
     pub start_ps: i64,
-    /// End of the span.
+    /// End of the span, in picoseconds.
     pub end_ps: i64,
-    /// Slices that overlap it.
+    /// Number of slices that overlap the span.
     pub count: u64,
-    /// By name, most self time first.
+    /// Statistics by name, most self time first.
     pub by_name: Vec<NameTotal>,
-    /// By track, in display order.
+    /// Statistics by track, in display order.
     pub by_track: Vec<TrackTotal>,
 }
 
@@ -22,26 +22,26 @@ pub struct SelectionSummary {
 pub struct NameTotal {
     /// The name.
     pub name: String,
-    /// How many overlap the span.
+    /// Number of slices that overlap the span.
     pub count: u64,
-    /// Sum of the parts inside the span; calls inside calls count in each.
+    /// Sum of the parts inside the span. Calls inside calls count in each.
     pub total_ps: u64,
-    /// As the total, where calls of the same name inside do not count again.
+    /// Like the total, but calls inside a call of the same name do not count again.
     pub union_ps: u64,
-    /// As the total, without the calls inside.
+    /// Like the total, without the calls inside.
     pub self_ps: u64,
-    /// Longest full length.
+    /// Longest full duration, in picoseconds.
     pub longest_ps: u64,
-    /// The row of the longest.
+    /// Row of the longest slice.
     pub longest_row: u32,
 }
 
 /// Slices of one track.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrackTotal {
-    /// The track.
+    /// Number of the track.
     pub track: u32,
-    /// How many overlap the span.
+    /// Number of slices that overlap the span.
     pub count: u64,
     /// Time of the span in which at least one slice of the track ran.
     pub busy_ps: u64,

@@ -7,9 +7,9 @@ use super::detail::FieldContent;
 /// All metrics of a rank, in groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The rank.
+    /// Number of the rank.
     pub rank: u32,
-    /// In display order.
+    /// Groups in display order.
     pub groups: Vec<MetricGroup>,
 }
 
@@ -22,19 +22,19 @@ pub struct MetricGroup {
     pub title: String,
     /// Whether the metrics have names of the trace instead of names of nprof.
     pub has_names_of_trace: bool,
-    /// In display order.
+    /// Metrics in display order.
     pub metrics: Vec<Metric>,
 }
 
 /// One metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
-    /// As exported, e.g. `tensor_engine_active_time`.
+    /// Exported name, e.g. `tensor_engine_active_time`.
     pub name: String,
     /// The value.
     pub value: FieldContent,
-    /// A symbol: `s`, `B`, `B/s`, `ratio`, `FLOP` …; empty for a plain number.
+    /// Symbol of the unit: `s`, `B`, `B/s`, `ratio`, `FLOP` …; empty for a plain number.
     pub unit: String,
-    /// What it is and how it is computed.
+    /// Definition and computation.
     pub doc: String,
 }

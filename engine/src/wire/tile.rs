@@ -1,101 +1,102 @@
-//! The payload of a tile: what a group of tracks shows in one span of time, ready for drawing.
+//! The payload of a tile: the content of a group of tracks in one span of time, ready for drawing.
 
 use serde::{Deserialize, Serialize};
 
-/// One tile. Self-contained: it brings the texts it uses.
+/// One tile, which contains all the texts it uses.
 ///
-/// A tile covers [`CELLS`](crate::tile::CELLS) cells of its level. Where a lane has few slices in that span it brings
-/// the slices themselves, else its cells' summaries.
+/// A tile covers [`CELLS`](crate::tile::CELLS) cells of its level. If a lane has few slices in that
+/// span, the tile contains the slices themselves. Otherwise it contains a summary of each cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tile {
     /// Version of this layout.
     pub version: u16,
-    /// First moment that the tile covers.
+    /// First time that the tile covers.
     pub start_ps: i64,
     /// Width of a cell in picoseconds.
     pub cell_ps: i64,
-    /// Texts that `name` numbers point into.
+    /// Texts that `name` fields index.
     pub names: Vec<String>,
-    /// Which of them are names of waits, ascending.
+    /// Indices of the names of waits, ascending.
     pub waits: Vec<u32>,
-    /// Lanes that have anything in this span.
+    /// Lanes that have content in this span.
     pub lanes: Vec<Lane>,
 }
 
-/// One line of a track.
+/// One lane of a track.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
-    /// The track.
+    /// Number of the track.
     pub track: u32,
-    /// The line within it, from 0 at the top.
+    /// Lane within the track, from 0 at the top.
     pub lane: u32,
-    /// What it shows.
+    /// Content of the lane.
     pub content: Content,
 }
 
-/// What a lane shows.
+/// Content of a lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     /// All slices that overlap the tile, in order of start.
     Slices(Vec<TileSlice>),
-    /// Summaries of the cells that are not empty, in order.
+    /// Summaries of the non-empty cells, in order.
     Cells(Vec<TileCell>),
-    /// All samples in the tile, and the one before it, in order.
+    /// All samples in the tile and the last one before it, in order.
     Samples(Vec<TileSample>),
-    /// Ranges of a counter in the cells that are not empty, in order.
+    /// Ranges of a counter in the non-empty cells, in order.
     Ranges(Vec<TileRange>),
 }
 
 /// A slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TileSlice {
-    /// Start, relative to the tile's; negative where it began before.
+    /// Start relative to the tile's start, in picoseconds; negative if the slice began before the
+    /// tile.
     pub start_ps: i64,
-    /// Full length; 0 for instants.
+    /// Full duration in picoseconds; 0 for instants.
     pub duration_ps: i64,
-    /// Its row.
+    /// Row number.
     pub row: u32,
     /// Index into the tile's texts.
     pub name: u32,
-    /// 0 complete, 1 instant, 2 unfinished.
+    /// Form: 0 complete, 1 instant, 2 unfinished.
     pub form: u8,
 }
 
 /// Several slices of one lane in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TileCell {
-    /// Which cell of the tile, from 0.
+    /// Cell of the tile, from 0.
     pub cell: u32,
     /// Time covered by slices, in picoseconds, at most the cell's width.
     pub busy_ps: u64,
-    /// The part of it in which nothing is done but waiting.
+    /// The part of the busy time that is only waiting, in picoseconds.
     pub wait_ps: u64,
-    /// Slices that start in the cell.
+    /// Number of slices that start in the cell.
     pub count: u32,
-    /// The text with the most busy time here.
+    /// The text with the most busy time in the cell, as an index.
     pub name: u32,
     /// The row of the longest slice that overlaps the cell.
     pub longest_row: u32,
-    /// Its full length.
+    /// Full duration of that longest slice, in picoseconds.
     pub longest_ps: u64,
 }
 
 /// A sample of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TileSample {
-    /// When, relative to the tile's start; negative for the one before the tile.
+    /// Time relative to the tile's start, in picoseconds; negative for the sample before the tile.
     pub time_ps: i64,
-    /// The value from then on.
+    /// The value from that time on.
     pub value: f64,
-    /// Its row.
+    /// Row number.
     pub row: u32,
 }
 
 /// The samples of a counter in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TileRange {
-    /// Which cell of the tile, from 0.
+    /// Cell of the tile, from 0.
     pub cell: u32,
     /// Smallest value.
     pub min: f64,

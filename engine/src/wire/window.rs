@@ -7,8 +7,8 @@ use super::detail::SliceEntry;
 /// Slices that overlap a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WindowEvents {
-    /// In order of track, then start; at most as many as were asked for.
+    /// Slices in order of track, then start; at most the requested number.
     pub slices: Vec<SliceEntry>,
-    /// Whether there are more.
+    /// Whether the window has more slices.
     pub truncated: bool,
 }

@@ -1,28 +1,29 @@
-//! When each line of a track is free again: a tree over the lines that finds the first free one and the last busy one.
+//! The end of each lane of a track: a tree that finds the first free lane and the last busy one.
 
 #[cfg(test)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The end of each line's last slice, in a binary tree with the smallest and the largest end below each node.
+/// The end of the last slice of each lane, in a binary tree with the smallest and largest end per
+/// node.
 ///
-/// Node 1 is the root, the nodes 2n and 2n + 1 stand below node n, and the last half of the nodes are the lines. A line that
-/// was never used ends at `i64::MIN`.
+/// Node 1 is the root, and the nodes 2n and 2n + 1 are below node n. The last half of the nodes are
+/// the lanes. An unused lane ends at `i64::MIN`.
 #[derive(Debug, Default)]
 pub struct LineEnds {
     /// Smallest and largest end; empty, or a power of two long.
     nodes: Vec<(i64, i64)>,
     count: usize,
-    /// Nodes that were looked at.
+    /// Number of nodes visited.
     #[cfg(test)]
     pub steps: AtomicU64,
 }
 
 const UNUSED: (i64, i64) = (i64::MIN, i64::MIN);
-/// Lines that there is room for at first.
+/// Initial capacity in lanes.
 const FIRST_LINES: usize = 4;
 
 impl LineEnds {
-    /// Lines that were used.
+    /// Number of used lanes.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -39,7 +40,7 @@ impl LineEnds {
     #[cfg(not(test))]
     fn step(&self) {}
 
-    /// The last line whose end is `end_ps` or later.
+    /// The last lane that ends at `end_ps` or later.
     pub fn last_reaching(&self, end_ps: i64) -> Option<usize> {
         let room = self.room();
         if room == 0 || self.nodes[1].1 < end_ps {
@@ -56,7 +57,8 @@ impl LineEnds {
         Some(node - room)
     }
 
-    /// Gives the first line from `lowest` on that is free at `start_ps` to a slice that ends at `end_ps`.
+    /// Assigns a slice that ends at `end_ps` to the first free lane at `start_ps`, from `lowest`
+    /// on.
     pub fn take_first_free(&mut self, lowest: usize, start_ps: i64, end_ps: i64) -> usize {
         let line = self.first_free(lowest, start_ps).unwrap_or_else(|| {
             let line = self.room().max(lowest);
@@ -74,7 +76,7 @@ impl LineEnds {
             return None;
         }
         let mut node = room + lowest;
-        // To the next subtree on the right until one has a free line.
+        // Go to the next subtree on the right until one has a free lane.
         while self.nodes[node].0 > start_ps {
             self.step();
             while node % 2 == 1 {
@@ -96,7 +98,7 @@ impl LineEnds {
         Some(node - room)
     }
 
-    /// Doubles the room until it has `lines`.
+    /// Doubles the capacity until it reaches `lines`.
     fn make_room(&mut self, lines: usize) {
         let (old, room) = (self.room(), lines.next_power_of_two().max(FIRST_LINES));
         let mut nodes = vec![UNUSED; 2 * room];

@@ -1,7 +1,7 @@
 //! Lanes: the lines of a track. No lane overlaps itself, so every slice can be seen.
 //!
-//! A slice takes O(log n) steps for n slices that are open at its start; where nesting means calls, the count of
-//! enclosing slices takes O(log² n) once slices overlap without nesting. Nested calls are a stack.
+//! A slice takes O(log n) steps if n slices are open at its start. For calls, counting the
+//! enclosing slices takes O(log² n) if slices overlap without nesting. Nested calls form a stack.
 
 mod line_ends;
 mod open_ends;
@@ -14,12 +14,12 @@ use open_ends::OpenEnds;
 
 use crate::model::Nesting;
 
-/// Where a slice stands within its track.
+/// Position of a slice within its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The line, from 0 at the top.
+    /// The lane, from 0 at the top.
     pub lane: u32,
-    /// How many slices enclose it, where nesting means calls; else 0.
+    /// Number of enclosing slices if nesting means calls; otherwise 0.
     pub depth: u32,
 }
 
@@ -29,21 +29,22 @@ pub struct Lanes {
     nesting: Nesting,
     /// The end of the last slice of each lane.
     lines: LineEnds,
-    /// Ends of the slices that may enclose others, where nesting means calls. Each is the last of its lane.
+    /// Ends of the slices that can enclose others if nesting means calls. Each is the last slice of
+    /// its lane.
     open: OpenEnds,
 }
 
 impl Lanes {
-    /// For a track.
+    /// Lanes for a track with this nesting.
     pub fn new(nesting: Nesting) -> Self {
         Self { nesting, lines: LineEnds::default(), open: OpenEnds::default() }
     }
 
-    /// The place of the next slice: below the slices that enclose it, on the first line that is free.
+    /// The place of the next slice: the first free lane below the slices that enclose it.
     pub fn place(&mut self, start_ps: i64, end_ps: i64) -> Place {
         let (depth, lowest) = match self.nesting {
             Nesting::Calls => {
-                // A slice that ends at this start is over, even where this slice takes no time.
+                // A slice that ends at this start is over, even if the new slice takes no time.
                 let enclosing_from = end_ps.max(start_ps.saturating_add(1));
                 let depth = self.open.count_from(start_ps, enclosing_from);
                 let lowest = if depth == 0 { None } else { self.lines.last_reaching(enclosing_from) };
@@ -58,12 +59,12 @@ impl Lanes {
         Place { lane: saturated(lane), depth: saturated(depth) }
     }
 
-    /// Lines so far.
+    /// Number of lanes so far.
     pub fn count(&self) -> u32 {
         saturated(self.lines.count())
     }
 
-    /// How many comparisons all places took.
+    /// Number of comparisons for all places.
     #[cfg(test)]
     fn steps(&self) -> u64 {
         use std::sync::atomic::Ordering::Relaxed;

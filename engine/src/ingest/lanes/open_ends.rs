@@ -1,16 +1,18 @@
-//! How many open slices end at a moment or later.
+//! Counts the open slices that end at or after a given time.
 
 #[cfg(test)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Ends of slices, in runs of descending ends. Every run but the last is at least twice as long as the next one.
+/// Ends of slices, in runs of descending ends. Each run except the last is at least twice as long
+/// as the next one.
 ///
-/// Calls that nest are one run: a stack. An end that is later than the last run's last begins a new run, and short runs
-/// are merged before. So each end is merged O(log n) times, and a count looks at O(log n) runs.
+/// Nested calls form one run, a stack. An end that is later than the last end of the last run
+/// begins a new run. Short runs are merged before that. Each end is merged O(log n) times, and a
+/// count visits O(log n) runs.
 #[derive(Debug, Default)]
 pub struct OpenEnds {
     runs: Vec<Vec<i64>>,
-    /// Ends that were looked at.
+    /// Number of ends visited.
     #[cfg(test)]
     pub steps: AtomicU64,
 }
@@ -24,12 +26,12 @@ impl OpenEnds {
     #[cfg(not(test))]
     fn looked_at(&self, _: usize) {}
 
-    /// How many of the slices that are open at `now_ps` end at `end_ps`, which is later, or after it. `now_ps` never
-    /// decreases from call to call.
+    /// Number of slices open at `now_ps` that end at or after `end_ps`. `end_ps` is later than
+    /// `now_ps`, and `now_ps` never decreases between calls.
     pub fn count_from(&mut self, now_ps: i64, end_ps: i64) -> usize {
         self.forget(now_ps);
         let count = |run: &Vec<i64>| match run.last() {
-            // All of them: the usual case.
+            // All of them, which is the usual case.
             Some(&last) if last >= end_ps => {
                 self.looked_at(1);
                 run.len()

@@ -1,4 +1,5 @@
-//! Lanes are as with the plain rule: the lowest that is free. The plain rule looks at every slice and lane.
+//! Compares lanes with the plain rule: the lowest free lane. The plain rule checks every slice and
+//! lane.
 
 use proptest::prelude::*;
 
@@ -31,7 +32,7 @@ fn concurrent_slices_fill_the_first_free_line() {
     check(Nesting::Concurrent, &[(0, 10), (1, 2), (2, 3), (10, 11)], &[(0, 0), (1, 0), (1, 0), (0, 0)]);
 }
 
-/// The definition of a place: looks at every open slice and at every line.
+/// The definition of a place: checks every open slice and every lane.
 struct ByDefinition {
     nesting: Nesting,
     free_from: Vec<i64>,
@@ -96,7 +97,7 @@ proptest! {
     }
 }
 
-/// Steps a slice for `count` slices, each given by its number.
+/// Steps per slice for `count` slices, each given by its number.
 fn steps_of_each(nesting: Nesting, count: i64, slice: impl Fn(i64) -> (i64, i64)) -> u64 {
     let mut lanes = Lanes::new(nesting);
     for number in 0..count {
@@ -106,11 +107,11 @@ fn steps_of_each(nesting: Nesting, count: i64, slice: impl Fn(i64) -> (i64, i64)
     lanes.steps() / count.unsigned_abs()
 }
 
-/// Slices that are all open at once, in the orders that were or could be dear.
+/// Slices that are all open at once, in orders that were or could be expensive.
 #[test]
 fn steps_grow_with_the_logarithm_of_what_is_open() {
     const MANY: i64 = 1 << 17;
-    /// An order that no run follows.
+    /// An order without runs.
     fn scattered(number: i64) -> i64 {
         (number * 0x9e37_79b1) % MANY
     }
@@ -127,7 +128,8 @@ fn steps_grow_with_the_logarithm_of_what_is_open() {
     for nesting in [Nesting::Calls, Nesting::Concurrent] {
         for (name, slice) in shapes {
             let steps = steps_of_each(nesting, MANY, slice);
-            // log2 is 17: a few walks through a tree of lines, and as many runs with a search in each.
+            // log2 is 17: a few walks through a tree of lanes, and as many runs with a search in
+            // each.
             assert!(steps < 17 * 17, "{name}, {nesting:?}: {steps} steps a slice");
             let fewer = steps_of_each(nesting, MANY / 64, slice);
             assert!(steps <= 3 * fewer + 17, "{name}, {nesting:?}: {fewer} steps a slice became {steps}");

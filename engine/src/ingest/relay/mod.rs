@@ -1,6 +1,6 @@
-//! Events on their way from a reader to a builder that runs beside it. The reader's calls are kept in batches and played to
-//! the builder later; its answers the reader gets at once, because they follow from the calls: everything is numbered as it
-//! comes.
+//! Sends events from a reader to a builder on another thread. The relay keeps calls in batches,
+//! which are played to the builder later. The relay answers the reader at once, because ids depend
+//! only on the order of calls.
 
 use rustc_hash::FxHashMap;
 
@@ -13,26 +13,26 @@ use crate::model::{
 };
 use crate::spill::Scratch;
 
-/// Calls of a full batch: handing one over costs as much as a few of them.
+/// Number of calls of a full batch. Sending a batch costs as much as a few calls.
 const BATCH_CALLS: usize = 4096;
-/// Bytes of texts of a full batch.
+/// Maximum bytes of texts in a batch.
 const BATCH_TEXT_BYTES: usize = 1 << 20;
-/// Bytes of names that are kept in memory on this side.
+/// Bytes of names that stay in memory in the relay.
 const NAME_BYTES: usize = 8 << 20;
 
 /// Some calls of a reader, in order.
 #[derive(Debug, Default)]
 pub struct Batch {
     pub(super) calls: Vec<Call>,
-    /// The fields of the calls that have some, one after the other.
+    /// Fields of the calls, in the order of calls.
     pub(super) fields: Vec<(FieldId, Held)>,
-    /// The numbers of the calls that have a template, one after the other.
+    /// Numeric values of the calls with a template, in the order of calls.
     pub(super) numbers: Vec<Number>,
-    /// The texts of calls and fields, one after the other.
+    /// Texts of calls and fields, in order.
     pub(super) texts: String,
 }
 
-/// A call without its fields and texts: how many there are.
+/// A call without its fields and texts, which it only counts.
 #[derive(Debug)]
 pub(super) enum Call {
     Name { text_len: usize },
@@ -60,7 +60,7 @@ pub(super) struct Slice {
     pub duration_ps: i64,
     pub name: NameId,
     pub form: Form,
-    /// How many there are, beside those of a template.
+    /// Number of fields, without those of a template.
     pub fields: u32,
 }
 
@@ -76,7 +76,7 @@ pub(super) enum Held {
         len: usize,
         as_what: Texted,
     },
-    /// A text that the other end remembers at its place from now on.
+    /// A text that the player stores in this cache slot.
     NewText {
         len: u32,
         place: u16,
@@ -95,39 +95,40 @@ pub(super) enum Texted {
     Json,
 }
 
-/// Takes full batches. Gives an empty one back, with memory of an earlier one where it has that.
+/// Sends full batches. Returns an empty batch, with the memory of an earlier one if possible.
 pub trait Carrier {
-    /// Carries a batch over.
+    /// Sends a batch.
     ///
     /// # Errors
-    /// Those of the builder, which may be about earlier batches.
+    /// If the builder has failed, possibly on an earlier batch.
     fn carry(&mut self, batch: Batch) -> Result<Batch>;
 }
 
-/// The reader's end: a sink that hands its calls on.
+/// The reader's end: a sink that sends its calls to the builder.
 pub struct Relay<'a> {
     carrier: &'a mut dyn Carrier,
     batch: Batch,
-    /// Names by number; the builder's numbers are others, because its texts include those of fields.
+    /// Names by number. The builder numbers names differently, because its texts include field
+    /// texts.
     names: Numbers<'a>,
     tables: FxHashMap<String, TableId>,
     fields: FxHashMap<(TableId, String), FieldId>,
-    /// Slices and samples of each track so far.
+    /// Number of slices and samples of each track so far.
     tracks: Vec<u32>,
-    /// How many numbers each template asks for.
+    /// Count of numeric values that each template takes.
     templates: Vec<usize>,
     warnings: Warnings,
-    /// Recent names, with their numbers by place.
+    /// Cached names, with their numbers by slot.
     recent_names: (RecentTexts, Vec<NameId>),
-    /// Recent texts of fields. The builder's end knows them by their places.
+    /// Cached texts of fields. The player knows them by slot.
     recent_texts: RecentTexts,
-    /// Bytes of texts that still surely fit the builder's dictionary. Only such texts get places.
+    /// Bytes of texts that certainly fit in the builder's dictionary. Only such texts are cached.
     room_bytes: usize,
 }
 
 impl<'a> Relay<'a> {
-    /// Hands calls on through `carrier`; `scratch` is for names. `dictionary_bytes` are those of
-    /// the builder's options.
+    /// Creates a relay that sends calls through `carrier`. `scratch` stores names.
+    /// `dictionary_bytes` must equal the limit in the builder's options.
     pub fn new(scratch: &'a dyn Scratch, carrier: &'a mut dyn Carrier, dictionary_bytes: usize) -> Self {
         Self {
             carrier,
@@ -144,10 +145,10 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Hands on what is left. Returns the warnings, which are for the end.
+    /// Sends the last batch and returns the warnings, which the builder gets at the end.
     ///
     /// # Errors
-    /// Those of the builder.
+    /// If the builder fails.
     pub fn end(mut self) -> Result<Warnings> {
         self.carry()?;
         Ok(self.warnings)
@@ -159,7 +160,7 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Inline, so that a call is made where it stays: a copy waits until all its parts are written.
+    /// Inlined, so that the call is built in place. A copy waits until all its parts are written.
     #[inline(always)]
     fn call(&mut self, call: Call) -> Result<()> {
         self.batch.calls.push(call);
@@ -212,7 +213,7 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Counts a slice and holds its fields; returns how many there are.
+    /// Counts a slice and stores its fields. Returns its key and the number of fields.
     #[inline(always)]
     fn hold_slice(&mut self, slice: &SliceRecord<'_>) -> Result<(SliceKey, u32)> {
         let key = SliceKey { track: slice.track, arrival: self.count(slice.track)? };
@@ -220,7 +221,7 @@ impl<'a> Relay<'a> {
         Ok((key, u32::try_from(fields).map_err(|_| Error::Invalid { what: "too many fields" })?))
     }
 
-    /// Counts an event on a track; returns its number there.
+    /// Counts an event on a track and returns its number there.
     #[inline(always)]
     fn count(&mut self, track: TrackId) -> Result<u32> {
         let rows =
@@ -351,7 +352,7 @@ impl Sink for Relay<'_> {
     }
 
     fn rank(&mut self, info: RankInfo) {
-        // The batch that this may fill goes with the next call.
+        // The next call sends the batch that this call fills.
         self.batch.calls.push(Call::Rank(Box::new(info)));
     }
 

@@ -1,11 +1,11 @@
-//! A relayed build beside a direct one.
+//! Compares a relayed build with a direct one.
 
 use super::*;
 use crate::ingest::{BuildOptions, Builder, Player};
 use crate::model::{Bind, FlowPhase, Nesting, TableKind, Unit};
 use crate::spill::MemoryScratch;
 
-/// Everything a reader can say, a few thousand times over.
+/// Makes every kind of call a few thousand times.
 fn tell(sink: &mut dyn Sink) -> Result<()> {
     let table = |name: &str, kind| TableSpec {
         name: name.to_owned(),
@@ -79,7 +79,7 @@ fn tell(sink: &mut dyn Sink) -> Result<()> {
     Ok(())
 }
 
-/// Plays each batch as soon as it comes.
+/// Plays each batch at once.
 struct AtOnce<'b, 'a> {
     builder: &'b mut Builder<'a>,
     player: Player,
@@ -96,7 +96,7 @@ impl Carrier for AtOnce<'_, '_> {
 
 #[test]
 fn a_relayed_build_is_the_same_to_the_byte() {
-    // All texts fit the dictionary, some do, none does.
+    // All texts fit in the dictionary, some fit, or none fits.
     [BuildOptions::default().dictionary_bytes, 3_000, 0].into_iter().for_each(check_a_relayed_build);
 }
 

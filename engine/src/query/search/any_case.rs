@@ -1,29 +1,29 @@
-//! Finding an ASCII text without regard to the case of its letters, at about the speed of memory.
+//! Finds an ASCII text without regard to the case of its letters, at about the speed of memory.
 //!
-//! Where a few of its bytes in a row are no letters, those are found first, as they are. Else two of its bytes, the ones
-//! that are rarest in what is searched, are compared at many places at once in a form that compilers turn into vector
-//! instructions; where both fit, all are compared.
+//! If several bytes in a row are not letters, they are found first by an exact search. Otherwise
+//! the two rarest bytes are compared at many places at once, in a form that compilers vectorise.
+//! The whole text is compared only if both fit.
 
 use memchr::memmem::Finder;
 
-/// Places that are looked at together.
+/// Number of places that are checked together.
 const STEP: usize = 64;
-/// How many samples are looked at to learn which bytes are rare.
+/// Number of samples that show which bytes are rare.
 const SAMPLES: usize = 8;
 /// Bytes of a sample: a cache line.
 const SAMPLE: usize = 64;
-/// Bytes without letters that are worth being looked for first.
+/// Minimum length of a run without letters that is searched first.
 const FIXED_MIN: usize = 3;
-/// What makes an ASCII letter small.
+/// Bit that turns an ASCII capital into a small letter.
 const SMALL: u8 = 0x20;
 
 /// A text to find, in small letters.
 #[derive(Debug, Clone)]
 pub struct AnyCase {
     text: Vec<u8>,
-    /// For each byte what makes it small: nothing for those that are no letters.
+    /// For each byte, the bit that makes it a small letter; 0 if it is not a letter.
     small: Vec<u8>,
-    /// The longest run without letters, and where in the text it begins.
+    /// The longest run without letters, with its position in the text.
     fixed: Option<(usize, Box<Finder<'static>>)>,
 }
 
@@ -32,7 +32,7 @@ pub struct AnyCase {
 pub struct Probes(usize, usize);
 
 impl AnyCase {
-    /// For an ASCII text of at least one byte.
+    /// Creates a finder for an ASCII text of at least one byte.
     pub fn new(text: &str) -> Self {
         let text = text.to_ascii_lowercase().into_bytes();
         let small: Vec<u8> =
@@ -49,12 +49,12 @@ impl AnyCase {
         Self { text, small, fixed }
     }
 
-    /// Bytes of the text.
+    /// Length of the text in bytes.
     pub fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Which bytes to look at in bytes like these.
+    /// Chooses the two bytes of the text that are rarest in `bytes`.
     pub fn probes(&self, bytes: &[u8]) -> Probes {
         let mut counts = [0_u32; 256];
         for sample in bytes.chunks((bytes.len() / SAMPLES).max(SAMPLE)) {
@@ -63,12 +63,12 @@ impl AnyCase {
         }
         let count = |&at: &usize| counts[usize::from(self.text[at])];
         let rarest = (0..self.text.len()).min_by_key(count).unwrap_or_default();
-        // The same byte again says less.
+        // The second byte must differ: the same byte again adds less information.
         let others = (0..self.text.len()).filter(|&at| self.text[at] != self.text[rarest]);
         Probes(rarest, others.min_by_key(count).unwrap_or(rarest))
     }
 
-    /// Where it is next in `bytes`, from `from` on.
+    /// The next position of the text in `bytes`, from `from` on.
     pub fn find(&self, probes: Probes, bytes: &[u8], from: usize) -> Option<usize> {
         match &self.fixed {
             Some((offset, finder)) => self.find_around(finder, *offset, bytes, from),
@@ -76,7 +76,7 @@ impl AnyCase {
         }
     }
 
-    /// By a part of it that begins at `offset`.
+    /// Finds the text by the run of its bytes that begins at `offset`.
     fn find_around(&self, part: &Finder<'_>, offset: usize, bytes: &[u8], from: usize) -> Option<usize> {
         let mut from = from + offset;
         loop {
@@ -91,7 +91,7 @@ impl AnyCase {
     fn find_by(&self, Probes(one, two): Probes, bytes: &[u8], from: usize) -> Option<usize> {
         let (one_text, one_small) = (self.text[one], self.small[one]);
         let (two_text, two_small) = (self.text[two], self.small[two]);
-        // As many places as it can stand at.
+        // Number of places where the text can stand.
         let places = (bytes.len() + 1).saturating_sub(self.text.len());
         let mut at = from;
         while at + STEP <= places {
@@ -108,7 +108,8 @@ impl AnyCase {
         (at..places).find(|&at| self.is_at(bytes, at))
     }
 
-    /// At which of the first places it is: one byte of it after the other is compared at all of them.
+    /// The first of the places at which the text stands. Compares each byte of the text at all
+    /// places.
     fn first_of(&self, bytes: &[u8]) -> Option<usize> {
         let mut fits = [1_u8; STEP];
         for (offset, (text, small)) in self.text.iter().zip(&self.small).enumerate() {

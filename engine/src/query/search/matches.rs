@@ -1,36 +1,36 @@
-//! Texts of the dictionary that match, by their numbers.
+//! Matching texts of the dictionary, by their numbers.
 
 use crate::block::ZoneMap;
 use crate::segment::{CHUNK_TEXTS, CodeSpans};
 
-/// Matching texts of a chunk, a bit each.
+/// Bits of the matching texts of a chunk.
 pub type ChunkBits = [u64; CHUNK_TEXTS / WORD];
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Which texts match.
+/// The matching texts.
 #[derive(Debug, Default)]
 pub struct Matches {
     /// A bit for each text.
     bits: Vec<u64>,
-    /// How many match before each word of `bits`, and in all.
+    /// Number of matches before each word of `bits`, and in all.
     before: Vec<u32>,
 }
 
-/// How much of a block matches, as far as that is known without its rows.
+/// Share of the rows of a block that match, as far as it is known without decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
     /// No row.
     None,
-    /// Perhaps some.
+    /// Possibly some rows.
     Some,
     /// Every row.
     All,
 }
 
 impl Matches {
-    /// From the bits of all chunks.
+    /// Combines the bits of all chunks.
     pub fn new(chunks: &[Box<ChunkBits>]) -> Self {
         let bits: Vec<u64> = chunks.iter().flat_map(|chunk| chunk.iter().copied()).collect();
         let mut before = vec![0];
@@ -42,7 +42,7 @@ impl Matches {
         Self { bits, before }
     }
 
-    /// Whether there are none.
+    /// Whether no text matches.
     pub fn is_empty(&self) -> bool {
         self.before.last().is_none_or(|&count| count == 0)
     }
@@ -53,7 +53,7 @@ impl Matches {
         word.is_some_and(|word| word >> (code % WORD as i64) & 1 == 1)
     }
 
-    /// How many match among the texts before this one.
+    /// Number of matches among the texts before this one.
     fn count_before(&self, code: u64) -> u64 {
         let at = usize::try_from(code / WORD as u64).unwrap_or(usize::MAX);
         let Some(word) = self.bits.get(at) else {
@@ -63,12 +63,12 @@ impl Matches {
         u64::from(self.before[at]) + u64::from(below.count_ones())
     }
 
-    /// How many match of a range of numbers, both ends included.
+    /// Number of matches in a range of text numbers, both ends included.
     fn count(&self, min: u32, max: u32) -> u64 {
         self.count_before(u64::from(max) + 1).saturating_sub(self.count_before(u64::from(min)))
     }
 
-    /// Of a block whose codes lie in this range.
+    /// Share of a block whose codes lie in this range.
     pub fn share_of_zone(&self, zone: ZoneMap) -> Share {
         let ZoneMap::Ints { min, max } = zone else { return Share::Some };
         match (u32::try_from(min), u32::try_from(max)) {
@@ -77,7 +77,7 @@ impl Matches {
         }
     }
 
-    /// Of a block with these codes in every row.
+    /// Share of a block that has exactly these codes and a code in every row.
     pub fn share_of_spans(&self, spans: &CodeSpans) -> Share {
         let (mut matching, mut all) = (0, 0);
         for span in spans.iter() {

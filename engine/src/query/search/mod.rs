@@ -1,8 +1,8 @@
-//! Search: which slices have a text in their name or in one of their text fields.
+//! Search: finds the slices with a match in their name or in one of their text fields.
 //!
-//! The dictionary is searched once, chunk by chunk. Postings tell the blocks that matter, or where a column has too many
-//! texts for them its zone maps and the codes that were seen in its blocks before; those are decoded, and only those.
-//! Chunks and blocks are shared among all cores.
+//! The dictionary is searched once, chunk by chunk. Postings give the blocks to decode. A column
+//! with too many texts has no postings: its zone maps and the codes seen in earlier searches select
+//! the blocks. Chunks and blocks are shared among all cores.
 
 mod any_case;
 mod matches;
@@ -26,23 +26,23 @@ use crate::segment::{BlockReader, Bytes, CHUNK_TEXTS, CodeSpans, ColumnRole, Seg
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
-    /// The hits of the page that was asked for, in order of time.
+    /// Hits of the requested page, in order of time.
     pub hits: Vec<Hit>,
-    /// How many hits come before the first of `hits`; before the page's place where it has none.
+    /// Number of hits before the first of `hits`, or before the page's place if `hits` is empty.
     pub before: u64,
     /// Rows of all slices that match.
     pub rows: RoaringBitmap,
 }
 
-/// A block of a column that may have matches.
+/// A block of a column that can have matches.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     column: usize,
     block: usize,
-    /// Every row matches, which is known without decoding.
+    /// Whether every row matches, which is known without decoding.
     is_all: bool,
 }
 
@@ -61,10 +61,10 @@ impl BlockMatches {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// All slices with a text that matches; those of a page in detail.
+    /// All slices with a text that matches; the hits of the page in detail.
     ///
     /// # Errors
-    /// Where bytes are missing or damaged; `Cancelled` if the answer is wanted no more.
+    /// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
     pub fn search(&self, pattern: &Pattern, page: HitPage, work: Work<'_>) -> Result<Found> {
         if pattern.is_nothing() {
             return Ok(Found::default());
@@ -90,7 +90,7 @@ impl<B: Bytes> Segment<B> {
         Ok(bits)
     }
 
-    /// The blocks to look at, by column.
+    /// The blocks to search, by column.
     fn candidates(&self, matches: &Matches) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
         for (column, meta) in self.footer().columns.iter().enumerate() {
@@ -167,7 +167,7 @@ impl<B: Bytes> Segment<B> {
         Ok(found.bits.iter().any(|&word| word != 0).then_some(found))
     }
 
-    /// Keeps which codes a block has, where the next search has no postings to tell it.
+    /// Stores the codes of a block for the next search, if the column has no postings.
     fn see_codes(&self, of: Candidate, column: &BlockColumn, codes: &[i64]) -> Result<()> {
         if self.footer().columns[of.column].postings.len > 0 || !column.is_full() {
             return Ok(());
@@ -176,7 +176,7 @@ impl<B: Bytes> Segment<B> {
         if seen.get().is_none()
             && let Some(spans) = CodeSpans::of(codes)
         {
-            // Another search may have been faster: it saw the same.
+            // Another search can have stored the same codes first.
             seen.set(spans).ok();
         }
         Ok(())

@@ -5,17 +5,17 @@ use memchr::memmem::Finder;
 use super::any_case::AnyCase;
 use crate::codec::Texts;
 
-/// How letters are compared.
+/// Comparison of letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// Capitals and small letters are the same.
+    /// Capitals and small letters are equal.
     Any,
-    /// They are not.
+    /// Capitals and small letters differ.
     Same,
 }
 
 impl Case {
-    /// The rule for what people type: case counts where they typed a capital letter.
+    /// The rule for typed text: case matters if a capital letter was typed.
     pub fn of(mut typed: impl Iterator<Item = char>) -> Self {
         if typed.any(char::is_uppercase) { Self::Same } else { Self::Any }
     }
@@ -29,12 +29,13 @@ pub struct Needle(Form);
 enum Form {
     Same(Box<Finder<'static>>),
     Any(AnyCase),
-    /// Letters beyond ASCII change their length with their case: texts are compared one by one, in small letters.
+    /// Letters beyond ASCII can change length with their case, so texts are compared one by one, in
+    /// small letters.
     Folded(String),
 }
 
 impl Needle {
-    /// Of at least one byte.
+    /// Creates a needle of at least one byte.
     pub fn new(text: &str, case: Case) -> Self {
         Self(match case {
             Case::Any if !text.is_ascii() => Form::Folded(text.to_lowercase()),
@@ -43,10 +44,10 @@ impl Needle {
         })
     }
 
-    /// Calls `found` with the position of every text that has the needle in it, ascending.
+    /// Calls `found` with the position of every text that contains the needle, ascending.
     ///
-    /// All texts are searched as one run of bytes; what reaches over the end of a text is no match. A text with letters
-    /// beyond ASCII keeps them: an ASCII needle does not ask for them.
+    /// All texts are searched as one run of bytes. A match across the end of a text does not count.
+    /// Letters beyond ASCII stay as they are, because an ASCII needle cannot match them.
     pub fn for_each_match(&self, texts: &Texts, found: impl FnMut(usize)) {
         let bytes = texts.bytes.as_bytes();
         match &self.0 {
@@ -67,11 +68,12 @@ impl Needle {
     }
 }
 
-/// Goes from match to match; `next` finds where the first `len` bytes of one are, from a position on.
+/// Visits all matches. `next` finds the first `len` bytes of a match from a position on.
 fn walk(texts: &Texts, len: usize, next: impl Fn(usize) -> Option<usize>, mut found: impl FnMut(usize)) {
     let (mut from, mut text) = (0, 0);
     while let Some(at) = next(from) {
-        // Step by step: most matches are near the one before, and all steps together are as many as there are texts.
+        // A linear step: most matches are near the previous one, and all steps together are at most
+        // the number of texts.
         while texts.ends.get(text).is_some_and(|&end| end as usize <= at) {
             text += 1;
         }

@@ -1,9 +1,9 @@
-//! A page of hits: the nearest ones before and after a place, in order of time, and how many stand
-//! before them.
+//! A page of hits: the nearest hits before and after a place, in order of time, and the number of
+//! hits before them.
 //!
-//! Hits are known as bits of blocks. The block list says between which times the slices of a block
-//! start, so only blocks that straddle the place, and those nearest to it, have their starts
-//! decoded. The others are counted by their bits.
+//! Hits are known as bits of blocks. The block list gives the range of start times of a block. Only
+//! blocks that contain the place and the nearest blocks have their starts decoded. Hits of other
+//! blocks are counted by their bits.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,13 +14,13 @@ use crate::exec::Work;
 use crate::model::TableId;
 use crate::segment::{Bytes, ColumnRole, Segment};
 
-/// A place in the order of hits, which is that of starts, then rows: a hit that starts there in
-/// this row comes after it.
+/// A place in the order of hits, by start and then row. A hit at exactly this start and row comes
+/// after the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HitPlace {
     /// A time since the profile's origin, in picoseconds.
     pub start_ps: i64,
-    /// Among slices that start at that time, those in lower rows come before the place.
+    /// Among slices that start at that time, slices in lower rows come before the place.
     pub row: u32,
 }
 
@@ -31,14 +31,14 @@ impl HitPlace {
     pub const LAST: Self = Self { start_ps: i64::MAX, row: u32::MAX };
 }
 
-/// Which hits to describe.
+/// The hits to describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HitPage {
-    /// The place that the page lies around.
+    /// The place that the page surrounds.
     pub at: HitPlace,
-    /// At most this many before the place, the nearest ones.
+    /// Maximum number of hits before the place, the nearest ones.
     pub before: usize,
-    /// At most this many after it.
+    /// Maximum number of hits after the place.
     pub after: usize,
 }
 
@@ -71,11 +71,11 @@ impl HitPage {
 /// A slice that matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hit {
-    /// When it starts.
+    /// Start of the slice.
     pub start_ps: i64,
-    /// Its row.
+    /// Row of the slice.
     pub row: u32,
-    /// The column with the text: the name or a field, the first of several.
+    /// The column with the text: the name or a field; the first if there are several.
     pub role: ColumnRole,
 }
 
@@ -85,7 +85,7 @@ impl Hit {
     }
 }
 
-/// All that matches of one block.
+/// All matches of one block.
 struct Group<'a> {
     table: TableId,
     block: usize,
@@ -93,12 +93,12 @@ struct Group<'a> {
     start_ps: i64,
     /// No slice of the block starts after this.
     until_ps: i64,
-    /// By column, the first one first.
+    /// Matches by column, in the order of columns.
     columns: &'a [BlockMatches],
 }
 
 impl Group<'_> {
-    /// How many rows match.
+    /// Number of rows that match.
     fn count(&self) -> u64 {
         let word = |at: usize| self.columns.iter().fold(0, |word, of| word | of.bits[at]);
         (0..self.columns[0].bits.len()).map(|at| u64::from(word(at).count_ones())).sum()
@@ -110,7 +110,7 @@ impl Group<'_> {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// The hits of a page in order, and how many come before the first of them.
+    /// The hits of a page in order, and the number of hits before the first one.
     pub(super) fn hit_page(
         &self,
         mut found: Vec<BlockMatches>,
@@ -135,7 +135,7 @@ impl<B: Bytes> Segment<B> {
         Ok((hits, before))
     }
 
-    /// How many hits come before a place.
+    /// Number of hits before a place.
     fn count_before(&self, groups: &[Group<'_>], at: HitPlace, work: Work<'_>) -> Result<u64> {
         let straddling: Vec<&Group<'_>> = groups.iter().filter(|group| group.straddles(at)).collect();
         let of_straddling = work.gather(straddling.len(), |number| {
@@ -153,8 +153,8 @@ impl<B: Bytes> Segment<B> {
         // The last of the nearest hits is on top.
         let mut nearest: BinaryHeap<Hit> = BinaryHeap::new();
         for group in groups {
-            // A block that starts after the last of them brings none, and neither do the blocks
-            // behind it.
+            // A block that starts after the last hit cannot contribute, and neither can later
+            // blocks.
             let is_past = nearest.peek().is_none_or(|last| group.start_ps > last.start_ps);
             if nearest.len() >= page.after && is_past {
                 break;
@@ -193,7 +193,7 @@ impl<B: Bytes> Segment<B> {
         Ok(nearest.into_sorted_vec().into_iter().rev().map(|Reverse(hit)| hit).collect())
     }
 
-    /// Decodes the starts of a block and calls `each` with its hits, by row.
+    /// Decodes the starts of a block and calls `each` with its hits, in row order.
     fn each_hit(&self, group: &Group<'_>, mut each: impl FnMut(Hit)) -> Result<()> {
         let starts = self.core_ints(group.table, ColumnRole::Start, group.block)?;
         for ((at, &start_ps), row) in starts.iter().enumerate().zip(group.columns[0].first_row..) {

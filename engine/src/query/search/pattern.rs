@@ -1,4 +1,4 @@
-//! What is searched for.
+//! The search pattern.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use super::needle::{Case, Needle};
 use super::regex::Regex;
 use crate::codec::Texts;
 
-/// How a query is read.
+/// Syntax of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Syntax {
-    /// The text itself.
+    /// Plain text.
     #[default]
     Text,
-    /// A regular expression in the syntax of the crate `regex`: no look-around, no references back, so that the time to
-    /// search grows with the texts and never with what they are made of.
+    /// A regular expression in the syntax of the crate `regex`, without look-around and back
+    /// references. Search time therefore grows only with the length of the texts.
     Regex,
 }
 
-/// A query that can be searched for. Case counts where a capital letter was typed; in a regular expression one that
-/// stands for itself.
+/// A compiled query. Case matters if a capital letter was typed. In a regular expression only a
+/// literal capital letter counts.
 #[derive(Debug, Clone)]
 pub struct Pattern(Form);
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// Nothing is searched for, and nothing is found.
+    /// An empty query, which finds nothing.
     Nothing,
     Text(Needle),
     Regex(Box<Regex>),
 }
 
-/// Why a query is no pattern.
+/// Error in a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError {
-    /// The character that it is about, counted from 0; `None` where it is the whole.
+    /// Character position of the error, counted from 0; `None` for the whole query.
     pub at: Option<usize>,
-    /// What is wrong.
+    /// Description of the error.
     pub what: String,
 }
 
@@ -51,10 +51,10 @@ impl fmt::Display for PatternError {
 impl std::error::Error for PatternError {}
 
 impl Pattern {
-    /// Reads a query; an empty one finds nothing.
+    /// Compiles a query. An empty query finds nothing.
     ///
     /// # Errors
-    /// Where it is no regular expression or one that is too large.
+    /// If the query is not a regular expression, or one that is too large.
     pub fn new(query: &str, syntax: Syntax) -> Result<Self, PatternError> {
         match syntax {
             Syntax::Regex if !query.is_empty() => Ok(Self(Form::Regex(Box::new(Regex::new(query)?)))),
@@ -62,7 +62,7 @@ impl Pattern {
         }
     }
 
-    /// The text itself; an empty one finds nothing.
+    /// A plain-text query. An empty query finds nothing.
     #[must_use]
     pub fn text(query: &str) -> Self {
         if query.is_empty() {
@@ -75,7 +75,8 @@ impl Pattern {
         matches!(self.0, Form::Nothing)
     }
 
-    /// Calls `found` with the position of every text that matches, ascending. Gives up where `is_wanted` says no.
+    /// Calls `found` with the position of every text that matches, ascending. Stops when
+    /// `is_wanted` returns `false`.
     pub(super) fn for_each_match(
         &self,
         texts: &Texts,

@@ -1,8 +1,8 @@
 //! Regular expressions over many texts.
 //!
-//! They are compiled to automata that take every byte of a text once for each of their states, however hostile the
-//! pattern; their size is limited, and so is the pattern's depth. Where every match must contain some text, texts without
-//! that are passed over at the speed of a search for it.
+//! Patterns are compiled to automata that read every byte of a text once per state, even for a
+//! hostile pattern. Their size and the depth of the pattern are limited. If every match must
+//! contain some text, texts without it are skipped at the speed of a plain search.
 
 use regex_automata::meta;
 use regex_syntax::ast::parse::ParserBuilder;
@@ -14,22 +14,22 @@ use super::needle::{Case, Needle};
 use super::pattern::PatternError;
 use crate::codec::Texts;
 
-/// Most bytes of a compiled automaton: some ten thousand states. `\w{20}` takes half of it.
+/// Maximum bytes of a compiled automaton: some ten thousand states. `\w{20}` takes half of it.
 const SIZE_MAX: usize = 1 << 20;
-/// Bytes of the states of a lazy DFA that are kept.
+/// Maximum bytes of cached states of a lazy DFA.
 const CACHE_MAX: usize = 4 << 20;
-/// How deep groups may stand in each other: parsing goes down as deep.
+/// Maximum nesting depth of groups, which is also the recursion depth of the parser.
 const DEPTH_MAX: u32 = 50;
-/// Texts between two questions whether the answer is still wanted.
+/// Number of texts between two checks whether the answer is still wanted.
 const TEXTS_BETWEEN: usize = 64;
-/// Shortest text that is looked for first: a single letter is in nearly every text.
+/// Shortest text that is searched first: a single letter is in nearly every text.
 const REQUIRED_MIN: usize = 2;
 
 /// A compiled regular expression.
 #[derive(Debug, Clone)]
 pub struct Regex {
     automaton: meta::Regex,
-    /// What is in every text that matches.
+    /// Text that every match contains.
     required: Option<Needle>,
 }
 
@@ -37,7 +37,7 @@ impl Regex {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// Where it is wrong or too large.
+    /// If the pattern is wrong or too large.
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         let ast = ParserBuilder::new().nest_limit(DEPTH_MAX).build().parse(pattern);
         let ast = ast.map_err(|error| wrong(pattern, error.span(), error.kind()))?;
@@ -58,13 +58,14 @@ impl Regex {
                 None => error.to_string(),
             },
         })?;
-        // What must be there can be read off the pattern only where letters stand for themselves.
+        // Required text can be read off the pattern only if letters stand for themselves.
         let required = Runs::longest(&translate(false)?, case);
         let required = required.map(|text| Needle::new(&text, case));
         Ok(Self { automaton, required })
     }
 
-    /// As [`Needle::for_each_match`]; gives up where `is_wanted` says no.
+    /// Finds all texts that match, like [`Needle::for_each_match`]. Stops when `is_wanted` returns
+    /// `false`.
     pub fn for_each_match(&self, texts: &Texts, is_wanted: impl Fn() -> bool, mut found: impl FnMut(usize)) {
         let (mut looked, mut gave_up) = (0, false);
         let mut look = |at: usize| {
@@ -86,12 +87,12 @@ fn wrong(pattern: &str, span: &ast::Span, what: &impl ToString) -> PatternError 
     PatternError { at, what: what.to_string() }
 }
 
-/// The letters of a pattern that stand for themselves.
+/// The literal letters of a pattern.
 struct Capitals(Vec<char>);
 
 impl Capitals {
     fn of(ast: &Ast) -> Vec<char> {
-        // This visitor refuses nothing.
+        // This visitor never fails.
         ast::visit(ast, Self(Vec::new())).unwrap_or_else(|never: std::convert::Infallible| match never {})
     }
 }
@@ -136,7 +137,7 @@ impl Runs {
         Some(runs.longest).filter(|text| text.len() >= REQUIRED_MIN)
     }
 
-    /// As deep as the pattern, which is limited.
+    /// Recursion is as deep as the pattern, which is limited.
     fn walk(&mut self, hir: &Hir) {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
@@ -158,7 +159,8 @@ impl Runs {
     }
 
     fn take(&mut self, c: char) {
-        // Without regard to case, letters beyond ASCII match others too, and so do k (the Kelvin sign) and s (the long s).
+        // Without regard to case, letters beyond ASCII match other letters. So do k (the Kelvin
+        // sign) and s (the long s).
         if self.case == Case::Any && (!c.is_ascii() || matches!(c, 'k' | 's')) {
             self.cut();
         } else {
@@ -187,7 +189,7 @@ mod tests {
         found
     }
 
-    /// One pattern after the other, repeated, optional, as alternatives.
+    /// Patterns that are concatenated, repeated, optional, or alternatives.
     fn patterns() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             "[abkAB\u{e4}]{1,3}",

@@ -9,7 +9,7 @@ pub enum Engine {
     Tensor,
     /// Element-wise functions (ACT).
     Scalar,
-    /// General-purpose cores, also DMA descriptors (POOL).
+    /// General-purpose cores and DMA descriptors (POOL).
     GpSimd,
     /// Vectors (DVE).
     Vector,
@@ -18,10 +18,10 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All engines, by number.
+    /// All engines, ordered by number.
     pub const ALL: [Self; 5] = [Self::Tensor, Self::Scalar, Self::GpSimd, Self::Vector, Self::Sync];
 
-    /// From the number in code buffers and patch lists.
+    /// The engine with this number in code buffers and patch lists.
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
@@ -33,7 +33,7 @@ impl Engine {
         self as usize
     }
 
-    /// As the vendor's tool calls it.
+    /// Name of the engine in the vendor's tool.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,17 +45,18 @@ impl Engine {
         }
     }
 
-    /// All engines, in the order in which they are shown.
+    /// All engines, in display order.
     pub const SHOWN: [Self; 5] = [Self::Tensor, Self::Vector, Self::Scalar, Self::GpSimd, Self::Sync];
 
-    /// From the `label` of an instruction. Those of matrix multiplications are the Tensor engine's.
+    /// The engine of an instruction, from its `label`. Matrix multiplications belong to the Tensor
+    /// engine.
     #[must_use]
     pub fn of_label(label: &str) -> Option<Self> {
         let name = label.strip_suffix(MATRIX).unwrap_or(label);
         Self::ALL.into_iter().find(|engine| engine.name() == name)
     }
 
-    /// The beginning of the names of its metrics, as in `tensor_engine_active_time`.
+    /// Prefix of the names of its metrics, as in `tensor_engine_active_time`.
     #[must_use]
     pub fn prefix(self) -> &'static str {
         match self {
@@ -67,7 +68,7 @@ impl Engine {
         }
     }
 
-    /// The heading of its metrics.
+    /// Heading of its metrics.
     #[must_use]
     pub fn heading(self) -> &'static str {
         match self {
@@ -79,7 +80,7 @@ impl Engine {
         }
     }
 
-    /// What it is beside engines of other vendors.
+    /// Vendor-independent kind of the engine.
     #[must_use]
     pub fn kind(self) -> EngineKind {
         match self {
@@ -92,7 +93,7 @@ impl Engine {
     }
 }
 
-/// Labels of matrix multiplications have this after the engine's name.
+/// Suffix of the labels of matrix multiplications, after the engine's name.
 pub const MATRIX: &str = "Matrix";
 /// The label of matrix multiplications.
 pub const MATRIX_PRODUCT: &str = "TensorMatrix";

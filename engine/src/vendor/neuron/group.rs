@@ -1,26 +1,26 @@
-//! Groups of metrics: as nprof shows them, and as neuron-profile writes them.
+//! Groups of metrics: for display, and for neuron-profile's output.
 
 use super::Engine;
 
 /// A group of metrics with one heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// The run as a whole.
+    /// Metrics of the whole run.
     Overall,
     /// DMA and memory.
     DataMovement,
-    /// An engine.
+    /// Metrics of an engine.
     Engine(Engine),
     /// Collective operations.
     Collectives,
-    /// How far cores limited themselves.
+    /// Throttling of cores.
     Throttling,
-    /// What the trace states of the machine.
+    /// System facts that the trace states.
     System,
 }
 
 impl Group {
-    /// All groups, in the order of their display.
+    /// All groups, in display order.
     pub const ALL: [Self; 10] = [
         Self::Overall,
         Self::DataMovement,
@@ -34,7 +34,7 @@ impl Group {
         Self::System,
     ];
 
-    /// The heading.
+    /// Heading of the group.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Group {
         }
     }
 
-    /// The group of neuron-profile that has its metrics, or most of them.
+    /// Key of the neuron-profile group that has its metrics, or most of them.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Group {
 
 const THROTTLING: &str = "throttling_nc0";
 
-/// neuron-profile's groups, in the order of its display.
+/// Groups of neuron-profile, in its display order.
 pub const EXPORTED: [&str; 14] = [
     "overall_stats",
     "data_movement",
@@ -81,8 +81,8 @@ pub const EXPORTED: [&str; 14] = [
     "server_upload",
 ];
 
-/// The group of a metric in neuron-profile's output, by the key of its group here. neuron-profile divides some
-/// groups further.
+/// The group of a metric in neuron-profile's output, from the key of its group here. neuron-profile
+/// divides some groups further.
 #[must_use]
 pub fn exported<'a>(key: &'a str, metric: &str) -> &'a str {
     match metric {

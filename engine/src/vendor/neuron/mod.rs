@@ -9,8 +9,8 @@ mod tracks;
 pub use engine::{Engine, MATRIX, MATRIX_PRODUCT};
 pub use tracks::{CounterTrack, Tracks, name_on_core};
 
-/// The instruction that waits for a semaphore and then changes it. Waiting is no work.
+/// The instruction that waits for a semaphore and then changes it. Waiting does not count as work.
 pub use crate::model::wait::NEURON_WAIT as SEMAPHORE_WAIT;
 
-/// What [`crate::model::RankInfo::source`] says of a Neuron profile.
+/// Value of [`crate::model::RankInfo::source`] for a Neuron profile.
 pub const SOURCE: &str = "neuron";

@@ -12,12 +12,12 @@ use super::schema::{
     Queue, SEMAPHORE_UPDATE, Table,
 };
 
-/// A counter that every Neuron profile may have.
+/// A counter that any Neuron profile can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CounterTrack {
-    /// Transfers that have been set off and not completed; table `pending_dma`.
+    /// Transfers that were started and not completed; table `pending_dma`.
     PendingDmas,
-    /// Bytes a second of all packets in flight; table `dma_throughput`.
+    /// Bytes per second of all packets in flight; table `dma_throughput`.
     DmaThroughput,
     /// Share of the state buffer in use; table `instruction_usage`.
     SbufUsage,
@@ -37,7 +37,7 @@ enum Group {
 }
 
 impl Group {
-    /// Its name, its place among the groups, and whether it starts open.
+    /// Name, position among the groups, and whether the group starts open.
     fn heading(self) -> (&'static str, i64, Initially) {
         match self {
             Self::Engines => ("Engines", 0, Initially::Open),
@@ -53,14 +53,14 @@ impl Group {
 #[derive(Debug, Default)]
 pub struct Tracks {
     groups: FxHashMap<Group, TrackId>,
-    /// By physical core, then by engine.
+    /// Tracks by physical core, then by engine.
     engines: FxHashMap<u32, FxHashMap<String, TrackId>>,
-    /// By core and number, then by name.
+    /// Tracks by core and number, then by name.
     queues: FxHashMap<(u32, Option<u32>), FxHashMap<String, QueueTracks>>,
     throttling: FxHashMap<u32, TrackId>,
     semaphores: FxHashMap<u32, FxHashMap<String, TrackId>>,
     counters: FxHashMap<(u32, CounterTrack), TrackId>,
-    /// Of cores after the first.
+    /// Counter groups of the cores after the first.
     counter_groups: FxHashMap<u32, TrackId>,
     streams: FxHashMap<Option<u32>, TrackId>,
     cc_cores: FxHashMap<u32, TrackId>,
@@ -73,7 +73,8 @@ struct QueueTracks {
     packets: FxHashMap<Option<u32>, TrackId>,
 }
 
-/// A name that tells what belongs to a physical core from what belongs to the others. The first core has no suffix.
+/// A name that separates the items of a physical core from those of other cores. The first core has
+/// no suffix.
 #[must_use]
 pub fn name_on_core(name: &str, core: u32) -> String {
     match (core, name) {
@@ -83,20 +84,21 @@ pub fn name_on_core(name: &str, core: u32) -> String {
     }
 }
 
-/// The identity of a track of a physical core.
+/// Identity of a track of a physical core.
 fn on_core(role: Role, core: u32, number: Option<u32>) -> Identity {
     Identity { core: Some(core), number, ..Identity::of(role) }
 }
 
-/// Tracks below the groups that are sorted by a number come in its order; names come after them.
+/// Groups sort their tracks by number. Named tracks come after them, from this position on.
 const AFTER_NUMBERS: i64 = 1 << 32;
 
 impl Tracks {
-    /// For the instructions of an engine, by a row's `label` (matrix multiplications are the Tensor engine's) and the
-    /// physical core within the logical one.
+    /// The track for the instructions of an engine. The engine comes from a row's `label` (matrix
+    /// multiplications are the Tensor engine's). `core` is the physical core within the logical
+    /// one.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn engine(&mut self, sink: &mut dyn Sink, label: &str, core: u32) -> Result<TrackId> {
         let engine = Engine::of_label(label);
         let name = match (engine, label) {
@@ -118,10 +120,10 @@ impl Tracks {
         Ok(track)
     }
 
-    /// For the packets that one DMA engine moved for a queue of a physical core.
+    /// The track for the packets that one DMA engine moved for a queue of a physical core.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn dma_packets(
         &mut self,
         sink: &mut dyn Sink,
@@ -142,10 +144,10 @@ impl Tracks {
         Ok(track)
     }
 
-    /// For the whole transfers of a queue of a physical core, each made of packets.
+    /// The track for whole transfers of a queue of a physical core, each made of packets.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn dma_transfers(&mut self, sink: &mut dyn Sink, core: u32, queue: Queue<'_>) -> Result<TrackId> {
         let tracks = self.queue(sink, core, queue)?;
         if let Some(track) = tracks.transfers {
@@ -173,10 +175,10 @@ impl Tracks {
         names.get_mut(queue.name).ok_or(crate::base::Error::Invalid { what: "a queue without tracks" })
     }
 
-    /// For the periods in which a physical core limited itself.
+    /// The track for throttled periods of a physical core.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn throttling(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if let Some(&track) = self.throttling.get(&core) {
             return Ok(track);
@@ -189,10 +191,10 @@ impl Tracks {
         Ok(track)
     }
 
-    /// For the changes of one semaphore of a physical core, by its name as in a row's `id`.
+    /// The track for the changes of one semaphore of a physical core, named as in a row's `id`.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn semaphore(&mut self, sink: &mut dyn Sink, core: u32, id: &str) -> Result<TrackId> {
         if let Some(&track) = self.semaphores.get(&core).and_then(|semaphores| semaphores.get(id)) {
             return Ok(track);
@@ -206,10 +208,11 @@ impl Tracks {
         Ok(track)
     }
 
-    /// For a counter of a physical core. Those of the first core stand with those that all cores share.
+    /// The track for a counter of a physical core. Counters of the first core stand with those that
+    /// all cores share.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn counter(&mut self, sink: &mut dyn Sink, core: u32, counter: CounterTrack) -> Result<TrackId> {
         if let Some(&track) = self.counters.get(&(core, counter)) {
             return Ok(track);
@@ -244,10 +247,10 @@ impl Tracks {
         Ok(group)
     }
 
-    /// For collective operations, by the stream that they run on.
+    /// The track for collective operations on a stream.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn collective_ops(&mut self, sink: &mut dyn Sink, stream: Option<u32>) -> Result<TrackId> {
         if let Some(&track) = self.streams.get(&stream) {
             return Ok(track);
@@ -260,10 +263,10 @@ impl Tracks {
         Ok(track)
     }
 
-    /// For the steps of one core for collective communication.
+    /// The track for the steps of one core for collective communication.
     ///
     /// # Errors
-    /// The sink's own.
+    /// If the sink fails.
     pub fn cc_core(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if let Some(&track) = self.cc_cores.get(&core) {
             return Ok(track);

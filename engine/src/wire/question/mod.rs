@@ -1,8 +1,8 @@
-//! Questions: what can be asked of a store of profiles, and how a question is written as a path.
+//! Questions: all queries to a store of profiles, and the path of each query.
 //!
-//! This is the only grammar of questions. The page writes paths with [`Question::path`], the server
-//! reads them with [`Question::parse`], and a page that has its segments inside asks without a path.
-//! The law that binds both: `parse(path(question)) = question`.
+//! This is the only grammar of questions. The page writes paths with [`Question::path`], and the
+//! server reads them with [`Question::parse`]. A page with embedded segments needs no path.
+//! Invariant: `parse(path(question)) = question`.
 
 mod parameters;
 
@@ -24,7 +24,7 @@ pub enum Question {
     Profiles,
     /// One profile: [`super::catalog::ProfileInfo`].
     Profile(String),
-    /// Something about a rank of a profile.
+    /// A question about a rank of a profile.
     OfRank(RankId, RankQuestion),
 }
 
@@ -44,27 +44,27 @@ pub enum RankQuestion {
     Detail,
     /// A tile of the segment with this content: [`super::tile::Tile`].
     Tile {
-        /// The segment's content, which makes the path one of an answer that never changes.
+        /// The segment's content identifier. The path's answer then never changes.
         content: String,
-        /// Which tile.
+        /// Grid position of the tile.
         id: TileId,
     },
-    /// All about a slice: [`super::detail::SliceDetail`].
+    /// Details of a slice: [`super::detail::SliceDetail`].
     Slice(u32),
     /// The slice beside a slice: [`super::detail::SliceDetail`], or nothing.
     Step {
         /// The row of the slice to step from.
         row: u32,
-        /// Where to.
+        /// Direction of the step.
         direction: Direction,
-        /// Groups whose tracks are passed over.
+        /// Groups whose tracks are skipped.
         closed: Vec<u32>,
     },
-    /// A counter at a moment and over a span: [`super::counter::CounterDetail`].
+    /// Values of a counter at a time and over a span: [`super::counter::CounterDetail`].
     Counter {
         /// The counter's track.
         track: u32,
-        /// The moment, in picoseconds since the profile's origin.
+        /// The time, in picoseconds since the profile's origin.
         at_ps: i64,
         /// The span.
         span: Interval,
@@ -73,9 +73,9 @@ pub enum RankQuestion {
     Events {
         /// The span.
         span: Interval,
-        /// Which tracks; `None` for all.
+        /// Tracks; `None` for all.
         tracks: Option<Vec<u32>>,
-        /// At most this many slices.
+        /// Maximum number of slices.
         limit: u32,
     },
     /// The slices with a text that matches: [`super::search::SearchResult`].
@@ -84,42 +84,42 @@ pub enum RankQuestion {
     Selection {
         /// The span.
         span: Interval,
-        /// Which tracks; `None` for all.
+        /// Tracks; `None` for all.
         tracks: Option<Vec<u32>>,
     },
     /// The metrics: [`super::summary::Summary`].
     Summary,
 }
 
-/// A search, and which of its hits to describe.
+/// A search, and the hits to describe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     /// The text or the regular expression.
     pub text: String,
-    /// How the text is read.
+    /// Syntax of the text.
     pub syntax: Syntax,
-    /// The place that the hits are seen from.
+    /// Place in the order of hits.
     pub at: HitPlace,
-    /// Which of them.
+    /// Side of the place.
     pub toward: Toward,
-    /// At most this many.
+    /// Maximum number of hits.
     pub limit: u32,
 }
 
-/// Which hits of a search, seen from a place.
+/// Hits relative to a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Toward {
-    /// Those after it.
+    /// Hits after it.
     #[default]
     Next,
-    /// Those before it.
+    /// Hits before it.
     Previous,
-    /// As many on both sides.
+    /// Hits on both sides, half each.
     Around,
 }
 
 impl SearchQuery {
-    /// The page of hits that is asked for.
+    /// The requested page of hits.
     #[must_use]
     pub fn page(&self) -> HitPage {
         let limit = limited(self.limit);
@@ -131,19 +131,19 @@ impl SearchQuery {
     }
 }
 
-/// Slices of a window or hits of a search, if the question does not say how many.
+/// Default number of slices of a window or hits of a search.
 const DEFAULT_LIMIT: u32 = 1_000;
-/// Most slices or hits in one answer.
+/// Maximum number of slices or hits in one answer.
 const MAX_LIMIT: u32 = 100_000;
 
-/// The limit that is kept to.
+/// The limit, clamped to the maximum.
 #[must_use]
 pub fn limited(limit: u32) -> usize {
     limit.min(MAX_LIMIT) as usize
 }
 
 impl Question {
-    /// The paths of all questions, with their parameters in braces.
+    /// Path templates of all questions, with parameters in braces.
     pub const PATHS: [&str; 11] = [
         "/api/profiles",
         "/api/profiles/{slug}",
@@ -158,7 +158,7 @@ impl Question {
         "/api/profiles/{slug}/ranks/{rank}/summary",
     ];
 
-    /// Path and query, relative to the server.
+    /// Path and query string, relative to the server.
     #[must_use]
     pub fn path(&self) -> String {
         let mut path = String::from("/api/profiles");
@@ -178,7 +178,7 @@ impl Question {
         }
     }
 
-    /// Reads a path and what stands behind its question mark. Unknown parameters are passed over.
+    /// Parses a path and its query string. Unknown parameters are ignored.
     ///
     /// # Errors
     /// `NotFound` if no question has this path, `BadQuestion` if a parameter is missing or wrong.
@@ -278,7 +278,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// Numbers with commas between.
+/// Numbers separated by commas.
 struct Numbers<'a>(&'a [u32]);
 
 impl fmt::Display for Numbers<'_> {

@@ -1,5 +1,4 @@
-//! Parameters of a question: the words that they are made of, and reading what stands behind the
-//! question mark.
+//! Parameters of a question: the words of the grammar, and the parser of query strings.
 
 use std::str::FromStr;
 
@@ -9,7 +8,7 @@ use crate::query::{Direction, HitPlace, Syntax};
 use crate::wire::percent::parameter_decoded;
 use crate::wire::refusal::{Refusal, RefusalKind};
 
-/// Words of the grammar, with what they mean.
+/// Words of the grammar with their values.
 pub(super) type Words<T, const N: usize> = [(&'static str, T); N];
 
 pub(super) const DIRECTIONS: Words<Direction, 4> = [
@@ -23,7 +22,7 @@ pub(super) const TOWARDS: Words<Toward, 3> =
     [("next", Toward::Next), ("previous", Toward::Previous), ("around", Toward::Around)];
 
 pub(super) fn name_of<T: PartialEq + Copy, const N: usize>(words: &Words<T, N>, meaning: T) -> &'static str {
-    // Every value is in its table: a test goes through all of them.
+    // Every value is in its table, which a test checks.
     words.iter().find(|(_, known)| *known == meaning).map_or("", |(name, _)| name)
 }
 
@@ -43,7 +42,7 @@ pub fn syntax_name(syntax: Syntax) -> &'static str {
     name_of(&SYNTAXES, syntax)
 }
 
-/// What stands behind the question mark.
+/// The decoded query string.
 pub(super) struct Parameters<'a>(Vec<(&'a str, String)>);
 
 impl<'a> Parameters<'a> {
@@ -69,7 +68,7 @@ impl<'a> Parameters<'a> {
         self.number(name)?.ok_or_else(|| missing(name))
     }
 
-    /// The numbers in `tracks=3,5,7`.
+    /// Parses the numbers in `tracks=3,5,7`.
     pub(super) fn numbers(&self, name: &str) -> Result<Option<Vec<u32>>, Refusal> {
         let bad = |_| wrong(name, &format!("numbers with commas between: {name}=3,5,7"));
         let read = |text: &str| {

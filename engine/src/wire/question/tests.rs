@@ -1,4 +1,4 @@
-//! The law of the grammar, and what it refuses.
+//! Tests the invariant of the grammar, and the questions that it refuses.
 
 use proptest::prelude::*;
 
@@ -68,7 +68,7 @@ fn parse(path: &str) -> Result<Question, Refusal> {
     Question::parse(path, query)
 }
 
-/// The template of a path: what [`Question::PATHS`] lists.
+/// Whether a path fits a template of [`Question::PATHS`].
 fn fits(template: &str, path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     let (template, path): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());

@@ -1,4 +1,4 @@
-//! Who was busy when: the time covered by classes of slices, over all tracks, in one sweep in order of time.
+//! Time covered by classes of slices, over all tracks, in one sweep in order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,27 +8,27 @@ use crate::base::{Covered, Result};
 use crate::model::TrackId;
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
-/// A set of classes, a bit each.
+/// A set of classes, one bit each.
 pub type Classes = u32;
 
-/// Most classes of a sweep.
+/// Maximum number of classes in a sweep.
 pub const MAX_CLASSES: usize = Classes::BITS as usize;
 
-/// What a class came to.
+/// Totals of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
-    /// Slices.
+    /// Number of slices.
     pub count: u64,
     /// Sum of their durations in picoseconds.
     pub total_ps: u64,
-    /// Time in which at least one ran, in picoseconds.
+    /// Time in which at least one slice ran, in picoseconds.
     pub covered_ps: u64,
 }
 
-/// The classes of the rows of one block: (track, table, block, names' numbers) to one set a row.
+/// Classes of the rows of one block. Maps (track, block, name numbers) to one set per row.
 pub type Classify<'a> = dyn Fn(TrackId, usize, &[i64]) -> Result<Vec<Classes>> + 'a;
 
-/// One track's slices, in order of start.
+/// The slices of one track, in order of start.
 struct Cursor {
     track: TrackId,
     blocks: std::ops::Range<usize>,
@@ -36,10 +36,10 @@ struct Cursor {
     at: usize,
 }
 
-/// Sums up the slices of these tracks by class.
+/// Sums the slices of these tracks by class.
 ///
 /// # Errors
-/// Where bytes are missing or damaged.
+/// If bytes are missing or damaged.
 pub fn sweep<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[(TrackId, &Classify<'_>)],
@@ -104,7 +104,7 @@ impl Cursor {
     }
 }
 
-/// The value of a text field of each row of a block, mapped; rows without one get `absent`.
+/// The mapped value of a text field for each row of a block. Rows without a value get `absent`.
 pub fn map_texts<B: Bytes, T: Copy>(
     columns: &Columns<'_, B>,
     name: &str,

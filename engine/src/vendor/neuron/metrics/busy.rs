@@ -1,4 +1,5 @@
-//! When each engine was busy: the union of its instructions, without waits for semaphores, as neuron-profile defines it.
+//! Busy intervals of each engine: the union of its instructions, without waits for semaphores.
+//! neuron-profile uses the same definition.
 
 use super::columns::Columns;
 use super::engines::{instruction_tracks, name_code};
@@ -7,12 +8,12 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::neuron::schema::INSTRUCTION;
 use crate::vendor::neuron::{MATRIX, SEMAPHORE_WAIT};
 
-/// An engine's time without a gap.
+/// An interval without a gap in which an engine is busy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Busy {
-    /// The engine, in small letters.
+    /// Name of the engine, in small letters.
     pub engine: String,
-    /// The physical core within a logical one.
+    /// Physical core within the logical core.
     pub core: i64,
     /// Start in picoseconds.
     pub start_ps: i64,
@@ -20,11 +21,11 @@ pub struct Busy {
     pub end_ps: i64,
 }
 
-/// Calls `each` with every busy interval, engine by engine, in the order of time. The engine and the core are those that
-/// the interval's first instruction names.
+/// Calls `each` with every busy interval, by engine and then by time. The first instruction of an
+/// interval gives its engine and core.
 ///
 /// # Errors
-/// Where bytes are missing or damaged, and those of `each`.
+/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each_busy<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     mut each: impl FnMut(&Busy) -> Result<(), E>,

@@ -1,18 +1,18 @@
-//! Columns by the names of their fields, block by block.
+//! Columns by field name, block by block.
 
 use crate::base::Result;
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::model::{FieldId, OwnedValue, TableId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
-/// A table whose fields are read by name.
+/// A table with access to fields by name.
 #[derive(Debug)]
 pub struct Columns<'a, B> {
     segment: &'a Segment<B>,
     table: TableId,
 }
 
-// Derived `Clone` would ask for `B: Clone`.
+// A derived `Clone` would require `B: Clone`.
 impl<B> Clone for Columns<'_, B> {
     fn clone(&self) -> Self {
         *self
@@ -27,7 +27,7 @@ impl<'a, B: Bytes> Columns<'a, B> {
         Some(Self { segment, table: segment.table(table)? })
     }
 
-    /// Its number.
+    /// Number of the table.
     pub fn table(&self) -> TableId {
         self.table
     }
@@ -50,7 +50,8 @@ impl<'a, B: Bytes> Columns<'a, B> {
         self.columns(name).next().is_some()
     }
 
-    /// Calls `each` with the row within its block and the integer of every row that has one.
+    /// Calls `each` for every row that has an integer in this field, with the row within its block
+    /// and the integer.
     pub fn for_each_int(&self, name: &str, block: usize, mut each: impl FnMut(usize, i64)) -> Result<()> {
         for (at, kind) in self.columns(name) {
             let Some(column) = self.segment.block(at, block)? else { continue };
@@ -61,7 +62,8 @@ impl<'a, B: Bytes> Columns<'a, B> {
         Ok(())
     }
 
-    /// Calls `each` with the row within its block and the text of every row that has one.
+    /// Calls `each` for every row that has a text in this field, with the row within its block and
+    /// the text.
     pub fn for_each_text(&self, name: &str, block: usize, mut each: impl FnMut(usize, &str)) -> Result<()> {
         for (at, kind) in self.columns(name) {
             let Some(column) = self.segment.block(at, block)? else { continue };
@@ -81,7 +83,7 @@ impl<'a, B: Bytes> Columns<'a, B> {
         Ok(())
     }
 
-    /// The sum of a field over all rows, and the number of rows that have it.
+    /// The sum of a field over all rows, and the number of rows that have the field.
     pub fn sum(&self, name: &str) -> Result<(i64, u64)> {
         let (mut sum, mut count) = (0_i64, 0);
         for block in 0..self.segment.blocks(self.table)?.len() {
@@ -97,7 +99,7 @@ impl<'a, B: Bytes> Columns<'a, B> {
         Ok(self.segment.blocks(self.table)?.rows(block))
     }
 
-    /// All rows, each as its fields by name: for side tables, which are small.
+    /// All rows as fields by name. Use it for side tables, which are small.
     pub fn all_rows(&self) -> Result<Vec<Vec<(&'a str, OwnedValue)>>> {
         let mut rows = Vec::new();
         self.segment.for_each_row(self.table, |_, fields| {

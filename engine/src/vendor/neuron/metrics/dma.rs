@@ -57,7 +57,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     for id in segment.slice_tracks(None) {
         match segment.footer().tracks[id.0 as usize].spec.identity.role {
             Role::Queue => tracks.push((id, &dma_classes)),
-            // Instructions of an engine that nobody knows count too.
+            // Instructions of an unknown engine count too.
             Role::Engine(_) | Role::Unknown if is_instruction(id) => tracks.push((id, &engine_classes)),
             Role::Collectives => tracks.push((id, &collective)),
             Role::CollectiveCore => tracks.push((id, &core)),
@@ -81,7 +81,8 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     Ok(())
 }
 
-/// A row is a whole transfer or a packet of one; a packet is of one sort of queue.
+/// Classes of the rows of a block. A row is a whole transfer or a packet of one. A packet belongs
+/// to one kind of queue.
 fn classes_of<B: Bytes>(dma: &Columns<'_, B>, block: usize, rows: usize) -> Result<Vec<Classes>> {
     let is_transfer = map_texts(dma, "aggregated", (block, rows), false, |text| text == "yes")?;
     let sorts = map_texts(dma, "queue_type", (block, rows), STATIC, |text| match text {
@@ -180,7 +181,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
         };
         let name = |what: &str| format!("{prefix}_{what}");
         let active_s = seconds(of.covered_ps);
-        // As neuron-profile has it: of packets that there are none of, only the shares.
+        // Like neuron-profile: if there are no packets of a kind, only the shares are given.
         if of.count > 0 {
             push("count", count(&name("packet_count"), of.count, &format!("DMA packets {which}.")));
             push("size", int(&name("size"), size, Unit::Bytes, &format!("Bytes of DMA packets {which}.")));

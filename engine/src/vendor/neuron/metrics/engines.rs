@@ -1,4 +1,5 @@
-//! Metrics of the compute engines: busy times, floating-point operations, memory traffic of instructions.
+//! Metrics of the compute engines: busy times, floating-point operations, and memory traffic of
+//! instructions.
 
 use super::activity::{Activity, Classes, Classify, sweep};
 use super::run::{Chip, Run};
@@ -11,7 +12,7 @@ use crate::vendor::neuron::group::Group;
 use crate::vendor::neuron::schema::INSTRUCTION;
 use crate::vendor::neuron::{Engine, SEMAPHORE_WAIT};
 
-/// Fields that are summed over all instructions, with what they are.
+/// Fields that are summed over all instructions, with their explanations.
 const BYTES: [(&str, &str); 11] = [
     ("hbm_read_bytes", "Read from device memory."),
     ("hbm_write_bytes", "Written to device memory."),
@@ -26,7 +27,7 @@ const BYTES: [(&str, &str); 11] = [
     ("input_queue_bytes", "Loaded through queues for inputs."),
 ];
 
-/// Classes of the sweeps: all instructions, those that are no waits, and those of two opcodes.
+/// Classes of the sweeps: all instructions, instructions except waits, and two opcodes.
 const ALL: usize = 0;
 const WORK: usize = 1;
 const MATMUL: usize = 2;
@@ -51,7 +52,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
         let chosen = tracks.iter().filter(|&&id| chosen(role(id)));
         sweep(segment, &chosen.map(|&id| (id, &classify as &Classify<'_>)).collect::<Vec<_>>())
     };
-    // Tracks of no known engine count for the opcodes only.
+    // Tracks without a known engine count only for the opcodes.
     let mut sweeps = vec![swept(&|role| !matches!(role, Role::Engine(_)))?];
     for engine in Engine::ALL {
         let activity = swept(&|role| role == Role::Engine(engine.kind()))?;
@@ -82,7 +83,7 @@ pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &Columns<
     all.into_iter().filter(|&id| segment.table_of(id) == Some(instruction.table())).collect()
 }
 
-/// The number of the name that some rows of a table have, if any has it.
+/// Number of a name that occurs in the rows of a table; `None` if no row has it.
 pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -> Result<Option<i64>> {
     let is_wanted = |code: i64| -> Result<bool> {
         let id = NameId(u32::try_from(code).unwrap_or(u32::MAX));
@@ -91,7 +92,7 @@ pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -
     let Some(column) = segment.column(table, ColumnRole::Name) else { return Ok(None) };
     let piece = segment.footer().columns[column].postings;
     if piece.len > 0 {
-        // The postings list the names that occur, and there are few.
+        // The postings list the few names that occur.
         let postings = Postings::decode(&mut segment.cursor(piece, "postings")?, piece.offset)?;
         for &code in postings.codes() {
             if is_wanted(code)? {
@@ -126,7 +127,7 @@ fn engine_metrics(engine: Engine, instructions: u64, active: Activity, total_s: 
     ));
 }
 
-/// Bytes that instructions moved; returns those of device memory, read and written.
+/// Metrics of bytes moved by instructions. Returns the bytes of device memory, read and written.
 fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>) -> Result<f64> {
     let mut hbm = 0.0;
     for (name, doc) in BYTES {
@@ -203,7 +204,7 @@ fn transpose_flops<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>)
     Ok(elements.saturating_mul(2))
 }
 
-/// How much of the chip's peaks was used.
+/// Metrics of the used share of the chip's peaks.
 fn utilisation(
     chip: Chip,
     total_s: f64,

@@ -1,8 +1,10 @@
-//! The summary of a Neuron profile: the metrics of neuron-profile's `summary`, computed from the rows.
+//! The summary of a Neuron profile: the metrics of neuron-profile's `summary`, computed from the
+//! rows.
 //!
-//! Formulas are those of the vendor's documentation (neuron-profile user guide, Neuron Explorer's summary), with the
-//! definitions that agree with its own output on real traces. Times are unrounded: sums of whole nanoseconds would be
-//! wrong by percents. What the trace itself states (versions, or a whole summary in an imported JSON) is taken as it is.
+//! Formulas come from the vendor's documentation (neuron-profile user guide, Neuron Explorer's
+//! summary), with the definitions that agree with its output on real traces. Times are not rounded:
+//! sums of whole nanoseconds would be wrong by percents. Values that the trace states are copied:
+//! versions, or a whole summary in an imported JSON.
 
 mod activity;
 mod busy;
@@ -76,7 +78,7 @@ fn count(name: &str, value: u64, doc: &str) -> Metric {
     int(name, i64::try_from(value).unwrap_or(i64::MAX), Unit::Count, doc)
 }
 
-/// A share; 0 where the whole is nothing.
+/// A share; 0 if the whole is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -1,4 +1,5 @@
-//! What is known of the run as a whole: its length, the chip's peaks, what the trace states.
+//! Facts about the run as a whole: its length, the chip's peaks, and the values that the trace
+//! states.
 
 use super::{Columns, Placed, count, float, int};
 use crate::base::Result;
@@ -15,7 +16,7 @@ pub struct Run<'a> {
     pub total_s: f64,
     /// End of the last instruction, in nanoseconds.
     pub last_ns: f64,
-    /// Peaks of the chip, where it is known.
+    /// Peaks of the chip, if known.
     pub chip: Option<Chip>,
     /// Metrics that the trace states.
     pub stated: Vec<(&'a str, OwnedValue)>,
@@ -37,7 +38,8 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// Floating-point operations a second: a multiplication and an addition in each multiplier and cycle.
+    /// Peak floating-point operations per second: a multiplication and an addition per multiplier
+    /// and cycle.
     pub fn peak_flops(&self) -> f64 {
         2.0 * self.multipliers * self.tensor_hz
     }
@@ -48,7 +50,7 @@ const WEIGHTS: &str = "Weights";
 const TENSORS: &str = "Tensors";
 
 impl<'a> Run<'a> {
-    /// Reads side tables.
+    /// Reads the facts from side tables.
     pub fn of<B: Bytes>(segment: &'a Segment<B>) -> Result<Self> {
         let rows = |table: &str| Columns::of(segment, table).map_or(Ok(Vec::new()), |table| table.all_rows());
         let stated = rows(SUMMARY.name)?.into_iter().next().unwrap_or_default();
@@ -82,7 +84,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// A metric that the trace states.
+    /// The number of a metric that the trace states.
     pub fn stated_number(&self, name: &str) -> Option<f64> {
         number_of(&self.stated, name)
     }
@@ -96,7 +98,7 @@ impl<'a> Run<'a> {
     pub fn metrics(&self, out: &mut Vec<Placed>) {
         out.push((Group::Overall, float("total_time", self.total_s, Unit::Seconds, "Time on the device.")));
         if let Some(chip) = self.chip {
-            // In single precision, as the vendor's tool counts them.
+            // Single precision, like the vendor's tool.
             let cycles = (self.total_s * chip.base_hz) as f32;
             out.push((
                 Group::Overall,

@@ -1,4 +1,4 @@
-//! Metrics of throttling: how long the core was held back, why, and how much.
+//! Metrics of throttling: how long the core was throttled, why, and how much.
 
 use crate::vendor::neuron::group::Group;
 use crate::vendor::neuron::schema::HAM;
@@ -11,13 +11,13 @@ use crate::base::time::PS_PER_NS;
 use crate::model::Unit;
 use crate::segment::{Bytes, ColumnRole, Segment};
 
-/// The type of records in which nothing holds the core back.
+/// Type of the records in which the core is not throttled.
 const UNTHROTTLED: i64 = 99;
 
-/// Throttling of one reason on one core.
+/// Throttling for one reason on one core.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
-    /// Whole nanoseconds, as the vendor's tool counts them.
+    /// Whole nanoseconds, like the vendor's tool.
     ns: i64,
     /// Nanoseconds times the share of the peak that was allowed.
     allowed_ns: f64,

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Why the device limited itself, from the `type` of a row in `ham`.
+/// The throttle reason for the `type` of a row in `ham`.
 ///
-/// Only the codes that have been seen are named.
+/// Only codes that were seen in traces have names.
 #[must_use]
 pub fn throttle_reason(code: i64) -> Cow<'static, str> {
     match code {

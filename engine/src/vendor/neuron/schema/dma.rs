@@ -1,9 +1,9 @@
 //! Table `dma`.
 
-/// Where the trace does not tell what a transfer moves.
+/// The name if the trace does not say which data a transfer moves.
 const UNKNOWN: &str = "unknown";
 
-/// What a DMA slice shows: what it moves, or the type of its queue where that is not known.
+/// The name of a DMA slice: the data it moves, or the type of its queue if the data is unknown.
 #[must_use]
 pub fn dma_name<'a>(variable: &'a str, queue_type: &'a str) -> &'a str {
     match (variable, queue_type) {

@@ -2,7 +2,7 @@
 
 use crate::model::{FieldSpec, Unit};
 
-/// The engines as field names spell them, and as people do.
+/// The engines as field names spell them, and their display names.
 const ENGINES: [(&str, &str); 5] = [
     ("tensor", "Tensor engine"),
     ("vector", "Vector engine"),
@@ -35,7 +35,7 @@ fn per_engine_ns(name: &str) -> Option<FieldSpec> {
     per_engine(name, Unit::Nanoseconds)
 }
 
-/// Explains `<engine>_engine_<quantity>`, where times are in this unit.
+/// Explains `<engine>_engine_<quantity>`. `time` is the unit of its times.
 pub(super) fn per_engine(name: &str, time: Unit) -> Option<FieldSpec> {
     let (engine, quantity) = name.split_once("_engine_")?;
     let (_, title) = ENGINES.into_iter().find(|(key, _)| *key == engine)?;

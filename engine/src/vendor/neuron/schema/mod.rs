@@ -1,11 +1,13 @@
 //! The tables of a Neuron profile: names, units, display groups and explanations of their fields.
 //!
-//! Table and field names are those of neuron-profile's JSON output, so that an export from the store has the same
-//! keys. What stands on the timeline lies in the slice or sample itself and not in fields: `timestamp` and `duration`
-//! (whole nanoseconds, rounded down), the text under [`Table::name_key`] and the number under [`Table::value_key`].
+//! Table and field names are those of neuron-profile's JSON output, so that an export from the
+//! store has the same keys. Values on the timeline are in the slice or sample itself and not in
+//! fields. These are `timestamp` and `duration` (whole nanoseconds, rounded down), the text under
+//! [`Table::name_key`] and the number under [`Table::value_key`].
 //!
-//! Every reader of Neuron data defines its tables here and its tracks with [`super::Tracks`], so that all of them build the
-//! same tree. A field that is not listed here is kept all the same; it only lacks an explanation.
+//! Every reader of Neuron data defines its tables here and its tracks with [`super::Tracks`], so
+//! that all build the same tree. A field that is not listed here is also kept, without an
+//! explanation.
 
 #[macro_use]
 mod table;
@@ -35,16 +37,16 @@ pub use queue::Queue;
 pub use summary::{SUMMARY, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY};
 pub use table::{Field, Table};
 
-/// The name of links between an instruction and those it waited for, as neuron-profile calls them.
+/// Name of links between an instruction and the instructions it waited for, as in neuron-profile.
 pub const FLOW_DEPENDENCE: &str = "FLOW_DEPENDENCE";
 
-/// The name of links from the instruction that starts a DMA transfer to the transfer.
+/// Name of links from the instruction that starts a DMA transfer to the transfer.
 pub const DMA_TRIGGER: &str = "DMA_TRIGGER";
 
-/// The name of links from a DMA transfer to the instruction that waited for it.
+/// Name of links from a DMA transfer to the instruction that waited for it.
 pub const DMA_COMPLETION: &str = "DMA_COMPLETION";
 
-/// The name of links from the instruction that starts a collective operation to the operation.
+/// Name of links from the instruction that starts a collective operation to the operation.
 pub const COLLECTIVE_TRIGGER: &str = "COLLECTIVE_TRIGGER";
 
 /// All tables.
@@ -76,8 +78,8 @@ pub static TABLES: [&Table; 25] = [
     &WARNINGS,
 ];
 
-/// Names of tables that no other format has: a JSON with one of them is a Neuron profile. Beside [`TABLES`], which
-/// brings all explanations along.
+/// Names of tables that no other format has: a JSON with one of them is a Neuron profile. The list
+/// is separate from [`TABLES`], because [`TABLES`] links in all explanations.
 pub const TELLING: [&str; 23] = [
     "instruction",
     "dma",

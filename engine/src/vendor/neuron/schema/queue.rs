@@ -1,16 +1,16 @@
-//! Which DMA queue a packet belongs to, and how queues are named.
+//! The DMA queue of a packet, and the names of queues.
 
-/// A DMA queue: its name where the program gives one, and its number on the engines.
+/// A DMA queue: its name if the program gives one, and its number on the engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Queue<'a> {
-    /// e.g. `qSyncSpillReload0`; empty where only the number is known.
+    /// Name, e.g. `qSyncSpillReload0`; empty if only the number is known.
     pub name: &'a str,
-    /// The number on each DMA engine; `None` where only the name is known.
+    /// Number on each DMA engine; `None` if only the name is known.
     pub number: Option<u32>,
 }
 
 impl<'a> Queue<'a> {
-    /// From a row's `subgroup` (`name`, `name-Q1-E0` or `Q1-E0`) and `dma_queue`.
+    /// The queue of a row, from its `subgroup` (`name`, `name-Q1-E0` or `Q1-E0`) and `dma_queue`.
     #[must_use]
     pub fn of_row(subgroup: &'a str, number: Option<u32>) -> Self {
         let numbered =
@@ -26,7 +26,7 @@ impl<'a> Queue<'a> {
         Self { name, number: number.or_else(|| written.and_then(|text| text.parse().ok())) }
     }
 
-    /// As shown beside the timeline.
+    /// The title of the queue beside the timeline.
     #[must_use]
     pub fn title(&self) -> String {
         match (self.name, self.number) {
@@ -37,7 +37,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// As in a row's `subgroup`, with the engine of a packet.
+    /// The `subgroup` of a row, with the engine of a packet.
     #[must_use]
     pub fn subgroup(&self, engine: Option<u32>) -> String {
         let number = self.number.map(|number| format!("Q{number}"));

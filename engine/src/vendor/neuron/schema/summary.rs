@@ -1,11 +1,12 @@
-//! Table `summary`: neuron-profile's own metrics of the whole run, and the tables that sort and explain them.
+//! Table `summary`: neuron-profile's own metrics of the whole run, and the tables that sort and
+//! explain them.
 
 use crate::model::{FieldSpec, TableKind, Unit};
 
 use super::layer::per_engine;
 use super::table::{Field, Table};
 
-/// Where the names of throttle reasons begin and end in a field's name.
+/// Prefix of field names that contain throttle reasons.
 const THROTTLE: &str = "throttle_";
 
 /// The metrics of the run, one row per core.
@@ -19,7 +20,7 @@ pub static SUMMARY: Table = Table {
     by_pattern: further,
 };
 
-/// Which group each metric belongs to: one row with a field per metric.
+/// The group of each metric: one row with a field per metric.
 pub static SUMMARY_GROUPS: Table =
     side("summary_groups", "The group of each metric in the summary: one row, a field per metric.");
 
@@ -47,7 +48,8 @@ const SCALAR: &str = "Scalar engine";
 const COLLECTIVES: &str = "Collectives";
 const SYSTEM: &str = "System";
 
-// In seconds where the text says so: neuron-profile gives times of the summary as fractions of a second.
+// Times are in seconds if the text says so: neuron-profile gives times of the summary as fractions
+// of a second.
 #[rustfmt::skip]
 static FIELDS: [Field; 75] = [
     field("total_time", Unit::None, RUN, "Time on the device, in seconds."),

@@ -1,21 +1,21 @@
-//! What a table definition consists of, and the macro that writes one beside its typed handles.
+//! Parts of a table definition, and the macro that writes one beside its typed handles.
 
 use crate::model::{FieldSpec, TableKind, TableSpec, Unit};
 
 /// A table as neuron-profile exports it.
 #[derive(Debug)]
 pub struct Table {
-    /// Its key in the JSON output.
+    /// Key in the JSON output.
     pub name: &'static str,
-    /// What its rows are.
+    /// Kind of the rows.
     pub kind: TableKind,
-    /// The row's key for the slice's name; empty where the name is made for display only.
+    /// The row's key for the slice's name; empty if the name is made for display only.
     pub name_key: &'static str,
     /// The row's key for a sample's value; empty for tables without samples.
     pub value_key: &'static str,
-    /// One sentence for a person.
+    /// Explanation in one sentence.
     pub doc: &'static str,
-    /// The fields that are known by name.
+    /// Fields that are known by name.
     pub fields: &'static [Field],
     /// Explains fields whose names follow a pattern, such as those that exist once per core.
     pub(super) by_pattern: fn(&str) -> Option<FieldSpec>,
@@ -24,18 +24,18 @@ pub struct Table {
 /// A field as neuron-profile exports it.
 #[derive(Debug)]
 pub struct Field {
-    /// Its key in a row.
+    /// Key in a row.
     pub name: &'static str,
-    /// What one means.
+    /// Unit of the values.
     pub unit: Unit,
     /// Heading in the details panel.
     pub group: &'static str,
-    /// One sentence for a person.
+    /// Explanation in one sentence.
     pub doc: &'static str,
 }
 
 impl Table {
-    /// For [`crate::model::Sink::table`].
+    /// The specification for [`crate::model::Sink::table`].
     #[must_use]
     pub fn spec(&self) -> TableSpec {
         TableSpec {
@@ -46,7 +46,7 @@ impl Table {
         }
     }
 
-    /// For [`crate::model::Sink::field`]; a field that is unknown here gets its name only.
+    /// The specification for [`crate::model::Sink::field`]. An unknown field gets only its name.
     #[must_use]
     pub fn field(&self, name: &str) -> FieldSpec {
         match self.fields.iter().find(|field| field.name == name) {
@@ -57,7 +57,7 @@ impl Table {
 }
 
 impl Field {
-    /// For [`crate::model::Sink::field`].
+    /// The specification for [`crate::model::Sink::field`].
     #[must_use]
     pub fn spec(&self) -> FieldSpec {
         FieldSpec::new(self.name, self.unit, self.group, self.doc)
@@ -66,7 +66,7 @@ impl Field {
 
 /// Defines a table as a static and a struct with a handle per field.
 ///
-/// `field = "key"` where the key in the JSON is no Rust name of ours.
+/// Write `field = "key"` if the JSON key is not a valid Rust name here.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
@@ -107,7 +107,7 @@ macro_rules! table {
             /// Defines the table and all its fields.
             ///
             /// # Errors
-            /// The sink's own.
+            /// If the sink fails.
             pub fn define(
                 sink: &mut dyn crate::model::Sink,
             ) -> crate::base::Result<Self> {
@@ -117,7 +117,8 @@ macro_rules! table {
                     Some(field) => sink.field(table, field.spec()),
                     None => Err(crate::base::Error::Invalid { what: "a field without a definition" }),
                 };
-                // Struct fields are evaluated in the order they are written, which is that of the definitions.
+                // Struct fields are evaluated in the order in which they are written, which is the
+                // order of the definitions.
                 Ok(Self { table, $($($field: next()?,)+)+ })
             }
         }
