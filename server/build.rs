@@ -1,12 +1,13 @@
-//! Puts the page into the binary: writes the table that `src/assets.rs` includes, one row per file of `frontend/dist`,
-//! compressed where that makes it smaller.
+//! Puts the page into the binary. Writes the table that `src/assets.rs` includes, with one row per
+//! file of `frontend/dist`, compressed if that makes the file smaller.
 //!
-//! A release build compresses with zopfli: seconds once, for 4 % less than gzip's best on every
-//! download. It fails if the page takes more than [`PAGE_BUDGET_BYTES`].
+//! A release build compresses with zopfli. This costs some seconds per build and makes every
+//! download 4 % smaller than gzip's best level. The build fails if the page takes more than
+//! [`PAGE_BUDGET_BYTES`].
 //!
-//! A release build without a page, or with one that is older than its sources, builds the page first where its tools
-//! are installed, and fails with the command to run where they are not. A debug build never builds the page: it takes the
-//! one that is there, or a short text that says how to build it.
+//! If the page is missing or older than its sources, a release build builds it first. The build
+//! fails with the command to run if the tools for that are not installed. A debug build never
+//! builds the page: it takes the existing page, or a short text that says how to build it.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -20,19 +21,19 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the page's wasm, scripts and styles may take together, as they are served.
+/// Limit for the sum of the page's wasm, scripts and styles, in bytes as served.
 const PAGE_BUDGET_BYTES: usize = 600_000;
 /// More passes gain less than a thousandth.
 const ZOPFLI_PASSES: NonZeroU64 = NonZeroU64::new(15).expect("15 is not 0");
 
-/// The files of a page without a server, which no visitor of a server downloads. They travel inside
-/// an HTML file, and the page unpacks them.
+/// Files for a page without a server. Visitors of a server never download them: they are embedded
+/// in an HTML file, and the page unpacks them.
 const BUNDLED: [&str; 4] = ["nprof-worker", "start", "unpack", "worker"];
-/// The highest: seconds once for a tenth less of every HTML file.
+/// The highest level: costs some seconds once and makes every HTML file a tenth smaller.
 const RELEASE_ZSTD_LEVEL: i32 = 22;
 const DEBUG_ZSTD_LEVEL: i32 = 3;
 
-/// Served in place of the page by a debug build that has none.
+/// Text that a debug build without a page serves in its place.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>nprof</title>\
     <h1>The page is not in this binary</h1>\
     <p>Run <code>scripts/page.sh</code>, then build nprof again. The API at <code>/api</code> works without it.</p></html>";
@@ -67,7 +68,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Only what decides the outcome: a debug build need not be repeated for a change that it would not pick up.
+/// Watches only the inputs that decide the outcome. A debug build need not be repeated for a change
+/// that it would not pick up.
 fn watch(root: &Path, dist: &Path, is_release: bool) {
     println!("cargo::rerun-if-changed=build.rs");
     if is_release {
@@ -82,11 +84,12 @@ fn watch(root: &Path, dist: &Path, is_release: bool) {
     }
 }
 
-/// The script finds out by itself whether there is anything to do, and never installs anything when it is called here.
+/// Runs the build script of the page. The script decides by itself whether there is anything to do,
+/// and installs nothing when called here.
 fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
     let mut script = Command::new("bash");
     script.arg(root.join("scripts/page.sh")).env("NPROF_NO_INSTALL", "1");
-    // What cargo tells this script about the binary's build must not steer the page's.
+    // Cargo's variables describe the binary's build and must not steer the build of the page.
     for (name, _) in std::env::vars() {
         let is_ours = name.starts_with("CARGO_CFG_")
             || name.starts_with("CARGO_FEATURE_")
@@ -110,7 +113,7 @@ fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
 /// A file's path below a folder, with forward slashes, and its bytes.
 type NamedFile = (String, Vec<u8>);
 
-/// All files below `folder` with their paths in it, sorted, so that the same page gives the same binary.
+/// All files below `folder` with their relative paths, sorted: the same page gives the same binary.
 fn files_below(folder: &Path) -> Result<Vec<NamedFile>, Box<dyn Error>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -134,7 +137,7 @@ fn files_below(folder: &Path) -> Result<Vec<NamedFile>, Box<dyn Error>> {
     Ok(files)
 }
 
-/// A file as it is served.
+/// A file in the form in which it is served.
 struct Packed {
     path: String,
     bytes: Vec<u8>,
@@ -144,7 +147,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// Whether every visitor downloads it before the first picture.
+    /// Returns true if every visitor downloads the file before the first picture.
     fn is_of_page(&self) -> bool {
         !is_bundled(&self.path)
             && [".wasm", ".js", ".css"].iter().any(|extension| self.path.ends_with(extension))
@@ -160,7 +163,8 @@ fn packed(
     gzip: impl Fn(&[u8]) -> std::io::Result<Vec<u8>>,
     zstd_level: i32,
 ) -> Result<Vec<Packed>, Box<dyn Error>> {
-    // The workers' program has much in common with the page's, which is there when it is unpacked.
+    // The workers' program has much in common with the page's program, which is present when the
+    // workers' program is unpacked.
     let is_program = |(path, _): &&NamedFile| !is_bundled(path) && path.ends_with(".wasm");
     let program = files.iter().find(is_program).map_or_else(Vec::new, |(_, bytes)| bytes.clone());
     let pack = |(path, bytes): NamedFile| {

@@ -4,7 +4,7 @@ use nprof_frontend::ui::app::App;
 
 fn main() {
     console_error_panic_hook::set_once();
-    // What `index.html` shows until now.
+    // Remove the placeholder that `index.html` shows during the start.
     if let Some(boot) = leptos::prelude::document().get_element_by_id("boot") {
         boot.remove();
     }

@@ -1,4 +1,4 @@
-//! Who may ask: guards a server on loopback against other sites in the user's own browser.
+//! Access control: guards a server on loopback against other sites in the user's own browser.
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
@@ -8,17 +8,17 @@ use axum::response::{IntoResponse, Response};
 
 use crate::error::ApiError;
 
-/// Under which names the server may be addressed.
+/// Host names under which the server can be addressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Loopback names alone. A site whose name is made to point at 127.0.0.1 (DNS rebinding) is refused: its requests
-    /// carry its own name.
+    /// Loopback names only. A site whose name points at 127.0.0.1 (DNS rebinding) is refused,
+    /// because its requests carry the site's own name.
     Loopback,
-    /// Any: the user has told us to listen elsewhere, and we cannot know all names of this machine.
+    /// Any name: the user chose another address, and nprof cannot know all names of this machine.
     AnyName,
 }
 
-/// Refuses requests under foreign names, and changes that another site's page asks for.
+/// Refuses requests under foreign host names, and changes that the page of another site requests.
 pub async fn check(State(access): State<Access>, request: Request, next: Next) -> Response {
     match refusal(access, request.method(), request.headers()) {
         Some(error) => error.into_response(),
@@ -28,7 +28,7 @@ pub async fn check(State(access): State<Access>, request: Request, next: Next) -
 
 fn refusal(access: Access, method: &Method, headers: &HeaderMap) -> Option<ApiError> {
     let host = text(headers, &header::HOST);
-    // Browsers always send it; what comes without is a tool that speaks HTTP/1.0.
+    // Browsers always send `Host`. A request without it comes from an HTTP/1.0 tool.
     if let Some(host) = host
         && access == Access::Loopback
         && !is_loopback(host)
@@ -45,7 +45,7 @@ fn refusal(access: Access, method: &Method, headers: &HeaderMap) -> Option<ApiEr
     None
 }
 
-/// A header that is no text counts as present and empty: it matches nothing.
+/// Text of a header. A header that is not text counts as present and empty, so it matches nothing.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or_default())
 }

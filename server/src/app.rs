@@ -1,4 +1,4 @@
-//! What all requests share: the store, the segments that are open, the tiles that were cut, the ingests that run.
+//! State that all requests share: the store, open segments, cached tiles and running ingests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::store::{Profile, RankFile, Store};
 use crate::summary::summary_of;
 use crate::warnings;
 
-/// Segments that are kept open, mapped. Each holds what has been decoded of its lists and texts: 150 KiB for a small one.
-/// Others are opened anew when they are asked for, which costs 0.1 ms for the footer and then the lists that the answer
-/// needs.
+/// Limit of open, mapped segments. Each holds its decoded lists and texts, 150 KiB for a small
+/// segment. Other segments are opened again on request: 0.1 ms for the footer, then the lists that
+/// the answer needs.
 const MAX_SEGMENTS: usize = 64;
-/// Bytes of the tiles that are kept: a screen needs some hundred tiles of about 10 KiB.
+/// Limit of the tile cache, in bytes. A screen needs some hundred tiles of about 10 KiB.
 const TILE_CACHE_BYTES: u64 = 64 << 20;
-/// What a tile costs beside its bytes.
+/// Cost of a cached tile beyond its own bytes.
 const TILE_OVERHEAD_BYTES: u64 = 128;
 
-/// Shared by all requests.
+/// Handle to the state that all requests share.
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
@@ -41,15 +41,15 @@ struct Shared {
     jobs: Jobs,
 }
 
-/// A segment's file and the content that the manifest says is in it: a profile that is replaced keeps its path.
+/// Path of a segment's file, and its content id in the manifest. A replaced profile keeps its path.
 type SegmentKey = (PathBuf, String);
 
-/// A tile, for all time.
+/// Key of a tile. The tile of a key never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TileKey {
-    /// The segment's content.
+    /// Content id of the segment.
     pub content: String,
-    /// Which tile of it.
+    /// The tile within the segment.
     pub id: TileId,
 }
 
@@ -63,7 +63,7 @@ impl Weighter<TileKey, Arc<[u8]>> for ByBytes {
 }
 
 impl App {
-    /// Over a store.
+    /// Creates the state for a store.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
         let items = usize::try_from(TILE_CACHE_BYTES >> 13).unwrap_or(usize::MAX);
@@ -89,7 +89,8 @@ impl App {
         &self.0.jobs
     }
 
-    /// The metrics of a rank: computed once, however many ask at the same time. Blocks.
+    /// Metrics of a rank. They are computed once, even if several requests ask at the same time.
+    /// Blocks.
     ///
     /// # Errors
     /// If bytes of the segment are damaged.
@@ -110,10 +111,10 @@ impl App {
         })
     }
 
-    /// The tile's frame, cut now or before. Blocks.
+    /// The frame of a tile, from the cache or from `cut`. Blocks.
     ///
     /// # Errors
-    /// Those of `cut`.
+    /// The errors of `cut`.
     pub fn tile(
         &self,
         key: &TileKey,
@@ -123,7 +124,7 @@ impl App {
     }
 }
 
-/// Blocks.
+/// All methods block.
 impl ask::Store for App {
     type Rank = OpenRank;
 
@@ -152,13 +153,13 @@ impl ask::Store for App {
 #[derive(Clone)]
 pub struct OpenRank {
     app: App,
-    /// What the request called the profile.
+    /// Name of the profile in the request.
     asked_for: String,
-    /// The profile that it is of.
+    /// Profile of the rank.
     pub profile: Profile,
-    /// What the manifest says of it.
+    /// The rank's entry in the manifest.
     pub file: RankFile,
-    /// Its segment.
+    /// The rank's segment.
     pub segment: Arc<SegmentFile>,
 }
 

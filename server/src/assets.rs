@@ -1,20 +1,20 @@
-//! The page inside the binary: its files as `build.rs` found them in `frontend/dist`.
+//! The page inside the binary: the files of `frontend/dist` at the time of the build.
 //!
-//! Files are kept as gzip where that is smaller, so most requests are answered without any work.
+//! Files are stored as gzip if that is smaller, so most requests are answered without any work.
 
 use flate2::read::GzDecoder;
 use std::borrow::Cow;
 use std::io::Read as _;
 
-/// How [`Asset::bytes`] are kept.
+/// Storage format of [`Asset::bytes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// As they are.
+    /// Not compressed.
     Identity,
     /// One gzip stream, fit to be sent with `Content-Encoding: gzip`.
     Gzip,
-    /// One zstd frame with its size, whose dictionary is the page's program. Only pages without a
-    /// server have such a file: the program of their workers.
+    /// One zstd frame that states its size. Its dictionary is the page's program. Only the program
+    /// of the workers, for pages without a server, has this format.
     ZstdBesideProgram,
 }
 
@@ -25,11 +25,11 @@ pub struct Asset {
     pub path: &'static str,
     /// The value of `Content-Type`.
     pub media_type: &'static str,
-    /// How `bytes` are kept.
+    /// Format of `bytes`.
     pub encoding: Encoding,
     /// Length of the file, before compression.
     pub size_bytes: usize,
-    /// Sixteen hex digits that change with the content.
+    /// Hash of the content: sixteen hex digits.
     pub hash: &'static str,
     /// The file, in `encoding`.
     pub bytes: &'static [u8],
@@ -37,19 +37,19 @@ pub struct Asset {
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// The file at `path` (no leading slash). There are a dozen: a search is not worth an index.
+/// The file at `path`, which has no leading slash. A linear search is enough for a dozen files.
 #[must_use]
 pub fn find(path: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.path == path)
 }
 
-/// The page's program. A binary without the page has none.
+/// The page's program. `None` if the binary was built without the page.
 #[must_use]
 pub fn program() -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.path.starts_with("nprof-frontend") && asset.path.ends_with(".wasm"))
 }
 
-/// The page itself: also the answer for every address that the page's own router knows.
+/// The page itself. It is also the answer to every address that the page's own router knows.
 #[must_use]
 pub fn index() -> &'static Asset {
     find("index.html").expect("build.rs puts an index.html into every table")
@@ -62,7 +62,7 @@ impl Asset {
         format!("\"{}\"", self.hash)
     }
 
-    /// Whether an `If-None-Match` header names this content.
+    /// Returns true if an `If-None-Match` header names this content.
     #[must_use]
     pub fn matches(&self, if_none_match: &str) -> bool {
         if_none_match.split(',').map(str::trim).any(|tag| {
@@ -71,13 +71,14 @@ impl Asset {
         })
     }
 
-    /// The value of `Cache-Control`. A file with a hash in its name never changes; any other must be asked for again.
+    /// The value of `Cache-Control`. A file with a hash in its name never changes. Browsers must
+    /// revalidate any other file.
     #[must_use]
     pub fn cache_control(&self) -> &'static str {
         if has_hash(self.path) { "public, max-age=31536000, immutable" } else { "no-cache" }
     }
 
-    /// The file's content, for a client that takes no gzip.
+    /// The file's uncompressed content, for a client that does not accept gzip.
     #[must_use]
     pub fn content(&self) -> Cow<'static, [u8]> {
         match self.encoding {
@@ -99,7 +100,8 @@ impl Asset {
     }
 }
 
-/// Whether the name holds a content hash as trunk writes it: `app-0123456789abcdef.js`, `app-0123456789abcdef_bg.wasm`.
+/// Returns true if the name holds a content hash as trunk writes it: `app-0123456789abcdef.js`,
+/// `app-0123456789abcdef_bg.wasm`.
 fn has_hash(path: &str) -> bool {
     const HASH_LEN: usize = 16;
     let name = path.rsplit('/').next().unwrap_or(path);

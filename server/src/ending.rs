@@ -4,8 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens for Ctrl-C and `SIGTERM` from its making on, so that none is missed before somebody waits
-/// for it. From then on they no longer end the process by themselves.
+/// Listens for Ctrl-C and `SIGTERM` from its creation on, so none is missed before the first wait.
+/// From then on these signals no longer end the process by themselves.
 #[derive(Debug)]
 pub struct EndSignals {
     interrupt: Signal,
@@ -13,7 +13,7 @@ pub struct EndSignals {
 }
 
 impl EndSignals {
-    /// Begins to listen. Must be called inside a tokio runtime.
+    /// Starts to listen. Must be called inside a tokio runtime.
     ///
     /// # Errors
     /// If the system refuses.
@@ -21,7 +21,7 @@ impl EndSignals {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
-    /// Waits for the next one. Several that came since the last call count as one.
+    /// Waits for the next signal. Several signals since the last call count as one.
     pub async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

@@ -1,4 +1,4 @@
-//! The border to HTTP: the only place that knows status codes.
+//! Errors of HTTP handlers. Only this module maps errors to status codes.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -12,28 +12,28 @@ use crate::store::StoreError;
 /// Why a request was not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// What was asked for does not exist.
+    /// The requested item does not exist.
     #[error("{0}")]
     NotFound(String),
     /// The request itself is wrong.
     #[error("{0}")]
     BadRequest(String),
-    /// The request comes from where no request should come from.
+    /// The request comes from an origin that is not allowed.
     #[error("{0}")]
     Forbidden(String),
-    /// It contradicts what is there.
+    /// The request conflicts with the current state.
     #[error("{0}")]
     Conflict(String),
-    /// A method that the path does not have.
+    /// The path does not have this method.
     #[error("this path does not take {0}; /api/openapi.json tells what it takes")]
     MethodNotAllowed(String),
-    /// A trace that was sent is not one that can be read.
+    /// The trace in the request cannot be read.
     #[error("{0}")]
     BadTrace(String),
-    /// Our own failure.
+    /// Internal failure.
     #[error("{0}")]
     Internal(String),
-    /// A question that the engine refused.
+    /// The engine refused the question.
     #[error("{0}")]
     Refused(Refusal),
 }
@@ -68,7 +68,7 @@ fn status_of(kind: RefusalKind) -> StatusCode {
     }
 }
 
-/// The body is JSON. [`crate::routes::reply::refusals`] writes it anew for the page.
+/// The body is JSON. [`crate::routes::reply::refusals`] rewrites it for the page.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let refusal = Refusal::from(self);

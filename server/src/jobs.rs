@@ -1,4 +1,5 @@
-//! Ingests that the server runs for its clients: one at a time, watched and cancelled by number.
+//! Ingests that the server runs for its clients: one at a time. Clients watch and cancel them by
+//! number.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +12,15 @@ use crate::ingest::{self, IngestError, Named, Settings};
 use crate::store::{Profile, Staging, Store};
 use crate::work::{Meter, Stage};
 
-/// Ended jobs that can still be asked for.
+/// Limit of ended jobs that are remembered.
 const MAX_ENDED: usize = 100;
 
 /// All jobs of this server.
 pub struct Jobs {
     store: Arc<Store>,
     known: Mutex<BTreeMap<u64, Arc<Job>>>,
-    /// An ingest may take all the memory that we allow ourselves, so there is one at a time.
+    /// Permit to ingest. An ingest can take all the memory that nprof allows itself, so only one
+    /// runs at a time.
     turn: Arc<Semaphore>,
 }
 
@@ -30,7 +32,7 @@ pub struct Job {
     phase: watch::Sender<Phase>,
 }
 
-/// Where a job is in its life.
+/// Phase of a job.
 #[derive(Clone)]
 enum Phase {
     Waiting,
@@ -39,13 +41,13 @@ enum Phase {
 }
 
 impl Jobs {
-    /// None yet.
+    /// An empty list of jobs.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
         Self { store, known: Mutex::default(), turn: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Queues the ingest of files that lie in `upload`, which is removed afterwards.
+    /// Queues the ingest of the files in `upload`, which is removed afterwards.
     pub fn start(&self, upload: Staging, named: Named, name: String, settings: Settings) -> Arc<Job> {
         let job = {
             let mut known = self.known();
@@ -81,12 +83,12 @@ impl Jobs {
     /// The job with this number.
     ///
     /// # Errors
-    /// Where there is none, or it ended long ago.
+    /// If there is no such job, or the job ended long ago.
     pub fn find(&self, id: u64) -> Result<Arc<Job>, ApiError> {
         self.known().get(&id).cloned().ok_or_else(|| ApiError::NotFound(format!("there is no job {id}")))
     }
 
-    /// Cancels all that run: the server is about to end.
+    /// Cancels all running jobs, because the server is about to end.
     pub fn cancel_all(&self) {
         self.known().values().for_each(|job| job.cancel());
     }
@@ -105,13 +107,13 @@ fn forget_oldest(known: &mut BTreeMap<u64, Arc<Job>>) {
 }
 
 impl Job {
-    /// Its number.
+    /// Number of the job.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// How far it is.
+    /// Progress of the job.
     #[must_use]
     pub fn report(&self) -> JobReport {
         let phase = self.phase.borrow().clone();
@@ -149,15 +151,15 @@ impl Job {
         report
     }
 
-    /// Asks it to stop. A job that waits stops as soon as its turn comes.
+    /// Cancels the job. A waiting job stops when its turn comes.
     pub fn cancel(&self) {
         self.meter.cancel();
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the job.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason why the job failed.
     pub async fn outcome(&self) -> Result<Profile, ApiError> {
         let mut phase = self.phase.subscribe();
         loop {

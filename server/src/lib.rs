@@ -4,7 +4,8 @@
 //! cli ──► ingest ──► store ◄── app ◄── routes ◄── router ◄── server ◄── cli
 //!   └───► export ◄──────┘
 //! ```
-//! *Invariant.* clap stops at [`cli`], status codes at [`error`], the directory's layout at [`store`].
+//! *Invariant.* Only [`cli`] uses clap, only [`error`] maps errors to status codes, and only
+//! [`store`] knows the layout of the store's directory.
 
 pub mod access;
 pub mod app;

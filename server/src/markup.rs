@@ -1,6 +1,6 @@
 //! Text in HTML.
 
-/// Text for markup and for attributes in double quotes.
+/// Escapes text for markup and for attributes in double quotes.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -11,7 +11,7 @@ pub fn escaped(text: &str) -> String {
             '>' => escaped += "&gt;",
             '"' => escaped += "&quot;",
             '\'' => escaped += "&#39;",
-            // Control characters have no place in markup, and NUL ends up as another character.
+            // Control characters are not allowed in markup, and NUL would become another character.
             character if character.is_control() => escaped.push('\u{fffd}'),
             character => escaped.push(character),
         }

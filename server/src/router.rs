@@ -18,9 +18,9 @@ use crate::routes::{ask, export, health, jobs, openapi, page, profiles, reply, u
 
 /// One operation of the API.
 pub struct Route {
-    /// In capitals, as in a request.
+    /// HTTP method in capitals.
     pub method: &'static str,
-    /// With parameters in braces.
+    /// Path with parameters in braces.
     pub path: &'static str,
     handler: fn() -> MethodRouter<App>,
 }
@@ -31,7 +31,8 @@ macro_rules! routes {
     };
 }
 
-/// The operations beside the questions of [`Question::PATHS`]. `routes/openapi.json` describes both.
+/// The operations other than the questions of [`Question::PATHS`]. `routes/openapi.json` describes
+/// both.
 pub const ROUTES: &[Route] = routes! {
     "GET" "/api/health" => get(health::read);
     "GET" "/api/openapi.json" => get(openapi::read);
@@ -42,11 +43,11 @@ pub const ROUTES: &[Route] = routes! {
     "DELETE" "/api/jobs/{id}" => delete(jobs::cancel);
 };
 
-/// The service: the API, the page, and what holds for all requests.
+/// The service: the API, the page, and the layers for all requests.
 pub fn router(app: App, access: Access) -> Router {
     let asked = Question::PATHS.iter().fold(Router::new(), |router, path| router.route(path, get(ask::read)));
     let routes = ROUTES.iter().fold(asked, |router, route| router.route(route.path, (route.handler)()));
-    // Tiles are packed already.
+    // Tiles are already compressed.
     let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(POSTCARD_ZSTD));
     let always = |name, value| SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value));
     routes
@@ -54,7 +55,7 @@ pub fn router(app: App, access: Access) -> Router {
         .method_not_allowed_fallback(|method: Method| async move {
             ApiError::MethodNotAllowed(method.to_string())
         })
-        // Traces are larger than any limit; the disk is the limit.
+        // Traces are larger than any fixed limit. Only the disk limits them.
         .layer(DefaultBodyLimit::disable())
         .layer(axum::middleware::from_fn(reply::refusals))
         .layer(CompressionLayer::new().gzip(true).compress_when(worth_packing))

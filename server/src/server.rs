@@ -1,4 +1,4 @@
-//! The HTTP server: binding, answering, ending.
+//! The HTTP server: binds a port, answers requests, shuts down.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -13,44 +13,44 @@ use crate::ending::EndSignals;
 use crate::router::router;
 use crate::store::Store;
 
-/// Requests that are under way when the server ends have this long.
+/// Time that requests in flight get when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Where to listen.
+/// Address and port to listen on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The address; `None` for loopback.
+    /// The address; `None` is loopback.
     pub host: Option<IpAddr>,
-    /// The port; 0 for any that is free.
+    /// The port; 0 takes any free port.
     pub port: u16,
 }
 
-/// Why the server did not start or ended.
+/// Errors of starting or running the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// Somebody else listens there.
+    /// Another program listens on the port.
     #[error("port {port} is taken by another program; stop it, or choose another port with --port")]
     PortTaken {
         /// The port.
         port: u16,
     },
-    /// The system refused.
+    /// The system refused to bind the address.
     #[error("cannot listen on {address} ({source}); choose another with --host and --port")]
     Bind {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Nobody could end it but by force.
+    /// Signals cannot be received, so only force could end the server.
     #[error("cannot listen for Ctrl-C: {0}")]
     Signals(#[source] io::Error),
-    /// The connection was lost for good.
+    /// The listener failed.
     #[error("the server ended: {0}")]
     Serve(#[from] io::Error),
 }
 
-/// A server that listens but does not answer yet.
+/// A bound server that does not answer requests yet.
 pub struct Listening {
     listener: TcpListener,
     access: Access,
@@ -59,10 +59,11 @@ pub struct Listening {
 }
 
 impl Place {
-    /// Begins to listen.
+    /// Binds the port.
     ///
     /// # Errors
-    /// Where the port is taken, the address is not ours or signals cannot be heard.
+    /// If the port is taken, the address does not belong to this machine, or signals cannot be
+    /// received.
     pub async fn listen(self) -> Result<Listening, ServerError> {
         let address = SocketAddr::new(self.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), self.port);
         let bound = async {
@@ -81,7 +82,7 @@ impl Place {
 }
 
 impl Listening {
-    /// What to type into a browser, without a slash at the end.
+    /// The URL for a browser, without a slash at the end.
     #[must_use]
     pub fn url(&self) -> String {
         let ip = self.address.ip();
@@ -95,14 +96,15 @@ impl Listening {
         format!("http://{host}:{}", self.address.port())
     }
 
-    /// Answers until the process is told to end: by Ctrl-C or `SIGTERM`.
+    /// Answers requests until Ctrl-C or `SIGTERM`.
     ///
     /// # Errors
-    /// Where the listener fails.
+    /// If the listener fails.
     pub async fn serve(self, store: Arc<Store>) -> Result<(), ServerError> {
         let app = App::new(store);
         let service = router(app.clone(), self.access);
-        // The first list reads every manifest: before somebody waits for it. What it has to say, the next says again.
+        // The first list reads every manifest, so run it before a client waits for it. The next
+        // list repeats its errors.
         let early = app.clone();
         drop(tokio::task::spawn_blocking(move || early.store().list().map(drop)));
         let (tell, mut told) = tokio::sync::watch::channel(());
@@ -114,7 +116,7 @@ impl Listening {
         };
         let serving = axum::serve(self.listener, service).with_graceful_shutdown(ended).into_future();
         let too_long = async {
-            // The sender goes with the future that holds it: either way the end has been asked for.
+            // An error means that the sender's future was dropped. That also ends the server.
             let _ = told.changed().await;
             tokio::time::sleep(GRACE).await;
         };

@@ -1,9 +1,9 @@
-//! The metrics of a rank, computed once and kept beside its segment.
+//! The metrics of a rank, computed once and stored next to its segment.
 //!
 //! `rank_<n>.summary` is a line of text, `nprof summary <version> <content> <hash>`, and a postcard
-//! message. The content is that of the segment and the hash is BLAKE3 of the message, so a file of
-//! another segment, of another version or with damage is never used: the metrics are computed anew
-//! and the file is replaced. Losing the file costs time only.
+//! message. The content is that of the segment, and the hash is BLAKE3 of the message. So a damaged
+//! file, or a file of another segment or version, is never used: the metrics are computed again and
+//! the file is replaced. A lost file costs only time.
 
 use std::fs;
 use std::io::Write;
@@ -16,26 +16,27 @@ use nprof_engine::wire::summary::Summary;
 
 use crate::store::{Profile, RankFile};
 
-/// Raised when a metric is added, removed or computed otherwise. The program's version counts too.
+/// Raised when a metric is added, removed or computed differently. The program's version is part of
+/// it.
 const VERSION: &str = concat!("1-", env!("CARGO_PKG_VERSION"));
 /// The first words of the file.
 const TITLE: &str = "nprof summary";
-/// Larger files are not ours.
+/// Larger files are not summaries of nprof.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The state of the place for a kept summary.
+/// State of a stored summary.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kept {
-    /// A summary of this segment, of this version.
+    /// A summary of this segment and version.
     Good(Summary),
-    /// Nothing, or a summary of another segment or version.
+    /// No file, or a summary of another segment or version.
     None,
-    /// A file that is damaged.
+    /// A damaged file.
     Damaged,
 }
 
-/// The metrics of a rank: the kept ones, or else computed now and kept. A place that cannot be
-/// written is no error.
+/// The metrics of a rank: the stored ones, else computed now and stored. A failure to store them is
+/// not an error.
 ///
 /// # Errors
 /// If bytes of the segment are damaged.
@@ -51,7 +52,7 @@ pub fn summary_of(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> 
     Ok(summary)
 }
 
-/// The state of the summary that is kept for this rank, for `nprof verify`.
+/// The state of the stored summary of this rank, for `nprof verify`.
 #[must_use]
 pub fn kept(profile: &Profile, rank: &RankFile) -> Kept {
     read(&path_of(profile, rank), &rank.content)
@@ -87,7 +88,8 @@ fn read(path: &Path, content: &str) -> Kept {
     if is_other { Kept::None } else { Kept::Damaged }
 }
 
-/// Writes beside the place and renames. Nothing is synced: after a power cut the hash is wrong.
+/// Writes a temporary file and renames it. Nothing is synced. After a power failure the content can
+/// be lost, and the hash is wrong then.
 fn write(path: &Path, content: &str, summary: &Summary) -> std::io::Result<()> {
     let message = postcard::to_allocvec(summary).map_err(std::io::Error::other)?;
     let mut bytes = head(content, &message).into_bytes();

@@ -1,10 +1,9 @@
-//! Text from traces on a terminal: names and titles must not move the cursor, colour the screen or
-//! turn the direction of writing.
+//! Text from traces for a terminal: names and titles must not move the cursor, colour the screen or
+//! change the writing direction.
 
 use std::borrow::Cow;
 
-/// The text with control characters, line breaks and marks of writing direction as escapes
-/// (`\u{1b}`).
+/// The text with control characters, line breaks and direction marks as escapes (`\u{1b}`).
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(acts) {
@@ -23,7 +22,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal may act on this character instead of showing it.
+/// Returns true if a terminal can act on this character.
 fn acts(sign: char) -> bool {
     sign.is_control()
         || matches!(

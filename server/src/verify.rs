@@ -1,4 +1,4 @@
-//! Checking profiles: their manifests, and every byte of their segments. Goes on after damage.
+//! Checks profiles: their manifests and every byte of their segments. Continues after damage.
 
 use std::ops::ControlFlow;
 
@@ -12,10 +12,10 @@ use crate::store::{Profile, RankFile, Store};
 use crate::summary::{Kept, kept};
 use crate::work::{Meter, Stage};
 
-/// The part of a damage that costs no data: the metrics are computed anew.
+/// Name of a damaged part that loses no data: the metrics are computed again.
 pub const KEPT_SUMMARY: &str = "summary";
 
-/// What a check found.
+/// Result of a check.
 #[derive(Debug, Default, Serialize)]
 pub struct Verified {
     /// Profiles checked.
@@ -31,30 +31,30 @@ pub struct Verified {
 /// One damaged place.
 #[derive(Debug, Clone, Serialize)]
 pub struct Damage {
-    /// The profile's name; its directory where the manifest cannot be read.
+    /// Name of the profile, or its directory if the manifest cannot be read.
     pub profile: String,
     /// The rank, unless the damage is in the manifest.
     pub rank: Option<u32>,
-    /// Where the part begins in the segment, where that is known.
+    /// Offset of the part in the segment, if known.
     pub offset: Option<u64>,
-    /// What the part is, e.g. `block`.
+    /// Kind of the part, e.g. `block`.
     pub part: Option<&'static str>,
-    /// The part's number among those of its kind.
+    /// Number of the part within its kind.
     pub number: Option<usize>,
-    /// The column it is of.
+    /// Column of the part.
     pub column: Option<String>,
-    /// The table it is of.
+    /// Table of the part.
     pub table: Option<String>,
-    /// The track it is of.
+    /// Track of the part.
     pub track: Option<String>,
-    /// What is wrong, with the name of the part.
+    /// Description of the damage, with the name of the part.
     pub what: String,
 }
 
-/// Checks these profiles, or all of the store where none is named.
+/// Checks these profiles, or the whole store if `names` is empty.
 ///
 /// # Errors
-/// Where the store cannot be listed, a name is unknown, or the check is cancelled.
+/// If the store cannot be listed, a name is unknown, or the check is cancelled.
 pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified, IngestError> {
     let mut verified = Verified::default();
     let profiles = if names.is_empty() {
@@ -122,7 +122,7 @@ fn verify_rank(
     if ended.is_break() {
         return Err(IngestError::Cancelled);
     }
-    // Header, footer and trailer were checked when the segment was opened.
+    // The header, footer and trailer were checked when the segment was opened.
     meter.add_bytes(segment.file_len().saturating_sub(meter.bytes().0 - before));
     verified.bytes += segment.file_len();
     verified.ranks += 1;
@@ -138,13 +138,13 @@ impl Damage {
 
     fn of_part(name: PartName, offset: u64, error: Error) -> Self {
         let why = match error {
-            // The engine's word for the part, which `name` says better.
+            // The engine's message names the part less exactly than `name`.
             Error::Corrupt { .. } => "is damaged".to_owned(),
             other => other.to_string(),
         };
         let what = format!("{name} {why}");
         let PartName { kind, number, column, table, track } = name;
-        // A place behind the footer is no place of the file.
+        // An offset beyond the footer is not an offset in the file.
         let offset = (offset < ANNEX).then_some(offset);
         Self { offset, part: Some(kind), number, column, table, track, ..Self::of(what) }
     }

@@ -1,5 +1,4 @@
-//! The warnings of a profile: those that its segments hold, and those that came up after a segment
-//! was written.
+//! The warnings of a profile: warnings in its segments, and later ones.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +8,13 @@ use nprof_engine::segment::Footer;
 
 use crate::store::{Profile, RankFile};
 
-/// The warnings of a rank: first those of its segment.
+/// All warnings of a rank. The warnings in its segment come first.
 #[must_use]
 pub fn of_rank(rank: &RankFile, footer: &Footer) -> Vec<Warning> {
     footer.warnings.iter().cloned().chain(later(rank)).collect()
 }
 
-/// The warnings of a rank that came up after its segment was written.
+/// The warnings of a rank that arose after its segment was written.
 #[must_use]
 pub fn later(rank: &RankFile) -> Vec<Warning> {
     let first_place = rank.inputs.join(", ");
@@ -34,9 +33,9 @@ fn unreadable(rank: &RankFile, error: &OpenError) -> Warning {
     Warning { kind: WarningKind::MissingData, what, first_place: String::new(), count: 1 }
 }
 
-/// The kinds of warnings of all ranks: equal ones of several ranks are one, with the sum of their
-/// counts. The most frequent come first. The first place names the file, too. A rank whose segment
-/// cannot be read has a warning that says so.
+/// The kinds of warnings of all ranks. Equal kinds of several ranks become one, with the sum of
+/// their counts. The most frequent kinds come first. The first place also names the file. A rank
+/// with an unreadable segment gets a warning about that.
 #[must_use]
 pub fn of_profile(profile: &Profile) -> Vec<Warning> {
     let mut kinds = BTreeMap::<(WarningKind, String), Warning>::new();
@@ -58,7 +57,7 @@ pub fn of_profile(profile: &Profile) -> Vec<Warning> {
         }
     }
     let mut kinds: Vec<Warning> = kinds.into_values().collect();
-    // An arrow less is no loss of events, and PyTorch ends flows by the thousand that it never
+    // A missing arrow is not a lost event, and PyTorch ends thousands of flows that it never
     // begins.
     kinds.sort_by_key(|warning| (warning.kind == WarningKind::UnboundFlow, std::cmp::Reverse(warning.count)));
     kinds

@@ -1,36 +1,36 @@
-//! The arrows of the selected slice: to every slice that it depends on or that depends on it, also
-//! where the other one is in a closed group or out of sight.
+//! The arrows of the selected slice, to every slice that it depends on or that depends on it. The
+//! other slice can be in a closed group or out of sight.
 
 use nprof_engine::wire::detail::{Neighbour, SliceDetail, SliceEntry};
 
 use super::scene::Camera;
 
-/// Arrows that are drawn; a slice with more has them in the details.
+/// Limit of drawn arrows. The details list the others.
 const MOST_ARROWS: usize = 64;
-/// Arrows to what is out of sight end this far inside of the frame.
+/// Distance from the frame's edge at which arrows to slices out of sight end.
 const EDGE_PX: f64 = 28.0;
 const EDGE_Y_PX: f64 = 12.0;
-/// Tags nearer to each other than this would cover each other.
+/// Least distance between tags, across and down. Nearer tags would cover each other.
 const TAG_PX: (f64, f64) = (96.0, 17.0);
 
 /// An arrow from one slice's end to another's start, in CSS pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arrow {
-    /// Where it begins.
+    /// Start of the arrow.
     pub from_px: (f64, f64),
-    /// Where it points.
+    /// Tip of the arrow.
     pub to_px: (f64, f64),
-    /// What is at the end that is out of sight: such an arrow is dashed. Empty where the tag of
-    /// another arrow stands in the same place.
+    /// Text at the end that is out of sight. Such an arrow is dashed. The text is empty if the tag
+    /// of another arrow stands in the same place.
     pub tag: Option<Tag>,
 }
 
 /// A text at the edge of the frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tag {
-    /// Its middle.
+    /// Middle of the text, in CSS pixels.
     pub at_px: (f64, f64),
-    /// In which direction the other slice is and how much time is between the two.
+    /// Direction of the other slice, and the time between both.
     pub text: String,
 }
 
@@ -38,12 +38,12 @@ pub struct Tag {
 #[derive(Debug, Clone, Copy)]
 struct End {
     at_px: (f64, f64),
-    /// The direction in which it lies outside of the frame.
+    /// Direction in which the end lies outside of the frame; `None` inside.
     outside: Option<char>,
 }
 
-/// The arrows of a slice. If the slice itself is out of sight, only those to what is in sight.
-/// `duration` writes picoseconds for people.
+/// The arrows of a slice. If the slice itself is out of sight, only its arrows to slices in sight.
+/// `duration` formats picoseconds.
 #[must_use]
 pub fn arrows(camera: &Camera<'_>, detail: &SliceDetail, duration: fn(i64) -> String) -> Vec<Arrow> {
     let own = &detail.slice;
@@ -73,8 +73,8 @@ pub fn arrows(camera: &Camera<'_>, detail: &SliceDetail, duration: fn(i64) -> St
     arrows
 }
 
-/// Where a moment of a slice is: on its lane, or on the heading of the closed group around it, and
-/// at the frame's edge where that is out of sight.
+/// Position of a timestamp of a slice: on its lane, or on the heading of the closed group around
+/// it. If that is out of sight, the position is at the frame's edge.
 fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<End> {
     let rect = camera
         .rect(slice.track, slice.lane, time_ps, 0)
@@ -113,7 +113,7 @@ fn tag((direction, end): (char, End), gap: String, camera: &Camera<'_>, other: &
     Tag { at_px: end.at_px, text }
 }
 
-/// Of tags that would cover each other the first stays and counts the others.
+/// Removes overlapping tags: the first one stays and counts the others.
 fn thin_out(arrows: &mut [Arrow]) {
     let mut kept: Vec<(usize, u32)> = Vec::new();
     for at in 0..arrows.len() {
@@ -158,8 +158,8 @@ mod tests {
         SliceEntry { row: 0, track, lane: 0, depth: 0, name, start_ps, duration_ps, form: 0 }
     }
 
-    /// The arrows from one slice to others, over 1000 pixels of a picosecond each. `closed` are the
-    /// closed groups.
+    /// The arrows from one slice to others. The frame is 1000 pixels wide, each of them a
+    /// picosecond. `closed` are the closed groups.
     #[track_caller]
     fn check(closed: &[&str], height_px: f64, own: SliceEntry, others: Vec<SliceEntry>, expected: &str) {
         let rank = rank_of(TRACKS);

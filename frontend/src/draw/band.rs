@@ -1,8 +1,8 @@
-//! How busy closed groups are: for each column of the screen, how many of a group's lanes work.
+//! Bands of closed groups: for each column of the screen, the number of a group's lanes that work.
 //!
-//! The lanes of a group can come with several tiles, which can be here at different levels. Each
-//! tile brings its own sums. The frame adds them up by column, so that the height of a band is right
-//! whatever its tiles are.
+//! The lanes of a group can come from several tiles, which can be at different levels. Each tile
+//! has its own sums. The frame adds the sums by column, so a band has the right height for any mix
+//! of tiles.
 
 use std::ops::Range;
 
@@ -16,22 +16,22 @@ use super::shape::Shape;
 use super::strip::Strip;
 use crate::view::TimeScale;
 
-/// Time that is too short to be seen still counts as so much of a lane: something was there.
+/// Least share of a lane that busy time counts as. Without it, very short work would vanish.
 const LEAST_SHARE: f32 = 1e-4;
-/// Heights are told apart in so many steps, each about half a pixel; columns of equal height are one
-/// rectangle.
+/// Number of distinct heights, each about half a pixel high. Neighbouring columns of equal height
+/// are one rectangle.
 const STEPS: f32 = 40.0;
 
-/// The lanes of one group that work, cell by cell of a tile.
+/// Number of working lanes of one group, cell by cell of a tile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Load {
-    /// The group, by index.
+    /// Index of the group.
     pub group: usize,
-    /// One number a cell: the sum over lanes of the share of the cell in which something is done.
+    /// One number per cell: the sum over lanes of the busy share of the cell.
     pub lanes: Vec<f32>,
 }
 
-/// Adds a lane of a tile to the loads of all groups above its track, given by index.
+/// Adds a lane of a tile to the loads of all groups above its track. `track` is an index.
 pub fn add_lane(loads: &mut Vec<Load>, track: usize, strip: &Strip<'_>, tile: &Tile, shape: &Shape) {
     let Some(parent) = shape.parent(track) else { return };
     let own = lane_load(strip, tile);
@@ -44,7 +44,7 @@ pub fn add_lane(loads: &mut Vec<Load>, track: usize, strip: &Strip<'_>, tile: &T
     }
 }
 
-/// The share of each cell in which a lane works, from 0 to 1.
+/// Busy share of each cell in a lane, from 0 to 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the tile's cells")]
 fn lane_load(strip: &Strip<'_>, tile: &Tile) -> Vec<f32> {
     let mut load = vec![0.0_f32; CELLS as usize];
@@ -66,23 +66,23 @@ fn lane_load(strip: &Strip<'_>, tile: &Tile) -> Vec<f32> {
     load
 }
 
-/// The load of one group in the columns of a frame.
+/// Load of one group in the columns of a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns {
-    /// From cells to columns: pixels of the screen.
+    /// Scale for the conversion of cells to columns, which are pixels of the screen.
     scale: TimeScale,
     lanes: Vec<f32>,
 }
 
 impl Columns {
-    /// Idle columns, one for each pixel of the screen.
+    /// Creates idle columns, one per pixel of the screen.
     #[must_use]
     pub fn new(window: Interval, columns: usize) -> Self {
         let scale = TimeScale { window, width_px: columns.max(1) as f64 };
         Self { scale, lanes: vec![0.0; columns] }
     }
 
-    /// Adds a tile's load where the tile shows.
+    /// Adds a tile's load to the columns in `clip`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the columns")]
     pub fn add(&mut self, tile: &Tile, clip: Interval, load: &Load) {
         let width = self.lanes.len() as f64;
@@ -104,8 +104,8 @@ impl Columns {
         }
     }
 
-    /// The band as rectangles whose unit is a column. `of` is how many lanes the group has, `lane`
-    /// where the band stands.
+    /// The band as rectangles in units of columns. `of` is the number of lanes in the group, `lane`
+    /// the lane of the band.
     #[must_use]
     pub fn rectangles(&self, of: u32, lane: u32) -> Vec<Instance> {
         let step = |lanes: &f32| (lanes / of.max(1) as f32 * STEPS).min(STEPS).ceil();
@@ -138,7 +138,7 @@ mod tests {
     use crate::draw::scene::tests::rank_of;
     use nprof_engine::wire::tile::{Content, Lane, TileCell, TileSlice};
 
-    /// Loads as `group: cell=lanes …`, cells that are idle left out.
+    /// Loads as `group: cell=lanes …`, without idle cells.
     #[track_caller]
     fn check(lanes: Vec<Lane>, expected: &str) {
         let rank = rank_of("DMA/\n  Q/\n    a\n    b\n  Power~\nlone");

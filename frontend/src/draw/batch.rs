@@ -1,7 +1,8 @@
-//! A tile as rectangles for the graphics card: made once, drawn at every window.
+//! A tile as rectangles for the graphics card. They are computed once and drawn for every window.
 //!
-//! Times are in cells from the tile's start, so that an `f32` resolves far less than a pixel; vertical extents are
-//! shares of the lane. Where a lane stands and which colour a number means is looked up when drawing.
+//! Times are in cells from the tile's start, so an `f32` resolves far less than a pixel. Vertical
+//! extents are shares of the lane. The position of a lane and the colour of a number are looked up
+//! at drawing time.
 
 use std::ops::Range;
 
@@ -16,47 +17,47 @@ use super::shape::Shape;
 use super::strip::{Point, Share, Strip};
 use crate::view::{Extent, hit};
 
-/// How a rectangle is painted; the numbers are those of the shader.
+/// Paint of a rectangle. The shader uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// A slice: a pixel of its right end stays free where it is wide.
+    /// A slice. If it is wide, a pixel at its right end stays free.
     Slice = 0,
     /// A diamond at its start.
     Instant = 1,
     /// A slice that fades out to the right.
     Unfinished = 2,
-    /// Narrow slices in one cell: as high as the share of it that they take.
+    /// Narrow slices in one cell. The height is the share of the cell that they take.
     Cell = 3,
     /// A counter's value: an area with a line on top.
     Value = 4,
     /// A counter's values in a cell: from the smallest to the largest.
     Range = 5,
-    /// An instant that has others beside it: a thin line.
+    /// An instant with others next to it: a thin line.
     Tick = 6,
     /// A slice that only waits: hatched.
     Wait = 7,
-    /// Narrow waits in one cell: hatched, as high as the share of it that they take.
+    /// Narrow waits in one cell: hatched. The height is the share of the cell that they take.
     WaitCell = 8,
 }
 
 /// One rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Instance {
-    /// In cells from the tile's start.
+    /// Left edge, in cells from the tile's start.
     pub start: f32,
-    /// In cells from the tile's start.
+    /// Right edge, in cells from the tile's start.
     pub end: f32,
     /// Lower edge, as a share of the lane from its bottom.
     pub low: f32,
-    /// Upper edge.
+    /// Upper edge, as a share of the lane from its bottom.
     pub high: f32,
-    /// The lane, as [`Shape`] numbers it.
+    /// Number of the lane in [`Shape`].
     pub lane: u32,
-    /// How it is painted.
+    /// Paint of the rectangle.
     pub paint: Paint,
-    /// Its colour in the palette.
+    /// Index of the colour in the palette.
     pub colour: u8,
-    /// How solid it is.
+    /// Opacity: 255 is solid.
     pub alpha: u8,
 }
 
@@ -64,7 +65,8 @@ pub struct Instance {
 pub const INSTANCE_WORDS: usize = 6;
 
 impl Instance {
-    /// As the shader reads it: four floats, the lane, and colour, alpha and paint in one word.
+    /// The six words that the shader reads: four floats, the lane, then colour, alpha and paint in
+    /// one word.
     #[must_use]
     pub fn words(&self) -> [u32; INSTANCE_WORDS] {
         let look = u32::from(self.colour) | u32::from(self.alpha) << 16 | (self.paint as u32) << 24;
@@ -77,22 +79,23 @@ impl Instance {
 pub struct LaneSpan {
     /// Index of the track.
     pub track: usize,
-    /// Its lane.
+    /// Number of the lane in its track.
     pub lane: u32,
-    /// Which instances.
+    /// Range of the lane's instances in the batch.
     pub instances: Range<u32>,
 }
 
-/// Neighbouring cells that one slice fills: wide enough for its name although the lane is told in cells.
+/// Neighbouring cells that one slice fills. The run is wide enough for the slice's name, although
+/// the tile has cells for this lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Index of the track.
     pub track: usize,
-    /// Its lane.
+    /// Number of the lane in its track.
     pub lane: u32,
-    /// Start, from the tile's.
+    /// Start, in picoseconds since the tile's start.
     pub start_ps: i64,
-    /// Length.
+    /// Duration in picoseconds.
     pub duration_ps: i64,
     /// Index into the tile's texts.
     pub name: u32,
@@ -101,22 +104,24 @@ pub struct Run {
 /// All rectangles of a tile.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Batch {
-    /// Lane by lane.
+    /// Instances, lane by lane.
     pub instances: Vec<Instance>,
-    /// Whose they are, in the same order.
+    /// The lanes of the instances, in the same order.
     pub lanes: Vec<LaneSpan>,
     /// Slices in cells that have room for a text.
     pub runs: Vec<Run>,
-    /// How many lanes of each group work.
+    /// Number of working lanes of each group.
     pub loads: Vec<Load>,
 }
 
-/// Shorter runs have no room for text: cells are at most a few pixels wide.
+/// Shortest run with room for a text. Cells are at most a few pixels wide.
 const LEAST_RUN_CELLS: usize = 8;
 
-/// Times are cut off this far outside of the tile, in cells: an `f32` of a long slice's end would be imprecise.
+/// Distance outside of the tile at which times are clamped, in cells. An `f32` would be imprecise
+/// for the end of a long slice.
 const OUTSIDE: f64 = 64.0;
-/// Extent of a tick in its lane. Ticks stand in the middle: the heights of cells start at the bottom.
+/// Lower and upper edge of a tick in its lane. Ticks are centred because the heights of cells start
+/// at the bottom.
 const TICK: (f32, f32) = (0.3, 0.7);
 
 impl Batch {
@@ -154,12 +159,12 @@ fn runs(lane: &Lane, track: usize, cell_ps: i64) -> impl Iterator<Item = Run> {
         lane: lane.lane,
         start_ps: i64::from(cells[0].cell).saturating_mul(cell_ps),
         duration_ps: (cells.len() as i64).saturating_mul(cell_ps),
-        // The first and last cells may be shared with neighbours that fill more of them.
+        // The first and last cell can be shared with neighbours that fill more of them.
         name: cells[cells.len() / 2].name,
     })
 }
 
-/// What all rectangles of a lane share.
+/// Values that all rectangles of a lane share.
 struct Cells<'a> {
     tile: &'a Tile,
     lane: u32,
@@ -167,7 +172,8 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// Cells first: bars are exact and stand above them. Points stand on both.
+    /// Appends the cells first, then bars, which are exact and drawn above cells. Points are above
+    /// both.
     fn strip(&self, strip: &Strip<'_>, out: &mut Vec<Instance>) {
         for share in &strip.shares {
             self.share(share, out);
@@ -212,7 +218,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The work from the bottom up, above it the wait.
+    /// The work from the bottom up, then the wait above it.
     fn share(&self, share: &Share, out: &mut Vec<Instance>) {
         let part = |low: f32, high: f32, paint, colour| Instance {
             start: share.cell as f32,
@@ -246,7 +252,7 @@ impl Cells<'_> {
         Instance { start, end, low, high, lane: self.lane, paint, colour, alpha }
     }
 
-    /// Each value holds until the next sample, the last one to the end of the tile.
+    /// Each value holds until the next sample. The last value holds to the end of the tile.
     fn samples(&self, samples: &[TileSample], values: &Extent, out: &mut Vec<Instance>) {
         for (at, sample) in samples.iter().enumerate() {
             let end = samples.get(at + 1).map_or(CELLS as f32, |next| self.cells_from_ps(next.time_ps));
@@ -259,7 +265,7 @@ impl Cells<'_> {
         }
     }
 
-    /// In each cell the range; between cells the last value of the one before.
+    /// The range of values in each cell. Between cells, the last value of the cell before.
     fn ranges(&self, ranges: &[TileRange], values: &Extent, out: &mut Vec<Instance>) {
         for (at, range) in ranges.iter().enumerate() {
             let (start, end) = (range.cell as f32, range.cell as f32 + 1.0);
@@ -274,7 +280,8 @@ impl Cells<'_> {
     }
 }
 
-/// A value's area as shares of its lane: from zero, or from the edge that is nearest to it.
+/// A value's area as lower and upper share of its lane. The area starts at zero, or at the edge
+/// nearest to zero.
 fn area(extent: &Extent, value: f64) -> (f32, f32) {
     let (zero, value) = (extent.share(0.0) as f32, extent.share(value) as f32);
     (zero.min(value), zero.max(value))
@@ -290,7 +297,7 @@ mod tests {
 Tensor*2
 Power~";
 
-    /// What a lane's content turns into: paint, extent in cells, extent in the lane.
+    /// The instances of a lane's content: paint, extent in cells, extent in the lane.
     #[track_caller]
     fn check(track: u32, lane: u32, content: Content, expected: &str) {
         let rank = rank_of(TRACKS);

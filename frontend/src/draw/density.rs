@@ -1,51 +1,53 @@
-//! The minimap's picture: how busy each part of the whole rank is, track above track.
+//! The minimap's picture: how busy each part of the whole rank is. Each row stands for one or more
+//! tracks.
 
 use nprof_engine::base::Interval;
 use nprof_engine::wire::tile::{Content, Tile};
 
-/// Busy shares from 0 to 1 in columns (time) and rows (tracks).
+/// Busy shares from 0 to 1, in columns (time) and rows (tracks).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Density {
     whole: Interval,
     columns: usize,
     rows: usize,
-    /// Row after row.
+    /// Shares, row after row.
     busy: Vec<f32>,
 }
 
 impl Density {
-    /// An idle picture of a span.
+    /// Creates an idle picture of a span.
     #[must_use]
     pub fn new(whole: Interval, columns: usize, rows: usize) -> Self {
         let (columns, rows) = (columns.max(1), rows.max(1));
         Self { whole, columns, rows, busy: vec![0.0; columns * rows] }
     }
 
-    /// Columns.
+    /// Number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Rows.
+    /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How busy a place is; the busiest place of a row that is never idle has 1.
+    /// Busy share of a place. The busiest place of a row that is never idle has 1.
     #[must_use]
     pub fn busy(&self, column: usize, row: usize) -> f32 {
         self.busy.get(row * self.columns + column).copied().unwrap_or(0.0).min(1.0)
     }
 
-    /// How busy the busiest place is.
+    /// Busy share of the busiest place.
     #[must_use]
     pub fn peak(&self) -> f32 {
         self.busy.iter().copied().fold(0.0, f32::max).min(1.0)
     }
 
-    /// Adds a tile. `row_of` names the row of a track and by how many lanes the row is shared; `None` leaves it out.
+    /// Adds a tile. `row_of` returns the row of a track and the number of lanes that share the row,
+    /// or `None` to skip the track.
     pub fn add(&mut self, tile: &Tile, row_of: impl Fn(u32) -> Option<(usize, f32)>) {
         for lane in &tile.lanes {
             let Some((row, shared_by)) = row_of(lane.track) else { continue };
@@ -79,7 +81,7 @@ impl Density {
         }
     }
 
-    /// Adds busy time to the columns that a span touches, each as much as lies in it.
+    /// Adds busy time to the columns that a span touches, to each its part of the span.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the columns")]
     fn spread(&mut self, row: usize, start_ps: i64, duration_ps: i64, share: f32, weight: f32) {
         if row >= self.rows || duration_ps <= 0 {

@@ -1,5 +1,5 @@
-//! From tiles to pixels. What is drawn is a value first ([`scene::Quads`], [`scene::Labels`],
-//! [`batch::Batch`]), which tests read; the canvases only carry it out.
+//! From tiles to pixels. The picture is a value first ([`scene::Quads`], [`scene::Labels`],
+//! [`batch::Batch`]), which tests can read. The canvases only draw it.
 
 pub mod arrow;
 pub mod band;

@@ -1,8 +1,8 @@
-//! Which name has which colour.
+//! Colours of names.
 //!
-//! The store numbers the names of a whole profile when it is ingested (`query::NameSlot`): a colour
-//! is the same on every rank and in every link, whichever was opened first. Names that take next to
-//! no time have no number there. Their colour follows from their text.
+//! The store numbers the names of a whole profile during the ingest (`query::NameSlot`). So a name
+//! has the same colour on every rank and in every link, whichever was opened first. Names that take
+//! next to no time have no number. Their colour is derived from their text.
 
 use std::collections::HashMap;
 
@@ -21,14 +21,14 @@ pub struct Names {
 }
 
 impl Names {
-    /// From what the profile says. Numbers beyond the colours are left out.
+    /// Takes the numbers of a profile's names. Numbers beyond the colours are left out.
     #[must_use]
     pub fn new(slots: &[NameSlot]) -> Self {
         let known = slots.iter().filter(|name| usize::from(name.slot) < NAME_COLOURS);
         Self { slots: known.map(|name| (name.kind.clone(), name.slot)).collect() }
     }
 
-    /// The colours of a tile's names, in its order.
+    /// The colours of a tile's names, in the tile's order.
     #[must_use]
     pub fn of_tile(&self, tile: &Tile) -> Vec<u8> {
         tile.names.iter().map(|name| self.colour(name)).collect()

@@ -14,7 +14,7 @@ use crate::view::ticks::Ruler;
 const FONT: &str =
     "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Noto Sans\", \"Liberation Sans\", sans-serif";
 
-/// The colours of a ground, as CSS writes them.
+/// CSS colours for one background.
 struct Inks {
     text: &'static str,
     muted: &'static str,
@@ -48,16 +48,16 @@ fn inks(ground: Ground) -> &'static Inks {
     }
 }
 
-/// A span that is shaded from top to bottom.
+/// A span shaded from top to bottom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shade {
     /// Left and right edge, in CSS pixels.
     pub span_px: (f64, f64),
-    /// What stands in its middle.
+    /// Text in the middle of the span.
     pub label: String,
 }
 
-/// What lies above the rectangles.
+/// Everything drawn above the rectangles.
 #[derive(Debug, Default)]
 pub struct Above<'a> {
     /// Texts on slices.
@@ -66,53 +66,54 @@ pub struct Above<'a> {
     pub hovered: Option<Rect>,
     /// The selected slice.
     pub selected: Option<Rect>,
-    /// Its dependencies.
+    /// Arrows to and from the selected slice.
     pub arrows: Vec<Arrow>,
     /// The marked span and the one being dragged.
     pub shades: Vec<Shade>,
-    /// Where the pointer is, for a hair line.
+    /// Position of the pointer, for a hairline.
     pub pointer_px: Option<f64>,
 }
 
-/// A 2-D canvas with its measured texts.
+/// A 2-D canvas with a cache of text widths.
 #[derive(Debug)]
 pub struct Pen {
     context: CanvasRenderingContext2d,
-    /// Widths of names. Cleared when it grows large: names repeat, but not all of them.
+    /// Widths of names in CSS pixels. Cleared when it grows large: most names repeat, but not all.
     widths: HashMap<String, f64>,
 }
 
-/// Arrows leave and arrive straight for so long, about.
+/// Approximate length of the straight part at both ends of an arrow.
 const STRAIGHT_PX: f64 = 8.0;
-/// The corners of arrows that turn round.
+/// Corner radius of arrows that turn round.
 const CORNER_PX: f64 = 5.0;
 
-/// To a slice that starts before the other one ends: a line that leaves to the right, runs back between the two lanes and arrives from the left.
+/// Draws an arrow to a slice that starts before the other one ends. The line leaves to the right,
+/// runs back between the two lanes and arrives from the left.
 fn back_to(context: &CanvasRenderingContext2d, (x0, y0): (f64, f64), (x1, y1): (f64, f64)) {
-    // Within one lane it runs below it.
+    // An arrow within one lane runs below the lane.
     let between = if (y1 - y0).abs() < 1.0 { y0 + 11.0 } else { f64::midpoint(y0, y1) };
     let (right, left) = (x0.max(x1 - STRAIGHT_PX) + STRAIGHT_PX, x1 - STRAIGHT_PX - CORNER_PX);
     let corners = [(right, y0), (right, between), (left, between), (left, y1), (x1, y1)];
     for pair in corners.windows(2) {
         let ((from_x, from_y), (to_x, to_y)) = (pair[0], pair[1]);
-        // Fails only for a radius below zero.
+        // Fails only for a negative radius.
         context.arc_to(from_x, from_y, to_x, to_y, CORNER_PX).ok();
     }
     context.line_to(x1, y1);
 }
 
-/// Measured names that are kept.
+/// Limit of cached text widths.
 const MOST_WIDTHS: usize = 50_000;
 
 impl Pen {
-    /// Prepares a canvas; `None` where the browser gives no context.
+    /// Prepares a canvas. `None` if the browser gives no context.
     #[must_use]
     pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
         let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
         Some(Self { context, widths: HashMap::new() })
     }
 
-    /// The width of a text in CSS pixels.
+    /// Width of a text in CSS pixels.
     pub fn width_px(&mut self, text: &str) -> f64 {
         if let Some(width) = self.widths.get(text) {
             return *width;
@@ -126,14 +127,14 @@ impl Pen {
         width
     }
 
-    /// Empties the canvas and counts in CSS pixels from now on.
+    /// Clears the canvas and sets its unit to CSS pixels.
     fn clear(&self, width_px: f64, height_px: f64, ratio: f64) {
-        // Fails only for numbers that are no numbers.
+        // Fails only for NaN.
         self.context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok();
         self.context.clear_rect(0.0, 0.0, width_px, height_px);
     }
 
-    /// Draws what lies above the rectangles.
+    /// Draws everything above the rectangles.
     pub fn draw_above(&self, scale: &TimeScale, height_px: f64, ratio: f64, ground: Ground, above: &Above) {
         let inks = inks(ground);
         let context = &self.context;
@@ -141,11 +142,11 @@ impl Pen {
         context.set_font(FONT);
         context.set_text_baseline("middle");
         context.set_text_align("left");
-        // Changing the ink costs more than a second look at each label.
+        // A change of ink costs more than a second look at each label.
         for ink in [Ink::Dark, Ink::White] {
             context.set_fill_style_str(ink.css());
             for label in above.labels.all.iter().filter(|label| label.ink == ink) {
-                // Fails only for numbers that are no numbers.
+                // Fails only for NaN.
                 context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
             }
         }
@@ -174,7 +175,7 @@ impl Pen {
         }
     }
 
-    /// Draws the ruler; labels count from a base that stands elsewhere.
+    /// Draws the ruler. Labels count from a base that is drawn elsewhere.
     pub fn draw_ruler(
         &mut self,
         scale: &TimeScale,
@@ -213,7 +214,7 @@ impl Pen {
         for (tick, fits) in ruler.ticks.iter().zip(fits) {
             let x_px = scale.px_from_time(tick.time_ps).round();
             context.fill_rect(x_px, 4.0, 1.0, height_px - 4.0);
-            // Half a label could be misread; the tick stays.
+            // Half a label could be misread. The tick stays.
             if fits {
                 context.fill_text(&tick.label, x_px + 4.0, height_px / 2.0).ok();
             }
@@ -234,7 +235,7 @@ impl Pen {
         let context = &self.context;
         let ((x0, y0), (x1, y1)) = (arrow.from_px, arrow.to_px);
         let dash = if arrow.tag.is_some() { [4.0, 3.0].map(JsValue::from_f64).to_vec() } else { Vec::new() };
-        // Fails only for what is no list.
+        // Fails only if the argument is not a list.
         context.set_line_dash(&js_sys::Array::from_iter(dash)).ok();
         context.set_stroke_style_str(ink);
         context.set_fill_style_str(ink);
@@ -242,7 +243,7 @@ impl Pen {
         context.begin_path();
         context.move_to(x0, y0);
         if x1 >= x0 {
-            // Slices of one lane that touch leave no room for a bend; others need a little.
+            // Touching slices of one lane leave no room for a bend. Others need a little.
             let least = if (y1 - y0).abs() < 1.0 { 0.0 } else { STRAIGHT_PX };
             let bend = ((x1 - x0) / 2.0).clamp(least, 120.0);
             context.bezier_curve_to(x0 + bend, y0, x1 - bend, y1, x1, y1);
@@ -259,7 +260,8 @@ impl Pen {
         context.fill();
     }
 
-    /// A text at the end of an arrow that lies out of sight, kept inside of the canvas.
+    /// Draws a text at the end of an arrow that points out of sight, and keeps it inside the
+    /// canvas.
     fn tag(&self, tag: &Tag, canvas_px: f64, inks: &Inks) {
         const HEIGHT_PX: f64 = 16.0;
         let context = &self.context;

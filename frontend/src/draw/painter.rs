@@ -1,4 +1,4 @@
-//! Carries rectangles to the screen: with WebGL2 where the browser has it, else on a 2-D canvas.
+//! Draws rectangles: with WebGL2 if the browser has it, else on a 2-D canvas.
 
 use nprof_engine::tile::TileId;
 use web_sys::HtmlCanvasElement;
@@ -10,30 +10,30 @@ use super::shape::Band;
 use super::surface::Surface;
 use super::{plain, webgl};
 
-/// One of the two ways to draw. The picture is the same.
+/// A painter of one of the two kinds. Both draw the same picture.
 #[derive(Debug)]
 pub enum Painter {
-    /// On the graphics card.
+    /// Draws with the graphics card.
     Card(webgl::Painter),
-    /// On a 2-D canvas.
+    /// Draws on a 2-D canvas.
     Plain(plain::Painter),
 }
 
-/// The canvases of the two ways. A canvas that had a context of one kind never gets one of the
-/// other.
+/// The canvases of the two painters. A canvas that had a context of one kind never gets a context
+/// of the other kind.
 #[derive(Debug)]
 pub struct Grounds {
-    /// For WebGL2.
+    /// Canvas for WebGL2.
     pub card: HtmlCanvasElement,
-    /// For 2-D.
+    /// Canvas for 2-D.
     pub plain: HtmlCanvasElement,
 }
 
 impl Painter {
-    /// The best way that the browser has.
+    /// The best painter that the browser supports.
     ///
     /// # Errors
-    /// Where there is none, what is missing, in words for people.
+    /// If the browser supports neither, says what is missing, in words for people.
     pub fn new(grounds: &Grounds) -> Result<Self, String> {
         match webgl::Painter::new(&grounds.card) {
             Ok(painter) => Ok(Self::Card(painter)),
@@ -43,13 +43,13 @@ impl Painter {
         }
     }
 
-    /// The way that needs no graphics card; `None` where the browser gives no 2-D canvas.
+    /// The painter without a graphics card. `None` if the browser gives no 2-D canvas.
     #[must_use]
     pub fn plain(grounds: &Grounds) -> Option<Self> {
         plain::Painter::new(&grounds.plain).map(Self::Plain)
     }
 
-    /// The canvas that is drawn on, and the one that stays empty.
+    /// The canvas in use, then the one that stays empty.
     #[must_use]
     pub fn canvases<'a>(&self, grounds: &'a Grounds) -> (&'a HtmlCanvasElement, &'a HtmlCanvasElement) {
         match self {
@@ -58,7 +58,7 @@ impl Painter {
         }
     }
 
-    /// Whether a tile was uploaded.
+    /// Returns true if a tile was uploaded.
     #[must_use]
     pub fn has(&self, tile: TileId) -> bool {
         match self {
@@ -83,7 +83,7 @@ impl Painter {
         }
     }
 
-    /// Frees all tiles: another rank is shown.
+    /// Frees all tiles, before another rank is shown.
     pub fn drop_all(&mut self) {
         match self {
             Self::Card(painter) => painter.drop_all(),
@@ -91,7 +91,7 @@ impl Painter {
         }
     }
 
-    /// Tells where the lanes stand; needed after each change of the layout.
+    /// Sets the positions of the lanes. Needed after each change of the layout.
     pub fn set_bands(&mut self, bands: Vec<Band>) {
         match self {
             Self::Card(painter) => painter.set_bands(&bands),
@@ -99,7 +99,7 @@ impl Painter {
         }
     }
 
-    /// Takes the colours for a ground; does nothing where they are here already.
+    /// Sets the colours of a background. Does nothing if they are already set.
     pub fn set_palette(&mut self, ground: Ground) {
         match self {
             Self::Card(painter) => painter.set_palette(ground),
@@ -107,8 +107,8 @@ impl Painter {
         }
     }
 
-    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their
-    /// unit is a pixel of the screen.
+    /// Draws rectangles that belong to no tile, above the frame that was just drawn. Their unit is
+    /// a pixel of the screen.
     pub fn draw_loose(&mut self, surface: &Surface, instances: &[Instance]) {
         match self {
             Self::Card(painter) => painter.draw_loose(surface, instances),

@@ -1,13 +1,14 @@
-//! Colours, built in OKLCH (Björn Ottosson, "A perceptual color space for image processing"), where equal distances look
-//! equal.
+//! Colours, built in OKLCH (Björn Ottosson, "A perceptual color space for image processing"), in
+//! which equal distances look equal.
 //!
-//! The first [`FIRST_COLOURS`] differ in lightness as well as in hue: they can be told apart by those who see no red or
-//! no green. All of them carry either dark or white text.
+//! The first [`FIRST_COLOURS`] differ in lightness as well as in hue, so people who see no red or
+//! no green can tell them apart. Every colour has enough contrast to either dark or white text.
 
 /// A colour as red, green and blue from 0 to 1, in sRGB.
 pub type Rgb = [f32; 3];
 
-/// Lightness, chroma and hue on a light ground. The order counts: the names with the most time get the first ones.
+/// Lightness, chroma and hue on a light background. The order counts: the names with the most time
+/// get the first colours.
 const NAMES: [(f64, f64, f64); NAME_COLOURS] = [
     (0.62, 0.15, 255.0),
     (0.69, 0.16, 52.0),
@@ -26,20 +27,20 @@ const NAMES: [(f64, f64, f64); NAME_COLOURS] = [
     (0.46, 0.13, 345.0),
     (0.64, 0.12, 80.0),
 ];
-/// Colours for names.
+/// Number of colours for names.
 pub const NAME_COLOURS: usize = 16;
-/// Those that differ most from each other.
+/// Number of leading colours that differ most from each other.
 pub const FIRST_COLOURS: usize = 8;
-/// The colour of counters, after those of the names.
+/// Index of the colour of counters, after the names' colours.
 pub const COUNTER: u8 = NAME_COLOURS as u8;
-/// The colour of closed groups: of no name, as a band is of many.
+/// Index of the colour of closed groups. It belongs to no name, because a band shows many.
 pub const GROUP: u8 = COUNTER + 1;
-/// The colour of waits: nothing is done there.
+/// Index of the colour of waits, in which nothing is done.
 pub const WAIT: u8 = GROUP + 1;
-/// All colours.
+/// Number of all colours.
 pub const COLOURS: usize = WAIT as usize + 1;
 
-/// The ground that colours stand on.
+/// Background of the page, which selects the colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ground {
     /// Dark text on white.
@@ -49,17 +50,17 @@ pub enum Ground {
     Dark,
 }
 
-/// What text on a bar is written with.
+/// Colour of the text on a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// On light bars.
+    /// Text on light bars.
     Dark,
-    /// On dark bars.
+    /// Text on dark bars.
     White,
 }
 
 impl Ink {
-    /// What is read on the ground itself.
+    /// Colour of text on the background itself.
     #[must_use]
     pub fn of_ground(ground: Ground) -> Self {
         match ground {
@@ -68,7 +69,7 @@ impl Ink {
         }
     }
 
-    /// As CSS writes it.
+    /// The colour in CSS.
     #[must_use]
     pub fn css(self) -> &'static str {
         match self {
@@ -78,14 +79,14 @@ impl Ink {
     }
 }
 
-/// The colours for a ground, by number.
+/// The colours for a background, by index.
 #[must_use]
 pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
     let mut all = [[0.0; 3]; COLOURS];
     for (colour, (lightness, chroma, hue)) in all.iter_mut().zip(NAMES) {
         *colour = match ground {
             Ground::Light => rgb_from_oklch(lightness, chroma, hue),
-            // On black, light colours glare and dark ones drown: all move towards the middle.
+            // On black, light colours glare and dark ones are lost: all move towards the middle.
             Ground::Dark => rgb_from_oklch(lightness * 0.82 + 0.10, chroma * 0.95, hue),
         };
     }
@@ -104,10 +105,10 @@ pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
     all
 }
 
-/// The ink that reads better on each colour of a ground.
+/// The text colour that reads better on each colour of a background.
 #[must_use]
 pub fn inks(ground: Ground) -> [Ink; COLOURS] {
-    // Where both contrasts are equal: white has luminance 1, the dark ink next to none.
+    // Luminance at which both contrasts are equal: white has luminance 1, the dark ink almost 0.
     const MIDDLE: f32 = 0.19;
     colours(ground).map(|colour| if luminance(colour) > MIDDLE { Ink::Dark } else { Ink::White })
 }
@@ -141,8 +142,9 @@ fn srgb_from_linear(linear: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// What is left of linear light for those who see no red, and for those who see no green (Machado, Oliveira and
-    /// Fernandes, "A physiologically-based model for simulation of color vision deficiency", severity 1).
+    /// Matrices of the linear light that remains without red perception, and without green
+    /// perception. Source: Machado, Oliveira and Fernandes, "A physiologically-based model for
+    /// simulation of color vision deficiency", severity 1.
     const NO_RED: [[f32; 3]; 3] = [
         [0.152_286, 1.052_583, -0.204_868],
         [0.114_503, 0.786_281, 0.099_216],

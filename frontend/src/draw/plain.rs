@@ -1,6 +1,5 @@
-//! Draws rectangles on a 2-D canvas, for browsers without WebGL2. The picture is that of
-//! [`super::webgl`]; the cost is one call for each rectangle in sight, so large windows move more
-//! slowly.
+//! Draws rectangles on a 2-D canvas, for browsers without WebGL2. The picture equals that of
+//! [`super::webgl`]. The cost is one call per visible rectangle, so large windows move more slowly.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,39 +15,39 @@ use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
 
-/// How solid the right end of an unfinished slice is, the area below a counter's line, and a range:
-/// as `quad.frag`.
+/// Opacity of the right end of an unfinished slice, of the area below a counter's line, and of a
+/// range. `quad.frag` has the same values.
 const FADED: f64 = 0.15;
 const AREA: f64 = 0.35;
 const EXTENT: f64 = 0.6;
 /// Thickness of a counter's line in CSS pixels, as in `quad.frag`.
 const LINE_PX: f64 = 1.75;
-/// An unfinished slice fades in so many steps.
+/// Number of steps in which an unfinished slice fades.
 const FADE_STEPS: u32 = 16;
-/// Hatching of waits: distance and thickness of its lines in CSS pixels, how solid the ground
-/// between them is and how much the lines add to that, so that both come to what `quad.frag` says.
+/// Hatching of waits: distance and thickness of its lines in CSS pixels, opacity between the lines,
+/// and the opacity that the lines add. Both together equal the values in `quad.frag`.
 const HATCH_PX: f64 = 6.0;
 const HATCH_LINE_PX: f64 = 1.25;
 const BETWEEN: f64 = 0.10;
 const HATCHED: f64 = (0.5 - BETWEEN) / (1.0 - BETWEEN);
-/// The share of a diamond within its darker rim, and how dark the rim is: as `quad.frag`.
+/// Share of a diamond within its darker rim, and darkness of the rim, as in `quad.frag`.
 const CORE: f64 = 0.68;
 const RIM: f32 = 0.45;
 
-/// The canvas with the rectangles of all tiles that were given to it.
+/// The canvas with the rectangles of all uploaded tiles.
 #[derive(Debug)]
 pub struct Painter {
     context: CanvasRenderingContext2d,
     tiles: HashMap<TileId, Vec<Instance>>,
     bands: Vec<Band>,
-    /// The palette, each colour with the darker one of a diamond's rim, as CSS writes them.
+    /// The palette in CSS: each colour with the darker colour for a diamond's rim.
     colours: Vec<(String, String)>,
-    /// The ground that the colours are for.
+    /// The background of the current colours.
     colours_of: Option<Ground>,
 }
 
 impl Painter {
-    /// Prepares a canvas; `None` where the browser gives no context.
+    /// Prepares a canvas. `None` if the browser gives no context.
     #[must_use]
     pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
         let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
@@ -56,13 +55,13 @@ impl Painter {
         Some(Self { context, tiles, bands: Vec::new(), colours: Vec::new(), colours_of: None })
     }
 
-    /// Whether a tile's rectangles are here.
+    /// Returns true if a tile's rectangles were uploaded.
     #[must_use]
     pub fn has(&self, tile: TileId) -> bool {
         self.tiles.contains_key(&tile)
     }
 
-    /// Takes a tile's rectangles.
+    /// Stores a tile's rectangles.
     pub fn upload(&mut self, tile: TileId, batch: &Batch) {
         self.tiles.insert(tile, batch.instances.clone());
     }
@@ -77,12 +76,12 @@ impl Painter {
         self.tiles.clear();
     }
 
-    /// Tells where the lanes stand; needed after each change of the layout.
+    /// Sets the positions of the lanes. Needed after each change of the layout.
     pub fn set_bands(&mut self, bands: Vec<Band>) {
         self.bands = bands;
     }
 
-    /// Takes the colours for a ground; does nothing where they are here already.
+    /// Sets the colours of a background. Does nothing if they are already set.
     pub fn set_palette(&mut self, ground: Ground) {
         if self.colours_of == Some(ground) {
             return;
@@ -101,7 +100,7 @@ impl Painter {
         let context = &self.context;
         let (width, height) = surface.size_px();
         let (width, height) = (f64::from(width), f64::from(height));
-        // Fails only for numbers that are no numbers.
+        // Fails only for NaN.
         context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok();
         context.set_global_alpha(1.0);
         context.clear_rect(0.0, 0.0, width, height);
@@ -139,8 +138,8 @@ impl Painter {
         context.restore();
     }
 
-    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their
-    /// unit is a pixel of the screen.
+    /// Draws rectangles that belong to no tile, above the frame that was just drawn. Their unit is
+    /// a pixel of the screen.
     pub fn draw_loose(&self, surface: &Surface, instances: &[Instance]) {
         let (width, height) = surface.size_px();
         let place = Place {
@@ -153,7 +152,7 @@ impl Painter {
         self.context.set_global_alpha(1.0);
     }
 
-    /// Draws those of some instances that are in sight, between two columns.
+    /// Draws those of `instances` that are in sight, between two columns.
     fn draw_run(&self, instances: &[Instance], place: &Place, (left, right): (f64, f64), height: f64) {
         for instance in instances {
             let Some(band) = self.bands.get(instance.lane as usize) else { continue };
@@ -201,7 +200,7 @@ impl Painter {
                 }
             }
             Paint::Value => {
-                // As many rows as have their middle on the line.
+                // The number of rows whose middle lies on the line.
                 let line = (LINE_PX * ratio - 0.5).ceil().min(bottom - top);
                 context.fill_rect(left, top, right - left, line);
                 context.set_global_alpha(alpha * AREA);
@@ -214,8 +213,8 @@ impl Painter {
         }
     }
 
-    /// Lines from the lower left to the upper right that go on from rectangle to rectangle: of each
-    /// row of pixels those whose middle lies on a line.
+    /// Draws lines from the lower left to the upper right that continue across rectangles. In each
+    /// row of pixels, the pixels whose middle lies on a line are drawn.
     fn hatch(&self, rectangle: Rectangle, ratio: f64, height: f64) {
         let context = &self.context;
         let Rectangle { left, top, right, bottom } = rectangle;
@@ -238,7 +237,7 @@ impl Painter {
         context.fill();
     }
 
-    /// A diamond in the middle of a rectangle, with this share of its width and height.
+    /// Draws a diamond in the middle of a rectangle, scaled to this share of its width and height.
     fn diamond(&self, rectangle: Rectangle, share: f64) {
         let context = &self.context;
         let (x, y) =

@@ -1,23 +1,23 @@
-//! The pixels that an instance covers: the rules of `quad.vert`, for a canvas without a graphics
+//! The pixels that an instance covers: the rules of `quad.vert` for a canvas without a graphics
 //! card.
 //!
-//! All results are whole pixels of the screen. Both painters round alike, so they draw the same
-//! picture.
+//! All results are whole pixels of the screen. Both painters round in the same way, so they draw
+//! the same picture.
 
 use super::batch::{Instance, Paint};
 use super::shape::Band;
 
 /// Half of a diamond's width, in CSS pixels.
 const DIAMOND_PX: f64 = 5.0;
-/// The pixels that stay free at a slice's end, in CSS pixels.
+/// Gap at the end of a slice, in CSS pixels.
 const GAP_PX: f64 = 1.0;
-/// Narrower slices have no free end, in CSS pixels.
+/// Least width of a slice with a gap at its end, in CSS pixels.
 const WIDE_PX: f64 = 4.0;
 /// The least height of a cell and of a counter's value, in CSS pixels.
 const LEAST_CELL_PX: f64 = 2.0;
 const LEAST_VALUE_PX: f64 = 1.5;
 
-/// Where a tile stands on the canvas.
+/// Position of a tile on the canvas.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     /// The tile's start, in CSS pixels from the canvas's left edge.
@@ -26,11 +26,11 @@ pub struct Place {
     pub cell_px: f64,
     /// Distance of the canvas's top from the top of the first row, in CSS pixels.
     pub scroll_px: f64,
-    /// Pixels of the screen for a CSS pixel.
+    /// Device pixels per CSS pixel.
     pub ratio: f64,
 }
 
-/// A rectangle in pixels of the screen.
+/// A rectangle in device pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rectangle {
     /// Left edge.
@@ -44,7 +44,7 @@ pub struct Rectangle {
 }
 
 impl Place {
-    /// The pixels of an instance whose lane stands at `band`; `None` where the lane is hidden.
+    /// The pixels of an instance whose lane has this band. `None` if the lane is hidden.
     #[must_use]
     pub fn rectangle(&self, instance: &Instance, band: Band) -> Option<Rectangle> {
         if band.height_px <= 0.0 {
@@ -77,7 +77,7 @@ impl Place {
                 _ => 1.0,
             };
             let thin = if instance.paint == Paint::Tick { ratio.floor().max(1.0) } else { 1.0 };
-            // Nothing vanishes: at least a pixel of the screen, and so high that it is seen.
+            // Nothing vanishes: each rectangle has at least one device pixel and a visible height.
             right = right.max(left + thin);
             top = top.min(bottom - least);
         }
@@ -85,7 +85,7 @@ impl Place {
     }
 }
 
-/// To the nearest pixel, halves up, as the shader does it.
+/// Rounds to the nearest pixel, halves up, as the shader does.
 fn rounded(px: f64) -> f64 {
     (px + 0.5).floor()
 }
@@ -96,7 +96,7 @@ mod tests {
 
     const LANE: Band = Band { top_px: 103.0, height_px: 16.0 };
 
-    /// An instance from cell `start` to `end` of the lane, at two CSS pixels a cell.
+    /// Checks an instance from cell `start` to `end` of the lane, at two CSS pixels per cell.
     #[track_caller]
     fn check(
         paint: Paint,

@@ -1,4 +1,5 @@
-//! What a frame shows: which rectangles of which tiles, and which texts. A value that tests can read.
+//! Content of a frame: the visible rectangles of each tile, and the texts. A value that tests can
+//! read.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,10 +18,10 @@ use super::shape::Shape;
 use crate::fetch::cache::Piece;
 use crate::view::{Layout, TimeScale, hit};
 
-/// Where the frame looks.
+/// The visible part of a rank.
 #[derive(Debug, Clone, Copy)]
 pub struct Camera<'a> {
-    /// Time, over the width in CSS pixels.
+    /// The visible time, over the width in CSS pixels.
     pub scale: TimeScale,
     /// Distance of the frame's top from the top of the first row, in CSS pixels.
     pub scroll_px: f64,
@@ -28,28 +29,28 @@ pub struct Camera<'a> {
     pub height_px: f64,
     /// The rank.
     pub rank: &'a RankDetail,
-    /// Its lanes.
+    /// The rank's lanes.
     pub shape: &'a Shape,
-    /// Its rows.
+    /// The rank's rows.
     pub layout: &'a Layout,
-    /// Which name has which colour.
+    /// Colours of names.
     pub names: &'a Names,
-    /// What colours stand on.
+    /// Background of the frame.
     pub ground: Ground,
 }
 
-/// Rectangles of one tile.
+/// The visible rectangles of one tile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quads {
-    /// Of which tile.
+    /// The tile.
     pub tile: TileId,
-    /// Where the tile's start is, in CSS pixels.
+    /// Position of the tile's start, in CSS pixels.
     pub offset_px: f64,
     /// Width of a cell in CSS pixels.
     pub cell_px: f64,
-    /// Nothing is drawn outside of this, in CSS pixels.
+    /// Horizontal clip in CSS pixels. Nothing is drawn outside of it.
     pub clip_px: (f64, f64),
-    /// Which instances of its [`Batch`].
+    /// Ranges of visible instances in the tile's [`Batch`].
     pub instances: Vec<Range<u32>>,
 }
 
@@ -58,20 +59,20 @@ pub struct Quads {
 pub struct Label<'a> {
     /// Left end, in CSS pixels.
     pub x_px: f64,
-    /// Middle, in CSS pixels from the frame's top.
+    /// Vertical middle, in CSS pixels from the frame's top.
     pub y_px: f64,
-    /// What it says.
+    /// The text, possibly shortened.
     pub text: Cow<'a, str>,
-    /// What it is written with.
+    /// Colour of the text.
     pub ink: Ink,
 }
 
-/// The texts of a frame. No two of a lane overlap, whichever tiles they come from.
+/// The texts of a frame. No two texts of a lane overlap, even if they come from different tiles.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Labels<'a> {
     /// The texts.
     pub all: Vec<Label<'a>>,
-    /// Where the last text of each lane ends, by track and lane.
+    /// End of the last text in each lane, in CSS pixels by track and lane.
     end_px: HashMap<(usize, u32), f64>,
 }
 
@@ -88,13 +89,13 @@ pub struct Rect {
     pub height_px: f64,
 }
 
-/// Bars narrower than this carry no text.
+/// Least width of a bar with a text.
 const LABEL_PX: f64 = 28.0;
 /// Space between a bar's edge and its text.
 const INSET_PX: f64 = 4.0;
 
 impl<'a> Camera<'a> {
-    /// The instances of a piece that are in sight; `None` where there are none.
+    /// The visible instances of a piece. `None` if there are none.
     #[must_use]
     pub fn quads(&self, piece: &Piece, batch: &Batch) -> Option<Quads> {
         let mut instances: Vec<Range<u32>> = Vec::new();
@@ -117,7 +118,7 @@ impl<'a> Camera<'a> {
         })
     }
 
-    /// The bands of the closed groups in sight, in pixels of the screen.
+    /// The visible bands of closed groups, in device pixels.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a width in pixels")]
     pub fn group_bands<'b>(
@@ -194,8 +195,8 @@ impl<'a> Camera<'a> {
         }
     }
 
-    /// Where the visible part of a slice has room for text. A slice that several pieces show gets its text from the one
-    /// in which its visible part begins.
+    /// The visible part of a slice, if it has room for text. If several pieces show a slice, only
+    /// the piece in which the visible part begins gives the text.
     fn text_room(&self, start_ps: i64, duration_ps: i64, shown: Interval) -> Option<(f64, f64)> {
         let end_ps = start_ps.saturating_add(duration_ps).min(self.scale.window.end.0);
         let visible_ps = start_ps.max(self.scale.window.start.0);
@@ -207,7 +208,7 @@ impl<'a> Camera<'a> {
         (room_px >= LABEL_PX - 2.0 * INSET_PX).then_some((x_px, room_px))
     }
 
-    /// Where a slice stands on the frame; `None` where its track is hidden. May lie outside of the frame.
+    /// Position of a slice on the frame, possibly outside of it. `None` if its track is hidden.
     #[must_use]
     pub fn rect(&self, track: u32, lane: u32, start_ps: i64, duration_ps: i64) -> Option<Rect> {
         let at = self.shape.track(track)?;
@@ -217,8 +218,8 @@ impl<'a> Camera<'a> {
         Some(Rect { x_px, y_px: top_px - self.scroll_px, width_px: end_px - x_px, height_px })
     }
 
-    /// Where a moment of a slice stands whose track is hidden: on the heading of the closed group
-    /// around it; `None` where there is none.
+    /// Position of a timestamp on a hidden track: on the heading of the closed group around the
+    /// track. `None` if there is no such group.
     #[must_use]
     pub fn closed_rect(&self, track: u32, time_ps: i64) -> Option<Rect> {
         let above = std::iter::successors(self.shape.track(track), |at| self.shape.parent(*at));
@@ -227,7 +228,8 @@ impl<'a> Camera<'a> {
         Some(Rect { x_px, y_px, width_px: 0.0, height_px: row.height_px })
     }
 
-    /// A lane's band on the frame: distance from its top, and height. `None` out of sight.
+    /// A lane's band on the frame: distance from the frame's top, and height. `None` if it is out
+    /// of sight.
     fn band_px(&self, track: usize, lane: u32) -> Option<(f64, f64)> {
         let (row, of) = (self.layout.row_of(track)?, &self.rank.tracks[track]);
         if of.kind == TrackKind::Group && !row.is_closed {
@@ -245,15 +247,15 @@ impl<'a> Camera<'a> {
     }
 }
 
-/// As much of a text as fits, with an ellipsis where it was cut; `None` where not even two letters fit. Letters are
-/// measured one by one: each is measured once for all names.
+/// The longest part of a text that fits, with an ellipsis if it was cut. `None` if not even two
+/// letters fit. Letters are measured one by one, and each letter only once for all names.
 fn fitted<'a>(
     text: &'a str,
     full_px: f64,
     room_px: f64,
     width_px: &mut dyn FnMut(&str) -> f64,
 ) -> Option<Cow<'a, str>> {
-    /// Letters that make sense alone.
+    /// Least number of letters that make sense alone.
     const LEAST: usize = 2;
     const ELLIPSIS: &str = "…";
     if full_px <= room_px {
@@ -346,7 +348,7 @@ Queue";
 102 0 60000..61000 short
 103 0 0..100000 copy";
 
-    /// One pixel is 1000 ps; letters are 6 pixels wide.
+    /// Checks a frame. One pixel is 1000 ps; letters are 6 pixels wide.
     #[track_caller]
     fn check(window: Interval, scroll_px: f64, height_px: f64, closed: &[&str], expected: &str) {
         let rank = rank_of(TRACKS);
@@ -413,7 +415,7 @@ Queue";
         let bands = camera.group_bands([(&piece, &batch)].into_iter(), 2.0);
         let text: Vec<_> =
             bands.iter().map(|band| format!("{}..{}@{:.2}", band.start, band.end, band.high)).collect();
-        // One of three lanes works all the time, a second one for a nanosecond.
+        // One of three lanes works all the time, another one for a nanosecond.
         assert_eq!(text.join(" "), "0..12@0.33 12..13@0.38 13..19@0.33 19..20@0.32");
     }
 
@@ -444,7 +446,7 @@ Queue";
             names: &names,
             ground: Ground::Light,
         };
-        // Two tiles tell of the same slice: the second one only of its part in a cell of its own.
+        // Two tiles hold the same slice. The second one has only the part in a cell of its own.
         let pieces =
             ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
         let mut labels = Labels::default();

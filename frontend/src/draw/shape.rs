@@ -1,4 +1,5 @@
-//! The lanes of a rank, numbered through all its tracks: how a tile's lanes find their place on the screen.
+//! The lanes of a rank, numbered through all tracks. A tile's lanes find their position on the
+//! screen by these numbers.
 
 use std::collections::HashMap;
 
@@ -10,24 +11,25 @@ use crate::view::Layout;
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
     index_of: HashMap<u32, usize>,
-    /// For each track, the number of its first lane; one more at the end.
+    /// For each track, the number of its first lane. The last entry is the number of all lanes.
     first_lane: Vec<u32>,
-    /// The group that each track is in.
+    /// For each track, the index of its group.
     parent: Vec<Option<usize>>,
-    /// For each group, the lanes of all slices below it.
+    /// For each group, the number of lanes of all slices below it.
     lanes_below: Vec<u32>,
 }
 
-/// Where a lane's bars stand: distance from the top of the first row, and height. No height: not shown.
+/// Position of a lane's bars: distance from the top of the first row, and height. Height 0 hides
+/// the lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
     /// Distance from the top of the first row, in CSS pixels.
     pub top_px: f32,
-    /// In CSS pixels.
+    /// Height in CSS pixels.
     pub height_px: f32,
 }
 
-/// A lane that is not shown.
+/// Band of a hidden lane.
 const HIDDEN: Band = Band { top_px: 0.0, height_px: 0.0 };
 
 impl Shape {
@@ -45,7 +47,7 @@ impl Shape {
         let mut parent: Vec<Option<usize>> = Vec::with_capacity(rank.tracks.len());
         let mut lanes_below = vec![0_u32; rank.tracks.len()];
         for (at, track) in rank.tracks.iter().enumerate() {
-            // A parent comes before its children, so that there is no going in circles.
+            // A parent comes before its children, so there can be no cycle.
             parent.push(track.parent.and_then(|id| index_of.get(&id).copied()));
             index_of.insert(track.id, at);
             let mut group = parent[at].filter(|_| track.kind == TrackKind::Slices);
@@ -57,13 +59,13 @@ impl Shape {
         Self { index_of, first_lane, parent, lanes_below }
     }
 
-    /// The group that a track is in, both by index.
+    /// The group of a track. Both are indices.
     #[must_use]
     pub fn parent(&self, track: usize) -> Option<usize> {
         self.parent.get(track).copied().flatten()
     }
 
-    /// The lanes of all slices below a group.
+    /// Number of lanes of all slices below a group.
     #[must_use]
     pub fn lanes_below(&self, group: usize) -> u32 {
         self.lanes_below.get(group).copied().unwrap_or(0)
@@ -75,14 +77,14 @@ impl Shape {
         self.index_of.get(&id).copied()
     }
 
-    /// The number of a track's lane; `None` where there is no such lane.
+    /// The number of a track's lane. `None` if there is no such lane.
     #[must_use]
     pub fn lane(&self, track: usize, lane: u32) -> Option<u32> {
         let number = self.first_lane.get(track)?.checked_add(lane)?;
         (number < *self.first_lane.get(track + 1)?).then_some(number)
     }
 
-    /// The bands of all lanes in a layout, by number.
+    /// The bands of all lanes in a layout, by lane number.
     #[must_use]
     pub fn bands(&self, tracks: &[Track], layout: &Layout) -> Vec<Band> {
         let mut bands = vec![HIDDEN; self.first_lane.last().map_or(0, |count| *count as usize)];
@@ -101,7 +103,7 @@ impl Shape {
     }
 }
 
-/// The lanes of a track. A group has one as well: for its band while it is closed.
+/// Number of lanes of a track. A group has one lane, for its band while it is closed.
 fn lanes(track: &Track) -> u32 {
     match track.kind {
         TrackKind::Group => 1,

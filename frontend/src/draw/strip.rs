@@ -1,55 +1,56 @@
-//! One look for a lane at every zoom: what is wide enough is a bar, all else is the share of each
-//! cell that is worked or waited in.
+//! One look for a lane at every zoom. Wide slices are bars. Narrow slices are the shares of each
+//! cell that are worked and waited in.
 //!
-//! The width of a slice decides, not how a tile tells it. A lane of short slices therefore looks the
-//! same where its tile brings slices and where it brings cells, and a bar that shrinks below the
-//! limit turns into cells of the same area.
+//! The width of a slice decides, not whether the tile has slices or cells. So a lane of short
+//! slices looks the same in both kinds of tiles. A bar that shrinks below the limit turns into
+//! cells of the same area.
 
 use nprof_engine::wire::tile::{Content, Tile, TileCell, TileSlice};
 
 use crate::view::hit;
 
-/// A slice of so many cells is a bar. A cell is one to two pixels of the screen wide.
+/// Least width of a bar, in cells. A cell is one to two device pixels wide.
 pub const BAR_CELLS: i64 = 4;
-/// Instants nearer to each other than this, in cells, are ticks: diamonds would cover each other.
+/// Least distance between diamonds, in cells. Nearer instants are ticks, because diamonds would
+/// cover each other.
 const TICK_CELLS: f64 = 6.0;
 
-/// What a lane shows.
+/// Content of a lane.
 #[derive(Debug, Default, PartialEq)]
 pub struct Strip<'a> {
-    /// Slices that are wide enough to stand for themselves.
+    /// Slices that are wide enough for a bar.
     pub bars: Vec<&'a TileSlice>,
-    /// The cells of all others, in order, each once.
+    /// The cells of all other slices, ordered, at most one entry per cell.
     pub shares: Vec<Share>,
-    /// Moments without duration, in order.
+    /// Events without duration, in order.
     pub points: Vec<Point>,
 }
 
-/// What the narrow slices of a cell come to.
+/// The sum of narrow slices in a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// Which cell of the tile.
+    /// Index of the cell in the tile.
     pub cell: u32,
-    /// The share of it in which something is done, from 0 to 1.
+    /// Share of the cell with work, from 0 to 1.
     pub work: f32,
-    /// The share of it that is waited.
+    /// Share of the cell with waiting, from 0 to 1.
     pub wait: f32,
-    /// The name with the most time: of what works, if anything does. Indexes the tile's texts.
+    /// The name with the most time, of the work if there is any. Indexes the tile's texts.
     pub name: u32,
 }
 
-/// A moment without duration.
+/// An event without duration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// In cells from the tile's start.
+    /// Position in cells from the tile's start.
     pub at: f64,
-    /// Indexes the tile's texts.
+    /// Index into the tile's texts.
     pub name: u32,
-    /// Whether others are so near that it must be thin.
+    /// True if other points are so near that this one must be thin.
     pub is_dense: bool,
 }
 
-/// Part of a cell that one slice takes.
+/// The part of a cell that one slice covers.
 struct Part {
     cell: u32,
     name: u32,
@@ -58,7 +59,8 @@ struct Part {
 }
 
 impl<'a> Strip<'a> {
-    /// Of a lane of this tile. `cells` is how many the tile has; what lies beyond is left out.
+    /// The strip of a lane of this tile. `cells` is the tile's number of cells; content beyond is
+    /// left out.
     #[must_use]
     pub fn new(content: &'a Content, tile: &Tile, cells: u32) -> Self {
         let cell_ps = tile.cell_ps.max(1);
@@ -102,7 +104,7 @@ fn share_of(cell: &TileCell, cell_ps: i64) -> Share {
     Share { cell: cell.cell, work: share(cell.busy_ps - wait_ps), wait: share(wait_ps), name: cell.name }
 }
 
-/// Adds what a slice takes of each cell that it touches.
+/// Adds the part of each cell that a slice covers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the tile's cells")]
 fn add_parts(slice: &TileSlice, cell_ps: i64, cells: u32, is_wait: bool, parts: &mut Vec<Part>) {
     let at = |ps: i64| ps as f64 / cell_ps as f64;
@@ -124,12 +126,12 @@ fn shares(mut parts: Vec<Part>) -> Vec<Share> {
     let cells = parts.chunk_by(|a, b| a.cell == b.cell).map(|cell| {
         let sum = |is_wait: bool| {
             let parts = cell.iter().filter(|part| part.is_wait == is_wait);
-            // Slices of a lane do not overlap, rounding aside.
+            // Slices of a lane do not overlap, apart from rounding.
             parts.fold(0.0, |sum, part| sum + part.share).min(1.0)
         };
         let names = cell.chunk_by(|a, b| (a.is_wait, a.name) == (b.is_wait, b.name));
         let time = |parts: &[Part]| parts.iter().map(|part| part.share).sum::<f32>();
-        // Waits come last: the first of the best is of what works, where anything does.
+        // Waits come last: the first of equal maxima is work, if there is any.
         let best = names.reduce(|best, other| {
             let is_better = !other[0].is_wait || best[0].is_wait;
             if is_better && time(other) > time(best) { other } else { best }

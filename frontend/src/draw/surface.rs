@@ -1,29 +1,29 @@
-//! What a frame needs beside its rectangles.
+//! Properties of a frame other than its rectangles.
 
 use super::palette::Ground;
 
-/// The surface of a frame, in CSS pixels.
+/// The drawing area of a frame, in CSS pixels.
 #[derive(Debug, Clone)]
 pub struct Surface {
     /// Width.
     pub width_px: f64,
     /// Height.
     pub height_px: f64,
-    /// Distance of its top from the top of the first row.
+    /// Distance of the frame's top from the top of the first row.
     pub scroll_px: f64,
-    /// Pixels of the screen for a CSS pixel.
+    /// Device pixels per CSS pixel.
     pub ratio: f64,
-    /// The left edges of vertical lines, which lie below all rectangles.
+    /// Positions of the vertical lines below all rectangles.
     pub lines_px: Vec<f64>,
-    /// What everything stands on.
+    /// Background of the frame.
     pub ground: Ground,
 }
 
-/// How solid the vertical lines are.
+/// Opacity of the vertical lines.
 const LINE_ALPHA: f32 = 0.09;
 
 impl Surface {
-    /// Width and height in pixels of the screen.
+    /// Width and height in device pixels.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "a size in pixels")]
     pub fn size_px(&self) -> (i32, i32) {
@@ -31,7 +31,7 @@ impl Surface {
         (px(self.width_px), px(self.height_px))
     }
 
-    /// The vertical lines' red, green, blue and alpha from 0 to 1, premultiplied.
+    /// Colour of the vertical lines: red, green, blue and alpha from 0 to 1, premultiplied.
     #[must_use]
     pub fn line_premultiplied(&self) -> [f32; 4] {
         let [red, green, blue] = match self.ground {
@@ -41,7 +41,7 @@ impl Surface {
         [red * LINE_ALPHA, green * LINE_ALPHA, blue * LINE_ALPHA, LINE_ALPHA]
     }
 
-    /// The vertical lines' colour as CSS writes it.
+    /// Colour of the vertical lines in CSS.
     #[must_use]
     pub fn line_css(&self) -> String {
         let [red, green, blue, alpha] = self.line_premultiplied();

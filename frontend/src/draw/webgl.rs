@@ -1,6 +1,7 @@
-//! Draws rectangles with WebGL2: each tile is uploaded once, then drawn at any window by changing a few numbers.
+//! Draws rectangles with WebGL2. Each tile is uploaded once, then drawn for any window with a few
+//! changed numbers.
 //!
-//! Whatever the browser takes away with a lost context is made anew from the tiles.
+//! When a context is lost, all of its objects are created again from the tiles.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,11 +22,11 @@ use super::surface::Surface;
 
 /// Bytes of an instance.
 const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
-/// Where the two integers of an instance start, after its four floats.
+/// Byte offset of an instance's two integers, after its four floats.
 const LOOK_AT: i32 = 4 * size_of::<f32>() as i32;
-/// Lanes in a row of the lane texture.
+/// Number of lanes in a row of the lane texture.
 const BANDS_WIDTH: usize = 1024;
-/// Colours in a row of the palette's texture; the shader has the same.
+/// Number of colours in a row of the palette's texture. The shader has the same number.
 const PALETTE_WIDTH: usize = 64;
 /// The texture units of the lanes and of the palette.
 const BANDS_UNIT: u32 = 0;
@@ -36,22 +37,22 @@ const CORNERS: i32 = 4;
 const VERTEX: &str = include_str!("quad.vert");
 const FRAGMENT: &str = include_str!("quad.frag");
 
-/// Why nothing can be drawn, in words for people.
+/// Reason why WebGL2 cannot draw, in words for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoWebGl(pub String);
 
-/// The canvas with everything that was uploaded.
+/// The canvas with all uploaded tiles.
 #[derive(Debug)]
 pub struct Painter {
     gl: Gl,
     program: WebGlProgram,
     uniforms: Uniforms,
     buffers: HashMap<TileId, WebGlBuffer>,
-    /// Rectangles that are made anew for each frame.
+    /// Buffer for rectangles that change with each frame.
     loose: Option<WebGlBuffer>,
     bands: Option<WebGlTexture>,
     palette: Option<WebGlTexture>,
-    /// The ground that the palette is for.
+    /// Background of the current palette.
     palette_of: Option<Ground>,
 }
 
@@ -70,7 +71,7 @@ impl Painter {
     /// Prepares a canvas. Called again after its context was lost and restored.
     ///
     /// # Errors
-    /// Where the browser has no WebGL2, or refuses the shaders.
+    /// If the browser has no WebGL2 or refuses the shaders.
     pub fn new(canvas: &HtmlCanvasElement) -> Result<Self, NoWebGl> {
         let missing = || NoWebGl("This browser has no WebGL2, which the timeline is drawn with".to_owned());
         let context = canvas.get_context("webgl2").map_err(|_| missing())?.ok_or_else(missing)?;
@@ -96,7 +97,7 @@ impl Painter {
         Ok(Self { gl, program, uniforms, buffers, loose: None, bands: None, palette: None, palette_of: None })
     }
 
-    /// Whether a tile was uploaded.
+    /// Returns true if a tile was uploaded.
     #[must_use]
     pub fn has(&self, tile: TileId) -> bool {
         self.buffers.contains_key(&tile)
@@ -121,14 +122,14 @@ impl Painter {
         }
     }
 
-    /// Frees all tiles: another rank is shown.
+    /// Frees all tiles, before another rank is shown.
     pub fn drop_all(&mut self) {
         for (_, buffer) in self.buffers.drain() {
             self.gl.delete_buffer(Some(&buffer));
         }
     }
 
-    /// Tells where the lanes stand; needed after each change of the layout.
+    /// Sets the positions of the lanes. Needed after each change of the layout.
     pub fn set_bands(&mut self, bands: &[Band]) {
         let gl = &self.gl;
         let rows = bands.len().div_ceil(BANDS_WIDTH).max(1);
@@ -141,7 +142,7 @@ impl Painter {
         }
         bind(gl, BANDS_UNIT, self.bands.as_ref());
         let values = Float32Array::from(values.as_slice());
-        // Fails only for an array that is too short.
+        // Fails only if the array is too short.
         gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_array_buffer_view(
             Gl::TEXTURE_2D,
             0,
@@ -156,7 +157,7 @@ impl Painter {
         .ok();
     }
 
-    /// Tells the colours on a ground; does nothing where they are known already.
+    /// Sets the colours of a background. Does nothing if they are already set.
     pub fn set_palette(&mut self, ground: Ground) {
         if self.palette_of == Some(ground) {
             return;
@@ -173,7 +174,7 @@ impl Painter {
         }
         bind(gl, PALETTE_UNIT, self.palette.as_ref());
         let values = Uint8Array::from(values.as_slice());
-        // Fails only for an array that is too short.
+        // Fails only if the array is too short.
         gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_array_buffer_view(
             Gl::TEXTURE_2D,
             0,
@@ -209,8 +210,8 @@ impl Painter {
         }
     }
 
-    /// Draws rectangles that belong to no tile, above those of a frame that was just drawn. Their
-    /// unit is a pixel of the screen.
+    /// Draws rectangles that belong to no tile, above the frame that was just drawn. Their unit is
+    /// a pixel of the screen.
     pub fn draw_loose(&mut self, surface: &Surface, instances: &[Instance]) {
         if instances.is_empty() || self.bands.is_none() {
             return;
@@ -241,7 +242,7 @@ impl Painter {
         gl.uniform1i(self.uniforms.palette.as_ref(), PALETTE_UNIT as i32);
     }
 
-    /// Draws instances of the buffer that is bound.
+    /// Draws instances of the bound buffer.
     fn draw_run(&self, run: &Range<u32>) {
         let (gl, from) = (&self.gl, run.start as i32 * STRIDE);
         gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, STRIDE, from);
@@ -249,7 +250,7 @@ impl Painter {
         gl.draw_arrays_instanced(Gl::TRIANGLE_STRIP, 0, CORNERS, (run.end - run.start) as i32);
     }
 
-    /// A line is a small part of the canvas that is cleared to its colour.
+    /// Draws the vertical lines. Each is a small part of the canvas, cleared to its colour.
     fn draw_lines(&self, surface: &Surface, height: i32) {
         let [red, green, blue, alpha] = surface.line_premultiplied();
         self.gl.clear_color(red, green, blue, alpha);

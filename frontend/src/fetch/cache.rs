@@ -1,7 +1,9 @@
-//! The tiles that are here, on their way, or failed; what to ask for next, and what to draw until it comes.
+//! Cache of tiles: present, in flight or failed. Decides which tiles to request next, and what to
+//! draw until they arrive.
 //!
-//! Pure: the caller sends the requests that [`TileCache::plan`] names and brings the answers to
-//! [`TileCache::provide`]. Tiles that were seen last stay longest; tiles that are wanted now are never dropped.
+//! Pure: the caller sends the requests that [`TileCache::plan`] names and passes the answers to
+//! [`TileCache::provide`]. The tiles seen last are kept longest. Tiles that are wanted now are
+//! never dropped.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,22 +14,22 @@ use nprof_engine::wire::tile::{Content, Tile, TileCell, TileRange, TileSample, T
 
 use super::error::FetchError;
 
-/// Requests under way at once. Browsers open six connections to a host; the others wait in line, so that a slow frame
-/// leaves none of them idle.
+/// Limit of requests in flight. Browsers open six connections to a host; the others queue, so that
+/// a slow frame leaves no connection idle.
 const MOST_REQUESTS: usize = 16;
-/// The wait after the first failure; each further one doubles it.
+/// Wait after the first failure. Each further failure doubles it.
 const FIRST_RETRY_MS: f64 = 500.0;
-/// The longest wait between two attempts.
+/// Longest wait between two attempts.
 const LONGEST_RETRY_MS: f64 = 30_000.0;
-/// Finer tiles stand in for a missing one up to this many levels below it: eight of them.
+/// Number of levels below a missing tile from which finer tiles replace it: up to eight tiles.
 const FINER_LEVELS: u32 = 3;
 
-/// A tile that is here, with what it costs.
+/// A present tile with its size in memory.
 #[derive(Debug)]
 struct Kept {
     tile: Rc<Tile>,
     size_bytes: usize,
-    /// The plan that wanted it last.
+    /// Number of the plan that wanted the tile last.
     last_wanted: u64,
 }
 
@@ -46,29 +48,29 @@ enum Slot {
     Failed(Failure),
 }
 
-/// What to do now.
+/// The next actions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     /// Requests to send, most urgent first.
     pub start: Vec<TileId>,
-    /// Requests to call off.
+    /// Requests to cancel.
     pub cancel: Vec<TileId>,
-    /// When to plan again although nothing changed: a failed request is due then.
+    /// Time to plan again even if nothing changed, because a failed request is due then.
     pub retry_at_ms: Option<f64>,
 }
 
-/// A tile to draw, and the part of it that shows.
+/// A tile to draw, and its visible part.
 #[derive(Debug, Clone)]
 pub struct Piece {
-    /// Which one.
+    /// Id of the tile.
     pub id: TileId,
     /// The tile.
     pub tile: Rc<Tile>,
-    /// Where it shows.
+    /// The span that shows this tile.
     pub clip: Interval,
 }
 
-/// The cache.
+/// The cache of decoded tiles.
 #[derive(Debug)]
 pub struct TileCache {
     slots: HashMap<TileId, Slot>,
@@ -79,13 +81,14 @@ pub struct TileCache {
 }
 
 impl TileCache {
-    /// An empty cache that keeps about so many bytes.
+    /// Creates an empty cache that keeps about `limit_bytes`.
     #[must_use]
     pub fn new(limit_bytes: usize) -> Self {
         Self { slots: HashMap::new(), size_bytes: 0, limit_bytes, plans: 0, dropped: Vec::new() }
     }
 
-    /// What to request and to call off, now that these tiles are wanted, most urgent first.
+    /// Decides which requests to send and to cancel. `wanted` lists the wanted tiles, most urgent
+    /// first.
     pub fn plan(&mut self, wanted: &[TileId], now_ms: f64) -> Plan {
         self.plans += 1;
         let mut plan = Plan::default();
@@ -148,7 +151,7 @@ impl TileCache {
         self.slots.retain(|_, slot| !matches!(slot, Slot::Failed(_)));
     }
 
-    /// A tile, if it is here.
+    /// A tile, if it is present.
     #[must_use]
     pub fn tile(&self, id: TileId) -> Option<&Rc<Tile>> {
         match self.slots.get(&id) {
@@ -157,13 +160,13 @@ impl TileCache {
         }
     }
 
-    /// Whether all of these are here.
+    /// Returns true if all of these tiles are present.
     #[must_use]
     pub fn has_all(&self, ids: &[TileId]) -> bool {
         ids.iter().all(|id| self.tile(*id).is_some())
     }
 
-    /// Why one of these is not here, if a request for it failed.
+    /// The reason why one of these tiles is missing, if a request for it failed.
     #[must_use]
     pub fn failure(&self, ids: &[TileId]) -> Option<&FetchError> {
         ids.iter().find_map(|id| match self.slots.get(id) {
@@ -172,12 +175,13 @@ impl TileCache {
         })
     }
 
-    /// The tiles that were dropped since the last call; what was made of them can go too.
+    /// The tiles dropped since the last call. Objects made from them can be freed too.
     pub fn take_dropped(&mut self) -> Vec<TileId> {
         std::mem::take(&mut self.dropped)
     }
 
-    /// What to draw for a tile: itself; else finer tiles where they are here, and the nearest coarser one elsewhere.
+    /// The pieces to draw for a tile: the tile itself, else present finer tiles, and the nearest
+    /// coarser tile for the rest.
     pub fn pieces(&self, id: TileId, out: &mut Vec<Piece>) {
         self.fill(id, FINER_LEVELS, out);
     }
@@ -214,7 +218,7 @@ impl TileCache {
         self.slots.iter().filter(|(_, slot)| matches!(slot, Slot::OnItsWay { .. })).map(|(id, _)| *id)
     }
 
-    /// Drops what was not wanted for longest, until the rest fits.
+    /// Drops the tiles that were not wanted for longest, until the rest fits.
     fn shrink(&mut self) {
         if self.size_bytes <= self.limit_bytes {
             return;
@@ -241,7 +245,7 @@ impl TileCache {
     }
 }
 
-/// The two tiles of the next finer level that cover this one; none below the finest.
+/// The two tiles of the next finer level that cover this tile. None at the finest level.
 fn children(id: TileId) -> impl Iterator<Item = TileId> {
     let finer = id.level.number().checked_sub(1).and_then(Level::new);
     let first = id.index.checked_mul(2);
@@ -250,7 +254,7 @@ fn children(id: TileId) -> impl Iterator<Item = TileId> {
     })
 }
 
-/// What a tile takes in memory, about.
+/// Approximate size of a tile in memory, in bytes.
 fn size_bytes(tile: &Tile) -> usize {
     let names: usize = tile.names.iter().map(|name| size_of::<String>() + name.capacity()).sum();
     let lanes: usize = tile.lanes.iter().map(|lane| size_of_val(lane) + content_bytes(&lane.content)).sum();
@@ -286,7 +290,7 @@ mod tests {
         }
     }
 
-    /// A cache that holds these tiles.
+    /// A cache with these tiles.
     fn holding(limit_bytes: usize, ids: &[TileId]) -> TileCache {
         let mut cache = TileCache::new(limit_bytes);
         for id in ids {
@@ -359,7 +363,8 @@ mod tests {
         assert!(cache.has_all(&many), "wanted tiles stay, however many");
     }
 
-    /// Which tiles are drawn for tile 1 of level 5 (`level/index`), and over which quarters of it.
+    /// Checks which tiles (`level/index`) are drawn for tile 1 of level 5, and over which quarters
+    /// of it.
     #[track_caller]
     fn check_pieces(here: &[(u8, i64)], expected: &str) {
         let ids: Vec<_> = here.iter().map(|(level, index)| id(*level, *index)).collect();

@@ -1,4 +1,4 @@
-//! From the bytes of an answer to messages. Bytes are checked: a damaged answer is an error, never a panic.
+//! Decodes the bytes of answers. Bytes are checked: a damaged answer is an error, never a panic.
 
 use nprof_engine::wire;
 use nprof_engine::wire::refusal::Refusal;
@@ -7,21 +7,21 @@ use serde::de::DeserializeOwned;
 
 use super::error::FetchError;
 
-/// The most that a frame may claim to unpack to. Tiles are below one MiB, programs below two.
+/// Limit of the unpacked size that a frame states. Tiles are below one MiB, programs below two.
 const LARGEST_BYTES: u64 = 64 << 20;
 
-/// The version of a tile's layout that this page draws.
+/// The tile layout version that this page draws.
 const TILE_VERSION: u16 = wire::VERSION;
 
-/// A message in postcard.
+/// Decodes a message in postcard.
 ///
 /// # Errors
-/// Where the bytes are no such message.
+/// If the bytes are not such a message.
 pub fn message<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FetchError> {
     postcard::from_bytes(bytes).map_err(|_| FetchError::Unreadable { what: "not a message of this version" })
 }
 
-/// A tile as it arrives.
+/// The bytes of a tile in an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PackedTile {
     /// A zstd frame with a postcard message inside.
@@ -31,10 +31,10 @@ pub enum PackedTile {
 }
 
 impl PackedTile {
-    /// The tile.
+    /// Decodes the tile.
     ///
     /// # Errors
-    /// If the bytes are no tile, or one that contradicts itself.
+    /// If the bytes are not a tile, or the tile contradicts itself.
     pub fn unpack(&self) -> Result<Tile, FetchError> {
         match self {
             Self::Frame(frame) => tile_of_message(&unpacked(frame, &[])?),
@@ -43,7 +43,7 @@ impl PackedTile {
     }
 }
 
-/// The bytes of a zstd frame that states its size, with its dictionary or an empty one.
+/// Unpacks a zstd frame that states its size. The dictionary can be empty.
 ///
 /// # Errors
 /// If the frame is damaged, or claims to be too large.
@@ -73,7 +73,7 @@ fn tile_of_message(bytes: &[u8]) -> Result<Tile, FetchError> {
     Ok(tile)
 }
 
-/// Whether every name number of the tile has its text, so that drawing need not check.
+/// Returns true if every name number of the tile has its text, so drawing need not check.
 fn is_consistent(tile: &Tile) -> bool {
     let known = |name: u32| (name as usize) < tile.names.len();
     tile.cell_ps > 0
@@ -84,8 +84,8 @@ fn is_consistent(tile: &Tile) -> bool {
         })
 }
 
-/// The error for an answer whose HTTP status says that it is none. nprof says why in a message; a
-/// proxy answers otherwise.
+/// The error for an answer with an HTTP status of failure. nprof says why in a message; a proxy
+/// answers in another form.
 #[must_use]
 pub fn refusal(status: u16, body: &[u8]) -> FetchError {
     postcard::from_bytes::<Refusal>(body).map_or(FetchError::Status(status), FetchError::Refused)

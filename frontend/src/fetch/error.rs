@@ -1,4 +1,4 @@
-//! Why something did not arrive, in words for people.
+//! Errors of requests, in words for people.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchError {
-    /// No answer: the server is gone, or the network is.
+    /// No answer: the server or the network is down.
     Unreachable,
     /// The page itself cancelled the request.
     Cancelled,
-    /// The question was refused, and the refusal says why.
+    /// The question was refused. The refusal says why.
     Refused(Refusal),
-    /// Something answered that is not nprof, with this HTTP status.
+    /// A server other than nprof answered, with this HTTP status.
     Status(u16),
     /// The answer cannot be read.
     Unreadable {
-        /// What is wrong with it.
+        /// The fault in the answer.
         what: &'static str,
     },
 }
 
 impl FetchError {
-    /// Whether it is a refusal of this kind.
+    /// Returns true if this is a refusal of this kind.
     #[must_use]
     pub fn is_refusal(&self, kind: RefusalKind) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.kind == kind)
     }
 
-    /// Whether asking again can help.
+    /// Returns true if a retry can help.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Brings messages and tiles to the page.
+//! Fetches messages and tiles.
 
 pub mod cache;
 pub mod decode;

@@ -1,4 +1,4 @@
-//! The server that the page came from. The only place that knows the browser's `fetch`.
+//! The server that delivered the page. Only this module uses the browser's `fetch`.
 
 use js_sys::Uint8Array;
 use nprof_engine::wire::job::JobReport;
@@ -29,12 +29,12 @@ impl Form {
     }
 }
 
-/// The server that the page came from.
+/// The server that delivered the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Server;
 
 impl Server {
-    /// The body of the answer to a question; empty for an answer without content.
+    /// The body of the answer to a question. Empty for an answer without content.
     pub(super) async fn ask(
         self,
         question: &Question,
@@ -63,15 +63,15 @@ impl Server {
     /// The progress of an ingest.
     ///
     /// # Errors
-    /// As [`Server::delete`].
+    /// See [`Server::delete`].
     pub async fn job(self, id: u64) -> Result<JobReport, FetchError> {
         decode::message(&body(&job_path(id), &RequestInit::new(), Form::Message).await?)
     }
 
-    /// Asks an ingest to stop.
+    /// Cancels an ingest.
     ///
     /// # Errors
-    /// As [`Server::delete`].
+    /// See [`Server::delete`].
     pub async fn cancel_job(self, id: u64) -> Result<(), FetchError> {
         remove(&job_path(id)).await
     }
@@ -99,7 +99,8 @@ async fn body(path: &str, request: &RequestInit, form: Form) -> Result<Vec<u8>, 
     if answer.ok() { Ok(bytes) } else { Err(decode::refusal(answer.status(), &bytes)) }
 }
 
-/// The browser throws an `AbortError` for a request that the page cancelled, and a `TypeError` if there is no answer.
+/// Converts an exception of `fetch`. The browser throws an `AbortError` for a cancelled request,
+/// and a `TypeError` if there is no answer.
 fn failure(thrown: JsValue) -> FetchError {
     let cancelled =
         thrown.dyn_ref::<web_sys::DomException>().is_some_and(|error| error.name() == "AbortError");

@@ -1,5 +1,5 @@
-//! The source of all answers on the page. Components ask a [`Source`] and do not know what is
-//! behind it: a server, or the page's own file.
+//! The source of all answers on the page. Components ask a [`Source`] and do not know whether a
+//! server or the page's own file answers.
 
 use leptos::prelude::expect_context;
 use nprof_engine::base::Interval;
@@ -21,17 +21,17 @@ use super::error::FetchError;
 use super::server::{Form, Server};
 use crate::view::Reading;
 
-/// The source of the answers; a context of the page.
+/// The source of answers; a context of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The server that the page came from.
+    /// The server that delivered the page.
     Server(Server),
     /// The page's own file.
     Embedded(Embedded),
 }
 
 impl Source {
-    /// Finds out where this page has its answers from.
+    /// Determines the source of this page.
     #[must_use]
     pub fn find() -> Self {
         Embedded::of_page().map_or(Self::Server(Server), Self::Embedded)
@@ -43,10 +43,10 @@ impl Source {
         expect_context()
     }
 
-    /// The server, for what only a server can do: ingest, delete.
+    /// The server, for operations that only a server supports: ingest, delete.
     ///
     /// # Errors
-    /// `Unreachable` on a page without one.
+    /// `Unreachable` if the page has no server.
     pub fn server(self) -> Result<Server, FetchError> {
         match self {
             Self::Server(server) => Ok(server),
@@ -54,7 +54,7 @@ impl Source {
         }
     }
 
-    /// The profile that the page's own file holds, on a page without a server.
+    /// The profile embedded in the page, if the page has no server.
     #[must_use]
     pub fn embedded(self) -> Option<Embedded> {
         match self {
@@ -66,7 +66,7 @@ impl Source {
     /// All profiles.
     ///
     /// # Errors
-    /// As every question: [`FetchError`] says what happened in words for people.
+    /// [`FetchError`] says what happened in words for people. This holds for every question.
     pub async fn profiles(self) -> Result<ProfileList, FetchError> {
         self.message(&Question::Profiles, None).await
     }
@@ -74,12 +74,12 @@ impl Source {
     /// One profile.
     ///
     /// # Errors
-    /// As [`Source::profiles`].
+    /// See [`Source::profiles`].
     pub async fn profile(self, name: &str) -> Result<ProfileInfo, FetchError> {
         self.message(&Question::Profile(name.to_owned()), None).await
     }
 
-    /// A rank of a profile, to ask.
+    /// The source of one rank of a profile.
     #[must_use]
     pub fn rank(self, profile: String, rank: u32) -> RankSource {
         RankSource { source: self, id: RankId { profile, rank } }
@@ -110,7 +110,7 @@ impl Source {
     }
 }
 
-/// The source of the answers about one rank.
+/// The source of answers about one rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankSource {
     source: Source,
@@ -118,10 +118,10 @@ pub struct RankSource {
 }
 
 impl RankSource {
-    /// Its tracks, tables and warnings.
+    /// Tracks, tables and warnings of the rank.
     ///
     /// # Errors
-    /// As [`Source::profiles`].
+    /// See [`Source::profiles`].
     pub async fn detail(self) -> Result<RankDetail, FetchError> {
         self.ask(RankQuestion::Detail, None).await
     }
@@ -129,7 +129,7 @@ impl RankSource {
     /// A tile of the segment with this content.
     ///
     /// # Errors
-    /// As [`Source::profiles`]; [`FetchError::Cancelled`] after the signal.
+    /// See [`Source::profiles`]. [`FetchError::Cancelled`] after the signal.
     pub async fn tile(
         self,
         content: String,
@@ -140,19 +140,19 @@ impl RankSource {
         self.source.tile(&question, cancel).await
     }
 
-    /// All about a slice.
+    /// All details of a slice.
     ///
     /// # Errors
-    /// As [`Source::profiles`].
+    /// See [`Source::profiles`].
     pub async fn slice(self, row: u32) -> Result<SliceDetail, FetchError> {
         self.ask(RankQuestion::Slice(row), None).await
     }
 
-    /// All about the slice beside this one; `None` if there is none. Steps up and down pass over the
-    /// tracks below the groups in `closed`.
+    /// All details of the neighbour of this slice. `None` if there is none. Steps up and down skip
+    /// the tracks below the groups in `closed`.
     ///
     /// # Errors
-    /// As [`Source::profiles`].
+    /// See [`Source::profiles`].
     pub async fn step(
         self,
         row: u32,
@@ -161,14 +161,14 @@ impl RankSource {
     ) -> Result<Option<SliceDetail>, FetchError> {
         let question = Question::OfRank(self.id, RankQuestion::Step { row, direction, closed });
         let bytes = self.source.bytes(&question, None).await?;
-        // An answer without content: no message is empty.
+        // An empty answer means no neighbour: no message is empty.
         if bytes.is_empty() { Ok(None) } else { decode::message(&bytes).map(Some) }
     }
 
-    /// A counter at a moment, and its values over a span.
+    /// A counter's value at a timestamp, and its values over a span.
     ///
     /// # Errors
-    /// As [`RankSource::tile`].
+    /// See [`RankSource::tile`].
     pub async fn counter(
         self,
         Reading { track, time_ps }: Reading,
@@ -181,7 +181,8 @@ impl RankSource {
     /// The hits of a search.
     ///
     /// # Errors
-    /// As [`RankSource::tile`]; a refusal of the kind `BadPattern` says what is wrong with a pattern.
+    /// See [`RankSource::tile`]. A refusal of the kind `BadPattern` explains the mistake in a
+    /// pattern.
     pub async fn search(self, search: SearchQuery, cancel: &AbortSignal) -> Result<SearchResult, FetchError> {
         self.ask(RankQuestion::Search(search), Some(cancel)).await
     }
@@ -189,7 +190,7 @@ impl RankSource {
     /// Statistics of the slices in a span.
     ///
     /// # Errors
-    /// As [`RankSource::tile`].
+    /// See [`RankSource::tile`].
     pub async fn selection(
         self,
         span: Interval,
@@ -198,10 +199,10 @@ impl RankSource {
         self.ask(RankQuestion::Selection { span, tracks: None }, Some(cancel)).await
     }
 
-    /// Its metrics.
+    /// Metrics of the rank.
     ///
     /// # Errors
-    /// As [`Source::profiles`].
+    /// See [`Source::profiles`].
     pub async fn summary(self) -> Result<Summary, FetchError> {
         self.ask(RankQuestion::Summary, None).await
     }

@@ -1,4 +1,5 @@
-//! Sending trace files. With `XMLHttpRequest`: the browser's `fetch` does not say how much has been sent.
+//! Sends trace files with `XMLHttpRequest`, because the browser's `fetch` does not report how much
+//! has been sent.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,16 +14,16 @@ use web_sys::{FormData, ProgressEvent, XmlHttpRequest, XmlHttpRequestResponseTyp
 use super::decode;
 use super::error::FetchError;
 
-/// How much of an upload has been sent.
+/// Progress of an upload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sent {
-    /// Bytes that are on their way or there.
+    /// Bytes in flight or received.
     pub done_bytes: f64,
-    /// Bytes in all.
+    /// Total bytes.
     pub total_bytes: f64,
 }
 
-/// One upload: can be stopped while it is sent.
+/// One upload, which can be cancelled.
 #[derive(Debug)]
 pub struct Transfer {
     request: XmlHttpRequest,
@@ -30,42 +31,43 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Nothing is sent yet.
+    /// Creates an upload. Nothing is sent yet.
     ///
     /// # Errors
-    /// Where the browser sends nothing at all.
+    /// If the browser cannot create a request.
     pub fn new() -> Result<Self, FetchError> {
         let request = XmlHttpRequest::new().map_err(|_| FetchError::Unreachable)?;
         Ok(Self { request, is_aborted: Cell::new(false) })
     }
 
-    /// Stops it.
+    /// Cancels the upload.
     pub fn abort(&self) {
         self.is_aborted.set(true);
-        // Fails never; what was sent in full is ended all the same.
+        // Never fails. A request that was already sent in full ends too.
         self.request.abort().ok();
     }
 
-    /// Sends the files of one profile, and answers with the job that ingests them once they are there.
+    /// Sends the files of one profile. When all are sent, returns the job that ingests them.
     ///
     /// # Errors
-    /// [`FetchError`] says what happened in words for people; [`FetchError::Cancelled`] after [`Transfer::abort`].
+    /// [`FetchError`] says what happened in words for people. [`FetchError::Cancelled`] after
+    /// [`Transfer::abort`].
     pub async fn send(&self, files: &FormData, on_sent: Rc<dyn Fn(Sent)>) -> Result<JobReport, FetchError> {
         let request = &self.request;
         request.open("POST", "/api/profiles").map_err(|_| FetchError::Unreachable)?;
-        // RFC 7240: a job that can be watched, instead of an answer when all is done.
+        // RFC 7240: asks for a job to watch, in place of an answer at the end.
         for (name, value) in [("Accept", POSTCARD), ("Prefer", "respond-async")] {
             request.set_request_header(name, value).map_err(|_| FetchError::Unreachable)?;
         }
         request.set_response_type(XmlHttpRequestResponseType::Arraybuffer);
-        // Kept until the answer is here: the request calls it.
+        // Keep the closure until the answer arrives, because the request calls it.
         let progress = Closure::<dyn Fn(ProgressEvent)>::new(move |event: ProgressEvent| {
             on_sent(Sent { done_bytes: event.loaded(), total_bytes: event.total() });
         });
         if let Ok(upload) = request.upload() {
             upload.set_onprogress(Some(progress.as_ref().unchecked_ref()));
         }
-        // `loadend` comes in any case: after success, failure and abort.
+        // `loadend` always comes: after success, failure and abort.
         let ended = Promise::new(&mut |resolve, _| request.set_onloadend(Some(&resolve)));
         request.send_with_opt_form_data(Some(files)).map_err(|_| FetchError::Unreachable)?;
         JsFuture::from(ended).await.map_err(|_| FetchError::Unreachable)?;
@@ -74,7 +76,7 @@ impl Transfer {
 }
 
 fn answer(request: &XmlHttpRequest) -> Result<JobReport, FetchError> {
-    // Status 0: there was no answer.
+    // Status 0 means that there was no answer.
     let status = request.status().unwrap_or(0);
     let body = request.response().ok().and_then(|body| body.dyn_into::<ArrayBuffer>().ok());
     let body = body.map(|body| Uint8Array::new(&body).to_vec()).unwrap_or_default();

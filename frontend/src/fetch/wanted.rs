@@ -1,4 +1,4 @@
-//! Which tiles a frame needs. Pure.
+//! The tiles that a frame needs. Pure.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use nprof_engine::wire::catalog::RankDetail;
 use crate::view::layout::Row;
 use crate::view::{Layout, TimeScale};
 
-/// Cells of the overview over the whole rank, at least: one or two tiles a group.
+/// Least number of cells of the overview over the whole rank: one or two tiles per group.
 const OVERVIEW_CELLS: f64 = 256.0;
 
-/// The tiles that a frame needs, by why.
+/// The tiles that a frame needs, by purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// What is in sight.
+    /// Tiles in sight.
     pub shown: Vec<TileId>,
-    /// What is likely to be in sight next: beside the window, and the next coarser level.
+    /// Tiles likely to be in sight next: next to the window, and at the next coarser level.
     pub ahead: Vec<TileId>,
 }
 
 impl Wanted {
-    /// The tiles for these rows of a rank. Tracks below closed groups are wanted one level coarser: of them only a band
-    /// is shown.
+    /// The tiles for these rows of a rank. Tracks below closed groups are wanted one level coarser,
+    /// because only a band of them is shown.
     #[must_use]
     pub fn new(
         rank: &RankDetail,
@@ -42,7 +42,8 @@ impl Wanted {
         for group in &open {
             wanted.add(rank, *group, level, window);
         }
-        // Where some tracks of a tile group are shown and others are closed, the finer tiles tell of both.
+        // If a tile group has both shown tracks and tracks in closed groups, the finer tiles serve
+        // both.
         for group in groups(&closed).difference(&open) {
             wanted.add(rank, *group, level.coarser(), window);
         }
@@ -60,7 +61,8 @@ impl Wanted {
     }
 }
 
-/// The tiles of all groups over the whole rank: for the minimap, and to stand in for tiles that are on their way.
+/// The tiles of all groups over the whole rank: for the minimap, and as a replacement for tiles in
+/// flight.
 #[must_use]
 pub fn overview(rank: &RankDetail) -> Vec<TileId> {
     let whole = Interval::new(rank.entry.start_ps, rank.entry.end_ps);
@@ -70,10 +72,10 @@ pub fn overview(rank: &RankDetail) -> Vec<TileId> {
     rank.groups.iter().flat_map(|group| tiles(group.id)).collect()
 }
 
-/// The part of a window in which the rank has anything.
+/// The part of a window that overlaps the rank's events.
 fn inside(window: Interval, rank: &RankDetail) -> Option<Interval> {
     let start = window.start.0.max(rank.entry.start_ps);
-    // The last moment belongs to the rank: an instant may stand there.
+    // The last timestamp belongs to the rank, because an instant can be there.
     let end = window.end.0.min(rank.entry.end_ps.saturating_add(1));
     (start < end).then(|| Interval::new(start, end))
 }
@@ -88,7 +90,7 @@ mod tests {
         ids.collect::<Vec<_>>().join(" ")
     }
 
-    /// A rank of 1 µs; its tracks are in groups 0 and 1 by turns.
+    /// A rank of 1 µs. Its tracks alternate between groups 0 and 1.
     #[track_caller]
     fn check(start_ps: i64, end_ps: i64, rows: std::ops::Range<usize>, shown: &str, ahead: &str) {
         let mut rank = rank_of("a\nb\nc");

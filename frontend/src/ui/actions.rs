@@ -1,4 +1,4 @@
-//! The buttons at the end of the bar. On a narrow screen they are a menu behind one button, with
+//! The buttons at the end of the bar. On a narrow screen they form a menu behind one button, with
 //! their names.
 
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 
 use super::icon::{Glyph, Icon};
 
-/// Names the buttons for the one that opens the menu.
+/// Id of the buttons, for the button that opens the menu.
 const ACTIONS_ID: &str = "bar-actions";
 
 /// The buttons of the bar.
@@ -16,7 +16,7 @@ pub fn BarActions(
     children: Children,
 ) -> impl IntoView {
     let is_open = RwSignal::new(false);
-    // The focus left for an element outside.
+    // The focus moved to an element outside.
     let left = move |event: web_sys::FocusEvent| {
         let menu = event.current_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
         let to = event.related_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
@@ -54,19 +54,19 @@ pub fn BarActions(
     }
 }
 
-/// A button of the bar: an icon, in the menu with its name.
+/// A button of the bar: an icon. In the menu it also shows its name.
 #[component]
 pub fn Action(
-    /// Its name.
+    /// Name of the action.
     #[prop(into)]
     label: Signal<String>,
-    /// Its key, if it has one.
+    /// Key of the action; empty if it has none.
     #[prop(default = "")]
     key: &'static str,
-    /// Its icon.
+    /// Icon of the action.
     #[prop(into)]
     glyph: Signal<Glyph>,
-    /// Does it.
+    /// Called on a press.
     on_press: Callback<()>,
 ) -> impl IntoView {
     let title = move || if key.is_empty() { label.get() } else { format!("{} ({key})", label.get()) };

@@ -1,5 +1,5 @@
-//! The browser's address bar and history. What is looked at is one value, the [`Place`]; the address follows it, and
-//! "back" and "forward" set it.
+//! The browser's address bar and history. The state of the page is one value, the [`Place`]. The
+//! address follows it, and "back" and "forward" set it.
 
 use std::time::Duration;
 
@@ -13,25 +13,26 @@ use crate::view::window::Reach;
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
 
-/// Browsers refuse more than about a hundred rewrites of the address in 30 s; a pan makes sixty a second.
+/// Least time between rewrites of the address. Browsers refuse more than about a hundred in 30 s; a
+/// pan makes sixty a second.
 const REWRITE_EVERY: Duration = Duration::from_millis(320);
 
-/// Where the page is; one for the whole page, handed down as a context.
+/// The current place of the page. One for the whole page, as a context.
 #[derive(Debug, Clone, Copy)]
 pub struct Address {
     place: RwSignal<Place>,
-    /// The only profile of a page without a server. The place of such a page stands in the fragment,
-    /// because its path is that of a file.
+    /// The only profile of a page without a server. The place of such a page is in the fragment,
+    /// because its path is the path of a file.
     only: StoredValue<Option<String>>,
-    /// The rewrite that waits.
+    /// The timer of a delayed rewrite.
     rewrite: StoredValue<Option<TimeoutHandle>>,
-    /// The windows of the profile that is open.
+    /// The window history of the open profile.
     trail: StoredValue<Trail>,
 }
 
 impl Address {
-    /// Reads the address bar, and listens to "back" and "forward" from now on. `only` names the
-    /// profile of a page without a server.
+    /// Reads the address bar and listens to "back" and "forward". `only` names the profile of a
+    /// page without a server.
     #[must_use]
     pub fn new(only: Option<String>) -> Self {
         let address = Self {
@@ -48,19 +49,19 @@ impl Address {
         address
     }
 
-    /// Where the page is.
+    /// The current place.
     #[must_use]
     pub fn place(self) -> Signal<Place> {
         self.place.into()
     }
 
-    /// The link to a place, for this page.
+    /// The link to a place, within this page.
     #[must_use]
     pub fn link(self, place: &Place) -> String {
         self.written(&self.reached(place.clone()).url())
     }
 
-    /// The link to a place with all that a colleague needs.
+    /// The link to a place with everything that a colleague needs.
     #[must_use]
     pub fn full_link(self, place: &Place) -> String {
         let location = window().location();
@@ -93,7 +94,8 @@ impl Address {
         self.come_to(place);
     }
 
-    /// Shows a place that the address names already. Another profile has no windows to go back to.
+    /// Shows a place that is already in the address. If it is another profile, the window history
+    /// is cleared.
     fn come_to(self, place: Place) {
         let profile = |place: &Place| place.view().map(|view| view.profile.clone());
         let is_other = self.place.with_untracked(profile) != profile(&place);
@@ -101,7 +103,8 @@ impl Address {
         self.place.set(place);
     }
 
-    /// Applies a command to the view of an opened profile, whose numbers are those of `segment`.
+    /// Applies a command to the view of an open profile. `segment` is the segment of its row and
+    /// track numbers.
     pub fn apply(self, command: &Command, reach: Reach, segment: Option<&str>) {
         let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
         let next = match command {
@@ -116,12 +119,12 @@ impl Address {
         if next == now {
             return;
         }
-        // The window that "undo" leaves is not one to go back to.
+        // "Undo" must not lead back to the window that it leaves.
         let before = if *command == Command::Undo { next.window } else { now.window };
         self.step(command.history(), before, next);
     }
 
-    /// Looks at the list of profiles in another way.
+    /// Changes the filter or order of the list of profiles.
     pub fn show_list(self, view: ListView) {
         self.rewrite_soon();
         self.place.set(Place::List(view));
@@ -140,13 +143,13 @@ impl Address {
         self.place.set(Place::Profile(next));
     }
 
-    /// Writes a view that says the same as the current one into the address bar.
+    /// Replaces the address by an equivalent view.
     pub fn correct(self, view: &View) {
         self.drop_rewrite();
         replace(&self.written(&view.to_string()));
     }
 
-    /// Shows another view in the place of the current one.
+    /// Replaces the current view by another one, without a new step in the history.
     pub fn amend(self, view: View) {
         self.drop_rewrite();
         replace(&self.written(&view.to_string()));
@@ -164,14 +167,14 @@ impl Address {
         self.rewrite.set_value(set_timeout_with_handle(write, REWRITE_EVERY).ok());
     }
 
-    /// Writes down at once what waits, so that "back" comes back to it.
+    /// Writes a delayed rewrite at once, so that "back" returns to it.
     fn settle(self) {
         if self.drop_rewrite() {
             self.place.with_untracked(|place| replace(&self.link(place)));
         }
     }
 
-    /// Whether there was one.
+    /// Cancels a delayed rewrite. Returns true if there was one.
     fn drop_rewrite(self) -> bool {
         let waiting = self.rewrite.try_update_value(Option::take).flatten();
         waiting.inspect(TimeoutHandle::clear).is_some()
@@ -185,7 +188,7 @@ fn now_ms() -> f64 {
 /// The place that the address names.
 fn place_of(only: Option<&str>) -> Place {
     let location = window().location();
-    // Reading the address fails only in pages that are being taken apart.
+    // Fails only in pages that are being closed.
     if only.is_none() {
         let url = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
         return Place::from_url(&url);
@@ -194,7 +197,7 @@ fn place_of(only: Option<&str>) -> Place {
     reached(Place::from_url(hash.strip_prefix('#').unwrap_or_default()), only)
 }
 
-/// A page without a server has its only profile where others have the list.
+/// The place for a page without a server: its only profile replaces the list.
 fn reached(place: Place, only: Option<&str>) -> Place {
     match (only, &place) {
         (Some(only), Place::List(_)) => Place::Profile(View::of_profile(only)),
@@ -202,7 +205,8 @@ fn reached(place: Place, only: Option<&str>) -> Place {
     }
 }
 
-/// A browser that refuses (too many steps, a page from a file) leaves the address behind; the page itself goes on.
+/// Pushes an address. If the browser refuses (too many steps, a page from a file), only the address
+/// is out of date; the page goes on.
 fn push(url: &str) {
     if let Ok(history) = window().history() {
         history.push_state_with_url(&JsValue::NULL, "", Some(url)).ok();
@@ -215,16 +219,16 @@ fn replace(url: &str) {
     }
 }
 
-/// A link to another page of nprof: opens without loading the page again, and is an ordinary link for everything else
-/// (new tab, copy).
+/// A link to another page of nprof. It opens without reloading the page, and is an ordinary link
+/// otherwise (new tab, copy).
 #[component]
 pub fn Link(
-    /// Where to.
+    /// Target of the link.
     place: Place,
     /// CSS class.
     #[prop(default = "")]
     class: &'static str,
-    /// Its text.
+    /// Text of the link.
     children: Children,
 ) -> impl IntoView {
     let address = expect_context::<Address>();

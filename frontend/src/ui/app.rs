@@ -1,4 +1,4 @@
-//! The page's frame: which page is shown, and what all pages share.
+//! The page's frame: selects the page to show, and holds the state that all pages share.
 
 use leptos::prelude::*;
 
@@ -17,11 +17,12 @@ use crate::fetch::Source;
 use crate::fetch::embedded::Embedded;
 use crate::view::shortcut::{PageKey, page_key};
 
-/// Whether the dialog with all keys is shown; a context.
+/// True while the dialog with all keys is shown; a context.
 #[derive(Debug, Clone, Copy)]
 pub struct HelpOpen(pub RwSignal<bool>);
 
-/// What decides which components stand on the page; the rest of the address only changes what they show.
+/// The part of the address that selects the components. The rest of the address only changes their
+/// content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Page {
     List,
@@ -70,13 +71,14 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Whether a key is meant for the page: not typed into a field, no shortcut of the browser, no dialog above.
+/// Returns true if a key is meant for the page: not typed into a field, not a shortcut of the
+/// browser, no dialog open.
 #[must_use]
 pub fn is_for_page(event: &web_sys::KeyboardEvent) -> bool {
     is_outside_of_fields(event) && !(event.ctrl_key() || event.meta_key() || event.alt_key())
 }
 
-/// As [`is_for_page`], whichever other keys are held: some keyboards type brackets with AltGr or
+/// Like [`is_for_page`], but with any other keys held: some keyboards type brackets with AltGr or
 /// Option.
 #[must_use]
 pub fn is_outside_of_fields(event: &web_sys::KeyboardEvent) -> bool {
@@ -87,11 +89,11 @@ pub fn is_outside_of_fields(event: &web_sys::KeyboardEvent) -> bool {
     let Some(target) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else {
         return true;
     };
-    // `closest` fails only for a selector that cannot be read.
+    // `closest` fails only for an invalid selector.
     !matches!(target.closest("input, select, textarea, dialog"), Ok(Some(_)))
 }
 
-/// The program's name, which leads to the list.
+/// The program's name as a link to the list.
 #[component]
 pub fn Brand() -> impl IntoView {
     view! {
@@ -105,7 +107,7 @@ pub fn Brand() -> impl IntoView {
     }
 }
 
-/// Opens the dialog with all keys.
+/// The button that opens the dialog with all keys.
 #[component]
 pub fn HelpButton() -> impl IntoView {
     let help = expect_context::<HelpOpen>();

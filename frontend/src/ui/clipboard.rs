@@ -6,9 +6,9 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::message::Messages;
 
-/// Puts a text on the clipboard and says so; `what` names it for people.
+/// Copies a text to the clipboard and confirms it. `what` names the text for people.
 pub fn copy(text: String, what: &'static str, messages: Messages) {
-    // Browsers leave `clipboard` undefined in pages that came over plain HTTP from another machine.
+    // Browsers leave `clipboard` undefined in pages loaded over plain HTTP from another machine.
     if !window().is_secure_context() {
         messages.fail(
             "Browsers let only pages from this machine or over HTTPS copy: mark the text and copy it by hand",

@@ -1,4 +1,5 @@
-//! A modal dialog: the browser's own `<dialog>`, which keeps the focus inside, closes on Esc and gives the focus back.
+//! A modal dialog: the browser's own `<dialog>`. It keeps the focus inside, closes on Esc and
+//! returns the focus.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -8,10 +9,10 @@ use super::icon::{Glyph, Icon};
 /// A dialog with a heading.
 #[component]
 pub fn Dialog(
-    /// Whether it is shown.
+    /// True while it is shown.
     #[prop(into)]
     open: Signal<bool>,
-    /// It was closed by its user.
+    /// Called when the user closes it.
     #[prop(into)]
     on_close: Callback<()>,
     /// The heading; also its name for screen readers.
@@ -20,20 +21,20 @@ pub fn Dialog(
     /// Further CSS class.
     #[prop(default = "")]
     class: &'static str,
-    /// What it shows; made anew each time it opens.
+    /// Content, created again each time the dialog opens.
     children: ChildrenFn,
 ) -> impl IntoView {
     let node = NodeRef::<html::Dialog>::new();
     Effect::new(move || {
         let Some(dialog) = node.get() else { return };
         match (open.get(), dialog.open()) {
-            // Fails only for a dialog that is outside the page.
+            // Fails only if the dialog is not in the page.
             (true, false) => drop(dialog.show_modal()),
             (false, true) => dialog.close(),
             _ => {}
         }
     });
-    // A click on the dialog itself, not on its content, is one on the ground behind it.
+    // A click on the dialog element itself, not on its content, is a click on the backdrop.
     let clicked = move |event: web_sys::MouseEvent| {
         if event.target().is_some() && event.target().as_ref() == event.current_target().as_ref() {
             on_close.run(());

@@ -1,4 +1,4 @@
-//! Labels with an explanation, shown while the pointer or the keyboard's focus is on them.
+//! Labels with an explanation, shown while the pointer or the keyboard focus is on the label.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -12,12 +12,12 @@ struct Shown {
     text: String,
 }
 
-/// The explanation that is shown now; one for the whole page, handed down as a context.
+/// The explanation shown now. One for the whole page, as a context.
 #[derive(Debug, Clone, Copy)]
 pub struct Explanation(RwSignal<Option<Shown>>);
 
 impl Explanation {
-    /// None.
+    /// No explanation.
     #[must_use]
     pub fn new() -> Self {
         Self(RwSignal::new(None))
@@ -26,12 +26,13 @@ impl Explanation {
     fn show(self, label: Option<web_sys::EventTarget>, text: &str) {
         let Some(label) = label.and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else { return };
         let rect = label.get_bounding_client_rect();
-        // The tooltip keeps a gap, which a label needs less than a pointer does: aligned with its start, close below.
+        // The tooltip keeps a gap that a label needs less than a pointer: align it with the label's
+        // start, close below.
         let at_px = (rect.left() - GAP_PX, rect.bottom() - GAP_PX / 2.0);
         self.0.set(Some(Shown { at_px, text: text.to_owned() }));
     }
 
-    /// Takes it away.
+    /// Hides the explanation.
     pub fn hide(self) {
         self.0.set(None);
     }
@@ -43,7 +44,7 @@ impl Default for Explanation {
     }
 }
 
-/// Shows the explanation; once per page.
+/// Shows the explanation. Used once per page.
 #[component]
 pub fn ExplanationView() -> impl IntoView {
     let explanation = expect_context::<Explanation>();
@@ -52,13 +53,13 @@ pub fn ExplanationView() -> impl IntoView {
     view! { <Tooltip at>{move || text()}</Tooltip> }
 }
 
-/// A text with an explanation; a plain text where there is none.
+/// A text with an explanation, or a plain text if there is none.
 #[component]
 pub fn Explained(
     /// The text.
     #[prop(into)]
     text: String,
-    /// The explanation; may be empty.
+    /// The explanation; can be empty.
     #[prop(into)]
     doc: String,
 ) -> impl IntoView {
@@ -79,7 +80,7 @@ pub fn Explained(
             on:focus=move |event| show(event.current_target())
             on:blur=move |_| explanation.hide()
             on:keydown=move |event| {
-                // Taken away without leaving the label, so that what it covers can be read.
+                // Hide without leaving the label, so that the text below can be read.
                 if event.key() == "Escape" {
                     event.stop_propagation();
                     explanation.hide();

@@ -1,19 +1,19 @@
-//! What stands where something should, while it loads or when it failed.
+//! Placeholders while content loads or after it failed.
 
 use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon};
 
-/// The server's or the page's own words on why something is missing, and a way to try again.
+/// A message of the server or the page about missing content, and a button to try again.
 #[component]
 pub fn Failure(
-    /// What is missing.
+    /// The missing content.
     #[prop(into)]
     title: String,
-    /// Why.
+    /// The reason.
     #[prop(into)]
     reason: String,
-    /// Tries again.
+    /// Called to try again.
     #[prop(into)]
     on_retry: Callback<()>,
 ) -> impl IntoView {
@@ -29,10 +29,10 @@ pub fn Failure(
     }
 }
 
-/// Something is on its way. Shows itself late, so that fast answers do not flicker.
+/// Content is loading. Appears with a delay, so that fast answers do not flicker.
 #[component]
 pub fn Loading(
-    /// What.
+    /// The content that is loading.
     #[prop(into)]
     what: Signal<String>,
 ) -> impl IntoView {

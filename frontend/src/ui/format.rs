@@ -1,19 +1,19 @@
-//! Numbers for people: durations, bytes, counts, dates, and the values of fields with their units.
+//! Formats numbers for people: durations, bytes, counts, dates, and field values with their units.
 //!
-//! Pure. What is shown is short (four significant digits); [`Shown::exact`] keeps what the rounding hides, for the
-//! tooltip and for copying.
+//! Pure. The shown text is short (four significant digits). [`Shown::exact`] keeps the digits that
+//! rounding hides, for the tooltip and for copying.
 
 use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
 use nprof_engine::wire::detail::FieldContent;
 
 use super::json;
 
-/// A value as it is shown.
+/// A formatted value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// Short, with its unit.
+    /// Short text with its unit.
     pub text: String,
-    /// In full, where the short form hides something.
+    /// The full text, if the short one hides digits.
     pub exact: Option<String>,
 }
 
@@ -22,27 +22,27 @@ impl Shown {
         Self { text, exact: None }
     }
 
-    /// Leaves the exact form out where it says the same.
+    /// Drops the exact text if it equals the short one.
     fn new(text: String, exact: String) -> Self {
         Self { exact: (exact != text).then_some(exact), text }
     }
 }
 
-/// Significant digits of what is rounded.
+/// Significant digits of rounded numbers.
 const DIGITS: i32 = 4;
-/// Significant digits of sizes, whose last ones matter to nobody.
+/// Significant digits of sizes. Further digits matter to nobody.
 const SIZE_DIGITS: i32 = 3;
 const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 const SECONDS_PER_MINUTE: i64 = 60;
 const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
 const SECONDS_PER_DAY: i64 = 24 * SECONDS_PER_HOUR;
 
-/// Steps of 1000, from the plain unit up.
+/// Decimal prefixes, in steps of 1000 from the plain unit up.
 const DECIMAL_PREFIXES: [&str; 6] = ["", "k", "M", "G", "T", "P"];
-/// Steps of 1024, from the byte up.
+/// Byte units, in steps of 1024.
 const BYTE_UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/// A span of time in the unit that suits it: `950 ps`, `12.5 ns`, `1.234 µs`, `3 min 20 s`.
+/// A duration in the unit that suits it: `950 ps`, `12.5 ns`, `1.234 µs`, `3 min 20 s`.
 #[must_use]
 pub fn duration(ps: i64) -> String {
     let size = ps.unsigned_abs();
@@ -70,7 +70,7 @@ fn long_duration(seconds: i64) -> String {
     format!("{sign}{} h {} min", seconds / SECONDS_PER_HOUR, seconds % SECONDS_PER_HOUR / SECONDS_PER_MINUTE)
 }
 
-/// A span of time in nanoseconds, to the picosecond: `1,234,567.891 ns`.
+/// A duration in nanoseconds, exact to the picosecond: `1,234,567.891 ns`.
 #[must_use]
 pub fn exact_ns(ps: i64) -> String {
     let sign = if ps < 0 { "−" } else { "" };
@@ -83,7 +83,7 @@ pub fn exact_ns(ps: i64) -> String {
     format!("{sign}{}.{} ns", count(whole), rest.trim_end_matches('0'))
 }
 
-/// A span of time, short and exact.
+/// A duration, short and exact.
 #[must_use]
 pub fn shown_duration(ps: i64) -> Shown {
     Shown::new(duration(ps), exact_ns(ps))
@@ -122,13 +122,13 @@ pub fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0))
 }
 
-/// A share of a whole; nothing of nothing is zero.
+/// A share of a whole. The share of an empty whole is 0.
 #[must_use]
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// The value of a field or metric with the meaning that its unit gives it.
+/// The value of a field or metric, formatted as its unit requires.
 #[must_use]
 pub fn value(content: &FieldContent, unit: &str) -> Shown {
     match content {
@@ -143,7 +143,7 @@ pub fn value(content: &FieldContent, unit: &str) -> Shown {
 }
 
 fn integer(value: i64, unit: &str) -> Shown {
-    // Words with the top bit set come as negative integers; an address is never one.
+    // Words with the top bit set arrive as negative integers. An address is never negative.
     if unit == "hex" {
         return Shown::new(format!("{value:#x}"), value.to_string());
     }
@@ -162,7 +162,7 @@ fn integer(value: i64, unit: &str) -> Shown {
     }
 }
 
-/// A number with a unit; `exact` is its digits in full.
+/// A number with a unit. `exact` has all its digits.
 fn number(value: f64, exact: String, unit: &str) -> Shown {
     if !value.is_finite() {
         return Shown::plain(format!("{exact} {unit}").trim_end().to_owned());
@@ -172,7 +172,7 @@ fn number(value: f64, exact: String, unit: &str) -> Shown {
         Shown::new(format!("{} {prefix}{symbol}", significant(scaled)), format!("{exact} {symbol}"))
     };
     match unit {
-        // Without a unit it may be an id, which commas would spoil.
+        // A number without a unit can be an id, which commas would spoil.
         "" if value.fract() == 0.0 => Shown::plain(exact.replace(',', "")),
         "" => Shown::new(significant(value), exact),
         "count" => Shown::new(plain_number(value, &exact), exact),
@@ -189,7 +189,7 @@ fn number(value: f64, exact: String, unit: &str) -> Shown {
 }
 
 fn time(ps: f64, exact: &str, unit: &str) -> Shown {
-    // Rounding to whole picoseconds changes nothing that four digits show, except below a picosecond.
+    // Rounding to whole picoseconds changes none of the four digits, except below a picosecond.
     let text = if ps != 0.0 && ps.abs() < 1.0 {
         format!("{} ps", significant(ps))
     } else if ps.abs() < i64::MAX as f64 {
@@ -200,12 +200,12 @@ fn time(ps: f64, exact: &str, unit: &str) -> Shown {
     Shown::new(text, format!("{exact} {unit}"))
 }
 
-/// Whole numbers keep all their digits; others are rounded.
+/// Whole numbers keep all their digits. Others are rounded.
 fn plain_number(value: f64, exact: &str) -> String {
     if value.fract() == 0.0 && !exact.contains(['e', '.']) { with_commas(exact) } else { significant(value) }
 }
 
-/// Adds the commas that a float's own digits lack.
+/// Adds commas to the digits of a float.
 fn with_commas(digits: &str) -> String {
     digits.parse::<u64>().map_or_else(|_| digits.to_owned(), count)
 }
@@ -224,7 +224,8 @@ fn significant(value: f64) -> String {
     rounded(value, DIGITS)
 }
 
-/// So many significant digits, without zeros at the end; whole digits are never rounded away.
+/// Rounds to this many significant digits, without trailing zeros. Whole digits are never rounded
+/// away.
 fn rounded(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { value.to_string() };
@@ -239,7 +240,7 @@ fn rounded(value: f64, digits: i32) -> String {
     format!("{}{text}", if value < 0.0 { "−" } else { "" })
 }
 
-/// A moment on the wall clock at an offset from UTC: `2026-11-21 01:06`.
+/// A wall clock time at an offset from UTC: `2026-11-21 01:06`.
 #[must_use]
 pub fn date(unix_ms: i64, offset_minutes: i64) -> String {
     let seconds = unix_ms.div_euclid(1000) + offset_minutes * SECONDS_PER_MINUTE;
@@ -249,7 +250,7 @@ pub fn date(unix_ms: i64, offset_minutes: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
-/// A moment on the wall clock in UTC: `2026-11-21 01:06:09.001203 UTC`.
+/// A wall clock time in UTC: `2026-11-21 01:06:09.001203 UTC`.
 #[must_use]
 pub fn utc(unix_ns: i64) -> String {
     const NS_PER_MS: i64 = 1_000_000;
@@ -259,8 +260,8 @@ pub fn utc(unix_ns: i64) -> String {
     format!("{minute}:{:02}.{:06} UTC", within / NS_PER_S, within % NS_PER_S / 1_000)
 }
 
-/// How long ago, in the coarsest unit that fits: `just now`, `5 min ago`, `3 days ago`. `None` for more than
-/// [`OLD_DAYS`] days, of which a date says more.
+/// The age in the coarsest unit that fits: `just now`, `5 min ago`, `3 days ago`. `None` for more
+/// than [`OLD_DAYS`] days, for which a date says more.
 #[must_use]
 pub fn ago(unix_ms: i64, now_unix_ms: i64) -> Option<String> {
     let seconds = (now_unix_ms - unix_ms) / 1000;
@@ -275,11 +276,11 @@ pub fn ago(unix_ms: i64, now_unix_ms: i64) -> Option<String> {
     })
 }
 
-/// From here on people think in dates.
+/// Age in days from which people think in dates.
 const OLD_DAYS: u64 = 30;
 
-/// Year, month and day of a day counted from 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", `civil_from_days`).
+/// Year, month and day of a day counted from 1970-01-01 (Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms", `civil_from_days`).
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -8,7 +8,7 @@ use crate::view::shortcut::{GROUPS, Group, Shortcut};
 /// The dialog with all keys.
 #[component]
 pub fn Help(
-    /// Whether it is shown.
+    /// True while it is shown.
     open: RwSignal<bool>,
 ) -> impl IntoView {
     view! {

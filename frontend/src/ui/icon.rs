@@ -1,5 +1,5 @@
-//! Icons: strokes on a grid of 16, in the colour of the text beside them. They never speak: what they mean stands in a
-//! text or label beside them.
+//! Icons: strokes on a grid of 16, in the colour of the text. They have no text alternative: a text
+//! or label next to them gives the meaning.
 
 use leptos::prelude::*;
 
@@ -14,15 +14,15 @@ pub enum Glyph {
     Moon,
     /// Keys and help.
     Keyboard,
-    /// A link that can be copied.
+    /// Copy a link.
     Link,
     /// Copy.
     Copy,
     /// Delete.
     Trash,
-    /// Bring a file in.
+    /// Upload a file.
     Upload,
-    /// Take a file out.
+    /// Download a file.
     Download,
     /// Find.
     Search,
@@ -38,7 +38,7 @@ pub enum Glyph {
     Down,
     /// More actions.
     More,
-    /// Nothing here yet.
+    /// Empty list.
     Empty,
 }
 
@@ -83,7 +83,7 @@ impl Glyph {
 /// Draws a picture.
 #[component]
 pub fn Icon(
-    /// Which one.
+    /// The picture.
     glyph: Glyph,
 ) -> impl IntoView {
     view! {

@@ -1,10 +1,10 @@
-//! JSON text for people: what is short on one line, the rest indented. Pure.
+//! JSON text for people: short parts on one line, the rest indented. Pure.
 
 /// Lists and objects up to this many characters stay on one line.
 const SHORT_JSON: usize = 48;
 
-/// Indents compact JSON text. Text that is no JSON comes out with the same characters in the same order, save for
-/// white space.
+/// Indents compact JSON text. Text that is not JSON keeps its characters and their order, apart
+/// from white space.
 #[must_use]
 pub fn pretty(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
@@ -46,7 +46,7 @@ pub fn pretty(text: &str) -> String {
     out
 }
 
-/// The bytes of the list or object at the start of this text, if it is short.
+/// Length in bytes of the list or object at the start of this text, if it is short.
 fn short_value(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut string = InString::default();
@@ -66,7 +66,7 @@ fn short_value(text: &str) -> Option<usize> {
     None
 }
 
-/// Follows JSON text into and out of its strings.
+/// Tracks whether a position in JSON text is inside a string.
 #[derive(Default)]
 struct InString {
     inside: bool,
@@ -74,7 +74,7 @@ struct InString {
 }
 
 impl InString {
-    /// Whether the next character belongs to a string, its quotes included.
+    /// Returns true if the next character belongs to a string, including its quotes.
     fn takes(&mut self, c: char) -> bool {
         if !self.inside {
             self.inside = c == '"';
@@ -86,7 +86,7 @@ impl InString {
     }
 }
 
-/// Deeper levels are not indented further, so that hostile nesting cannot blow the text up.
+/// Deepest indentation. It limits the growth of text with hostile nesting.
 const MAX_INDENT: usize = 32;
 
 fn new_line(out: &mut String, depth: usize) {

@@ -1,34 +1,34 @@
-//! The browser's memory for this user: theme, height of the panel, whether it is closed. Never the
-//! view, which lives in the URL.
+//! Settings stored in the browser: theme, height of the panel, whether it is closed. The view is
+//! never stored here; it is in the URL.
 //!
-//! Storage may be switched off or full. Then nothing is remembered and everything else works: these functions answer
-//! `None` and keep quiet on purpose.
+//! Storage can be switched off or full. Then nothing is remembered and everything else works. These
+//! functions return `None` and report no error on purpose.
 
 use web_sys::Storage;
 
-/// The theme that was chosen against the system's.
+/// Key of the theme, if the user chose it against the system's.
 pub const THEME: &str = "nprof.theme";
-/// Whether the panel below the timeline is closed.
+/// Key of whether the panel below the timeline is closed.
 pub const PANEL: &str = "nprof.panel";
-/// Height of the panel below the timeline, in pixels.
+/// Key of the height of the panel below the timeline, in pixels.
 pub const PANEL_HEIGHT: &str = "nprof.panel-height";
 
 fn storage() -> Option<Storage> {
     web_sys::window()?.local_storage().ok()?
 }
 
-/// What was kept under this key.
+/// The stored value of a key.
 #[must_use]
 pub fn read(key: &str) -> Option<String> {
     storage()?.get_item(key).ok()?
 }
 
-/// Keeps a value.
+/// Stores a value.
 pub fn write(key: &str, value: &str) {
     storage().and_then(|storage| storage.set_item(key, value).ok());
 }
 
-/// Forgets a value.
+/// Removes a value.
 pub fn remove(key: &str) {
     storage().and_then(|storage| storage.remove_item(key).ok());
 }

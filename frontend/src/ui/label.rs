@@ -1,10 +1,10 @@
-//! Names of fields and metrics as people write them: `evt_wait_time` is "Event wait time". Pure.
+//! Labels for names of fields and metrics: `evt_wait_time` is "Event wait time". Pure.
 //!
-//! The name itself stays one look away, in the explanation: it is what queries, exports and other tools use.
+//! The name itself is in the explanation, because queries, exports and other tools use it.
 
 use nprof_engine::wire::summary::MetricGroup;
 
-/// What abbreviations stand for.
+/// Meanings of abbreviations.
 const WORDS: [(&str, &str); 9] = [
     ("avg", "average"),
     ("cat", "category"),
@@ -17,13 +17,13 @@ const WORDS: [(&str, &str); 9] = [
     ("util", "utilization"),
 ];
 
-/// Words that are written in capitals.
+/// Words written in capitals.
 const CAPITALS: [&str; 27] = [
     "api", "bir", "cc", "cpu", "cuda", "dge", "dma", "dram", "gpu", "hbm", "hfu", "hlo", "id", "io", "lnc",
     "mac", "mbu", "mfu", "mm", "nki", "pc", "pe", "psum", "sbuf", "tid", "tpb", "url",
 ];
 
-/// A name as people write it. A name that is not `in_this_form` is somebody's own and stays as it is.
+/// The label of a name. A name that is not `in_this_form` comes from the trace and is not changed.
 #[must_use]
 pub fn label(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
@@ -31,7 +31,7 @@ pub fn label(name: &str) -> String {
         return name.to_owned();
     }
     let mut text = String::with_capacity(name.len() + 8);
-    // The value itself comes with its unit.
+    // The value itself shows its unit.
     let words = name.strip_suffix("_ns").unwrap_or(name).split('_');
     for word in words.filter(|word| !word.is_empty()) {
         if !text.is_empty() {
@@ -52,13 +52,13 @@ pub fn label(name: &str) -> String {
     text
 }
 
-/// The label of a metric in a group. Names of the trace stay as they are.
+/// The label of a metric in a group. Names from the trace are not changed.
 #[must_use]
 pub fn label_of_metric(group: &MetricGroup, name: &str) -> String {
     if group.has_names_of_trace { name.to_owned() } else { without_prefix(&format!("{}_", group.key), name) }
 }
 
-/// As [`label`], below a heading: words that the heading says already are left out.
+/// Like [`label`], below a heading: words of the heading are left out.
 #[must_use]
 pub fn label_below(heading: &str, name: &str) -> String {
     without_prefix(&(heading.to_lowercase().replace(' ', "_") + "_"), name)
@@ -68,14 +68,14 @@ fn without_prefix(prefix: &str, name: &str) -> String {
     label(name.strip_prefix(prefix).filter(|rest| !rest.starts_with("percent")).unwrap_or(name))
 }
 
-/// The label of a field below a heading, or `None` for a field that nprof does not know: it has no
-/// explanation, and its name is a key of the trace itself.
+/// The label of a field below a heading. `None` for a field that nprof does not know: it has no
+/// explanation, and its name is a key of the trace.
 #[must_use]
 pub fn known_label(heading: &str, name: &str, doc: &str) -> Option<String> {
     (!doc.is_empty()).then(|| label_below(heading, name))
 }
 
-/// A name and its explanation, for a tooltip.
+/// A name and its explanation as the text of a tooltip.
 #[must_use]
 pub fn explanation(name: &str, doc: &str) -> String {
     if doc.is_empty() { name.to_owned() } else { format!("{name}\n{doc}") }

@@ -1,6 +1,6 @@
-//! Messages: what went wrong or well, in a corner of the page, read aloud by screen readers.
+//! Messages about failures and successes, in a corner of the page. Screen readers read them aloud.
 //!
-//! Failures stay until they are closed or tried again; confirmations go by themselves.
+//! Failures stay until they are closed or retried. Confirmations disappear by themselves.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon};
 
-/// How long a confirmation stays.
+/// Display time of a confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(4);
-/// More at once would cover the page; the oldest goes.
+/// Limit of messages: more would cover the page. The oldest is removed.
 const MOST: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ struct Message {
     retry: Option<Callback<()>>,
 }
 
-/// The page's messages, handed down as a context.
+/// The page's messages, as a context.
 #[derive(Debug, Clone, Copy)]
 pub struct Messages {
     shown: RwSignal<Vec<Message>>,
@@ -35,19 +35,19 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// None yet.
+    /// No messages.
     #[must_use]
     pub fn new() -> Self {
         Self { shown: RwSignal::new(Vec::new()), next: StoredValue::new(0) }
     }
 
-    /// Confirms that something was done.
+    /// Adds a confirmation.
     pub fn confirm(self, text: impl Into<String>) {
         let number = self.add(Tone::Good, text.into(), None);
         set_timeout(move || self.close(number), CONFIRMATION);
     }
 
-    /// Says that something failed, and offers to try it again.
+    /// Adds a failure with a button to retry.
     pub fn fail(self, text: impl Into<String>, retry: Option<Callback<()>>) {
         self.add(Tone::Failed, text.into(), retry);
     }
@@ -66,7 +66,7 @@ impl Messages {
     }
 
     fn close(self, number: u32) {
-        // The page may be gone when the time is up.
+        // The page can be gone when the time is over.
         self.shown.try_update(|shown| shown.retain(|message| message.number != number));
     }
 }

@@ -1,4 +1,4 @@
-//! The components, and the pure functions beside them that need no browser.
+//! The components, and pure functions for them that need no browser.
 
 pub mod format;
 pub mod json;

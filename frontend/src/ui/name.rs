@@ -1,11 +1,11 @@
-//! The name of a slice, or that it has none.
+//! The name of a slice, or a note that it has none.
 
 use leptos::prelude::*;
 
-/// A name as it is; a slice without one is said to have none, in another colour than names have.
+/// A name. A slice without a name gets a note in another colour.
 #[component]
 pub fn Name(
-    /// The name; may be empty.
+    /// The name; can be empty.
     name: String,
 ) -> impl IntoView {
     if name.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Which page an address names.
+//! The page that an address names.
 
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
@@ -11,26 +11,26 @@ use crate::view::url::UrlError;
 pub enum Place {
     /// The list of profiles.
     List(ListView),
-    /// A profile, as it was left.
+    /// A profile with its view.
     Profile(View),
-    /// Nothing that nprof knows.
+    /// An address that nprof does not know.
     Broken(UrlError),
 }
 
-/// The list's address.
+/// Address of the list.
 pub const LIST_URL: &str = "/";
 
-/// How the list of profiles is looked at.
+/// Filter and order of the list of profiles.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListView {
-    /// Words that the profiles must have.
+    /// Words that the profiles must contain.
     pub filter: String,
-    /// Their order.
+    /// Order of the profiles.
     pub sort: Sort,
 }
 
 impl ListView {
-    /// From a query; what cannot be read is as at first.
+    /// Parses a query. A value that cannot be read is replaced by its default.
     fn from_query(query: &str) -> Self {
         let mut view = Self::default();
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -52,13 +52,13 @@ impl ListView {
 }
 
 impl Place {
-    /// The whole list.
+    /// The list without a filter.
     #[must_use]
     pub fn list() -> Self {
         Self::List(ListView::default())
     }
 
-    /// From path and query.
+    /// Parses path and query.
     #[must_use]
     pub fn from_url(url: &str) -> Self {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
@@ -68,7 +68,7 @@ impl Place {
         url.parse().map_or_else(Self::Broken, Self::Profile)
     }
 
-    /// Path and query.
+    /// Path and query of the place.
     #[must_use]
     pub fn url(&self) -> String {
         match self {

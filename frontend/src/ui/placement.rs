@@ -1,15 +1,16 @@
-//! Where a tooltip stands. Pure.
+//! Position of a tooltip. Pure.
 
 /// A point or size in CSS pixels of the viewport.
 pub type Pixels = (f64, f64);
 
-/// Between the anchor and the tooltip.
+/// Distance between the anchor and the tooltip.
 pub const GAP_PX: f64 = 12.0;
-/// Between the tooltip and the edge of the viewport.
+/// Least distance between the tooltip and the edge of the viewport.
 const EDGE_PX: f64 = 4.0;
 
-/// Where the tooltip's upper left corner goes: below and right of the anchor, on the other side of it where there is no
-/// room, and in any case inside the viewport (its start before its end, where it is larger than the viewport).
+/// Position of the tooltip's upper left corner: below and right of the anchor, or on the other side
+/// if there is no room. The tooltip is always inside the viewport. If it is larger than the
+/// viewport, its start is visible.
 #[must_use]
 pub fn place(anchor: Pixels, size: Pixels, viewport: Pixels) -> Pixels {
     let along = |anchor: f64, size: f64, viewport: f64| {

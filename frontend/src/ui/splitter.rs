@@ -1,6 +1,6 @@
-//! The panel's height, and the line between timeline and panel that changes it: drag it, or focus
-//! it and press the arrow keys. A double click or Enter closes the panel to its tabs and opens it.
-//! Both are remembered.
+//! The panel's height, and the splitter between timeline and panel. Drag it, or focus it and press
+//! the arrow keys. A double click or Enter closes the panel to its tabs and opens it. Height and
+//! state are remembered.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -8,28 +8,28 @@ use wasm_bindgen::JsCast;
 use super::kept;
 use crate::view::panel::{DEFAULT_PX, SMALLEST_PX, TABS_PX, clamped_px, dragged_px, is_low, largest_px};
 
-/// One press of an arrow key.
+/// Change of height per press of an arrow key.
 const STEP_PX: f64 = 24.0;
 /// The stored value for a closed panel.
 const CLOSED: &str = "closed";
 
-/// How high the panel is.
+/// Height of the panel.
 #[derive(Debug, Clone, Copy)]
 pub struct PanelSize {
-    /// As chosen, whatever the viewport.
+    /// Chosen height, independent of the viewport.
     height_px: RwSignal<f64>,
-    /// As chosen; remembered.
+    /// Chosen state, remembered.
     closed: RwSignal<bool>,
-    /// As chosen while the viewport is low.
+    /// Chosen state while the viewport is low.
     closed_when_low: RwSignal<bool>,
     viewport_px: RwSignal<f64>,
 }
 
 impl PanelSize {
-    /// As it was left. Follows the viewport's height from now on.
+    /// Restores the stored height and state. Follows the viewport's height from now on.
     #[must_use]
     pub fn new() -> Self {
-        // The browser's parser: Rust's has tables of 10 kB, which do not compress.
+        // Use the browser's parser: Rust's has tables of 10 kB, which do not compress.
         let kept = kept::read(kept::PANEL_HEIGHT).map(|text| js_sys::parse_float(&text));
         let size = Self {
             height_px: RwSignal::new(kept.filter(|px: &f64| px.is_finite()).unwrap_or(DEFAULT_PX)),
@@ -43,7 +43,7 @@ impl PanelSize {
         size
     }
 
-    /// Whether only the tabs are shown.
+    /// Returns true if only the tabs are shown.
     #[must_use]
     pub fn is_closed(self) -> bool {
         self.choice().get()
@@ -53,7 +53,7 @@ impl PanelSize {
         if is_low(self.viewport_px.get()) { self.closed_when_low } else { self.closed }
     }
 
-    /// The height of the open panel.
+    /// Height of the open panel.
     #[must_use]
     pub fn height_px(self) -> f64 {
         clamped_px(self.height_px.get(), self.viewport_px.get())
@@ -70,7 +70,7 @@ impl PanelSize {
         self.close(!untrack(|| self.is_closed()));
     }
 
-    /// The height that is seen.
+    /// The visible height.
     fn seen_px(self) -> f64 {
         untrack(|| if self.is_closed() { TABS_PX } else { self.height_px() })
     }
@@ -103,13 +103,13 @@ fn viewport_px() -> f64 {
     window().inner_height().ok().and_then(|px| px.as_f64()).unwrap_or(f64::MAX)
 }
 
-/// Changes the height of the panel below it.
+/// The splitter, which changes the height of the panel below it.
 #[component]
 pub fn Splitter(
     /// The panel's height.
     size: PanelSize,
 ) -> impl IntoView {
-    // Where the drag began: the pointer's y and the height then.
+    // Start of the drag: the pointer's y and the height at that time.
     let drag = StoredValue::new(None::<(f64, f64)>);
     let grip = move |event: web_sys::PointerEvent| {
         let Some(line) = event.current_target().and_then(|target| target.dyn_into::<web_sys::Element>().ok())
@@ -117,7 +117,7 @@ pub fn Splitter(
             return;
         };
         event.prevent_default();
-        // Without the capture the drag still works while the pointer stays on the page.
+        // Without the capture, the drag still works while the pointer stays on the page.
         line.set_pointer_capture(event.pointer_id()).ok();
         drag.set_value(Some((f64::from(event.client_y()), size.seen_px())));
     };

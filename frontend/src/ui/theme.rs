@@ -1,6 +1,8 @@
-//! Light and dark. The page follows the system until its user chooses the other one, and again once they choose back.
+//! Light and dark theme. The page follows the system until the user chooses the other theme, and
+//! again after the user switches back.
 //!
-//! The choice stands in `data-theme` of the root element, where `index.html` puts it before the first picture.
+//! The choice is in `data-theme` of the root element. `index.html` sets it before the first
+//! picture.
 
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
@@ -10,12 +12,12 @@ use super::actions::Action;
 use super::icon::Glyph;
 use super::kept;
 
-/// Which set of colours.
+/// A set of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
-    /// Dark text on light ground.
+    /// Dark text on a light background.
     Light,
-    /// Light text on dark ground.
+    /// Light text on a dark background.
     Dark,
 }
 
@@ -39,12 +41,12 @@ impl Theme {
     }
 }
 
-/// The page's theme; one for the whole page, handed down as a context.
+/// The page's theme. One for the whole page, as a context.
 #[derive(Debug, Clone, Copy)]
 pub struct CurrentTheme(RwSignal<Theme>);
 
 impl CurrentTheme {
-    /// Reads what `index.html` decided and follows the system from now on.
+    /// Reads the choice of `index.html`, and follows the system from now on.
     #[must_use]
     pub fn new() -> Self {
         let shown = document().document_element().and_then(|root| root.get_attribute("data-theme"));
@@ -54,7 +56,7 @@ impl CurrentTheme {
         current
     }
 
-    /// What is shown now.
+    /// The current theme.
     #[must_use]
     pub fn get(self) -> Theme {
         self.0.get()
@@ -62,7 +64,7 @@ impl CurrentTheme {
 
     fn show(self, theme: Theme) {
         if let Some(root) = document().document_element() {
-            // Fails only for names that are no attribute's.
+            // Fails only for an invalid attribute name.
             root.set_attribute("data-theme", theme.name()).ok();
         }
         self.0.set(theme);
@@ -85,7 +87,7 @@ impl CurrentTheme {
                 self.show(theme);
             }
         });
-        // The page has one theme for as long as it lives: the listener is never taken away.
+        // The page has one theme for its whole life, so the listener is never removed.
         if query.add_event_listener_with_callback("change", changed.as_ref().unchecked_ref()).is_ok() {
             changed.forget();
         }
@@ -106,7 +108,7 @@ fn system_theme() -> Option<Theme> {
     Some(if dark_query()?.matches() { Theme::Dark } else { Theme::Light })
 }
 
-/// Switches between light and dark.
+/// The button that switches between light and dark.
 #[component]
 pub fn ThemeButton() -> impl IntoView {
     let current = expect_context::<CurrentTheme>();

@@ -1,30 +1,30 @@
-//! Tooltips: explanations of labels, and what the pointer is on in the timeline. They never leave the viewport and never
-//! take a pointer's event.
+//! Tooltips: explanations of labels, and the item under the pointer in the timeline. They never
+//! leave the viewport and never receive pointer events.
 
 use leptos::html;
 use leptos::prelude::*;
 
 use super::placement::{Pixels, place};
 
-/// Shows its content beside a point, while there is one.
+/// Shows its content next to a point. Hidden without a point.
 #[component]
 pub fn Tooltip(
-    /// The point; `None` for no tooltip.
+    /// The point; `None` hides the tooltip.
     #[prop(into)]
     at: Signal<Option<Pixels>>,
-    /// What it shows.
+    /// The content.
     children: ChildrenFn,
 ) -> impl IntoView {
     let node = NodeRef::<html::Div>::new();
-    // The size is known once the content is drawn, and the place depends on the size. Written to the element directly:
-    // the place is a matter of the picture alone.
+    // The size is known after the content is rendered, and the position depends on the size. It is
+    // written directly to the element, because only the picture depends on it.
     Effect::new(move || {
         let (Some(anchor), Some(element)) = (at.get(), node.get()) else { return };
         request_animation_frame(move || {
             let rect = element.get_bounding_client_rect();
             let (x, y) = place(anchor, (rect.width(), rect.height()), viewport());
             let style = (*element).style();
-            // Fails only for names that are no property's.
+            // Fails only for an invalid property name.
             style.set_property("transform", &format!("translate({x:.0}px, {y:.0}px)")).ok();
             style.set_property("visibility", "visible").ok();
         });

@@ -7,11 +7,11 @@ use nprof_engine::wire::selection::NameTotal;
 /// A column that the table can be sorted by, the largest number first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortBy {
-    /// How many slices.
+    /// Number of slices.
     Count,
-    /// The sum of durations.
+    /// Sum of durations.
     Total,
-    /// Durations without calls of the same name inside.
+    /// Sum of durations. Calls of the same name inside a call do not count again.
     Union,
     /// Time without the calls inside.
     #[default]
@@ -52,7 +52,7 @@ impl SortBy {
         }
     }
 
-    /// The first `most` names by this column; equal ones by name.
+    /// The first `most` names by this column. Equal ones are ordered by name.
     #[must_use]
     pub fn first(self, names: &[NameTotal], most: usize) -> Vec<NameTotal> {
         let mut names: Vec<&NameTotal> = names.iter().collect();

@@ -1,40 +1,42 @@
-//! How moments are written: counted from a zero, in the ruler's form, with as many digits as a
-//! pixel of the window needs.
+//! Format of timestamps: counted from a zero, in the ruler's form, with as many digits as a pixel
+//! of the window needs.
 
 use super::scale::TimeScale;
 use super::ticks::{base_of, in_full};
 
-/// Moments farther from the ruler's base than this many of its units get a base of their own.
+/// Greatest distance from the ruler's base, in its units. Timestamps farther away get a base of
+/// their own.
 const MOST_UNITS: i64 = 50;
 
-/// The form of the moments of a window. Equal for windows whose moments are written alike.
+/// Format of the timestamps of a window. Equal for windows with equal formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clock {
-    /// The moment that counts as zero.
+    /// The timestamp that counts as zero.
     zero_ps: i64,
-    /// What offsets count from, since zero; 0 for no base.
+    /// Base of offsets, counted from zero; 0 is no base.
     base_ps: i64,
-    /// Bases are multiples of this.
+    /// Bases are multiples of this number.
     unit_ps: i64,
-    /// The last digit that is written.
+    /// Value of the last digit that is written.
     digit_ps: i64,
 }
 
 impl Clock {
-    /// The form for a window over some pixels.
+    /// The format for a window over some pixels.
     #[must_use]
     pub fn new(scale: &TimeScale, zero_ps: i64) -> Self {
         let (base_ps, unit_ps) = base_of(scale, zero_ps);
         Self { zero_ps, base_ps, unit_ps, digit_ps: digit(scale.ps_from_px(1.0)) }
     }
 
-    /// A moment's distance from zero, in picoseconds.
+    /// Distance of a timestamp from zero, in picoseconds.
     #[must_use]
     pub fn since_zero(&self, time_ps: i64) -> i64 {
         time_ps.saturating_sub(self.zero_ps)
     }
 
-    /// A moment: `12.345 ms` near zero, else base and offset as on the ruler, `97 ms + 990.12 µs`.
+    /// A timestamp as text. Near zero: `12.345 ms`. Else base and offset as on the ruler: `97 ms +
+    /// 990.12 µs`.
     #[must_use]
     pub fn text(&self, time_ps: i64) -> String {
         let since_ps = rounded(self.since_zero(time_ps), self.digit_ps.max(1));
@@ -60,7 +62,7 @@ fn digit(ps: i64) -> i64 {
     10_i64.pow(ps.max(1).ilog10())
 }
 
-/// To the nearest multiple, halves away from zero.
+/// Rounds to the nearest multiple, halves away from zero.
 fn rounded(ps: i64, multiple: i64) -> i64 {
     let half = multiple / 2 * ps.signum();
     ps.saturating_add(half) / multiple * multiple
@@ -77,7 +79,7 @@ mod tests {
     const US: i64 = 1_000 * NS;
     const MS: i64 = 1_000 * US;
 
-    /// A moment in a window over 1,000 pixels.
+    /// Checks the text of a timestamp in a window over 1,000 pixels.
     #[track_caller]
     fn check(zero_ps: i64, (start_ps, end_ps): (i64, i64), time_ps: i64, expected: &str) {
         let window = Interval::new(start_ps, end_ps);
@@ -114,8 +116,8 @@ mod tests {
     }
 
     proptest! {
-        /// Moments that are two pixels apart never read the same, and never in the wrong order of
-        /// digits.
+        /// Timestamps that are two pixels apart never read the same, and their digits never have
+        /// the wrong order.
         #[test]
         fn pixels_can_be_told_apart(
             start in -1_i64 << 60..1 << 60, duration in 1_000_i64..1 << 50, zero in -1_i64 << 40..1 << 40,
@@ -127,7 +129,7 @@ mod tests {
             prop_assert_ne!(clock.text(time), clock.text(time + scale.ps_from_px(2.0).max(2)));
         }
 
-        /// The base is the ruler's.
+        /// The base equals the ruler's base.
         #[test]
         fn the_base_is_the_rulers(start in 0_i64..1 << 50, duration in 1_000_i64..1 << 40, width in 200.0..4000.0_f64) {
             let scale = TimeScale { window: Interval::new(start, start + duration), width_px: width };

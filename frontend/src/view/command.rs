@@ -1,4 +1,4 @@
-//! The closed set of things a user can do to a [`View`].
+//! The closed set of user actions on a [`View`].
 
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
@@ -10,28 +10,29 @@ use super::window::{self, Reach};
 /// A step from one view to the next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// Makes the window `factor` times as wide around a moment, which stays where it is.
+    /// Makes the window `factor` times as wide. The timestamp `at_ps` stays in place.
     Zoom {
         /// Below 1 to see more detail.
         factor: f64,
-        /// The moment that stays.
+        /// The timestamp that stays in place.
         at_ps: i64,
     },
-    /// As [`Command::Zoom`], around the middle of the window.
+    /// Like [`Command::Zoom`], around the middle of the window.
     ZoomMiddle {
         /// Below 1 to see more detail.
         factor: f64,
     },
-    /// Moves the window by this many times its own duration; later for positive numbers.
+    /// Moves the window by this many times its own duration. Positive numbers move it later.
     Pan {
-        /// How far.
+        /// Distance in windows.
         windows: f64,
     },
-    /// Slides the window under the pointer or the minimap: like [`Command::Show`], one step among many.
+    /// Moves the window with the pointer or the minimap. Like [`Command::Show`], but one step among
+    /// many.
     Slide(Interval),
     /// Shows this span.
     Show(Interval),
-    /// Shows this span, of a slice that was just selected.
+    /// Shows this span of a slice that was just selected.
     Focus(Interval),
     /// Shows everything.
     ShowAll,
@@ -39,7 +40,7 @@ pub enum Command {
     Undo,
     /// Selects a slice by its row, or none.
     Select(Option<u32>),
-    /// Reads a counter at a moment; no slice is selected.
+    /// Reads a counter at a timestamp. No slice is selected then.
     Read(Reading),
     /// Selects a slice and moves the window as little as needed to show it.
     Reveal {
@@ -49,10 +50,10 @@ pub enum Command {
         start_ps: i64,
         /// Its length.
         duration_ps: i64,
-        /// The closed groups that hide it: they open.
+        /// The closed groups that hide the slice. They are opened.
         hidden_by: Vec<u32>,
     },
-    /// Selects the slice that a step along or across the tracks leads to, as [`Command::Reveal`].
+    /// Selects the slice that a step along or across the tracks leads to. See [`Command::Reveal`].
     Step {
         /// The slice's row.
         row: u32,
@@ -60,38 +61,38 @@ pub enum Command {
         start_ps: i64,
         /// Its length.
         duration_ps: i64,
-        /// The closed groups that hide it: they open.
+        /// The closed groups that hide the slice. They are opened.
         hidden_by: Vec<u32>,
     },
-    /// Marks a span to ask for its statistics, or none.
+    /// Marks a span for its statistics, or none.
     Mark(Option<Interval>),
     /// Opens a closed group, or closes an open one.
     ToggleGroup(u32),
-    /// Searches for a text; an empty one ends the search.
+    /// Searches for a text. An empty text ends the search.
     SearchFor(String),
-    /// Reads what is searched for in this way.
+    /// Sets the syntax of the search text.
     SearchAs(Syntax),
     /// Shows a tab of the panel.
     ShowTab(Tab),
-    /// Has scrolled to this track, or to the first one.
+    /// Reports that the rows scrolled to this track, or to the first one.
     ScrollTo(Option<u32>),
-    /// Opens the rank with this number: the same window, nothing selected.
+    /// Opens the rank with this number. The window stays, and nothing is selected.
     OpenRank(u32),
 }
 
-/// What a command does to the browser's history.
+/// Effect of a command on the browser's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
-    /// A step that "back" takes back.
+    /// A new entry, which "back" leaves.
     Push,
-    /// A zoom or a move of the window: those without a rest between them are one step.
+    /// A zoom or a move of the window. Those without a rest between them share one entry.
     Settle,
-    /// No step of its own: the current entry is rewritten.
+    /// No new entry: the current one is rewritten.
     Replace,
 }
 
 impl Command {
-    /// Whether "back" returns to the view before this command.
+    /// The effect on the browser's history.
     #[must_use]
     pub fn history(&self) -> History {
         match self {
@@ -141,7 +142,7 @@ impl View {
                 self.window = Some(window::clamped(span, whole));
             }
             Command::ShowAll => self.window = Some(window::widest(whole)),
-            // The owner of the view knows the windows before and shows the last of them.
+            // The owner of the view has the window history and shows its last window.
             Command::Undo => {}
             Command::Select(row) => (self.selected, self.reading) = (row, None),
             Command::Read(reading) => (self.selected, self.reading) = (None, Some(reading)),
@@ -173,12 +174,11 @@ impl View {
         self
     }
 
-    /// The tab that answers to a command, else the one that is shown.
+    /// The tab for a command, else the current tab.
     fn tab_after(&self, command: &Command) -> Tab {
         let now = self.shown_tab();
         match *command {
-            // The list of hits stays in sight while they are walked through; it has the details
-            // beside it.
+            // The list of hits stays in sight during a walk. It shows the details next to the hits.
             Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. } | Command::Step { .. }
                 if now != Tab::Search =>
             {
@@ -247,7 +247,7 @@ mod tests {
         check(&[Command::ShowTab(Tab::Warnings)], "/profile/p?v=1&tab=warnings");
         check(&[Command::ShowTab(Tab::Warnings), select.clone()], "/profile/p?v=1&sel=7");
         check(&[Command::ShowTab(Tab::Warnings), Command::ShowTab(Tab::Summary)], "/profile/p?v=1");
-        // Dropping the selection changes what the panel shows, not which tab.
+        // Dropping the selection changes the panel's content, not its tab.
         check(&[select, Command::Select(None)], "/profile/p?v=1&tab=details");
     }
 

@@ -1,22 +1,25 @@
-//! From which value to which a counter's row reaches.
+//! Value range of a counter's row.
 
-/// A counter whose values differ by less than this share of the largest would look like a full or an empty row.
+/// Least range of values, as a share of the largest, in which differences are visible. A smaller
+/// range from zero would look like a full or an empty row.
 const LEAST_SHARE: f64 = 0.25;
-/// Space below the smallest value where the row does not begin at zero, as a share of the values' range.
+/// Space below the smallest value if the row does not begin at zero, as a share of the values'
+/// range.
 const BELOW: f64 = 0.25;
 
 /// The values at the lower and upper edge of a counter's row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
-    /// At the lower edge.
+    /// Value at the lower edge.
     pub low: f64,
-    /// At the upper edge; greater than `low`.
+    /// Value at the upper edge; greater than `low`.
     pub high: f64,
 }
 
 impl Extent {
-    /// For values from `least` to `most`. Rows begin at zero, except where nothing could be seen that way: the values
-    /// of a counter that hardly changes fill its row, and one that never changes stands in the middle.
+    /// The extent for values from `least` to `most`. Rows begin at zero unless nothing could be
+    /// seen that way. Then the values of a counter that hardly changes fill its row, and a constant
+    /// counter is in the middle.
     #[must_use]
     pub fn of_values((least, most): (f64, f64)) -> Self {
         let range = most - least;
@@ -35,7 +38,7 @@ impl Extent {
         Self { low: least.min(0.0), high: most.max(0.0) }
     }
 
-    /// Where a value stands, from 0 at the lower edge to 1 at the upper one.
+    /// Vertical position of a value: 0 at the lower edge, 1 at the upper edge.
     #[must_use]
     pub fn share(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);

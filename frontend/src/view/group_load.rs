@@ -1,14 +1,14 @@
-//! What a closed group does at a moment: how many of its lanes work, and at what.
+//! Load of a closed group at a timestamp: how many of its lanes work, and on which names.
 
 use nprof_engine::base::Interval;
 use nprof_engine::wire::tile::{Content, Lane, Tile};
 
 use super::hover::Hovered;
 
-/// Names that are told.
+/// Limit of reported names.
 const MOST_NAMES: usize = 3;
 
-/// The sum over the lanes of a group in the cell around a moment. Lanes are added one by one.
+/// The sum over the lanes of a group in the cell around a timestamp. Lanes are added one by one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupLoad {
     time_ps: i64,
@@ -18,13 +18,13 @@ pub struct GroupLoad {
 }
 
 impl GroupLoad {
-    /// Nothing yet.
+    /// An empty sum.
     #[must_use]
     pub fn new(time_ps: i64) -> Self {
         Self { time_ps, span: None, busy_lanes: 0.0, names: Vec::new() }
     }
 
-    /// Adds a lane of a tile that covers the moment.
+    /// Adds a lane of a tile that covers the timestamp.
     pub fn add(&mut self, tile: &Tile, lane: &Lane) {
         let cell_ps = tile.cell_ps.max(1);
         let cell = self.time_ps.saturating_sub(tile.start_ps).div_euclid(cell_ps);
@@ -48,7 +48,7 @@ impl GroupLoad {
         }
     }
 
-    /// Adds the time of a name. Waits are no work.
+    /// Adds the time of a name. Waits do not count as work.
     fn time(&mut self, tile: &Tile, name: u32, ps: i64) {
         if ps <= 0 || tile.waits.binary_search(&name).is_ok() {
             return;
@@ -62,7 +62,7 @@ impl GroupLoad {
         }
     }
 
-    /// What is told of a group with this number and so many lanes; `None` where no tile is here.
+    /// The result for a group with this number and this many lanes. `None` if no tile is present.
     #[must_use]
     pub fn finish(mut self, group: u32, lanes: u32) -> Option<Hovered> {
         self.names.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -1,16 +1,17 @@
-//! What stands at a moment of a lane, as a tile tells it.
+//! Finds the item at a timestamp of a lane in a tile.
 
 use nprof_engine::base::Interval;
 use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 
 use super::hover::Hovered;
 
-/// Forms of [`TileSlice`].
+/// Form of a [`TileSlice`] without duration.
 pub const INSTANT: u8 = 1;
-/// A slice whose end was never seen.
+/// Form of a slice whose end was never seen.
 pub const UNFINISHED: u8 = 2;
 
-/// What is at `time_ps`, or at most `slop_ps` beside it: what is thinner than the pointer can still be hit.
+/// The item at `time_ps`, or at most `slop_ps` away: items thinner than the pointer can still be
+/// hit.
 #[must_use]
 pub fn hit(tile: &Tile, lane: &Lane, time_ps: i64, slop_ps: i64) -> Option<Hovered> {
     let at = time_ps.saturating_sub(tile.start_ps);
@@ -48,14 +49,15 @@ pub fn hit(tile: &Tile, lane: &Lane, time_ps: i64, slop_ps: i64) -> Option<Hover
     }
 }
 
-/// How far a slice is from a moment; 0 inside.
+/// Distance of a slice from a timestamp; 0 inside.
 fn distance(slice: &TileSlice, at: i64) -> i64 {
     let end = slice.start_ps.saturating_add(slice.duration_ps);
     if at < slice.start_ps { slice.start_ps.saturating_sub(at) } else { at.saturating_sub(end).max(0) }
 }
 
-/// The nearest slice. Instants win over the slices that they stand on: else they could not be hit. Slices of a lane do
-/// not overlap, so only the last to start before the moment, instants around it, and the next one can be near.
+/// The nearest slice. Instants win over slices below them, which would otherwise hide them. Slices
+/// of a lane do not overlap. So only the last slice before the timestamp, instants around it, and
+/// the next slice can be near.
 fn hit_slice(slices: &[TileSlice], at: i64, slop_ps: i64) -> Option<&TileSlice> {
     let from = slices.partition_point(|slice| slice.start_ps < at.saturating_sub(slop_ps));
     let to = slices.partition_point(|slice| slice.start_ps <= at.saturating_add(slop_ps));
@@ -77,12 +79,12 @@ fn hit_cell(cells: &[TileCell], at: i64, slop_ps: i64, cell_ps: i64) -> Option<&
     cells[near].iter().filter(|cell| distance(cell) <= slop_ps).min_by_key(|cell| distance(cell))
 }
 
-/// The sample whose value holds at this moment.
+/// The sample whose value holds at this timestamp.
 fn hit_sample(samples: &[TileSample], at: i64) -> Option<&TileSample> {
     samples[..samples.partition_point(|sample| sample.time_ps <= at)].last()
 }
 
-/// The range of this moment, or the one before, whose last value holds.
+/// The range at this timestamp, or the one before, whose last value holds.
 fn hit_range(ranges: &[TileRange], at: i64, cell_ps: i64) -> Option<&TileRange> {
     ranges[..ranges.partition_point(|range| i64::from(range.cell).saturating_mul(cell_ps) <= at)].last()
 }
@@ -91,7 +93,8 @@ fn hit_range(ranges: &[TileRange], at: i64, cell_ps: i64) -> Option<&TileRange> 
 mod tests {
     use super::*;
 
-    /// One column is 10 ps; runs of a letter are slices of that name, `!` is an instant on what stands before it.
+    /// Builds a tile: one column is 10 ps, runs of a letter are slices of that name, `!` is an
+    /// instant above the slice before it.
     fn slices_of(text: &str) -> Tile {
         let mut names: Vec<String> = Vec::new();
         let mut slices: Vec<TileSlice> = Vec::new();

@@ -1,18 +1,18 @@
-//! Walking through the hits of a search in order of time, of which only a page is here.
+//! Walks through the hits of a search in order of time. Only one page of the hits is present.
 
 use nprof_engine::query::HitPlace;
 use nprof_engine::wire::search::SearchResult;
 
-/// Which way.
+/// Direction of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Walk {
-    /// To the next one; after the last comes the first.
+    /// To the next hit. The first comes after the last.
     Forward,
-    /// To the one before; before the first comes the last.
+    /// To the previous hit. The last comes before the first.
     Backward,
 }
 
-/// The item to go to from the current one of a list, if it has any.
+/// The item to go to from the current one of a list, if the list is not empty.
 #[must_use]
 pub fn step(current: Option<usize>, count: usize, walk: Walk) -> Option<usize> {
     let last = count.checked_sub(1)?;
@@ -26,25 +26,25 @@ pub fn step(current: Option<usize>, count: usize, walk: Walk) -> Option<usize> {
     })
 }
 
-/// From where a walk begins.
+/// Start of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Here {
     /// The next hit comes after this place.
     after: HitPlace,
     /// The previous hit comes before this place.
     before: HitPlace,
-    /// Whether the walk has come around an end to get here.
+    /// True if the walk wrapped around an end to get here.
     is_around: bool,
 }
 
 impl Here {
-    /// At a moment: a hit that starts there is the next one.
+    /// Starts at a timestamp. A hit that starts there is the next one.
     #[must_use]
     pub fn at_time(start_ps: i64) -> Self {
         Self::at_place(HitPlace { start_ps, row: 0 })
     }
 
-    /// At a slice, which is neither the next hit nor the previous one.
+    /// Starts at a slice, which is neither the next hit nor the previous one.
     #[must_use]
     pub fn at_slice(start_ps: i64, row: u32) -> Self {
         let after = HitPlace { start_ps, row: row.saturating_add(1) };
@@ -63,32 +63,31 @@ impl Here {
         Self { is_around: true, ..Self::at_place(place) }
     }
 
-    /// The place that a page with the next and the previous hit has in its middle.
+    /// The place whose surrounding page contains the next and the previous hit.
     #[must_use]
     pub fn place(self) -> HitPlace {
         self.before
     }
 }
 
-/// How a walk goes on.
+/// Result of a step of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// To this hit of the page.
+    /// Go to this hit of the page.
     Hit {
         /// Its position in the page.
         at: usize,
-        /// Whether the walk came around an end: from the last hit to the first, or back.
+        /// True if the walk wrapped from the last hit to the first, or back.
         is_around: bool,
     },
-    /// The hit is not in the page: to be walked on from here once the page around this place has
-    /// come.
+    /// The hit is not in the page. Fetch the page around this place, then walk on from there.
     Fetch(Here),
     /// There are no hits.
     Nowhere,
 }
 
-/// The hit to go to from here. A page that is fetched must hold the two nearest hits on both sides
-/// of its place, else the walk asks for it again.
+/// The hit to go to from here. A fetched page must contain the two nearest hits on both sides of
+/// its place, else the walk requests it again.
 #[must_use]
 pub fn next(page: &SearchResult, here: Here, walk: Walk) -> Next {
     let count = page.hits.len();
@@ -101,7 +100,7 @@ pub fn next(page: &SearchResult, here: Here, walk: Walk) -> Next {
     let begins = page.before == 0;
     let ends = page.before + count as u64 >= page.total;
     let is_around = here.is_around;
-    // At the edge of a page only a hit on its other side tells that nothing lies between.
+    // At the edge of a page, only a hit on its other side proves that no hit lies between.
     match walk {
         Walk::Forward => match position(here.after) {
             0 if !begins => Next::Fetch(here),

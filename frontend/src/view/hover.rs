@@ -1,86 +1,86 @@
-//! What the pointer is on.
+//! The item under the pointer.
 
 use nprof_engine::base::Interval;
 
-/// Something under the pointer, for a tooltip.
+/// An item under the pointer, for a tooltip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hover {
-    /// Where the pointer is, in CSS pixels of the browser's viewport.
+    /// Position of the pointer, in CSS pixels of the browser's viewport.
     pub client_px: (f64, f64),
-    /// The track, by number.
+    /// Number of the track.
     pub track: u32,
-    /// What is there.
+    /// The item.
     pub what: Hovered,
 }
 
-/// What is under the pointer.
+/// Kinds of items under the pointer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Hovered {
     /// One slice or instant.
     Slice {
-        /// Its row.
+        /// Row of the slice.
         row: u32,
-        /// What it shows.
+        /// Name of the slice.
         name: String,
-        /// Start.
+        /// Start in picoseconds.
         start_ps: i64,
-        /// Length; 0 for instants.
+        /// Duration in picoseconds; 0 for instants.
         duration_ps: i64,
         /// 0 complete, 1 instant, 2 unfinished.
         form: u8,
     },
     /// Several slices, too short to be told apart at this zoom.
     Cell {
-        /// The cell.
+        /// Span of the cell.
         span: Interval,
         /// Time covered by slices.
         busy_ps: u64,
-        /// Slices that start in it.
+        /// Number of slices that start in the cell.
         count: u32,
         /// The name with the most time.
         name: String,
         /// The row of the longest slice.
         longest_row: u32,
-        /// Its length.
+        /// Duration of the longest slice.
         longest_ps: u64,
     },
     /// A closed group.
     Group {
-        /// The group, by number.
+        /// Number of the group.
         group: u32,
-        /// The cell under the pointer.
+        /// Span of the cell under the pointer.
         span: Interval,
-        /// How many of its lanes work on average.
+        /// Average number of lanes that work.
         busy_lanes: f64,
-        /// How many lanes it has.
+        /// Number of lanes in the group.
         lanes: u32,
-        /// The names with the most time in the cell, each with the lanes that it takes on average.
+        /// The names with the most time in the cell, each with its average number of lanes.
         names: Vec<(String, f64)>,
     },
     /// A counter's value.
     Sample {
-        /// The sample's row.
+        /// Row of the sample.
         row: u32,
-        /// Since when.
+        /// Time of the sample.
         time_ps: i64,
         /// The value.
         value: f64,
     },
     /// Several samples of a counter.
     Range {
-        /// The cell.
+        /// Span of the cell.
         span: Interval,
         /// Smallest value.
         min: f64,
         /// Largest value.
         max: f64,
-        /// The last value.
+        /// Last value.
         last: f64,
     },
 }
 
 impl Hovered {
-    /// The row to select when it is clicked; `None` for counters, which are read instead.
+    /// The row that a click selects. `None` for counters, which are read instead.
     #[must_use]
     pub fn slice_row(&self) -> Option<u32> {
         match self {

@@ -1,16 +1,16 @@
 //! The page's keys.
 //!
-//! Keys that are told by where they lie (W, A, S, D, comma, period) go by
-//! [`KeyboardEvent.code`](https://www.w3.org/TR/uievents-code/), so they lie alike on every
-//! keyboard. All others go by [`KeyboardEvent.key`](https://www.w3.org/TR/uievents-key/), which
-//! names what they type.
+//! Keys that are identified by position (W, A, S, D, comma, period) use
+//! [`KeyboardEvent.code`](https://www.w3.org/TR/uievents-code/), so they are in the same place on
+//! every keyboard. All others use [`KeyboardEvent.key`](https://www.w3.org/TR/uievents-key/), the
+//! character that they type.
 
 use super::command::Command;
 
-/// What a key asks the timeline for.
+/// Action of a key on the timeline.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyAction {
-    /// A command as it is.
+    /// Executes a command.
     Do(Command),
     /// The slice after the selected one.
     Next,
@@ -24,22 +24,22 @@ pub enum KeyAction {
     Focus,
     /// Marks the span of the selected slice.
     MarkSelected,
-    /// Drops the mark, or the selection where nothing is marked.
+    /// Drops the mark, or the selection if nothing is marked.
     Drop,
 }
 
-/// A key that goes down.
+/// A key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Press<'a> {
-    /// What it types.
+    /// The character that the key types.
     pub key: &'a str,
-    /// Where it lies; empty on keyboards on the screen.
+    /// Position of the key. Empty on on-screen keyboards.
     pub code: &'a str,
-    /// Which other keys are held.
+    /// The other keys that are held.
     pub held: Held,
 }
 
-/// The keys that are held while another goes down.
+/// The keys that are held during a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     /// Control.
@@ -61,15 +61,15 @@ pub enum RankStep {
     Next,
 }
 
-/// One press of W: the window becomes this much of itself.
+/// Zoom factor of one press of W: the window becomes this share of itself.
 const ZOOM: f64 = 0.75;
-/// One press of D moves by this share of the window.
+/// Distance of one press of D, as a share of the window.
 const PAN: f64 = 0.15;
 
-/// What a key asks the timeline for.
+/// The action of a key on the timeline.
 #[must_use]
 pub fn action(press: Press) -> Option<KeyAction> {
-    // The letter alone tells where a key lies only if the keyboard does not.
+    // The character tells the position of a key only if the keyboard does not report it.
     let place = if press.code.is_empty() { press.key } else { press.code };
     let by_place = match place {
         "KeyW" | "w" | "W" => Some(Command::ZoomMiddle { factor: ZOOM }),
@@ -97,12 +97,12 @@ pub fn action(press: Press) -> Option<KeyAction> {
     })
 }
 
-/// Which rank a key asks for: brackets, also where they are typed with AltGr or Option, and shift
-/// with comma or period.
+/// The rank step of a key: brackets, also typed with AltGr or Option, and shift with comma or
+/// period.
 #[must_use]
 pub fn rank_step(press: Press) -> Option<RankStep> {
     let Held { control, alt, meta, shift } = press.held;
-    // AltGr is reported as control with alt by some systems; control alone is the browser's.
+    // Some systems report AltGr as control with alt. Control alone belongs to the browser.
     if meta || (control && !alt) {
         return None;
     }
@@ -131,7 +131,7 @@ mod tests {
     fn the_keys_that_move_lie_alike_on_every_keyboard() {
         let zoom = Some(KeyAction::Do(Command::ZoomMiddle { factor: ZOOM }));
         assert_eq!(action(press("w", "KeyW", "")), zoom);
-        // French: Z lies there, and W elsewhere.
+        // French: Z is in that position, and W elsewhere.
         assert_eq!(action(press("z", "KeyW", "")), zoom);
         assert_eq!(action(press("w", "KeyZ", "")), None);
         assert_eq!(action(press("q", "KeyA", "")), Some(KeyAction::Do(Command::Pan { windows: -PAN })));

@@ -1,4 +1,5 @@
-//! Where each track stands: the rows of the track tree from top to bottom, groups opened or closed.
+//! Vertical positions of the tracks: the rows of the track tree from top to bottom, with open and
+//! closed groups.
 
 use std::collections::HashMap;
 
@@ -18,15 +19,15 @@ pub const PADDING_PX: f64 = 3.0;
 /// A visible row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
-    /// Index into the rank's tracks.
+    /// Index of the rank's track.
     pub track: usize,
-    /// How many groups enclose it.
+    /// Number of enclosing groups.
     pub depth: u16,
     /// Distance from the top of the first row.
     pub top_px: f64,
-    /// Its height.
+    /// Height in CSS pixels.
     pub height_px: f64,
-    /// Whether it is the heading of a closed group, which shows how busy its tracks are.
+    /// True for the heading of a closed group, which shows how busy its tracks are.
     pub is_closed: bool,
 }
 
@@ -42,7 +43,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out a rank's tracks; the children of a closed group have no row.
+    /// Lays out a rank's tracks. The children of a closed group have no row.
     #[must_use]
     pub fn new(tracks: &[Track], is_closed: impl Fn(&Track) -> bool) -> Self {
         let tree = Tree::new(tracks);
@@ -52,7 +53,7 @@ impl Layout {
             tiles_below: HashMap::new(),
         };
         let mut top_px = 0.0;
-        // The next one to visit is the last; depths are kept beside.
+        // A stack: the next track to visit is the last entry. Depths are stored with the entries.
         let mut pending: Vec<(usize, u16)> = tree.roots.iter().rev().map(|at| (*at, 0)).collect();
         while let Some((at, depth)) = pending.pop() {
             let track = &tracks[at];
@@ -76,7 +77,7 @@ impl Layout {
         self.rows.last().map_or(0.0, |row| row.top_px + row.height_px)
     }
 
-    /// The rows that show between two distances from the top.
+    /// The rows visible between two distances from the top.
     #[must_use]
     pub fn visible(&self, top_px: f64, bottom_px: f64) -> &[Row] {
         let first = self.rows.partition_point(|row| row.top_px + row.height_px <= top_px);
@@ -90,14 +91,15 @@ impl Layout {
         self.visible(y_px, y_px + f64::EPSILON * y_px.abs().max(1.0)).first()
     }
 
-    /// The tile groups that a row needs: its track's own, or those of all slices below a closed group.
+    /// The tile groups that a row needs: the group of its track, or the groups of all slices below
+    /// a closed group.
     pub fn tile_groups<'a>(&'a self, tracks: &'a [Track], row: &Row) -> impl Iterator<Item = u32> + 'a {
         let own = tracks.get(row.track).and_then(|track| track.group);
         let below = self.tiles_below.get(&row.track).map_or(&[][..], Vec::as_slice);
         own.into_iter().chain(below.iter().copied())
     }
 
-    /// The row of a track, by its index; none where a group above it is closed.
+    /// The row of a track, by index. `None` if a group above it is closed.
     #[must_use]
     pub fn row_of(&self, track: usize) -> Option<&Row> {
         self.rows.get((*self.row_of_track.get(track)?)? as usize)
@@ -142,7 +144,8 @@ fn height_px(track: &Track) -> f64 {
     }
 }
 
-/// Who is whose child. Parents are looked up by number; a parent that does not exist makes its child a root.
+/// Parents and children. Parents are looked up by number. A track with a missing parent becomes a
+/// root.
 struct Tree {
     roots: Vec<usize>,
     children: Vec<Vec<usize>>,
@@ -153,7 +156,7 @@ impl Tree {
         let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); tracks.len()] };
         let mut index_of = std::collections::HashMap::with_capacity(tracks.len());
         for (at, track) in tracks.iter().enumerate() {
-            // A parent comes before its children, so that no cycle can be built.
+            // A parent comes before its children, so there can be no cycle.
             match track.parent.and_then(|parent| index_of.get(&parent)) {
                 Some(&parent) => tree.children[parent as usize].push(at),
                 None => tree.roots.push(at),
@@ -181,8 +184,8 @@ impl Tree {
 pub(crate) mod tests {
     use super::*;
 
-    /// Tracks from lines: two spaces a level of the tree; `name*3` has three lanes, `name~` is a counter, `name/` a
-    /// group, `name/-` a group that starts closed.
+    /// Parses tracks from lines, with two spaces per level of the tree. `name*3` has three lanes,
+    /// `name~` is a counter, `name/` a group, and `name/-` a group that starts closed.
     pub(crate) fn tracks(text: &str) -> Vec<Track> {
         let mut parents: Vec<u32> = Vec::new();
         text.lines()

@@ -1,4 +1,4 @@
-//! What is looked at: values and functions on them, without a browser.
+//! State of the page: values and functions on them, without a browser.
 
 pub mod by_name;
 pub mod clock;

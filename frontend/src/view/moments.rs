@@ -1,18 +1,18 @@
-//! Moments inside a text of ingest: `59609241768000000 ps on track "stream 7"`.
+//! Finds timestamps in a text of the ingest: `59609241768000000 ps on track "stream 7"`.
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// As it is.
+    /// Plain text.
     Text(&'a str),
     /// A time since the profile's origin, in picoseconds.
     Moment(i64),
 }
 
-/// The text after a moment.
+/// The text after a timestamp.
 const UNIT: &str = " ps";
 
-/// The parts of a text, in order. A number counts as a moment where " ps" follows as a word of its
+/// The parts of a text, in order. A number counts as a timestamp if " ps" follows as a word of its
 /// own.
 #[must_use]
 pub fn parts(text: &str) -> Vec<Part<'_>> {
@@ -68,7 +68,7 @@ mod tests {
                     Part::Moment(ps) => format!("{ps}{UNIT}"),
                 })
                 .collect();
-            // A number can have been written with zeros before it.
+            // A number can have been written with leading zeros.
             prop_assert_eq!(joined.replace('0', ""), text.replace('0', ""));
         }
     }

@@ -1,10 +1,10 @@
-//! The known name that a mistyped one is most like.
+//! The known name that is most similar to a mistyped one.
 
-/// Longer names are compared by their start: the cost of a comparison is the product of both
-/// lengths.
+/// Longer names are compared by their first characters only: the cost of a comparison is the
+/// product of both lengths.
 const MOST_CHARS: usize = 64;
 
-/// The nearest of `known`, or `None` where more than a third of the name would have to change.
+/// The nearest name in `known`. `None` if more than a third of the name would have to change.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.to_lowercase().chars().take(MOST_CHARS).collect();
@@ -16,7 +16,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     distances.filter(|(distance, _)| *distance <= most).min().map(|(_, of)| of)
 }
 
-/// How many characters have to be added, taken away or changed (Levenshtein's distance).
+/// Number of characters to add, remove or change (Levenshtein's distance).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (at, of_a) in a.iter().enumerate() {

@@ -1,15 +1,17 @@
-//! Which groups start closed, beyond those that the trace itself wants closed, and which ones hide a track.
+//! Decides which groups start closed, in addition to the trace's own choice, and finds the groups
+//! that hide a track.
 
 use nprof_engine::wire::catalog::{Track, TrackKind};
 
 use super::state::View;
 
-/// A group with more tracks of slices than this starts closed. Its band still tells how busy it is, while its tracks
-/// would push all that comes below out of sight: a DMA queue has one for each of sixteen engines.
+/// A group with more slice tracks than this starts closed. Its band still shows how busy it is,
+/// while its tracks would push all content below out of sight: a DMA queue has one for each of
+/// sixteen engines.
 const MOST_TRACKS: usize = 8;
 
-/// Lets large groups start closed. The group with the most slices stays open: what a trace is mostly about is never
-/// hidden.
+/// Closes large groups at the start. The group with the most slices stays open, because the main
+/// content of a trace must not be hidden.
 pub fn close_large_groups(tracks: &mut [Track]) {
     let mut of_group = std::collections::BTreeMap::<u32, (usize, u64)>::new();
     for track in tracks.iter().filter(|track| track.kind == TrackKind::Slices) {
@@ -17,7 +19,7 @@ pub fn close_large_groups(tracks: &mut [Track]) {
         (*count, *rows) = (*count + 1, rows.saturating_add(track.rows));
     }
     let rows = |group: &u32| of_group.get(group).map_or(0, |(_, rows)| *rows);
-    // Of several that hold as many, the first.
+    // The first of several groups with equally many slices.
     let Some(largest) = of_group.keys().copied().reduce(|a, b| if rows(&b) > rows(&a) { b } else { a })
     else {
         return;
@@ -27,12 +29,12 @@ pub fn close_large_groups(tracks: &mut [Track]) {
     }
 }
 
-/// The closed groups above a track, by number.
+/// Numbers of the closed groups above a track.
 #[must_use]
 pub fn hidden_by(tracks: &[Track], view: &View, track: u32) -> Vec<u32> {
     let find = |id: u32| tracks.iter().find(|track| track.id == id);
     let above = std::iter::successors(find(track).and_then(|track| track.parent), |id| find(*id)?.parent);
-    // A damaged list could go in circles: no path is longer than the list.
+    // A damaged list can have a cycle: no path is longer than the list.
     above.take(tracks.len()).filter(|id| find(*id).is_some_and(|group| view.is_closed(group))).collect()
 }
 
@@ -41,7 +43,8 @@ mod tests {
     use super::*;
     use crate::view::layout::tests::tracks;
 
-    /// `rows` slices in each track of the group `large`, one in all others.
+    /// Checks which groups start closed. Each track of the group `large` has `rows` slices, every
+    /// other track has one.
     #[track_caller]
     fn check(text: &str, rows: u64, expected: &[&str]) {
         let mut tracks = tracks(text);

@@ -1,19 +1,19 @@
-//! Windows in which a trace has nothing, because they lie before its start or after its end.
+//! Windows that show nothing of a trace, because they lie before its start or after its end.
 
 use nprof_engine::base::Interval;
 
-/// On which side of the trace a window lies.
+/// The side of the trace on which a window lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outside {
-    /// Before the first moment.
+    /// Before the first timestamp.
     Before,
-    /// After the last moment.
+    /// After the last timestamp.
     After,
 }
 
 impl Outside {
-    /// Where a window lies that shares no moment with the trace; `None` where it shares one. The
-    /// last moment belongs to the trace.
+    /// The side of a window that does not overlap the trace. `None` if it overlaps. The last
+    /// timestamp belongs to the trace.
     #[must_use]
     pub fn of(window: Interval, whole: Interval) -> Option<Self> {
         if window.end <= whole.start {

@@ -1,18 +1,18 @@
-//! How high the panel below the timeline is, and when it is closed to the line of its tabs.
+//! Height of the panel below the timeline, and when it is closed to the line of its tabs.
 
-/// Below this height of the viewport the panel starts closed: 30 rem. The page has this height at
-/// 200 % zoom of a small screen.
+/// Viewport height below which the panel starts closed: 30 rem. A small screen at 200 % zoom has
+/// this height.
 pub const LOW_VIEWPORT_PX: f64 = 480.0;
 /// Height of the panel when it is first opened.
 pub const DEFAULT_PX: f64 = 280.0;
-/// Below this the panel shows nothing useful.
+/// Least height at which the panel is useful.
 pub const SMALLEST_PX: f64 = 96.0;
-/// Height of the closed panel: its tabs.
+/// Height of the closed panel, which shows only its tabs.
 pub const TABS_PX: f64 = 36.0;
-/// The timeline and the bars above it keep at least this much.
+/// Least height of the timeline and the bars above it.
 const ABOVE_PX: f64 = 240.0;
 
-/// Whether the viewport is so low that the panel starts closed.
+/// Returns true if the viewport is so low that the panel starts closed.
 #[must_use]
 pub fn is_low(viewport_px: f64) -> bool {
     viewport_px < LOW_VIEWPORT_PX
@@ -30,7 +30,7 @@ pub fn clamped_px(height_px: f64, viewport_px: f64) -> f64 {
     height_px.clamp(SMALLEST_PX, largest_px(viewport_px))
 }
 
-/// The height that a drag of the splitter to this height gives; `None` closes the panel.
+/// The height after a drag of the splitter to `height_px`. `None` closes the panel.
 #[must_use]
 pub fn dragged_px(height_px: f64, viewport_px: f64) -> Option<f64> {
     let closes = height_px < (SMALLEST_PX + TABS_PX) / 2.0;

@@ -1,18 +1,18 @@
-//! A counter that is read at a moment: what a click on a counter selects.
+//! A counter at a timestamp: the selection after a click on a counter.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A counter at a moment. Written `7@1500`: track, then picoseconds.
+/// A counter at a timestamp. Written `7@1500`: track, then picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// The counter's track, by number.
+    /// Number of the counter's track.
     pub track: u32,
-    /// The moment.
+    /// The timestamp in picoseconds.
     pub time_ps: i64,
 }
 
-/// A text that is no reading.
+/// Error for a text that is not a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoReading;
 

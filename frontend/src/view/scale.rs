@@ -1,47 +1,49 @@
-//! From time to pixels and back.
+//! Conversion of time to pixels and back.
 
 use nprof_engine::base::Interval;
 use nprof_engine::tile::Level;
 
-/// A window of time stretched over a width in pixels.
+/// A window of time, stretched over a width in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeScale {
-    /// What is visible.
+    /// The visible span.
     pub window: Interval,
-    /// Over how many pixels.
+    /// Width in pixels.
     pub width_px: f64,
 }
 
-/// Cells are at most this many pixels of the screen wide, and at least half of it.
+/// Greatest width of a cell in device pixels. The least width is half of it.
 const CELL_PX: f64 = 2.0;
 
 impl TimeScale {
-    /// Where a moment stands. Subtracts as integers first: a picosecond long after the origin is lost in an `f64`.
+    /// Position of a timestamp. Subtracts as integers first: an `f64` loses a picosecond long after
+    /// the origin.
     #[must_use]
     pub fn px_from_time(&self, time_ps: i64) -> f64 {
         time_ps.saturating_sub(self.window.start.0) as f64 * self.px_per_ps()
     }
 
-    /// The moment at a pixel.
+    /// The timestamp at a pixel.
     #[must_use]
     pub fn time_from_px(&self, px: f64) -> i64 {
         self.window.start.0.saturating_add(self.ps_from_px(px))
     }
 
-    /// How much time so many pixels are.
+    /// Duration of this many pixels.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "floats beyond i64 saturate")]
     pub fn ps_from_px(&self, px: f64) -> i64 {
         (px / self.px_per_ps()).round() as i64
     }
 
-    /// Pixels for a picosecond.
+    /// Pixels per picosecond.
     #[must_use]
     pub fn px_per_ps(&self) -> f64 {
         self.width_px.max(1.0) / self.window.duration_ps().max(1) as f64
     }
 
-    /// The level whose cells are between one and two pixels of the screen wide, where there is one.
+    /// The coarsest level whose cells are at most `CELL_PX` device pixels wide, else the finest
+    /// level.
     #[must_use]
     pub fn level(&self, device_pixel_ratio: f64) -> Level {
         Level::for_cell_ps(CELL_PX / (self.px_per_ps() * device_pixel_ratio.max(0.1)))

@@ -1,5 +1,6 @@
-//! All keys and gestures of the page in one table, from which the dialog of keys is made; and the
-//! keys that are the page's own, not the timeline's. Tests compare the table with what the keys do.
+//! All keys and gestures of the page in one table, the source of the help dialog. Also the keys
+//! that belong to the page, not to the timeline. Tests compare the table with the effects of the
+//! keys.
 
 /// A command of the page that has a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,10 +13,11 @@ pub enum PageKey {
     Help,
 }
 
-/// The command of a key: of Q by its place on the keyboard, of all others by the character.
+/// The command of a key. Q is identified by its position on the keyboard, all others by their
+/// character.
 ///
-/// Both are named as [UI Events](https://www.w3.org/TR/uievents-code/) does; `code` is empty on
-/// keyboards on the screen.
+/// Both are named as in [UI Events](https://www.w3.org/TR/uievents-code/). `code` is empty on
+/// on-screen keyboards.
 #[must_use]
 pub fn page_key(key: &str, code: &str) -> Option<PageKey> {
     match (key, code) {
@@ -26,14 +28,14 @@ pub fn page_key(key: &str, code: &str) -> Option<PageKey> {
     }
 }
 
-/// A line of the dialog.
+/// A line of the help dialog.
 #[derive(Debug, Clone, Copy)]
 pub struct Shortcut {
-    /// As they are shown: alternatives, or keys that are held with a gesture.
+    /// The shown keys: alternatives, or keys that are held with a gesture.
     pub shown: &'static [&'static str],
-    /// The characters, as `KeyboardEvent.key` names them; none for a gesture.
+    /// The characters, as `KeyboardEvent.key` names them. Empty for a gesture.
     pub keys: &'static [&'static str],
-    /// Their effect.
+    /// Effect of the keys.
     pub what: &'static str,
 }
 
@@ -50,7 +52,7 @@ const fn gesture(shown: &'static [&'static str], what: &'static str) -> Shortcut
 pub struct Group {
     /// The heading.
     pub title: &'static str,
-    /// Its lines.
+    /// The lines.
     pub shortcuts: &'static [Shortcut],
 }
 
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
     use crate::view::keys::{Press, action, rank_step};
 
-    /// Everything that a key can type here.
+    /// All keys that the test tries, as `KeyboardEvent.key` names them.
     fn candidates() -> Vec<String> {
         let typed = (b' '..=b'~').map(|byte| char::from(byte.to_ascii_lowercase()).to_string());
         let named = [
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn q_goes_by_its_place() {
         assert_eq!(page_key("q", "KeyQ"), Some(PageKey::Panel));
-        // On a French keyboard A lies there, and Q where A moves the window.
+        // On a French keyboard A is in that position, and Q is where A moves the window.
         assert_eq!(page_key("a", "KeyQ"), Some(PageKey::Panel));
         assert_eq!(page_key("q", "KeyA"), None);
         assert_eq!(page_key("Q", ""), Some(PageKey::Panel));

@@ -1,4 +1,4 @@
-//! The state of the page for one profile that a link brings back.
+//! The state of the page for one profile, which a link restores.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use nprof_engine::wire::catalog::Track;
 
 use super::reading::Reading;
 
-/// What is looked at. A value: [`View::apply`](super::command) makes the next one, [`url`](super::url) writes it down.
+/// The view of a profile. A value: [`View::apply`](super::command) creates the next one, and
+/// [`url`](super::url) writes it to the address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct View {
     /// The profile's name for URLs.
@@ -23,18 +24,18 @@ pub struct View {
     pub reading: Option<Reading>,
     /// A span that the user marked to ask for its statistics.
     pub marked: Option<Interval>,
-    /// Groups, by track number, that the user turned from how they start: opened or closed.
+    /// Groups, by track number, that the user opened or closed against their initial state.
     pub toggled: BTreeSet<u32>,
-    /// The text or pattern that is searched for; empty for nothing.
+    /// The text or pattern of the search. Empty if there is no search.
     pub query: String,
-    /// How what is searched for is read.
+    /// Syntax of the search text.
     pub syntax: Syntax,
-    /// The tab of the panel; `None` is the one that suits what is selected.
+    /// The tab of the panel; `None` is the tab that suits the selection.
     pub tab: Option<Tab>,
     /// The first visible track, by number; `None` is the first of all.
     pub top: Option<u32>,
-    /// The content of the segment that the rows and tracks above are numbers of; `None` if nothing above
-    /// is a number, and for a link that was written by hand.
+    /// Content id of the segment that the rows and tracks above refer to. `None` if the view has no
+    /// such numbers, or if the link was written by hand.
     pub of: Option<String>,
 }
 
@@ -57,7 +58,7 @@ impl Tab {
     /// All tabs, in the panel's order.
     pub const ALL: [Self; 5] = [Self::Details, Self::Selection, Self::Search, Self::Summary, Self::Warnings];
 
-    /// The heading.
+    /// Heading of the tab.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -71,26 +72,27 @@ impl Tab {
 }
 
 impl View {
-    /// The whole of a profile's first rank.
+    /// The view of a profile's first rank as a whole.
     #[must_use]
     pub fn of_profile(profile: &str) -> Self {
         Self { profile: profile.to_owned(), ..Self::default() }
     }
 
-    /// The same, with the segment that its numbers are of.
+    /// The same view, with the segment that its numbers refer to.
     #[must_use]
     pub fn numbered_by(self, segment: Option<&str>) -> Self {
         let of = segment.filter(|_| self.has_numbers()).map(str::to_owned);
         Self { of, ..self }
     }
 
-    /// Whether its numbers are those of another segment than this one: the trace was ingested again.
+    /// Returns true if its numbers refer to another segment than this one, because the trace was
+    /// ingested again.
     #[must_use]
     pub fn is_numbered_by_another(&self, segment: &str) -> bool {
         self.of.as_ref().is_some_and(|of| of != segment)
     }
 
-    /// The same without rows and tracks.
+    /// The same view without rows and tracks.
     #[must_use]
     pub fn without_numbers(self) -> Self {
         Self { selected: None, reading: None, toggled: BTreeSet::new(), top: None, of: None, ..self }
@@ -100,13 +102,13 @@ impl View {
         self.selected.is_some() || self.reading.is_some() || self.top.is_some() || !self.toggled.is_empty()
     }
 
-    /// The tab that is shown.
+    /// The shown tab.
     #[must_use]
     pub fn shown_tab(&self) -> Tab {
         self.tab.unwrap_or(self.suiting_tab())
     }
 
-    /// The tab that is shown where none was chosen.
+    /// The tab to show if the user chose none.
     pub(super) fn suiting_tab(&self) -> Tab {
         match (self.selected.or(self.reading.map(|reading| reading.track)), self.marked) {
             (Some(_), _) => Tab::Details,
@@ -115,14 +117,15 @@ impl View {
         }
     }
 
-    /// Whether only the heading of this group is shown.
+    /// Returns true if only the heading of this group is shown.
     #[must_use]
     pub fn is_closed(&self, group: &Track) -> bool {
         is_closed(&self.toggled, group)
     }
 }
 
-/// Whether a group is closed, where these groups stand otherwise than at first.
+/// Returns true if a group is closed. `toggled` are the groups that differ from their initial
+/// state.
 #[must_use]
 pub fn is_closed(toggled: &BTreeSet<u32>, group: &Track) -> bool {
     group.initially_closed != toggled.contains(&group.id)

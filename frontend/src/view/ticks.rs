@@ -1,6 +1,7 @@
-//! The ruler: where its ticks stand and what they say.
+//! The ruler: positions and labels of its ticks.
 //!
-//! Labels are short wherever the window is: far from zero they count from a base, which is shown once at the left.
+//! Labels are short for every window. Far from zero they count from a base, which is shown once at
+//! the left.
 
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
@@ -12,28 +13,28 @@ const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 /// Units of the ruler, finest first.
 const UNITS: [(i64, &str); 4] = [(PS_PER_NS, "ns"), (PS_PER_US, "µs"), (PS_PER_MS, "ms"), (PS_PER_S, "s")];
 
-/// The least distance between labelled ticks, in pixels: room for "+1.99995 ms".
+/// Least distance between labelled ticks, in pixels: room for "+1.99995 ms".
 const LABEL_PX: f64 = 96.0;
 
 /// The ticks of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruler {
-    /// The moment that labels count from, where it is not zero.
+    /// The base of the labels, if it is not zero.
     pub base: Option<String>,
     /// All labelled ticks, from left to right.
     pub ticks: Vec<Tick>,
-    /// Distance between the small ticks.
+    /// Distance between the small ticks, in picoseconds.
     pub minor_ps: i64,
-    /// The moment that counts as zero; small ticks stand at multiples of their distance from it.
+    /// The timestamp that counts as zero. Small ticks are at multiples of `minor_ps` from it.
     pub zero_ps: i64,
 }
 
 /// A labelled tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tick {
-    /// Where.
+    /// Position in picoseconds.
     pub time_ps: i64,
-    /// What it says.
+    /// Text of the label.
     pub label: String,
 }
 
@@ -57,7 +58,7 @@ impl Ruler {
             .map(|time_ps| {
                 let offset_ps = time_ps - base_ps;
                 let sign = if offset_ps < 0 { "" } else { sign };
-                // Each label in the coarsest unit that it reaches: "1 µs" after "500 ns".
+                // Each label uses the coarsest unit that it reaches: "1 µs" after "500 ns".
                 let (unit_ps, symbol) = unit_of(offset_ps.saturating_abs().max(unit_ps));
                 let label = format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps));
                 Tick { time_ps: time_ps.saturating_add(zero_ps), label }
@@ -68,8 +69,8 @@ impl Ruler {
     }
 }
 
-/// What the labels of a scale count from and the next coarser unit, both in picoseconds. The base counts from
-/// `zero_ps` and is 0 where labels are short without one.
+/// The base of the labels of a scale and the next coarser unit, both in picoseconds. The base
+/// counts from `zero_ps`. It is 0 if labels are short without a base.
 #[must_use]
 pub(super) fn base_of(scale: &TimeScale, zero_ps: i64) -> (i64, i64) {
     let (step_ps, _) = step(LABEL_PX / scale.px_per_ps());
@@ -85,7 +86,8 @@ pub(super) fn in_full(time_ps: i64) -> String {
     format!("{} {symbol}", in_unit(time_ps, unit_ps))
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is no less than this, and its division by small ticks.
+/// The smallest of 1, 2, 5 times a power of ten that is at least `least_ps`, and the distance of
+/// its small ticks.
 fn step(least_ps: f64) -> (i64, i64) {
     let mut power = 1_i64;
     loop {
@@ -100,14 +102,14 @@ fn step(least_ps: f64) -> (i64, i64) {
     }
 }
 
-/// The coarsest unit no longer than the step; below a nanosecond, fractions of one.
+/// The coarsest unit no longer than the step. Below a nanosecond, fractions of a nanosecond.
 fn unit_of(step_ps: i64) -> (i64, &'static str) {
     UNITS.into_iter().rev().find(|(unit_ps, _)| *unit_ps <= step_ps).unwrap_or(UNITS[0])
 }
 
-/// What labels count from: a whole number of the next coarser unit, where labels would grow long without it.
+/// The base of labels: a multiple of the next coarser unit if labels would be long without a base.
 fn base(window: Interval, unit_ps: i64) -> i64 {
-    /// Labels of up to this many units are short enough as they are.
+    /// Labels of up to this many units are short enough.
     const SHORT: i64 = 10_000;
     let coarser_ps = unit_ps.saturating_mul(1_000);
     let farthest = window.start.0.unsigned_abs().max(window.end.0.unsigned_abs());
@@ -117,7 +119,7 @@ fn base(window: Interval, unit_ps: i64) -> i64 {
     window.start.0.div_euclid(coarser_ps).saturating_mul(coarser_ps)
 }
 
-/// A time in a unit: exact, with commas between thousands and without zeros at the end.
+/// A time in a unit: exact, with commas between thousands and without trailing zeros.
 fn in_unit(time_ps: i64, unit_ps: i64) -> String {
     let (size, unit) = (time_ps.unsigned_abs(), unit_ps.unsigned_abs());
     let (whole, rest) = (size / unit, size % unit);

@@ -1,28 +1,30 @@
-//! Fingers on the tracks: one moves them, two zoom about their middle and move with it, a tap selects.
+//! Fingers on the tracks. One finger moves them, two zoom around their middle and move with it, a
+//! tap selects.
 //!
-//! Each change of the number of fingers is a new beginning: what was under the fingers then stays under them, so that
-//! nothing jumps when one is lifted or put down.
+//! Each change of the number of fingers is a new start: the content under the fingers then stays
+//! under them, so nothing jumps when a finger is lifted or put down.
 
 use nprof_engine::base::Interval;
 
 use super::scale::TimeScale;
 use super::window::{NARROWEST_PS, rounded};
 
-/// A finger that moves less than this taps.
+/// Least movement of a drag. A finger that moves less taps.
 const TAP_PX: f64 = 8.0;
-/// Fingers nearer to each other than this count as this far apart: their distance is mostly noise.
+/// Least distance of two fingers. Nearer fingers count as this far apart, because their distance is
+/// mostly noise.
 const NEAREST_PX: f64 = 24.0;
 
 /// A finger, in CSS pixels of the tracks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Finger {
-    /// The browser's number for it.
+    /// The browser's number of the finger.
     id: i32,
     x_px: f64,
     y_px: f64,
 }
 
-/// How things were when the present fingers came together.
+/// State when the number of fingers changed last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Beginning {
     window: Interval,
@@ -36,36 +38,37 @@ struct Beginning {
 pub struct Touches {
     fingers: Vec<Finger>,
     beginning: Option<Beginning>,
-    /// No tap any more: a finger has moved, or there was a second one.
+    /// True if a tap is no longer possible: a finger has moved, or there was a second one.
     has_moved: bool,
 }
 
-/// What fingers ask for.
+/// Result of a drag with fingers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drag {
-    /// The window to show. May reach beyond the trace.
+    /// The window to show. It can reach beyond the trace.
     pub window: Interval,
-    /// How far to scroll the rows. May be beyond their ends.
+    /// Scroll position of the rows. It can be beyond their ends.
     pub scroll_px: f64,
 }
 
 impl Touches {
-    /// Whether any finger is on the tracks.
+    /// Returns true if any finger is on the tracks.
     #[must_use]
     pub fn is_any(&self) -> bool {
         !self.fingers.is_empty()
     }
 
-    /// A finger is put down.
+    /// Handles a finger that is put down.
     pub fn press(&mut self, id: i32, (x_px, y_px): (f64, f64), scale: &TimeScale, scroll_px: f64) {
         self.fingers.retain(|finger| finger.id != id);
-        // A second finger makes it a pinch, however little they move.
+        // A second finger makes it a pinch, even without a move.
         self.has_moved = self.is_any();
         self.fingers.push(Finger { id, x_px, y_px });
         self.begin(scale, scroll_px);
     }
 
-    /// A finger moves; `None` while it may still be a tap, and for fingers that are not on the tracks.
+    /// Handles a move of a finger. `None` while it can still be a tap, and for fingers that are not
+    /// on the tracks.
     pub fn pull(&mut self, id: i32, (x_px, y_px): (f64, f64), scale: &TimeScale) -> Option<Drag> {
         let finger = self.fingers.iter_mut().find(|finger| finger.id == id)?;
         (finger.x_px, finger.y_px) = (x_px, y_px);
@@ -77,7 +80,7 @@ impl Touches {
             return None;
         }
         let before = TimeScale { window: beginning.window, width_px: scale.width_px };
-        // The moment that was in the middle of the fingers stays there, at the new zoom.
+        // The timestamp in the middle of the fingers stays there, at the new zoom.
         let anchor_ps = before.time_from_px(beginning.middle_px.0);
         let duration_ps = beginning.window.duration_ps() as f64 * beginning.apart_px / apart_px;
         let duration_ps = rounded(duration_ps).max(NARROWEST_PS);
@@ -87,7 +90,7 @@ impl Touches {
         Some(Drag { window, scroll_px: beginning.scroll_px - moved_px.1 })
     }
 
-    /// A finger is lifted: where it tapped, if it did.
+    /// Handles a lifted finger. Returns the position of the tap, if it was one.
     pub fn release(&mut self, id: i32, scale: &TimeScale, scroll_px: f64) -> Option<(f64, f64)> {
         let at = self.fingers.iter().position(|finger| finger.id == id)?;
         let finger = self.fingers.remove(at);
@@ -95,7 +98,7 @@ impl Touches {
         (!self.has_moved).then_some((finger.x_px, finger.y_px))
     }
 
-    /// The browser took a finger for something else.
+    /// Handles a finger that the browser took for another purpose.
     pub fn cancel(&mut self, id: i32, scale: &TimeScale, scroll_px: f64) {
         self.has_moved = true;
         self.release(id, scale, scroll_px);
@@ -107,7 +110,8 @@ impl Touches {
             self.is_any().then_some(Beginning { window: scale.window, scroll_px, middle_px, apart_px });
     }
 
-    /// The middle of the first two fingers and how far they are apart; one finger is as far from itself as can be told.
+    /// The middle of the first two fingers and their distance. A single finger has the least
+    /// distance.
     fn reach(&self) -> ((f64, f64), f64) {
         match self.fingers[..] {
             [] => ((0.0, 0.0), NEAREST_PX),
@@ -125,7 +129,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// 1000 pixels for a million picoseconds: a pixel is a nanosecond.
+    /// A scale of 1000 pixels for a million picoseconds: a pixel is a nanosecond.
     fn scale() -> TimeScale {
         TimeScale { window: Interval::new(0, 1_000_000), width_px: 1_000.0 }
     }
@@ -165,9 +169,10 @@ mod tests {
             touches.pull(1, (300.0, 50.0), &scale()).map(|drag| drag.window.duration_ps()),
             Some(666_667)
         );
-        // Twice as far apart around the same middle: half the span, and what was in the middle stays there.
+        // Twice as far apart around the same middle: half the span, and the timestamp in the middle
+        // stays there.
         assert_eq!(touches.pull(2, (700.0, 50.0), &scale()), drag(250_000, 750_000, 0.0));
-        // Both to the right: the zoom stays.
+        // Both move to the right: the zoom stays.
         touches.pull(1, (400.0, 50.0), &scale());
         assert_eq!(touches.pull(2, (800.0, 50.0), &scale()), drag(200_000, 700_000, 0.0));
         assert_eq!(touches.release(2, &scale(), 0.0), None);

@@ -1,23 +1,23 @@
-//! Which changes of the view are one step of the browser's history, and the windows that "undo"
-//! goes back to.
+//! Groups changes of the view into steps of the browser's history, and remembers windows for
+//! "undo".
 //!
-//! Zooms and moves that follow each other without a rest of [`REST_MS`] are one step. A change that
-//! begins a step makes a new entry at once, so "back" always finds the view before it; the others
+//! Zooms and moves without a rest of [`REST_MS`] between them are one step. The first change of a
+//! step creates a new entry at once, so "back" always finds the view before the step. The others
 //! rewrite that entry.
 
 use nprof_engine::base::Interval;
 
 use super::command::History;
 
-/// A rest of this length ends a step, in milliseconds.
+/// Length of a rest that ends a step, in milliseconds.
 pub const REST_MS: f64 = 800.0;
-/// Windows that are remembered.
+/// Limit of remembered windows.
 const MOST_WINDOWS: usize = 100;
 
-/// A window as a view has it: `None` is the whole profile.
+/// A view's window: `None` is the whole profile.
 type Window = Option<Interval>;
 
-/// What a change does to the browser's history.
+/// Effect of a change on the browser's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// A new entry.
@@ -26,20 +26,20 @@ pub enum Entry {
     Same,
 }
 
-/// The way that the window of one profile has taken.
+/// The history of one profile's window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trail {
     /// The window before each step that changed it.
     before: Vec<Window>,
-    /// When the last step was last changed, in milliseconds; none after a rest.
+    /// Time of the last change in the last step, in milliseconds. `None` after a rest.
     changed_ms: Option<f64>,
-    /// Whether the window before the last step is remembered.
+    /// True if the window before the last step is remembered.
     is_remembered: bool,
 }
 
 impl Trail {
-    /// Takes a change of the window from `before` to `after` at `now_ms`; other changes have the
-    /// same window twice.
+    /// Records a change of the window from `before` to `after` at `now_ms`. Other changes have
+    /// equal windows.
     pub fn step(&mut self, history: History, (before, after): (Window, Window), now_ms: f64) -> Entry {
         let is_begun = self.changed_ms.is_some_and(|changed_ms| now_ms - changed_ms < REST_MS);
         let entry = match history {
@@ -58,7 +58,8 @@ impl Trail {
         entry
     }
 
-    /// The window before the last zoom, other than the one that is shown; forgets it.
+    /// The window before the last zoom that differs from the shown one. It is removed from the
+    /// history.
     pub fn undo(&mut self, shown: Window) -> Option<Window> {
         self.rest();
         while let Some(before) = self.before.pop() {
@@ -69,7 +70,7 @@ impl Trail {
         None
     }
 
-    /// Ends the last step: the next change begins a new one.
+    /// Ends the last step, so the next change begins a new one.
     pub fn rest(&mut self) {
         self.changed_ms = None;
     }
@@ -83,8 +84,7 @@ mod tests {
         (number > 0).then(|| Interval::new(number, number + 1_000))
     }
 
-    /// Changes as time, history and the number of the window after it; expects the entries that
-    /// they make.
+    /// Changes as time, history and number of the window afterwards, with the expected entries.
     #[track_caller]
     fn check(changes: &[(f64, History, i64)], entries: &str) -> (Trail, Window) {
         let (mut trail, mut now, mut made) = (Trail::default(), None, String::new());

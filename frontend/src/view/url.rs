@@ -2,9 +2,9 @@
 //! `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&reading=7@1500&mark=a..b&groups=1,2`, then
 //! `&q=…&search=regex&tab=details&top=3&of=57b3d6ea1f6dd8da`.
 //!
-//! A format like any other: it has a version, and reading what was written gives the same view. Times are
-//! picoseconds. What equals the default is left out; parameters that are not known are ignored; a link without a
-//! version is read as the current one, so that people can write links by hand.
+//! A versioned format: reading a written URL gives the same view. Times are picoseconds. Default
+//! values are left out and unknown parameters are ignored. A link without a version is read as the
+//! current one, so that people can write links by hand.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,18 +21,18 @@ use super::state::{Tab, View};
 const VERSION: u32 = 1;
 const PREFIX: &str = "/profile/";
 
-/// Why a URL is no view.
+/// Reasons why a URL is not a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UrlError {
-    /// The path does not begin as that of a profile.
+    /// The path is not the path of a profile.
     NotAProfile,
     /// Written by a newer nprof.
     NewerVersion(u32),
     /// A parameter that cannot be read.
     Parameter {
-        /// Its name.
+        /// Name of the parameter.
         name: &'static str,
-        /// What should stand there.
+        /// Description of the expected value.
         expected: &'static str,
     },
 }
@@ -164,7 +164,7 @@ fn groups(text: &str) -> Result<BTreeSet<u32>, UrlError> {
     text.split(',').map(|id| number("groups", "numbers of groups with commas between", id)).collect()
 }
 
-/// A search written by hand may have spaces as `+`.
+/// Decodes a search text. A search written by hand can have spaces as `+`.
 fn query_text(text: &str) -> Result<String, UrlError> {
     let expected = "a text with %20 for a space";
     parameter_decoded(text).ok_or(UrlError::Parameter { name: "q", expected })

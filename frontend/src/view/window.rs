@@ -1,27 +1,29 @@
-//! Moving the window over a trace. All results lie inside the trace, with a small margin, and are never empty.
+//! Moves and zooms the window over a trace. All results lie inside the trace, with a small margin,
+//! and are never empty.
 
 use nprof_engine::base::Interval;
 
 /// The narrowest window, in picoseconds: a nanosecond, about one tick of an accelerator.
 pub const NARROWEST_PS: i64 = 1_000;
 
-/// The margin beside the trace, as a share of its duration: the first and last slices do not stick to the edge.
+/// Margin on both sides of the trace, as a share of its duration. It keeps the first and last
+/// slices off the edge.
 const MARGIN: f64 = 0.01;
 
-/// Space beside the stretch that is shown first, as a share of its duration.
+/// Space on both sides of the span that is shown first, as a share of its duration.
 const FIRST_MARGIN: f64 = 0.05;
 
-/// What windows of a profile can show.
+/// Limits of the windows of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reach {
-    /// From the first moment of all ranks to the last.
+    /// From the first timestamp of all ranks to the last.
     pub whole: Interval,
-    /// The stretch in which most is done, if it is a small part of the whole.
+    /// The busiest time span, if it is a small part of the whole.
     pub active: Option<Interval>,
 }
 
 impl Reach {
-    /// The window that a profile opens with: around its active stretch, else all of it.
+    /// The window that a profile opens with: around its active span, else the whole profile.
     #[must_use]
     pub fn first(&self) -> Interval {
         self.active.map_or_else(
@@ -36,7 +38,8 @@ impl Reach {
     }
 }
 
-/// The widest window: the whole trace with its margins. A trace without duration gets the narrowest window.
+/// The widest window: the whole trace with its margins. A trace without duration gets the narrowest
+/// window.
 #[must_use]
 pub fn widest(whole: Interval) -> Interval {
     let duration = whole.end.0.saturating_sub(whole.start.0);
@@ -44,7 +47,7 @@ pub fn widest(whole: Interval) -> Interval {
     Interval::new(whole.start.0.saturating_sub(margin), whole.end.0.saturating_add(margin))
 }
 
-/// The window nearest to this one that lies inside the trace and is neither too narrow nor too wide.
+/// The nearest window that lies inside the trace and is neither too narrow nor too wide.
 #[must_use]
 pub fn clamped(window: Interval, whole: Interval) -> Interval {
     let widest = widest(whole);
@@ -54,7 +57,7 @@ pub fn clamped(window: Interval, whole: Interval) -> Interval {
     Interval::new(start, start + duration)
 }
 
-/// The window `factor` times as wide, in which the moment `at_ps` stays where it is on the screen.
+/// The window `factor` times as wide. The timestamp `at_ps` stays in its place on the screen.
 #[must_use]
 pub fn zoomed(window: Interval, factor: f64, at_ps: i64, whole: Interval) -> Interval {
     let widest = widest(whole);
@@ -67,7 +70,7 @@ pub fn zoomed(window: Interval, factor: f64, at_ps: i64, whole: Interval) -> Int
     clamped(Interval::new(start, start.saturating_add(rounded(new_ps))), whole)
 }
 
-/// The window moved by this many times its own duration; later for positive numbers.
+/// The window moved by this many times its own duration. Positive numbers move it later.
 #[must_use]
 pub fn shifted(window: Interval, windows: f64, whole: Interval) -> Interval {
     let by = rounded(window.duration_ps() as f64 * windows);
@@ -75,7 +78,8 @@ pub fn shifted(window: Interval, windows: f64, whole: Interval) -> Interval {
     clamped(moved, whole)
 }
 
-/// The window moved as little as needed to show `[start, end)`, and widened where that is longer than the window.
+/// The window moved as little as needed to show `[start, end)`, and widened if the span is longer
+/// than the window.
 #[must_use]
 pub fn revealing(window: Interval, start_ps: i64, end_ps: i64, whole: Interval) -> Interval {
     let visible = window.overlaps(start_ps, end_ps) && start_ps >= window.start.0 && end_ps <= window.end.0;
@@ -83,7 +87,7 @@ pub fn revealing(window: Interval, start_ps: i64, end_ps: i64, whole: Interval) 
         return window;
     }
     let duration = end_ps.saturating_sub(start_ps).max(0);
-    // A slice as wide as the window would leave no sight of its neighbours.
+    // A slice as wide as the window would hide its neighbours.
     let width = window.duration_ps().max(duration.saturating_add(duration / 4));
     let start = start_ps.saturating_sub((width - duration) / 2);
     clamped(Interval::new(start, start.saturating_add(width)), whole)

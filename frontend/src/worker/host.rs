@@ -1,4 +1,4 @@
-//! The web host that a page came from, with the segments beside it.
+//! The web host that delivered the page, with the segments next to it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,12 +10,12 @@ use web_sys::{XmlHttpRequest, XmlHttpRequestResponseType};
 
 const PARTIAL_CONTENT: u16 = 206;
 
-/// A file of a web host that serves parts of it. Requests wait for the answer, which browsers allow
-/// in workers.
+/// A file on a web host that serves parts of files. Requests block until the answer arrives, which
+/// browsers allow in workers.
 #[derive(Debug)]
 pub struct Host {
     url: String,
-    /// Why the last request failed.
+    /// The reason why the last request failed.
     cause: Mutex<Option<String>>,
 }
 
@@ -26,7 +26,7 @@ impl Host {
         Self { url, cause: Mutex::default() }
     }
 
-    /// Why the last request failed, for people.
+    /// The reason why the last request failed, in words for people.
     #[must_use]
     pub fn cause(&self) -> Option<String> {
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,45 +1,45 @@
-//! The program of a page's workers: `boot/worker.js` passes messages of the page to it.
+//! The program of a page's workers. `boot/worker.js` passes messages of the page to it.
 
 use js_sys::Uint8Array;
 use nprof_engine::wire::refusal::Refusal;
 use nprof_frontend::worker::Answers;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
-/// Longest search in milliseconds, as on a server.
+/// Time limit of a search in milliseconds, as on a server.
 const SEARCH_MS: f64 = 10_000.0;
 
 fn main() {
     console_error_panic_hook::set_once();
 }
 
-/// A profile that is asked without a server.
+/// An embedded profile that answers questions without a server.
 #[wasm_bindgen]
 pub struct Profile(Answers);
 
 #[wasm_bindgen]
 impl Profile {
-    /// From a bundle in postcard.
+    /// Reads a bundle in postcard.
     #[wasm_bindgen(constructor)]
     pub fn new(bundle: &[u8]) -> Result<Self, JsError> {
         Answers::new(bundle).map(Self).map_err(JsError::from)
     }
 
-    /// Makes room for the segment of a rank.
+    /// Allocates memory for the segment of a rank.
     pub fn begin(&mut self, rank: u32, size_bytes: usize) {
         self.0.begin(rank, size_bytes);
     }
 
-    /// Takes the next part of the segment, in base64.
+    /// Appends the next part of the segment, in base64.
     pub fn take(&mut self, rank: u32, base64: &str) {
         self.0.take(rank, base64);
     }
 
-    /// Opens the segment, all of whose parts are here.
+    /// Opens the segment when all of its parts are present.
     pub fn open(&mut self, rank: u32) {
         self.0.open(rank);
     }
 
-    /// Opens the segment at an address. `status` and `end` are the web host's answer to the request for
+    /// Opens the segment at a URL. `status` and `end` are the web host's answer to the request for
     /// the last bytes.
     pub fn reach(&mut self, rank: u32, url: String, size_bytes: f64, status: u16, end: Vec<u8>) {
         self.0.reach(rank, url, size_bytes as u64, status, end);
@@ -54,6 +54,6 @@ impl Profile {
 }
 
 fn thrown(refusal: &Refusal) -> Uint8Array {
-    // A refusal is a number and a text, which postcard always takes.
+    // A refusal is a number and a text, which postcard always encodes.
     Uint8Array::from(&postcard::to_allocvec(refusal).unwrap_or_default()[..])
 }

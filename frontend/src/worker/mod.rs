@@ -1,9 +1,9 @@
-//! Answers the questions of a page without a server. The page's workers run this; `main.rs` beside
-//! it is the border to JavaScript.
+//! Answers the questions of a page without a server. The page's workers run this code. `main.rs` is
+//! the interface to JavaScript.
 //!
-//! A segment comes as base64 in parts, as the page's file holds it, or lies beside the page on a web
-//! host. A rank that cannot be opened keeps its refusal, so that every question about it says what is
-//! wrong.
+//! A segment arrives as base64 in parts from the page's file, or is a file next to the page on a
+//! web host. A rank that cannot be opened keeps its refusal, so every question about it gets the
+//! reason.
 
 mod host;
 
@@ -21,10 +21,10 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use self::host::Host;
 
-/// Status of an answer that is all of a file, whatever part was asked for.
+/// Status of an answer with the whole file, in place of the requested part.
 const WHOLE: u16 = 200;
 
-/// A profile that is asked without a server.
+/// An embedded profile that answers questions without a server.
 #[derive(Debug)]
 pub struct Answers {
     bundle: OpenBundle<SegmentBytes>,
@@ -35,9 +35,9 @@ pub struct Answers {
 /// The bytes of a segment.
 #[derive(Debug)]
 enum SegmentBytes {
-    /// From the page's own file.
+    /// In memory, from the page's own file.
     Here(Vec<u8>),
-    /// At the web host.
+    /// At the web host, fetched in parts.
     There(Fetched<Host>),
 }
 
@@ -58,17 +58,17 @@ impl Bytes for SegmentBytes {
 }
 
 impl Answers {
-    /// From a bundle in postcard. No segment is here yet.
+    /// Reads a bundle in postcard. No segment is present yet.
     ///
     /// # Errors
-    /// `Damaged` if the bytes are no bundle of this version.
+    /// `Damaged` if the bytes are not a bundle of this version.
     pub fn new(bundle: &[u8]) -> Result<Self, Refusal> {
         let bundle: Bundle = postcard::from_bytes(bundle)
             .map_err(|_| Refusal::new(RefusalKind::Damaged, "the list of this page's ranks is damaged"))?;
         Ok(Self { bundle: OpenBundle::new(bundle)?, arriving: BTreeMap::new(), refused: BTreeMap::new() })
     }
 
-    /// Makes room for the segment of a rank.
+    /// Allocates memory for the segment of a rank.
     pub fn begin(&mut self, rank: u32, size_bytes: usize) {
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size_bytes).is_err() {
@@ -83,7 +83,7 @@ impl Answers {
         self.arriving.insert(rank, bytes);
     }
 
-    /// Takes the next part of the segment of a rank.
+    /// Appends the next part of the segment of a rank.
     pub fn take(&mut self, rank: u32, base64: &str) {
         let Some(bytes) = self.arriving.get_mut(&rank) else { return };
         let room = bytes.capacity() - bytes.len();
@@ -94,7 +94,7 @@ impl Answers {
         }
     }
 
-    /// Opens the segment of a rank, all of whose parts are here.
+    /// Opens the segment of a rank when all of its parts are present.
     pub fn open(&mut self, rank: u32) {
         let Some(bytes) = self.arriving.remove(&rank) else { return };
         if let Err(refusal) = self.open_over(rank, SegmentBytes::Here(bytes)) {
@@ -103,8 +103,8 @@ impl Answers {
         }
     }
 
-    /// Opens the segment of a rank that lies at `url` and has `size_bytes`. The web host answered
-    /// with this status when it was asked for the last `end.len()` bytes; 0 for no answer.
+    /// Opens the segment of a rank at `url` with `size_bytes`. `status` is the web host's answer to
+    /// the request for the last `end.len()` bytes; 0 is no answer.
     pub fn reach(&mut self, rank: u32, url: String, size_bytes: u64, status: u16, end: Vec<u8>) {
         let refused = match status {
             0 => Some("its web host does not answer".to_owned()),
@@ -139,7 +139,7 @@ impl Answers {
     /// Answers the question with this path and query, as a postcard message.
     ///
     /// # Errors
-    /// Why the question has no answer.
+    /// The reason why the question has no answer.
     pub fn ask(&self, url: &str, is_cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Vec<u8>, Refusal> {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let question = Question::parse(path, query)?;

@@ -1,4 +1,4 @@
-//! `nprof capture`: there is none, but scripts of neuron-profile call it.
+//! `nprof capture`: not implemented. The command exists because scripts of neuron-profile call it.
 
 use std::ffi::OsString;
 
@@ -20,7 +20,7 @@ pub(super) struct CaptureArgs {
 }
 
 impl CaptureArgs {
-    /// Always fails: the message is all there is.
+    /// Always fails. The command consists of its error message.
     pub(super) fn run(self) -> anyhow::Result<()> {
         drop(self.ignored);
         bail!(

@@ -17,7 +17,7 @@ use crate::ingest::{Identity, IngestError, Ingested, Settings, TraceSource, alre
 use crate::store::Store;
 use crate::work::{Meter, Stage};
 
-/// Keeps the ids of simulated captures apart from those of files.
+/// Hash domain that keeps the ids of simulated captures apart from the ids of files.
 const DOMAIN: &str = "nprof simulated 1";
 
 const EXAMPLES: &str = "\
@@ -112,7 +112,7 @@ fn simulate(
     publish(store, &staged, settings, meter)
 }
 
-/// The same settings give the same capture, so they are its identity.
+/// Identity of a simulated capture: its settings, because equal settings give equal captures.
 fn identity(simulation: &Simulation) -> Identity {
     let Simulation { ranks, events_per_rank, seed, layers } = simulation;
     let text = format!("{DOMAIN}\n{} {ranks} {events_per_rank} {seed} {layers}\n", env!("CARGO_PKG_VERSION"));

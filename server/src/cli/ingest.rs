@@ -1,4 +1,4 @@
-//! `nprof ingest`, and what every command that ingests shares.
+//! `nprof ingest`, and the code that all ingesting commands share.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl IngestArgs {
     }
 }
 
-/// Ingests and says on standard error what happened.
+/// Runs an ingest and reports the result on standard error.
 pub(super) fn ingest(store: &Store, named: &Named, settings: &Settings) -> anyhow::Result<Ingested> {
     let meter = Meter::default();
     let start = std::time::Instant::now();
@@ -73,7 +73,7 @@ pub(super) fn ingest(store: &Store, named: &Named, settings: &Settings) -> anyho
     Ok(ingested)
 }
 
-/// The line that scripts around neuron-profile look for.
+/// Prints the line that scripts around neuron-profile look for.
 pub(super) fn ready(ingested: &Ingested, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Profile \"{}\" is ready to view", ingested.slug)?;
     out.flush()

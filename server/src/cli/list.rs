@@ -58,7 +58,7 @@ fn row(entry: &ProfileEntry) -> Vec<String> {
     ]
 }
 
-/// All names that lead to a profile.
+/// All names of a profile.
 fn names(entry: &ProfileEntry) -> String {
     let all = std::iter::once(&entry.slug).chain(&entry.aliases);
     all.map(String::as_str).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,8 @@
-//! The command line: one file per subcommand. clap's types end here; what leaves are plain values.
+//! The command line: one file per subcommand. Types of clap stay in this module: other modules get
+//! plain values.
 //!
-//! Exit codes: 0 done, 1 it could not be done (one line on standard error says why), 2 wrong usage, 130 cancelled by
-//! Ctrl-C.
+//! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage, 130
+//! cancelled by Ctrl-C.
 
 mod capture;
 mod completions;
@@ -88,20 +89,20 @@ impl StorePlace {
     }
 }
 
-/// What a shell reports for a program that Ctrl-C ended.
+/// Exit code that a shell reports for a program ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
-    // On wrong usage this prints what is wrong and ends with 2.
+    // On wrong usage this call prints the mistake and exits with 2.
     let cli = Cli::parse();
     log_to_stderr();
     let mut out = io::stdout().lock();
     let done = execute(cli, &mut out).and_then(|()| Ok(out.flush()?));
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of our output has seen enough, as in `nprof list | head`.
+        // The reader of the output has closed the pipe, as in `nprof list | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "nprof: {}", one_line(&error));
@@ -128,11 +129,11 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
     }
 }
 
-/// Warnings of the program itself; `NPROF_LOG=nprof_server=debug` shows more.
+/// Logs the program's own warnings to standard error. `NPROF_LOG=nprof_server=debug` shows more.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env("NPROF_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).without_time();
-    // Fails only where one is installed already, as in tests that run several commands.
+    // Fails only if a subscriber is already installed, as in tests that run several commands.
     let _ = subscriber.with_ansi(io::stderr().is_terminal()).with_target(false).try_init();
 }
 
@@ -145,7 +146,7 @@ fn is_cancelled(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled)))
 }
 
-/// The error and the causes that it does not name itself.
+/// The error and the causes that its own text does not name, on one line.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -154,7 +155,7 @@ fn one_line(error: &anyhow::Error) -> String {
             line.push_str(&cause);
         }
     }
-    // Messages name files and profiles, and their names may hold anything.
+    // Messages name files and profiles. Their names can hold any character.
     let line = line.replace('\n', " ");
     visible(&line).into_owned()
 }

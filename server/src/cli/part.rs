@@ -1,4 +1,4 @@
-//! The part of a profile that an export takes: ranks, time, tracks, size.
+//! Flags for the part of a profile to export: ranks, time, tracks, size.
 
 use anyhow::Context;
 use clap::Args;
@@ -31,7 +31,7 @@ pub(super) struct PartArgs {
 }
 
 impl PartArgs {
-    /// The ranks of a profile that were asked for, in the profile's order.
+    /// The requested ranks of a profile, in the profile's order.
     pub(super) fn ranks(&self, profile: &Profile) -> anyhow::Result<Vec<RankFile>> {
         let all = &profile.manifest.ranks;
         let Some(Ranks(wanted)) = &self.ranks else { return Ok(all.clone()) };
@@ -43,18 +43,18 @@ impl PartArgs {
         Ok(all.iter().filter(is_wanted).cloned().collect())
     }
 
-    /// The time and the tracks that were asked for.
+    /// The requested time and tracks.
     pub(super) fn part(&self) -> PartOf {
         PartOf { from_ps: self.from, to_ps: self.to, tracks: self.tracks.clone() }
     }
 
-    /// The largest file that is allowed.
+    /// Size limit of the file, in bytes.
     pub(super) fn max_bytes(&self) -> Option<u64> {
         self.max_size
     }
 }
 
-/// The rank of a profile with this number.
+/// The rank with this number.
 pub(super) fn rank_of(profile: &Profile, rank: u32) -> anyhow::Result<&RankFile> {
     let all = &profile.manifest.ranks;
     all.iter().find(|file| file.rank == rank).with_context(|| {
@@ -64,7 +64,7 @@ pub(super) fn rank_of(profile: &Profile, rank: u32) -> anyhow::Result<&RankFile>
     })
 }
 
-/// Numbers of ranks: first and last of each range.
+/// Numbers of ranks as ranges: first and last number of each, both inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ranks(Vec<(u32, u32)>);
 
@@ -101,7 +101,7 @@ fn time_ps(text: &str) -> Result<i64, String> {
         "s" => PS_PER_S,
         _ => return Err(expected()),
     };
-    // A picosecond is exact up to two hours; beyond, nobody cuts at one.
+    // A picosecond is exact up to two hours. Beyond that nobody cuts at a picosecond.
     Ok((number * ps as f64).round() as i64)
 }
 

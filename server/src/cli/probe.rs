@@ -1,4 +1,4 @@
-//! Who answers at a port: the smallest HTTP client that can ask our own server.
+//! Finds out which program answers at a port. A minimal HTTP client for nprof's own server.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -8,12 +8,12 @@ use tokio::net::TcpStream;
 
 use crate::routes::health::Health;
 
-/// Our own server answers in a millisecond.
+/// Timeout. nprof's own server answers in a millisecond.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Our own answer has some hundred bytes.
+/// Limit of the answer. nprof's own answer has some hundred bytes.
 const MAX_ANSWER_BYTES: u64 = 16 << 10;
 
-/// What the server at this port says of itself, if it is nprof.
+/// The health report of the server at this port, if the server is nprof.
 pub(super) async fn health(host: Option<IpAddr>, port: u16) -> Option<Health> {
     let host = host.filter(|ip| !ip.is_unspecified()).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     tokio::time::timeout(PATIENCE, ask(host, port)).await.ok()?

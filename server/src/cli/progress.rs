@@ -1,4 +1,5 @@
-//! How far an ingest, an export or a check is: a bar on a terminal, plain lines elsewhere; and Ctrl-C.
+//! Progress of an ingest, an export or a check, and Ctrl-C. A bar on a terminal, plain lines
+//! elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc;
@@ -12,17 +13,17 @@ use tokio::sync::oneshot;
 use crate::ending::EndSignals;
 use crate::work::{Meter, Stage};
 
-/// The bar takes what the terminal leaves: 16 characters of 80.
+/// Template of the progress bar. The bar takes the space that the texts leave: 16 characters of 80.
 const OF_BYTES: &str = "{msg:<11} [{wide_bar}] {prefix} {eta:>4} left";
 
-/// For what has no bytes, as a simulated device.
+/// Template for inputs without bytes, such as a simulated device.
 const OF_EVENTS: &str = "{msg:<11} {prefix}";
 
-/// Ten times a second looks smooth and costs nothing.
+/// Refresh interval: ten updates a second look smooth and cost nothing.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs an ingest, an export or a check and shows how far it is until it ends. Ctrl-C cancels it; a second one ends the
-/// program at once.
+/// Runs an ingest, an export or a check and shows its progress. The first Ctrl-C cancels the work.
+/// The second one ends the program at once.
 pub(super) fn watched<T>(meter: &Meter, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
@@ -72,7 +73,8 @@ fn show_bar(meter: &Meter, wait: &mpsc::Receiver<()>) {
     bar.finish_and_clear();
 }
 
-/// One line per stage: logs and scripts want to know what happens, not how smoothly.
+/// Prints one line per stage with a known size: logs and scripts need the stages, not smooth
+/// progress.
 fn show_lines(meter: &Meter, wait: &mpsc::Receiver<()>) {
     let mut stage = None;
     loop {
@@ -81,7 +83,7 @@ fn show_lines(meter: &Meter, wait: &mpsc::Receiver<()>) {
         if !ended && stage != Some(meter.stage()) && total > 0 {
             stage = Some(meter.stage());
             let size = super::size::bytes(total);
-            // Nobody to tell is no reason to stop the ingest.
+            // Ignore the error: the ingest must not stop because nobody reads the output.
             let _ = writeln!(io::stderr(), "{} {size}", title(meter.stage()));
         }
         if ended {
@@ -100,7 +102,7 @@ fn title(stage: Stage) -> &'static str {
     }
 }
 
-/// How many bytes of how many, in units that files are shown in.
+/// Bytes done of bytes in total, in the units for file sizes.
 fn share(read: u64, total: u64) -> String {
     let (read, total) = (super::size::bytes(read.min(total)), super::size::bytes(total));
     format!("{read:>9} of {total}")
@@ -118,7 +120,7 @@ fn rate(events: u64, elapsed: Duration) -> String {
     format!("{:>9} events/s", HumanCount(per_second).to_string())
 }
 
-/// Listens for Ctrl-C as long as it lives.
+/// Listens for Ctrl-C until it is dropped.
 struct Interrupt {
     _end: Option<oneshot::Sender<()>>,
 }
@@ -138,7 +140,7 @@ impl Interrupt {
     }
 }
 
-/// Begins to listen at once: the work that follows may be interrupted before a thread of its own would be running.
+/// Installs the signal handlers at once. A thread of its own could start after the first Ctrl-C.
 fn listen() -> io::Result<(Runtime, EndSignals)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signals = {
@@ -155,7 +157,7 @@ async fn cancel_when_told(mut signals: EndSignals, mut ended: oneshot::Receiver<
             _ = &mut ended => return,
         }
         if is_second {
-            // What lies in tmp/ is cleared by the next command that opens the store.
+            // The next command that opens the store clears `tmp/`.
             std::process::exit(130);
         }
         meter.cancel();

@@ -41,7 +41,7 @@ pub(super) struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// Whether to open a browser.
+    /// Returns true if the command must open a browser.
     pub(super) fn opens(&self) -> bool {
         self.open
     }
@@ -61,13 +61,13 @@ impl ServeArgs {
     }
 }
 
-/// The threads that answer requests.
+/// The runtime whose threads answer requests.
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-/// Says where the profiles are, then answers until told to end. The wording is what scripts around neuron-profile look
-/// for.
+/// Prints where the profiles are, then answers requests until a signal ends the server. Scripts
+/// around neuron-profile look for this wording.
 pub(super) async fn serve(
     listening: Listening,
     store: Arc<Store>,
@@ -76,7 +76,7 @@ pub(super) async fn serve(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let url = listening.url();
-    // A server is not there for whoever read its first line: `nprof serve | head -1` may go.
+    // The server must go on after its reader closes the pipe, as in `nprof serve | head -1`.
     match announce(&url, slug, out).and_then(|()| writeln!(out, "ctrl-c to exit")).and_then(|()| out.flush())
     {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
@@ -96,12 +96,12 @@ pub(super) fn announce(url: &str, slug: Option<&str>, out: &mut dyn Write) -> io
     out.flush()
 }
 
-/// The address of a profile, in ASCII: terminals end a link at other letters.
+/// The URL of a profile, in ASCII: terminals end a link at other letters.
 pub(super) fn profile_url(url: &str, slug: &str) -> String {
     format!("{url}/profile/{}", percent_encoded(slug))
 }
 
-/// A machine without a browser is no reason to end: the address has been printed.
+/// Opens a browser. A failure is not an error, because the address has been printed.
 pub(super) fn open_browser(url: &str) {
     if let Err(error) = webbrowser::open(url) {
         tracing::warn!("cannot open a browser ({error}); open {url} by hand");

@@ -1,4 +1,4 @@
-//! Numbers and tables for people.
+//! Numbers and tables in a readable form.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::terminal::{shortened, visible};
 
-/// Bytes in decimal units, as file managers show them.
+/// Bytes in decimal units, as in file managers.
 pub(super) fn bytes(count: u64) -> String {
     DecimalBytes(count).to_string()
 }
@@ -16,25 +16,25 @@ pub(super) fn count(count: u64) -> String {
     HumanCount(count).to_string()
 }
 
-/// A count with its noun, which takes an s where there are several or none.
+/// A count with its noun, in the plural unless the count is 1.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", self::count(count), if count == 1 { "" } else { "s" })
 }
 
-/// How a column is set.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
-    /// Text.
+    /// Text, on the left.
     Left,
-    /// Numbers.
+    /// Numbers, on the right.
     Right,
 }
 
-/// Longest cell that is shown whole.
+/// Longest cell that is shown in full.
 const MAX_CELL_CHARS: usize = 200;
 
-/// Writes rows in columns as wide as their widest cell; the first row is the heading. Long cells
-/// are cut, and what a terminal would act on is shown as an escape.
+/// Writes rows in columns as wide as their widest cell. The first row is the heading. Long cells
+/// are cut. Characters that a terminal would act on are shown as escapes.
 pub(super) fn table(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) -> std::io::Result<()> {
     let shown: Vec<Vec<String>> = rows
         .iter()

@@ -1,5 +1,5 @@
-//! The terms that the page and the exports use: metrics, tables and fields, each with its unit and
-//! its meaning.
+//! The terms of the page and the exports: metrics, tables and fields, each with its unit and
+//! meaning.
 
 use std::io::Write;
 
@@ -14,8 +14,8 @@ use serde_json::json;
 
 use super::size::{self, Align};
 
-/// Events of the simulated rank that the metrics are taken from: all kinds of tracks occur in so
-/// many.
+/// Number of events in the simulated rank that the metrics are taken from. This many events cover
+/// all kinds of tracks.
 const EVENTS: u64 = 2_000;
 
 /// A term.
@@ -54,7 +54,7 @@ pub(super) fn write_json(out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(writeln!(out)?)
 }
 
-/// Metrics first, then the tables with their fields.
+/// All terms: the metrics first, then the tables with their fields.
 fn all() -> anyhow::Result<Vec<Term>> {
     let mut terms =
         metrics().context("cannot compute the metrics of an example; check the free space of TMPDIR")?;
@@ -62,7 +62,7 @@ fn all() -> anyhow::Result<Vec<Term>> {
         let group = format!("table {}", table.name);
         let spec = table.spec();
         let mut add = |name: &str, unit: &str, meaning: &str| {
-            // A metric that the summary computes has been explained above.
+            // The list already holds the metrics that the summary computes.
             if table.name != schema::SUMMARY.name || terms.iter().all(|term| term.name != name) {
                 let (name, unit, meaning) = (name.to_owned(), unit.to_owned(), meaning.to_owned());
                 terms.push(Term { group: group.clone(), name, unit, meaning });
@@ -76,8 +76,8 @@ fn all() -> anyhow::Result<Vec<Term>> {
     Ok(terms)
 }
 
-/// The metrics of a Neuron profile, from those of a simulated rank: the definitions stand beside
-/// the formulas.
+/// The metrics of a Neuron profile, taken from a simulated rank: the definitions stand next to the
+/// formulas.
 fn metrics() -> anyhow::Result<Vec<Term>> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("rank_0.nseg");

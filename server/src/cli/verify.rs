@@ -43,7 +43,7 @@ impl VerifyArgs {
         if verified.damages.is_empty() {
             return Ok(());
         }
-        // The list belongs before the conclusion, whatever the two outputs are connected to.
+        // The list must come before the conclusion, even if both outputs go to the same place.
         out.flush()?;
         let lasting = || verified.damages.iter().filter(|damage| damage.part != Some(KEPT_SUMMARY));
         let mut profiles: Vec<&str> = lasting().map(|damage| damage.profile.as_str()).collect();

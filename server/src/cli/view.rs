@@ -120,7 +120,7 @@ impl ViewArgs {
         };
         let destination = match (&self.output_file, form) {
             (Some(path), _) => Destination::named(path.clone()),
-            // The names that neuron-profile gives them.
+            // neuron-profile uses these file names.
             (None, Form::Json) => Destination::File(PathBuf::from("ntff.json")),
             (None, Form::Perfetto(_)) => Destination::File(PathBuf::from("ntff.pftrace")),
             (None, _) => Destination::StandardOutput,
@@ -128,7 +128,8 @@ impl ViewArgs {
         write_trace(&store, &named, form, &destination, out)
     }
 
-    /// The name of a profile where a file is expected: says which command takes it.
+    /// Refuses the name of a profile if a file is expected. The error names the command that takes
+    /// names.
     fn refuse_names(&self, store: &Store) -> anyhow::Result<()> {
         let mut missing = self.files.iter().filter(|path| !path.exists()).filter_map(|path| path.to_str());
         let Some(name) = missing.find(|name| store.find(name).is_ok()) else { return Ok(()) };
@@ -140,7 +141,7 @@ impl ViewArgs {
         bail!("{name}: no such file, but a profile of the store; write that with `nprof export {name}`")
     }
 
-    /// Says of flags of neuron-profile what is not done.
+    /// Reports flags of neuron-profile that have no effect here.
     fn tell_ignored(&self) -> io::Result<()> {
         let database = "nprof keeps profiles in a directory, not in a database";
         let ignored = [
@@ -170,7 +171,7 @@ impl ViewArgs {
 
     fn view(&self, store: Store, named: &Named, out: &mut dyn Write) -> anyhow::Result<()> {
         let ingested = match named.is_empty() {
-            // As neuron-profile does: without a trace, `view` shows what is there.
+            // Without a trace, `view` shows the existing profiles, as neuron-profile does.
             true if !self.ingest_only => None,
             _ => Some(ingest(&store, named, &self.naming.settings()?)?),
         };
@@ -198,7 +199,8 @@ impl ViewArgs {
         })
     }
 
-    /// Whether the program at our port is nprof with the same store: it shows the new profile at once.
+    /// Returns true if the program at our port is nprof with the same store. It shows the new
+    /// profile at once.
     async fn serves_already(&self, store: &Store) -> bool {
         let Place { host, port } = self.place.place();
         match super::probe::health(host, port).await {

@@ -7,10 +7,10 @@ use crate::store::Profile;
 use crate::terminal::visible;
 use crate::warnings;
 
-/// Kinds of warnings shown; the page and an export show all.
+/// Number of kinds of warnings shown. The page and exports show all of them.
 const SHOWN: usize = 5;
 
-/// Says the most frequent kinds of warnings over all ranks; nothing if there are none.
+/// Prints the most frequent kinds of warnings over all ranks. Prints nothing if there are none.
 ///
 /// # Errors
 /// If the output cannot be written.

@@ -1,4 +1,4 @@
-//! Writing a profile in another form, for `view --output-format`, `export` and `summary`.
+//! Writes a profile in another format, for `view --output-format`, `export` and `summary`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -19,7 +19,7 @@ use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
 use crate::work::{Meter, Metered, Stage};
 
-/// A form of output.
+/// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     SummaryText,
@@ -38,14 +38,14 @@ pub(super) enum Destination {
 }
 
 impl Destination {
-    /// From what the user named: `-` is standard output.
+    /// The destination that the user named: `-` is standard output.
     pub(super) fn named(path: PathBuf) -> Self {
         if path.as_os_str() == "-" { Self::StandardOutput } else { Self::File(path) }
     }
 }
 
-/// Reads a trace and writes it, without putting it into the store; one that is already there is not
-/// read again. Its warnings go to standard error.
+/// Reads a trace and writes it without adding it to the store. A profile that is already in the
+/// store is not read again. Its warnings go to standard error.
 pub(super) fn write_trace(
     store: &Store,
     named: &Named,
@@ -79,14 +79,14 @@ pub(super) fn write_trace(
     finish(written, &meter, &said)
 }
 
-/// A profile that is to be written.
+/// The profile to write.
 enum Source {
     Stored(Profile),
-    /// Its files go with it.
+    /// Its files are removed when this value is dropped.
     Staged(Box<Staged>),
 }
 
-/// The profile of the store with this name or id. A file of that name gets advice.
+/// The profile in the store with this name or id. If a file has this name, the error gives advice.
 pub(super) fn stored(store: &Store, name: &str) -> anyhow::Result<Profile> {
     match store.find(name) {
         Err(StoreError::Unknown { .. }) if Path::new(name).is_file() => {
@@ -98,15 +98,15 @@ pub(super) fn stored(store: &Store, name: &str) -> anyhow::Result<Profile> {
     }
 }
 
-/// What to write of a profile of the store.
+/// A part of a stored profile to write.
 pub(super) struct StoredPart<'a> {
     /// The store.
     pub store: &'a Store,
     /// The profile.
     pub profile: &'a Profile,
-    /// Which of its ranks.
+    /// The ranks to write.
     pub ranks: Vec<RankFile>,
-    /// Which time and which tracks.
+    /// The time span and the tracks to write.
     pub part: PartOf,
 }
 
@@ -131,12 +131,12 @@ pub(super) fn write_stored(
     finish(written, &meter, &said)
 }
 
-/// Prints warnings and files after the progress bar has gone.
+/// Prints warnings and file names after the progress bar has been removed.
 fn finish(written: anyhow::Result<Vec<Written>>, meter: &Meter, said: &[u8]) -> anyhow::Result<()> {
     let mut err = io::stderr().lock();
     err.write_all(said)?;
     match written {
-        // Whatever the error is then, the cause is that the user stopped the work.
+        // Any error after a cancellation is caused by the cancellation.
         Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
         Err(error) => Err(error),
         Ok(files) => {
@@ -206,19 +206,19 @@ fn write(
     }
 }
 
-/// neuron-profile's JSON has one rank: several go to files of their own.
+/// Path for one rank. neuron-profile's JSON holds one rank, so several ranks go to separate files.
 fn of_rank(path: &Path, rank: u32) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
     path.with_file_name(format!("{stem}_rank_{rank}{}", extension.unwrap_or_default()))
 }
 
-/// Whether this is a pipe or a device: those are written to, not replaced.
+/// Returns true for a pipe or a device. Such a file is written to, not replaced.
 fn is_special(path: &Path) -> bool {
     path.exists() && !path.is_file()
 }
 
-/// Opens the destination, and leaves no half of a file there on failure.
+/// Opens the destination. On failure no partial file is left there.
 fn to(
     destination: &Destination,
     meter: &Meter,

@@ -1,5 +1,5 @@
-//! The arrows of rows that are read track by track. Each chunk of arrows is decoded once a track,
-//! not once a row.
+//! The arrows of rows that are read track by track. Each chunk of arrows is decoded once per track,
+//! not once per row.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,18 @@ use nprof_engine::model::TrackId;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::segment::{Arrow, End, Piece};
 
-/// Finds the arrows at rows that ascend within each track. Memory: one chunk of arrows for each
-/// track.
+/// Finds the arrows at rows that ascend within each track. Memory: one chunk of arrows per track.
 pub(super) struct ArrowsAt<'a> {
     segment: &'a SegmentFile,
     end: End,
     /// The chunks of this direction, each with its last row.
     chunks: Vec<(i64, Piece)>,
-    /// The chunk that each track was in last.
+    /// Last chunk used by each track.
     kept: HashMap<TrackId, (usize, Vec<Arrow>)>,
 }
 
 impl<'a> ArrowsAt<'a> {
-    /// Arrows that begin or end at a row, as `end` says.
+    /// Arrows that begin or end at a row, depending on `end`.
     ///
     /// # Errors
     /// If bytes of the segment are damaged.

@@ -1,5 +1,5 @@
-//! The part of a profile that is exported: some tracks, some time. The part is written as segments of
-//! its own, so no format needs to know of it.
+//! The exported part of a profile: some tracks, some time. The part is written as separate
+//! segments, so the formats need no code for it.
 
 use std::path::Path;
 
@@ -16,18 +16,19 @@ use crate::export::{ExportError, open};
 use crate::store::{Manifest, Profile, RankFile, Staging, Store};
 use crate::work::Meter;
 
-/// The part of a profile that is exported.
+/// The exported part of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartOf {
-    /// First moment, in picoseconds since the first of the profile.
+    /// First timestamp, in picoseconds since the start of the profile.
     pub from_ps: Option<i64>,
-    /// Last moment, in picoseconds since the first of the profile.
+    /// Last timestamp, in picoseconds since the start of the profile.
     pub to_ps: Option<i64>,
-    /// Patterns of tracks: `*` stands for any text. A pattern also takes the tracks below a group.
+    /// Patterns of tracks. `*` stands for any text. A pattern that matches a group includes the
+    /// tracks below the group.
     pub tracks: Vec<Pattern>,
 }
 
-/// A part of a profile, whose files go with it.
+/// A part of a profile. Its files are removed when this value is dropped.
 #[derive(Debug)]
 pub struct CutProfile {
     /// The part, as a profile.
@@ -36,17 +37,17 @@ pub struct CutProfile {
 }
 
 impl PartOf {
-    /// Whether this is all of a profile.
+    /// Returns true if this is the whole profile.
     #[must_use]
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Writes the part of these ranks.
+    /// Writes this part of the ranks.
     ///
     /// # Errors
-    /// `NothingLeft` if no track or no event is in the part; else if a segment cannot be read or
-    /// written, or the work is cancelled.
+    /// `NothingLeft` if no track or no event is in the part. Other errors if a segment cannot be
+    /// read or written, or if the work is cancelled.
     pub fn cut(
         &self,
         store: &Store,
@@ -127,9 +128,9 @@ impl PartOf {
     }
 }
 
-/// The tracks of these ranks with their groups, for people.
+/// The tracks of these ranks with their groups, as text for messages.
 fn known_tracks(profile: &Profile, ranks: &[RankFile]) -> Result<String, ExportError> {
-    /// More would not be read.
+    /// Longest list that a reader would read.
     const MOST: usize = 12;
     let mut known = Vec::new();
     for rank in ranks {

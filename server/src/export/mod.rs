@@ -17,7 +17,7 @@ use nprof_engine::native::{OpenError, SegmentFile};
 
 use crate::store::StoreError;
 
-/// Why an export did not succeed.
+/// Errors of exports.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A segment could not be read.
@@ -25,7 +25,7 @@ pub enum ExportError {
     Segment {
         /// The segment.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: nprof_engine::base::Error,
     },
     /// A file could not be opened.
@@ -33,7 +33,7 @@ pub enum ExportError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The binary was built without the page.
@@ -45,24 +45,24 @@ pub enum ExportError {
     /// The store could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No event is in the part that was asked for.
+    /// The requested part contains no event.
     #[error("no event is in this part; tracks are {known}")]
     NothingLeft {
-        /// Tracks of the profile.
+        /// Tracks of the profile, for the message.
         known: String,
     },
-    /// The file would be larger than was allowed.
+    /// The file would be larger than the limit.
     #[error(
         "the file would have {}, --max-size allows {}; take fewer --ranks, less time (--from, --to) or fewer --tracks",
         DecimalBytes(*size_bytes), DecimalBytes(*max_bytes)
     )]
     TooLarge {
-        /// Its size.
+        /// Size of the file in bytes.
         size_bytes: u64,
-        /// What is allowed.
+        /// Limit in bytes.
         max_bytes: u64,
     },
-    /// The folder to write has files already.
+    /// The output folder already contains files.
     #[error("{}: this folder is not empty; name a new one, or empty it", _0.display())]
     FolderInUse(PathBuf),
     /// The output could not be written.
@@ -73,7 +73,7 @@ pub enum ExportError {
 /// Opens a segment for an export.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If the segment cannot be read.
 pub fn open(path: &Path) -> Result<SegmentFile, ExportError> {
     SegmentFile::open_file(path).map_err(|error| match error {
         OpenError::Io(source) => ExportError::Open { path: path.to_owned(), source },

@@ -1,5 +1,5 @@
-//! The tables that say what neuron-profile's summary is made of: to which group each metric belongs, what it means, and
-//! the row of `layer_summary` that stands for the whole program. Rows of single layers need the NEFF's names.
+//! Tables that explain neuron-profile's summary: the group and the meaning of each metric, and the
+//! row of `layer_summary` for the whole program. Rows of single layers need names from the NEFF.
 
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
@@ -36,7 +36,8 @@ pub(super) fn tables(segment: &SegmentFile, summary: &Summary) -> Vec<(&'static 
     ]
 }
 
-/// The row of `layer_summary` for the whole program; none where several cores ran, whose metrics are one here.
+/// The row of `layer_summary` for the whole program. `None` if several cores ran, because their
+/// metrics are merged here.
 fn program(segment: &SegmentFile, summary: &Summary) -> Option<Json> {
     let footer = segment.footer();
     let table = segment.table(INSTRUCTION.name)?;
@@ -73,7 +74,7 @@ fn program(segment: &SegmentFile, summary: &Summary) -> Option<Json> {
     Some(Json::Object(row))
 }
 
-/// The Tensor engine's operations, and its use of the peak until its own last end.
+/// The Tensor engine's operations, and its share of the peak until the end of its last slice.
 fn flops(
     metrics: &Map<String, Json>,
     number: &dyn Fn(&str) -> Option<f64>,
@@ -98,7 +99,7 @@ fn last_tensor_end(tracks: &[&TrackMeta]) -> Option<i64> {
     tensor.map(|track| track.end_ps).max()
 }
 
-/// The only subgraph of the instructions.
+/// The subgraph of the instructions, if there is exactly one.
 fn subgraph(segment: &SegmentFile) -> Option<String> {
     let table = segment.table(MODEL_INFO.name)?;
     let fields = &segment.footer().fields;
@@ -124,7 +125,7 @@ fn seconds(ps: i64) -> f64 {
     ps as f64 / 1e12
 }
 
-/// Seconds that stand for a whole number of picoseconds, as whole nanoseconds.
+/// Converts seconds that stand for a whole number of picoseconds to whole nanoseconds.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 fn whole_ns(seconds: f64) -> i64 {
     ((seconds * 1e12).round() as i64).div_euclid(PS_PER_NS)

@@ -11,7 +11,7 @@ use crate::store::{Profile, RankFile};
 use crate::summary::summary_of;
 use crate::terminal::{shortened, visible};
 
-/// Longest name of a metric in the text form; the JSON form has all of it.
+/// Longest name of a metric in the text form. The JSON form has the whole name.
 const MAX_NAME_CHARS: usize = 200;
 
 /// All metrics of a rank by name.
@@ -21,17 +21,18 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
     all.map(|metric| (metric.name.clone(), json(&metric.value))).collect()
 }
 
-/// The metrics of these ranks as a table of two columns, with a heading for each rank where there are several.
+/// Writes the metrics of these ranks as a table of two columns, with a heading per rank if there
+/// are several.
 ///
 /// # Errors
-/// Where a segment cannot be read or the output not be written.
+/// If a segment cannot be read or the output cannot be written.
 pub fn write_text(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
     for (at, rank) in ranks.iter().enumerate() {
         if ranks.len() > 1 {
             writeln!(out, "{}rank {} ({})", if at > 0 { "\n" } else { "" }, rank.rank, rank.id)?;
         }
         let metrics = metrics(&of_rank(profile, rank)?);
-        // Names come from the trace: one that is long or has line breaks must not spoil the table.
+        // Names come from the trace: long names and line breaks must not break the table.
         let name_of = |name: &str| visible(&shortened(name, MAX_NAME_CHARS)).into_owned();
         let names: Vec<String> = metrics.keys().map(|name| name_of(name)).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -46,14 +47,14 @@ pub fn write_text(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) ->
     Ok(())
 }
 
-/// The metrics of these ranks: `{"n_<hash>": {metric: value}}`.
+/// Writes the metrics of these ranks: `{"n_<hash>": {metric: value}}`.
 ///
 /// # Errors
-/// Where a segment cannot be read or the output not be written.
+/// If a segment cannot be read or the output cannot be written.
 pub fn write_json(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
     let mut all = Map::new();
     for rank in ranks {
-        // Ranks of the same input have the same id; both are kept apart by their number.
+        // Ranks of the same input have the same id. The rank's number keeps them apart.
         let key = if all.contains_key(&rank.id) {
             format!("{}_rank_{}", rank.id, rank.rank)
         } else {
@@ -76,7 +77,7 @@ fn json(value: &FieldContent) -> Json {
         FieldContent::Int(number) => Json::from(*number),
         FieldContent::Uint(number) => Json::from(*number),
         FieldContent::Float(number) => {
-            // JSON has no numbers for these.
+            // JSON has no infinity and no NaN.
             if number.is_finite() { Json::from(*number) } else { Json::from(number.to_string()) }
         }
         FieldContent::Bool(truth) => Json::from(*truth),

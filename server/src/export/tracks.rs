@@ -1,5 +1,5 @@
-//! The tracks of a rank: place in the tree, and the process, thread or counter behind each as the
-//! trace names them. Readers keep the latter in a side table called `track`.
+//! The tracks of a rank: position in the tree, and the trace's names of the process, thread or
+//! counter. Readers keep these names in a side table called `track`.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ pub(super) const TABLE: &str = "track";
 /// The process, thread or counter behind a track, as the trace names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// The process's number or text.
+    /// The process id, a number or text.
     pub pid: Option<String>,
-    /// The thread's number or text.
+    /// The thread id, a number or text.
     pub tid: Option<String>,
     /// The name of the counter.
     pub counter: Option<String>,
-    /// Which counter of this name.
+    /// The counter's id, which tells counters of one name apart.
     pub counter_id: Option<String>,
     /// The counter's series.
     pub series: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Tracks<'a> {
 }
 
 impl<'a> Tracks<'a> {
-    /// Reads what the trace says of its tracks.
+    /// Reads the trace's information about its tracks.
     ///
     /// # Errors
     /// If bytes of the segment are damaged.
@@ -78,7 +78,7 @@ impl<'a> Tracks<'a> {
     pub fn path(&self, track: TrackId) -> Vec<&'a str> {
         let tracks = &self.segment.footer().tracks;
         let spec = |id: TrackId| tracks.get(id.0 as usize).map(|track| &track.spec);
-        // A damaged footer may have groups in a ring: no path is longer than the list.
+        // A damaged footer can have a cycle of groups: no path is longer than the list.
         let above = std::iter::successors(Some(track), |id| spec(*id)?.parent).take(tracks.len());
         let mut names: Vec<&str> = above.filter_map(|id| Some(spec(id)?.name.as_str())).collect();
         names.reverse();

@@ -1,23 +1,24 @@
-//! Reading ahead: a file is read, and unpacked where it is gzip, on a thread of its own, while what came before is taken
-//! apart.
+//! Reads ahead: one thread reads a file, and unpacks gzip, while another thread parses the chunks
+//! before.
 
 use std::io::{self, Read};
 use std::thread;
 
 use nprof_engine::exec::{Feeder, Taker, conveyor};
 
-/// Bytes that are handed over at once.
+/// Length of a chunk in bytes.
 const CHUNK_LEN: usize = 1 << 20;
-/// Chunks that wait to be taken.
+/// Limit of chunks that wait for the consumer.
 const WAITING: usize = 4;
 
-/// Calls `take` with a reader of what `source` gives, which is read on another thread meanwhile. An error of the source
-/// comes where it would have come.
+/// Calls `take` with a reader of the content of `source`. Another thread reads the source in
+/// parallel. An error of the source appears at the position where it occurred.
 pub fn read_ahead<T>(source: &mut (impl Read + Send), take: impl FnOnce(&mut Ahead) -> T) -> T {
     thread::scope(|scope| {
         let (feeder, chunks) = conveyor(WAITING);
         scope.spawn(move || fill(source, &feeder));
-        // Dropped before the scope ends: the other thread then has nobody to read for.
+        // Dropped before the scope ends, so that the other thread stops: it has no receiver any
+        // more.
         take(&mut Ahead { chunks, chunk: Vec::new(), at: 0 })
     })
 }
@@ -35,7 +36,7 @@ fn fill(source: &mut impl Read, feeder: &Feeder<io::Result<Vec<u8>>, Vec<u8>>) {
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => {
-                // If the other end is gone, nobody asks for the error.
+                // If the receiver is dropped, nobody needs the error.
                 let _ = feeder.send(Err(error));
                 return;
             }
@@ -43,7 +44,7 @@ fn fill(source: &mut impl Read, feeder: &Feeder<io::Result<Vec<u8>>, Vec<u8>>) {
     }
 }
 
-/// The reading end.
+/// The consumer's end.
 pub struct Ahead {
     chunks: Taker<io::Result<Vec<u8>>, Vec<u8>>,
     chunk: Vec<u8>,
@@ -70,7 +71,7 @@ impl Read for Ahead {
 mod tests {
     use super::*;
 
-    /// Gives some bytes, then fails.
+    /// Yields some bytes, then fails.
     struct Failing(u32);
 
     impl Read for Failing {

@@ -1,4 +1,4 @@
-//! Building a profile: its segments, then what follows from all of them.
+//! Builds a profile: first its segments, then the data that is derived from all of them.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -20,44 +20,45 @@ use super::{IngestError, Result, Settings};
 use crate::store::{FORMAT, Manifest, Profile, RankFile, Staging, Store};
 use crate::work::Meter;
 
-/// Where the events of one rank come from, or of several that lie in one trace.
+/// The source of the events of one rank, or of several ranks in one trace.
 pub struct TraceSource<'a> {
-    /// The rank's number, if it is known before the trace is read.
+    /// Number of the rank, if it is known before the trace is read.
     pub rank: Option<u32>,
-    /// The names of its files, for people.
+    /// File names of the trace, for messages.
     pub inputs: Vec<String>,
-    /// What an error names.
+    /// Path that errors name.
     pub place: PathBuf,
-    /// Hands its events over.
+    /// Sends the events of the trace to sinks.
     pub fill: Fill<'a>,
 }
 
-/// Hands the events of a trace to the sinks of its ranks. The space is for what must be sorted
-/// before. A trace of several ranks is read once for each.
+/// Sends the events of a trace to the sinks of its ranks. The [`Space`] is the memory for sorting.
+/// A trace of several ranks is read once per rank.
 pub type Fill<'a> = Box<dyn Fn(&mut dyn Sinks, Space<'_>) -> Result<()> + Send + Sync + 'a>;
 
 /// A profile that is complete but not yet in the store.
 #[derive(Debug)]
 pub struct Staged {
-    /// Where it lies.
+    /// Directory of the profile.
     pub staging: Staging,
-    /// What it is.
+    /// Manifest of the profile.
     pub manifest: Manifest,
 }
 
 impl Staged {
-    /// As a profile, for exports that need no store. Its files go with `self`.
+    /// The profile for exports that need no store. Its files are removed when `self` is dropped.
     #[must_use]
     pub fn profile(&self) -> Profile {
         Profile { manifest: self.manifest.clone().into(), dir: self.staging.profile_dir() }
     }
 }
 
-/// Writes the segments of all ranks to a staging directory of the store. `identify` hashes the inputs meanwhile,
-/// until it is cancelled.
+/// Writes the segments of all ranks to a staging directory of the store. `identify` hashes the
+/// inputs in parallel until it is cancelled.
 ///
 /// # Errors
-/// That of the first rank that fails; the others are stopped then. Nothing is left behind.
+/// The error of the first rank that fails. The other ranks are stopped then, and no files are left
+/// behind.
 pub fn build(
     store: &Store,
     sources: &[TraceSource<'_>],
@@ -83,13 +84,14 @@ pub fn build(
     let mut ranks = Vec::new();
     for (at, of) in built.iter().enumerate() {
         let file = rank_file(at, &numbers, &identity, &sources[of.trace], of);
-        // Ranks are built under their position: their numbers are known only now.
+        // While ranks are built, their files are named by position. The rank numbers are known only
+        // here.
         let dir = staging.profile_dir();
         std::fs::rename(dir.join(of.part_name()), dir.join(&file.file))
             .map_err(|source| IngestError::Write { path: sources[of.trace].place.clone(), source })?;
         ranks.push(file);
     }
-    // By number from here on: nothing of a profile follows from the order of its files.
+    // Sort by number: the order of the files must not change the profile.
     ranks.sort_by_key(|file| file.rank);
     let names = look_through(&staging, &mut ranks)?;
     note_clocks(&mut ranks);
@@ -111,8 +113,8 @@ pub fn build(
     Ok(Staged { staging, manifest })
 }
 
-/// Finds out what a page must know of the finished segments before its first picture: where each rank
-/// works, and the numbers of the names over all ranks.
+/// Computes data from the finished segments that a page needs before its first picture: the busy
+/// span of each rank, and the numbers of names over all ranks.
 fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlot>> {
     let mut uses = NameUses::default();
     for rank in ranks {
@@ -129,8 +131,8 @@ fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlo
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())
 }
 
-/// Notes where the wall clocks of two ranks' time zeros differ: a trace may state its wall clock at
-/// its end, which is read after the origin was chosen.
+/// Adds a note if the wall clocks of two ranks' time zeros differ. A trace can state its wall clock
+/// at its end, which is read after the origin was chosen.
 fn note_clocks(ranks: &mut [RankFile]) {
     let stated = |rank: &RankFile| Some((rank.rank, rank.origin_unix_ns?));
     let Some((first, first_ns)) = ranks.iter().find_map(stated) else { return };
@@ -143,7 +145,8 @@ fn note_clocks(ranks: &mut [RankFile]) {
     }
 }
 
-/// How many different things went wrong: a kind that comes a thousand times, or in each rank, is one.
+/// Number of different kinds of warnings. A kind that occurs a thousand times, or in each rank,
+/// counts once.
 fn kinds_of_warnings(built: &[RankBuilt], ranks: &[RankFile]) -> u64 {
     let of_segments = built.iter().flat_map(|of| &of.built.warnings).map(|w| (Some(w.kind), w.what.as_str()));
     let of_ranks = ranks.iter().flat_map(|rank| &rank.notes).map(|note| (None, note.as_str()));

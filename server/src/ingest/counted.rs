@@ -1,4 +1,4 @@
-//! A sink that counts what passes through it, and ends the reading once the ingest shall stop.
+//! A sink that counts events and ends the reading when the ingest is cancelled.
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{
@@ -8,7 +8,7 @@ use nprof_engine::model::{
 
 use crate::work::Meter;
 
-/// Events between two looks at the meter: threads then do not fight for its cache line.
+/// Events between two updates of the meter, so that threads do not compete for its cache line.
 const STRIDE: u64 = 1024;
 
 /// Counts slices, instants and samples.

@@ -1,4 +1,4 @@
-//! Why a trace did not become a profile.
+//! Errors of ingests.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::store::StoreError;
 /// Shorthand for results of ingest.
 pub type Result<T, E = IngestError> = std::result::Result<T, E>;
 
-/// Why a trace did not become a profile. The store is as it was.
+/// Reason why a trace did not become a profile. The store is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// No file was named.
+    /// The user named no file.
     #[error("no trace to read: name a trace file, or a directory with traces")]
     NoInput,
-    /// A directory has nothing for us.
+    /// The directory contains no trace.
     #[error(
         "{}: no trace in this directory; expected NTFF, neuron-profile JSON or Trace Event JSON, packed or not",
         path.display()
@@ -23,7 +23,7 @@ pub enum IngestError {
         /// The directory.
         path: PathBuf,
     },
-    /// An archive has nothing for us.
+    /// The archive contains no trace.
     #[error(
         "{}: no trace in this archive; expected NTFF, neuron-profile JSON or Trace Event JSON, packed or not",
         path.display()
@@ -32,21 +32,21 @@ pub enum IngestError {
         /// The archive.
         path: PathBuf,
     },
-    /// A NEFF is a program, not a trace.
+    /// Only a NEFF was given. A NEFF is a program, not a trace.
     #[error("{}: a NEFF is the program, not its trace; name the trace too: -s profile.ntff", path.display())]
     NeffAlone {
         /// The NEFF.
         path: PathBuf,
     },
-    /// Which NEFF belongs to which trace is open.
+    /// It is not clear which NEFF belongs to which trace.
     #[error(
         "{} and {}: several NEFFs; name the one that was traced with -n, or ingest the traces one by one",
         first.display(), second.display()
     )]
     SeveralNeffs {
-        /// One.
+        /// One of the NEFFs.
         first: PathBuf,
-        /// Another.
+        /// Another NEFF.
         second: PathBuf,
     },
     /// A file could not be read.
@@ -54,57 +54,58 @@ pub enum IngestError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A file is none.
+    /// The path does not lead to a file.
     #[error("{}: not a regular file; name a trace file, or a directory with traces", path.display())]
     NotAFile {
-        /// What it is.
+        /// The path.
         path: PathBuf,
     },
-    /// A file is not what a reader expects.
+    /// A file does not have the format that a reader expects.
     #[error("{}: {source}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// What, where, and what to do.
+        /// The problem, its place and the advice.
         source: nprof_capture::formats::Error,
     },
     /// A segment could not be written or read back.
     #[error("{}: {source}", path.display())]
     Segment {
-        /// The input that it was made of.
+        /// The input of the segment.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: nprof_engine::base::Error,
     },
-    /// The disk refused what was read.
+    /// The disk refused to store the data of an input.
     #[error("{}: cannot write the profile ({source}); check the free space of the store", path.display())]
     Write {
-        /// The input that it was made of.
+        /// The input.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The store refused.
+    /// Error of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A fault of our own.
+    /// An internal fault.
     #[error("the ingest ended by a fault of nprof; the store is unchanged; please report it")]
     Died,
-    /// Stopped by the user.
+    /// Cancelled by the user.
     #[error("cancelled; the store is unchanged")]
     Cancelled,
 }
 
 impl IngestError {
-    /// A file that could not be read.
+    /// Error for a file that could not be read.
     pub(super) fn open(path: &Path, source: io::Error) -> Self {
         Self::Open { path: path.to_owned(), source }
     }
 
-    /// With names of files instead of paths: where an upload lay meanwhile tells nobody anything.
+    /// The error with file names in place of paths: the temporary path of an upload tells nobody
+    /// anything.
     #[must_use]
     pub fn with_file_names(mut self) -> Self {
         let shorten = |path: &mut PathBuf| {
@@ -130,7 +131,7 @@ impl IngestError {
         self
     }
 
-    /// Something that is no file.
+    /// Error for a path that does not lead to a file.
     pub(super) fn not_a_file(path: &Path) -> Self {
         Self::NotAFile { path: path.to_owned() }
     }

@@ -1,5 +1,5 @@
-//! The files of a profile, as readers want them: unpacked ahead on a thread of its own, or as a
-//! whole on the disk; counted where they are read.
+//! The files of a profile in the form that readers need: unpacked ahead on a thread of their own,
+//! or complete on the disk. Bytes are counted when they are read.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::inputs::Inputs;
 use super::mapped;
 use crate::work::{Meter, Metered};
 
-/// Bytes that are unpacked to the disk at once.
+/// Chunk length for unpacking to the disk, in bytes.
 const CHUNK_LEN: u64 = 1 << 20;
 
-/// Unpacks to files without names, which go with their last holder.
+/// Unpacks to unnamed files, which vanish when their last handle is closed.
 #[derive(Debug, Clone, Copy)]
 pub struct DiskSpool<'a> {
     directory: &'a Path,
@@ -25,7 +25,7 @@ pub struct DiskSpool<'a> {
 }
 
 impl<'a> DiskSpool<'a> {
-    /// In a directory, until `meter` is told to stop.
+    /// Unpacks to a directory, until `meter` is cancelled.
     #[must_use]
     pub fn new(directory: &'a Path, meter: &'a Meter) -> Self {
         Self { directory, meter }
@@ -72,7 +72,7 @@ impl Files for InputFiles<'_> {
 
     fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error> {
         let leaf = self.leaf(file);
-        // Bytes are counted before they are unpacked: the total is the file's size.
+        // Count bytes before they are unpacked, because the total is the file's packed size.
         let mut unpacked = leaf.unpacked(Box::new(Metered::new(&*leaf.packed, self.meter)));
         read_ahead(&mut unpacked, |ahead| take(ahead))?;
         Ok(unpacked.damage().cloned())

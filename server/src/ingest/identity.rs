@@ -1,10 +1,11 @@
 //! The identity of a profile: a hash of its inputs, so that the same inputs give the same id.
 //!
-//! A trace's hash is BLAKE3 over a domain text, then for each of its files its length in eight bytes,
-//! little endian, and its bytes as they lie there: a packed file's packed bytes, an archive entry's
-//! bytes within the archive. A profile of one trace has that hash; a profile of several has the hash of
-//! their hashes, in order of ranks. A rank of a trace that holds several has the hash of the trace's hash
-//! and the rank's place in it. Ids show the first 20 bytes.
+//! The hash of a trace is BLAKE3 over a domain text and all files of the trace. Each file
+//! contributes its length in eight bytes, little endian, and its stored bytes. Stored bytes are the
+//! packed bytes of a packed file, and the bytes within the archive of an archive entry. A profile
+//! of one trace has the hash of the trace. A profile of several traces has the hash of their
+//! hashes, in order of ranks. The first rank of a trace has the id of the trace. Each further rank
+//! has the hash of this id and the rank's position. Ids show the first 20 bytes.
 
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
@@ -16,27 +17,27 @@ use super::inputs::Inputs;
 use super::{IngestError, Result};
 use crate::work::{Meter, Stage};
 
-/// Bytes that are hashed at once: enough for all cores.
+/// Bytes hashed at once: enough for all cores.
 const CHUNK_LEN: usize = 4 << 20;
 
-/// Keeps these hashes apart from those of the same bytes for another purpose.
+/// Hash domain of ranks, apart from other hashes of the same bytes.
 const RANK_DOMAIN: &[u8] = b"nprof rank 1\n";
 const PROFILE_DOMAIN: &[u8] = b"nprof profile 1\n";
 const PART_DOMAIN: &[u8] = b"nprof part 1\n";
 
-/// Who the inputs are.
+/// Identity of the inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The profile's id.
     pub profile: ProfileId,
-    /// The ids that the traces would have as profiles of their own, in the order of the plans.
+    /// The id of each trace as a profile of its own, in the order of the plans.
     pub traces: Vec<ProfileId>,
-    /// Bytes of all inputs; 0 where they are no files.
+    /// Bytes of all inputs; 0 if they are not files.
     pub input_bytes: u64,
 }
 
 impl Identity {
-    /// Reads all inputs, as a stage of its own.
+    /// Reads all inputs, as a separate stage.
     ///
     /// # Errors
     /// If the ingest is cancelled.
@@ -49,10 +50,10 @@ impl Identity {
         })
     }
 
-    /// Reads all inputs while other work goes on: on this core alone, until it is cancelled.
+    /// Reads all inputs while other work runs: on this core alone, until cancelled.
     ///
     /// # Errors
-    /// `Cancelled` if it was ended.
+    /// `Cancelled` if it was cancelled.
     pub fn beside(inputs: &Inputs, cancel: Cancel<'_>) -> Result<Self> {
         Self::read(inputs, |hasher, chunk| {
             hasher.update(chunk);
@@ -79,7 +80,7 @@ impl Identity {
         Ok(Self { profile, traces, input_bytes: inputs.total_bytes() })
     }
 
-    /// The id of a rank: that of its trace, if it is the trace's only one.
+    /// The id of a rank. The first rank of a trace has the id of the trace.
     #[must_use]
     pub fn of_rank(&self, trace: usize, nth: usize) -> ProfileId {
         let of_trace = self.traces[trace];
@@ -94,7 +95,7 @@ impl Identity {
     }
 }
 
-/// `hash` takes a chunk and says whether to go on.
+/// Hashes the files of a trace. `hash` takes a chunk and returns whether to go on.
 fn trace_hash(
     inputs: &Inputs,
     plan: &Plan,

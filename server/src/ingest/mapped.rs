@@ -1,4 +1,4 @@
-//! Input files as slices of bytes, whatever their size.
+//! Input files as byte slices of any size.
 
 use std::fs::File;
 use std::io;
@@ -12,19 +12,19 @@ use super::{IngestError, Result};
 
 /// A file's bytes.
 enum Mapped {
-    /// Mapped: read page by page, as its reader comes to them.
+    /// Memory-mapped: pages are read when they are accessed.
     Map(Mmap),
-    /// Nothing can be mapped of an empty file.
+    /// An empty file cannot be mapped.
     Empty,
 }
 
 /// The bytes of an input file.
 ///
 /// # Errors
-/// If the path leads to something else than a file, or it cannot be read.
+/// If the path does not lead to a file, or the file cannot be read.
 pub(super) fn open(path: &Path) -> Result<FileBytes> {
     let open = |source| IngestError::open(path, source);
-    // Before it is opened: that alone would wait for a pipe's other end.
+    // Check before opening: to open a pipe would wait for its other end.
     if !std::fs::metadata(path).map_err(open)?.is_file() {
         return Err(IngestError::not_a_file(path));
     }
@@ -37,9 +37,10 @@ pub(super) fn map(file: &File) -> io::Result<Held> {
         return Ok(Arc::new(Mapped::Empty));
     }
     #[expect(unsafe_code, reason = "mapping a file has no safe interface")]
-    // SAFETY: readers treat the bytes as untrusted and copy what they keep, so a file that somebody writes to
-    // meanwhile gives at worst a damaged record. One that is cut off meanwhile ends the process; the store then has
-    // no half of a profile, because nothing is published before the reading has ended.
+    // SAFETY: readers treat the bytes as untrusted and copy what they keep. So a file that is
+    // written to during the reading gives at worst a damaged record. A file that is truncated
+    // during the reading ends the process. The store then holds no partial profile, because nothing
+    // is published before the reading has ended.
     let map = unsafe { Mmap::map(file)? };
     Ok(Arc::new(Mapped::Map(map)))
 }

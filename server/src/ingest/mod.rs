@@ -1,5 +1,5 @@
-//! From the files that a user names to a profile in the store: which ranks there are, who they are, reading them,
-//! publishing them. Either the whole profile comes into the store or nothing.
+//! Turns the files that a user names into a profile in the store. Finds the ranks, identifies them,
+//! reads them and publishes them. Either the whole profile is added to the store or nothing.
 
 mod ahead;
 mod build;
@@ -31,14 +31,14 @@ use self::files::InputFiles;
 use crate::store::{Existing, Profile, Slug, Store};
 use crate::work::{Meter, Stage};
 
-/// What the user wants of the profile.
+/// The user's settings for the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What to do where it is already there.
+    /// Action if the profile already exists.
     pub existing: Existing,
-    /// Its name for URLs.
+    /// Name of the profile for URLs.
     pub slug: Option<Slug>,
-    /// Its name for people.
+    /// Name of the profile for people.
     pub display_name: Option<String>,
 }
 
@@ -47,9 +47,9 @@ pub struct Settings {
 pub struct Ingested {
     /// The profile.
     pub profile: Profile,
-    /// Whether it came there now.
+    /// Whether this ingest added the profile.
     pub novelty: Novelty,
-    /// The name for its address: the one that was asked for, else its first.
+    /// The name for the address: the requested name, else the profile's first name.
     pub slug: String,
 }
 
@@ -61,20 +61,21 @@ impl Ingested {
     }
 }
 
-/// Whether a profile came into the store now.
+/// Whether an ingest added a profile to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Novelty {
-    /// It did.
+    /// The profile is new.
     New,
     /// The same inputs had been ingested before.
     AlreadyThere,
 }
 
-/// Ingests what was named. Where the same inputs are already in the store they are not read again, unless that
-/// profile is to be replaced; a new name is given to it all the same.
+/// Ingests the named inputs. Inputs that are already in the store are not read again, unless the
+/// profile must be replaced. A new name is added to the profile in any case.
 ///
 /// # Errors
-/// Where an input cannot be read, the store cannot be written, or the ingest is cancelled. The store is unchanged then.
+/// If an input cannot be read, the store cannot be written, or the ingest is cancelled. The store
+/// is then unchanged.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     let tmp = store.tmp();
     named.inputs(&DiskSpool::new(&tmp, meter))?.reading(|inputs| {
@@ -84,8 +85,8 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
             if let Some(ingested) = already_there(store, &id, settings)? {
                 return Ok(ingested);
             }
-            // A file of a directory may turn out to be no trace, and the profile to be another:
-            // publishing checks again.
+            // A file of a directory can turn out not to be a trace, which makes this another
+            // profile. So publishing checks again.
             let is_certain = inputs.files.iter().all(|file| file.chosen == Chosen::ByName);
             if let Some(slug) = settings.slug.as_ref().filter(|_| is_certain) {
                 store.check_name(slug, &id, settings.existing)?;
@@ -96,10 +97,11 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
     })
 }
 
-/// Who the inputs are, where that must be known before they are read; [`stage`] finds it out otherwise.
+/// Identity of the inputs, if it must be known before they are read. Otherwise [`stage`] computes
+/// it.
 ///
 /// # Errors
-/// Where an input cannot be read, the store cannot be listed, or the ingest is cancelled.
+/// If an input cannot be read, the store cannot be listed, or the ingest is cancelled.
 pub fn identify(
     store: &Store,
     inputs: &Inputs,
@@ -109,7 +111,8 @@ pub fn identify(
     may_be_there(store, inputs, settings)?.then(|| Identity::of(inputs, meter)).transpose()
 }
 
-/// Whether the store may have these inputs already, or another profile by the name they shall have.
+/// Returns true if the store can hold these inputs already, or another profile with the requested
+/// name.
 fn may_be_there(store: &Store, inputs: &Inputs, settings: &Settings) -> Result<bool> {
     let bytes = inputs.total_bytes();
     let may_be = |profile: &Profile| {
@@ -120,10 +123,11 @@ fn may_be_there(store: &Store, inputs: &Inputs, settings: &Settings) -> Result<b
     Ok(store.list()?.iter().any(may_be))
 }
 
-/// Reads all inputs to a staging directory of the store, and identifies them meanwhile where that was not done before.
+/// Reads all inputs to a staging directory of the store. Identifies the inputs in parallel if
+/// `identity` is `None`.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn stage(
     store: &Store,
     inputs: &Inputs,
@@ -166,7 +170,8 @@ fn read(
     let (inputs, meter) = (files.inputs, files.meter);
     let beside = inputs.files_of(plan).skip(1);
     meter.add_bytes(beside.map(|file| file.leaf.packed.len() as u64).sum());
-    // The reader of a plain trace tells how far it is. Packed bytes are counted where they are unpacked.
+    // The reader of a plain trace reports its progress. Packed bytes are counted when they are
+    // unpacked.
     let is_plain = inputs.files[plan.trace()].leaf.layers.is_empty();
     let told = Cell::new(0);
     let progress = |done: u64| {
@@ -185,7 +190,7 @@ fn read(
 /// Moves a staged profile into the store.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     meter.begin(Stage::Publishing, 0);
     if meter.is_cancelled() {
@@ -195,10 +200,11 @@ pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Mete
     Ok(Ingested::new(profile, Novelty::New, settings))
 }
 
-/// The profile with this id, if it is in the store and shall stay; with the names that are wanted now.
+/// The profile with this id, if it is in the store and must be kept. It has the requested names
+/// then.
 ///
 /// # Errors
-/// Where the store cannot be read or written.
+/// If the store cannot be read or written.
 pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Option<Ingested>> {
     if settings.existing == Existing::Replace {
         return Ok(None);
@@ -208,8 +214,7 @@ pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Opt
     Ok(Some(Ingested::new(profile, Novelty::AlreadyThere, settings)))
 }
 
-/// Gives the profile the names that were asked for. A name that it has stays with it: links go on
-/// to work.
+/// Adds the requested names to the profile. Existing names stay, so links go on to work.
 fn renamed(store: &Store, profile: Profile, settings: &Settings) -> Result<Profile> {
     let manifest = &profile.manifest;
     let slug = settings.slug.clone().filter(|slug| !manifest.has_name(slug.as_str()));
@@ -248,7 +253,8 @@ mod tests {
         assert!(!may_be(&first, &settings), "the store is empty");
         let called = Settings { slug: Some("one".parse().unwrap()), ..Settings::default() };
         let ingested = run(&store, &first, &called, &Meter::default()).unwrap();
-        // Found out beside the reading, it is the id that reading the inputs alone gives.
+        // The identity computed during the reading equals the identity computed from the inputs
+        // alone.
         let identity = Identity::of(&first.inputs(&InMemory).unwrap(), &Meter::default()).unwrap();
         assert_eq!(ingested.profile.manifest.id, identity.profile.to_string());
         assert_eq!(ingested.profile.manifest.ranks[0].id, identity.traces[0].to_string());
@@ -261,7 +267,7 @@ mod tests {
         let refused = run(&store, &other, &called, &Meter::default());
         assert!(matches!(refused, Err(IngestError::Store(_))), "{refused:?}");
 
-        // A profile that does not say how large its inputs were.
+        // Remove the size of the inputs from the manifest.
         let manifest = ingested.profile.dir.join("manifest.json");
         let text = std::fs::read_to_string(&manifest).unwrap();
         let without: Vec<&str> = text.lines().filter(|line| !line.contains("input_bytes")).collect();

@@ -1,4 +1,4 @@
-//! One time zero for the ranks of a profile, found before any of them is read.
+//! Finds one time zero for the ranks of a profile before any of them is read.
 
 use std::io::{self, Read};
 
@@ -9,14 +9,15 @@ use nprof_capture::importer::FindBeginning;
 use super::inputs::Inputs;
 use crate::work::Meter;
 
-/// Unpacked bytes of a trace that are looked at together.
+/// Unpacked bytes of a trace that are searched at once.
 const CHUNK_LEN: usize = 1 << 20;
 
-/// Bytes of a chunk that are looked at again with the next: more than a key and its number have.
+/// Bytes of a chunk that are searched again with the next chunk: more than a key and its number
+/// have.
 const OVERLAP_LEN: usize = 256;
 
-/// The origin of each plan, in their order; `None` for a trace that is alone, and for those whose
-/// times count from a zero of their format. Files that cannot be read are left to their readers.
+/// The origin of each plan, in their order. `None` for a single trace, and for traces whose times
+/// count from a zero of their format. Unreadable files are left to their readers.
 pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
     if inputs.plans.len() < 2 {
         return vec![None; inputs.plans.len()];
@@ -32,7 +33,7 @@ pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
     trace_event::origins(&beginnings.collect::<Vec<_>>())
 }
 
-/// When a trace begins: reads up to its first timestamps.
+/// The start of a trace. Reads up to the first timestamps.
 fn beginning(leaf: &Leaf, find: FindBeginning, meter: &Meter) -> io::Result<Option<Beginning>> {
     let mut input = leaf.reader();
     let mut chunk = Vec::new();

@@ -1,7 +1,7 @@
-//! Building the segments of all ranks, two at a time.
+//! Builds the segments of all ranks, two at a time.
 //!
-//! A trace of several ranks is read once for each of them: the first pass finds out how many there
-//! are. So a build takes the memory of two ranks, whatever a trace holds.
+//! A trace of several ranks is read once per rank. The first pass finds out how many ranks there
+//! are. So a build needs the memory of two ranks, however many ranks a trace holds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,17 +21,17 @@ use super::{IngestError, Result};
 use crate::store::Staging;
 use crate::work::Meter;
 
-/// Ranks that are built at the same time. Two of them share the memory that one would take.
+/// Ranks that are built in parallel. Both together use the memory budget of one rank.
 const MAX_THREADS: usize = 2;
 
-/// Ranks of one trace. More are a fault of its reader.
+/// Limit of ranks in one trace. A larger number is a fault of its reader.
 const MAX_RANKS: usize = 65_536;
 
-/// A rank whose segment is written.
+/// A rank with a complete segment.
 pub(super) struct RankBuilt {
-    /// The place of its trace in the list of sources.
+    /// Index of its trace in the list of sources.
     pub(super) trace: usize,
-    /// Its place among the ranks of the trace.
+    /// Index among the ranks of the trace.
     pub(super) nth: usize,
     /// The segment.
     pub(super) built: Built,
@@ -55,7 +55,7 @@ fn part_name(pass: Pass) -> String {
     format!("part_{}_{}.nseg", pass.trace, pass.nth)
 }
 
-/// The sink of one rank, and how many ranks were asked for.
+/// The sink of one rank, and the number of ranks that the reader requested.
 struct OneOf<'s> {
     sink: &'s mut dyn Sink,
     nth: usize,
@@ -69,16 +69,17 @@ impl Sinks for OneOf<'_> {
     }
 }
 
-/// What is to be built, what is being built and what has been.
+/// State of the passes: pending, running and done.
 struct Board {
     waiting: VecDeque<Pass>,
     running: usize,
     built: Vec<RankBuilt>,
-    /// The first failure ends the others: a large rank must not delay the report about a small one.
+    /// The first failure. It stops the other passes: a large rank must not delay the report about a
+    /// small one.
     failure: Option<IngestError>,
 }
 
-/// Builds every rank; the results are in the order of the sources, and of the ranks within each.
+/// Builds all ranks. The results are in the order of the sources, then of the ranks within each.
 pub(super) fn build_all(
     staging: &Staging,
     sources: &[TraceSource<'_>],
@@ -121,11 +122,11 @@ fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next pass. Waits while one that runs may bring further ones.
+/// The next pass. Waits while a running pass can add further ones.
 fn next(board: &Mutex<Board>, changed: &Condvar, is_cancelled: &dyn Fn() -> bool) -> Option<Pass> {
     let idle = |board: &mut Board| board.waiting.is_empty() && board.running > 0 && board.failure.is_none();
     let mut board = changed.wait_while(lock(board), idle).unwrap_or_else(PoisonError::into_inner);
-    // One that is taken must be run: the other thread may wait for its end.
+    // A pass that was taken must be run, because the other thread can wait for its end.
     if is_cancelled() {
         return None;
     }
@@ -160,7 +161,8 @@ struct RankBuilder<'a> {
 }
 
 impl RankBuilder<'_> {
-    /// Means for a rank that may have the machine for itself, or shares it with another.
+    /// Memory options and thread use for a rank that is built alone or shares the machine with
+    /// another.
     fn means(&self, pass: Pass) -> (BuildOptions, Taking) {
         let whole = BuildOptions::default();
         if self.sources.len() == 1 && pass.nth == 0 {
@@ -172,11 +174,11 @@ impl RankBuilder<'_> {
             group_bytes: whole.group_bytes / MAX_THREADS,
             reader_bytes: whole.reader_bytes / MAX_THREADS,
         };
-        // Several ranks keep the cores busy as they are.
+        // Several ranks already keep the cores busy.
         (shared, Taking::Reader)
     }
 
-    /// The segment of a rank, and how many ranks its trace has.
+    /// Builds the segment of a rank, and returns the number of ranks in its trace.
     fn build(&self, pass: Pass, cancel: Cancel<'_>) -> Result<(Built, usize)> {
         let source = &self.sources[pass.trace];
         let path = self.staging.profile_dir().join(part_name(pass));
@@ -192,7 +194,7 @@ impl RankBuilder<'_> {
         let built = write_segment_while(&path, options, taking, cancel, fill);
         let place = || source.place.clone();
         match built {
-            // However it ended: what it complains of is that nobody wanted it to go on.
+            // Whatever the result: an error after a cancellation is caused by the cancellation.
             _ if self.meter.is_cancelled() => Err(IngestError::Cancelled),
             Ok(built) => Ok((built, ranks)),
             Err(WriteError::Read(error)) => Err(error),
@@ -210,7 +212,8 @@ mod tests {
     use crate::ingest::{Identity, Settings, build};
     use crate::store::Store;
 
-    /// A trace that holds so many ranks and states their numbers, if it has any.
+    /// A trace with this number of ranks. `first` is the number of its first rank if it states
+    /// numbers.
     fn source(ranks: usize, first: Option<u32>) -> TraceSource<'static> {
         TraceSource {
             rank: None,
@@ -239,7 +242,7 @@ mod tests {
         let staged =
             build(&store, &sources, &Settings::default(), &Meter::default(), |_| Ok(identity)).unwrap();
         let ranks = &staged.manifest.ranks;
-        // Those of the last trace that were taken have the next free numbers.
+        // The ranks of the last trace whose numbers are taken get the next free numbers.
         assert_eq!(ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0, 1, 2, 4, 5, 6]);
         assert_eq!(ranks.iter().filter(|rank| !rank.notes.is_empty()).count(), 2);
         let ids: std::collections::HashSet<&str> = ranks.iter().map(|rank| rank.id.as_str()).collect();

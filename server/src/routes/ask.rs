@@ -1,5 +1,5 @@
-//! Every question to the store comes by here: the path is read by the engine's grammar, the answer
-//! is one synchronous call of the engine, and only the form of the reply is the server's.
+//! Handler of all questions to the store. The engine's grammar reads the path, and one synchronous
+//! call of the engine gives the answer. The server decides only the form of the reply.
 
 use std::time::{Duration, Instant};
 
@@ -18,14 +18,14 @@ use super::{blocking, tiles};
 use crate::app::App;
 use crate::error::ApiError;
 
-/// Longest search. Only a regular expression that is made to take long needs more than a second.
+/// Time limit of a search. Only a regular expression made to be slow needs more than a second.
 const SEARCH_TIME: Duration = Duration::from_secs(10);
 
 /// `GET` of any path of [`Question::PATHS`].
 pub async fn read(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
     let question = Question::parse(uri.path(), uri.query().unwrap_or_default())?;
     let (waiting, wanted) = Waiting::new();
-    // In one go: no second thread has to wake up on the way to a tile that is kept.
+    // One blocking call: no second thread has to wake up on the way to a cached tile.
     let reply = blocking(move || reply_to(&app, &question, &headers, &wanted)).await;
     drop(waiting);
     reply

@@ -1,4 +1,4 @@
-//! A profile as a file to keep.
+//! Download of a profile as a file.
 
 use std::io::{self, BufWriter, Write};
 
@@ -18,12 +18,12 @@ use crate::error::ApiError;
 use crate::export::ExportError;
 use crate::export::html::Html;
 
-/// Pieces that wait for the network. A slow client holds up the writer.
+/// Limit of pieces that wait for the network. A slow client slows down the writer.
 const WAITING: usize = 4;
-/// Bytes in a piece.
+/// Bytes of a piece.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// How a profile is exported.
+/// Query of an export.
 #[derive(Debug, Deserialize)]
 pub struct ExportQuery {
     format: Format,
@@ -54,7 +54,7 @@ pub async fn read(
         (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
         (header::CONTENT_LENGTH, html.size_bytes().to_string()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
-        // All in it is packed already.
+        // The content is already compressed.
         (header::CONTENT_ENCODING, "identity".to_owned()),
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ];
@@ -64,7 +64,8 @@ pub async fn read(
     Ok((headers, Body::new(body)).into_response())
 }
 
-/// Blocks. An error ends the connection, so that the browser drops the file.
+/// Writes the file to the sender. Blocks. An error closes the connection, so that the browser
+/// discards the file.
 fn send(html: &Html, sender: Sender<Bytes, ExportError>, handle: Handle) {
     let mut out = BufWriter::with_capacity(PIECE_BYTES, Sending { sender, handle });
     let written = html.write(&mut out).and_then(|()| Ok(out.flush()?));
@@ -75,7 +76,7 @@ fn send(html: &Html, sender: Sender<Bytes, ExportError>, handle: Handle) {
     }
 }
 
-/// Sends what is written.
+/// A writer that sends its bytes in pieces.
 struct Sending {
     sender: Sender<Bytes, ExportError>,
     handle: Handle,

@@ -1,4 +1,4 @@
-//! Who answers at this port.
+//! Identifies the server at this port.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -8,19 +8,20 @@ use super::reply::Form;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// Says that this is nprof, and of which store: `nprof view` looks here when its port is taken.
+/// Says that the server is nprof, and with which store. `nprof view` asks for this if its port is
+/// taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// Always `nprof`.
     pub service: String,
     /// The version of the program.
     pub version: String,
-    /// Identifies the store: the same directory gives the same text, without telling its path.
+    /// Id of the store. The same directory gives the same text, which does not reveal the path.
     pub store: String,
 }
 
 impl Health {
-    /// Of this program with this store.
+    /// The report of this program with this store.
     #[must_use]
     pub fn of(root: &std::path::Path) -> Self {
         let path = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());

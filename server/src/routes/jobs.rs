@@ -1,4 +1,4 @@
-//! Ingests that run.
+//! Running ingests.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,7 +10,7 @@ use super::reply::Form;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// Which job.
+/// Path parameters of a job.
 #[derive(Debug, Deserialize)]
 pub struct JobPath {
     id: u64,

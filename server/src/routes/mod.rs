@@ -1,5 +1,5 @@
-//! The handlers, one file per subject. Each returns `Result<_, ApiError>`; the table that names them is
-//! [`crate::router`].
+//! The handlers, one file per subject. Each returns `Result<_, ApiError>`. The table in
+//! [`crate::router`] names them.
 
 pub mod ask;
 pub mod export;
@@ -16,7 +16,7 @@ mod waiting;
 
 use crate::error::ApiError;
 
-/// Runs what reads files or computes where it holds up no other request.
+/// Runs blocking work, such as file reads, on a thread where it does not delay other requests.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {

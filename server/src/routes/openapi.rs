@@ -1,5 +1,5 @@
-//! The description of the API, written by hand in `openapi.json`. `crate::router` and its tests compare it with the
-//! table of routes and with real answers, so that it cannot drift from either.
+//! The description of the API, written by hand in `openapi.json`. Tests compare it with the table
+//! of routes and with real answers, so it cannot drift from either.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! The page: everything that is not the API.
+//! The page: all paths outside the API.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
@@ -9,8 +9,9 @@ use crate::assets::{self, Asset, Encoding};
 use crate::error::ApiError;
 use crate::markup::escaped;
 
-/// A file of the page; `/` and `/profile/…` are the page itself, whose own router reads the rest of the address.
-/// `/profile_cc/NAME`, as neuron-profile prints it for several ranks, leads to the profile.
+/// Serves a file of the page. `/` and `/profile/…` give the page itself, whose own router reads the
+/// rest of the address. `/profile_cc/NAME`, which neuron-profile prints for several ranks, leads to
+/// the profile.
 pub async fn read(method: Method, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
     let path = uri.path();
     if path == "/api" || path.starts_with("/api/") {
@@ -39,7 +40,7 @@ fn unknown(path: &str) -> ApiError {
     ApiError::NotFound(format!("there is nothing at {path}"))
 }
 
-/// The same for people.
+/// A "not found" answer for people.
 fn nothing_here(path: &str) -> Response {
     let path = escaped(path);
     let page = format!(

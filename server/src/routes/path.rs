@@ -1,4 +1,4 @@
-//! Path and query parameters, with our own errors.
+//! Path and query parameters with nprof's own errors.
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;

@@ -1,4 +1,4 @@
-//! Changes to a profile. What is asked about profiles goes by [`super::ask`].
+//! Changes to a profile. Questions about profiles are handled by [`super::ask`].
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,14 +10,14 @@ use super::path::At;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// Which profile.
+/// Path parameters of a profile.
 #[derive(Debug, Deserialize)]
 pub struct ProfilePath {
     slug: String,
 }
 
 impl ProfilePath {
-    /// Its name or id.
+    /// Name or id of the profile.
     #[must_use]
     pub fn slug(&self) -> &str {
         &self.slug

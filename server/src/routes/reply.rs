@@ -1,4 +1,4 @@
-//! Answers in the form that the client asked for: postcard for the page, JSON for everybody else.
+//! Answers in the form that the client requested: postcard for the page, JSON for all others.
 
 use std::convert::Infallible;
 
@@ -24,12 +24,13 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form that the request asks for.
+    /// The form that the request accepts.
     pub fn of(headers: &HeaderMap) -> Self {
         if accepts(headers, POSTCARD) { Self::Postcard } else { Self::Json }
     }
 
-    /// A message in this form. It depends on the store's present state, so it is asked for anew each time.
+    /// A message in this form. The message depends on the current state of the store, so clients
+    /// must not cache it.
     pub fn reply<T: Serialize>(self, message: &T) -> Result<Response, ApiError> {
         let mut response = match self {
             Self::Json => Json(message).into_response(),
@@ -47,12 +48,12 @@ impl Form {
     }
 }
 
-/// The answer to a question that has none: status 204, asked for anew each time.
+/// The answer to a question without a result: status 204, not cached.
 pub fn nothing() -> Response {
     (StatusCode::NO_CONTENT, [(header::CACHE_CONTROL, "no-cache")]).into_response()
 }
 
-/// Writes refusals in the form that the page reads, where the page asks.
+/// Rewrites refusals to the form that the page reads, if the page sent the request.
 pub async fn refusals(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let is_page = accepts(headers, POSTCARD) || accepts(headers, POSTCARD_ZSTD);
@@ -76,7 +77,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Form {
     }
 }
 
-/// Whether the `Accept` header names this media type.
+/// Returns true if the `Accept` header names this media type.
 pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     headers
         .get_all(header::ACCEPT)

@@ -1,4 +1,5 @@
-//! Tiles: immutable, so they are cut once, kept, and cached by the browser for ever.
+//! Tiles. They are immutable, so the server cuts and caches them once, and browsers cache them for
+//! ever.
 
 use std::sync::Arc;
 
@@ -15,12 +16,12 @@ use super::reply::accepts;
 use crate::app::{App, OpenRank, TileKey};
 use crate::error::ApiError;
 
-/// A tile never changes: its path names the content that it is cut from.
+/// Cache policy of tiles. A tile never changes, because its path names the content of its segment.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Level 3 packs tiles at about 300 MB/s; higher ones win little on some ten kilobytes.
+/// Level 3 packs tiles at about 300 MB/s. Higher levels save little on about ten kilobytes.
 const ZSTD_LEVEL: i32 = 3;
 
-/// How a tile is sent.
+/// Form of a tile in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Packing {
     /// A zstd frame with a postcard message.
@@ -29,7 +30,7 @@ enum Packing {
     Json,
 }
 
-/// Names the bytes of the answer. Strong: equal tags mean equal bytes.
+/// Strong tag of the answer: equal tags mean equal bytes.
 fn etag(content: &str, id: TileId, packing: Packing) -> String {
     let TileId { group, level, index } = id;
     let level = level.number();
@@ -38,7 +39,7 @@ fn etag(content: &str, id: TileId, packing: Packing) -> String {
     format!("\"{content}-{VERSION}-{group}-{level}-{index}-{form}\"")
 }
 
-/// The reply to a question for a tile, of this content and id, if the rank still has the content. Blocks.
+/// The reply for a tile with this content and id, if the rank still has the content. Blocks.
 pub(super) fn reply(
     app: &App,
     (rank, question): (&OpenRank, &RankQuestion),
@@ -73,7 +74,7 @@ fn cache_headers(etag: String) -> [(HeaderName, String); 3] {
     [
         (header::CACHE_CONTROL, FOR_EVER.to_owned()),
         (header::ETAG, etag),
-        // The same path answers in two forms.
+        // The same path answers in two forms, depending on `Accept`.
         (header::VARY, "accept".to_owned()),
     ]
 }

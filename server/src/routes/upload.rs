@@ -1,5 +1,5 @@
-//! Traces that clients send: as they are (one file, answered with a job to watch), or as a form (several files, answered
-//! when the profile is there, or with a job for clients that prefer that).
+//! Uploads of traces. The body is one file, answered with a job, or a form with several files. A
+//! form is answered when the profile is complete, or with a job if the client prefers that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::ingest::{Named, Settings};
 use crate::jobs::Job;
 use crate::store::{Existing, Slug, Staging};
 
-/// Longest file name that common file systems take.
+/// Longest file name in common file systems.
 const MAX_NAME_BYTES: usize = 255;
 
-/// What the sender wants.
+/// Query of an upload.
 #[derive(Debug, Deserialize)]
 pub struct UploadQuery {
-    /// The file's name; a rank's number in it counts.
+    /// Name of the file. A rank number in the name counts.
     name: Option<String>,
-    /// The profile's name for URLs.
+    /// Name of the profile for URLs.
     slug: Option<String>,
-    /// The profile's name for people.
+    /// Name of the profile for people.
     display_name: Option<String>,
-    /// Whether a profile that is already there is replaced.
+    /// True to replace an existing profile.
     #[serde(default)]
     force: bool,
 }
@@ -90,13 +90,14 @@ pub async fn create(
     Ok((StatusCode::CREATED, form.reply(&profile.manifest.profile_info())?).into_response())
 }
 
-/// Whether the client wants to watch the ingest instead of waiting for its end (`Prefer: respond-async`, RFC 7240).
+/// Returns true if the client prefers to watch the ingest over waiting for its end (`Prefer:
+/// respond-async`, RFC 7240).
 fn prefers_a_job(headers: &HeaderMap) -> bool {
     let values = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|part| part.trim().eq_ignore_ascii_case("respond-async"))
 }
 
-/// A client that goes away does not want the profile any more.
+/// Cancels the job when the client disconnects, because nobody waits for the profile then.
 struct CancelOnDrop(Option<Arc<Job>>);
 
 impl CancelOnDrop {
@@ -151,7 +152,7 @@ async fn receive_form(
     Ok(())
 }
 
-/// Each file lies in a directory of its own number, so that two of one name do not meet.
+/// Creates a file in a numbered directory of its own, so two files of one name do not collide.
 async fn create_file(
     staging: &Staging,
     name: &str,
@@ -175,12 +176,13 @@ fn write_failed(path: &Path, error: &std::io::Error) -> ApiError {
     ApiError::Internal(format!("{}: cannot write the upload ({error})", path.display()))
 }
 
-/// The last part of a name that may be a path of another system, without what no file name may hold.
+/// The last component of a name, which can be a path of another system, without characters that
+/// file names must not have.
 fn safe_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let mut safe: String = last.chars().filter(|sign| !sign.is_control()).collect();
     while safe.len() > MAX_NAME_BYTES {
-        // From the front: the end says what kind of file it is.
+        // Remove characters from the start: the end tells the kind of the file.
         safe.remove(0);
     }
     if matches!(safe.as_str(), "" | "." | "..") { "trace".to_owned() } else { safe }

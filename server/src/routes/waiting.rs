@@ -1,14 +1,14 @@
-//! Whether somebody still waits for an answer. A client that goes away, or asks something else instead, drops its
-//! request, and with it the work.
+//! Tells whether a client still waits for its answer. When a client disconnects or asks another
+//! question, its request is dropped and the work stops.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Held by a request for as long as its client waits.
+/// Held by a request while its client waits.
 #[derive(Debug)]
 pub(super) struct Waiting(Arc<AtomicBool>);
 
-/// Held by the work.
+/// Held by the worker.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted(Arc<AtomicBool>);
 
@@ -26,7 +26,7 @@ impl Drop for Waiting {
 }
 
 impl Wanted {
-    /// Whether the client still waits.
+    /// Returns true while the client waits.
     pub(super) fn is_wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The manifests of a store, read again only where the file has changed.
+//! Cache of the manifests of a store. A manifest is read again only if its file has changed.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -12,19 +12,19 @@ use nprof_engine::base::ProfileId;
 use super::manifest::{FILE, Manifest};
 use super::{Profile, Result, StoreError};
 
-/// What a manifest was like when it was read.
+/// State of a manifest's file when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     modified: SystemTime,
     size_bytes: u64,
 }
 
-/// What a store has.
+/// Content of a store.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// Profiles, newest first.
     pub profiles: Vec<Profile>,
-    /// Directories whose manifest cannot be read, with the reason.
+    /// Directories with an unreadable manifest, each with the reason.
     pub unreadable: Vec<(PathBuf, StoreError)>,
 }
 
@@ -35,8 +35,8 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    /// All profiles under this directory, newest first. Costs one `stat` each, so that what other processes ingested
-    /// or removed shows at once.
+    /// All profiles in this directory, newest first. Costs one `stat` per profile, so changes by
+    /// other processes show at once.
     pub(super) fn survey(&self, profiles: &Path) -> Result<Survey> {
         let read = |source| StoreError::Read { path: profiles.to_owned(), source };
         let mut survey = Survey::default();
@@ -44,7 +44,7 @@ impl Catalog {
             let dir = entry.map_err(read)?.path();
             match self.manifest(&dir) {
                 Ok(Some(manifest)) => survey.profiles.push(Profile { manifest, dir }),
-                // Removed since it was listed, or no directory at all.
+                // Removed after the listing, or not a directory.
                 Ok(None) if !dir.is_dir() => {}
                 Ok(None) => {
                     let error =
@@ -62,8 +62,8 @@ impl Catalog {
         Ok(survey)
     }
 
-    /// The profile with this name for URLs, or else this id, where one look is enough to know it: its manifest was read
-    /// before, or the id is its directory's name.
+    /// The profile with this URL name, or else this id, if one file check can decide it. That is so
+    /// if its manifest was read before, or if the id names its directory.
     pub(super) fn find(&self, profiles: &Path, name: &str) -> Option<Profile> {
         let dir = if name.parse::<ProfileId>().is_ok() {
             profiles.join(name)
@@ -71,17 +71,19 @@ impl Catalog {
             let known = self.known();
             known.iter().find(|(_, (_, manifest))| manifest.has_name(name)).map(|(dir, _)| dir.clone())?
         };
-        // No two profiles have the same name, and no name looks like an id: what still has it is the one.
+        // No two profiles have the same name, and no name looks like an id. So a profile that still
+        // has the name is the right one.
         let manifest = self.manifest(&dir).ok().flatten()?;
         (manifest.has_name(name) || manifest.id == name).then_some(Profile { manifest, dir })
     }
 
-    /// Reads this one anew next time.
+    /// Drops the cached manifest of this directory.
     pub(super) fn forget(&self, dir: &Path) {
         self.known().remove(dir);
     }
 
-    /// `None` where there is none: the profile was removed between listing and reading.
+    /// The manifest of a directory. `None` if it is missing, because the profile was removed after
+    /// the listing.
     fn manifest(&self, dir: &Path) -> Result<Option<Arc<Manifest>>> {
         let path = dir.join(FILE);
         let stamp = match fs::metadata(&path).and_then(|meta| Ok((meta.modified()?, meta.len()))) {
@@ -99,7 +101,8 @@ impl Catalog {
         Ok(Some(manifest))
     }
 
-    /// A thread that panicked leaves a cache that is at worst incomplete.
+    /// The cached manifests. If a thread panicked with the lock held, the cache is at worst
+    /// incomplete.
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, (Stamp, Arc<Manifest>)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Files and directories, changed so that a crash leaves the old state or the new one.
+//! Changes to files and directories. After a crash either the old or the new state exists.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::{Result, StoreError};
 
-/// Writes a file that is there as a whole or not at all.
+/// Writes a file as a whole or not at all.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || {
         let file = AtomicFile::create(path)?;
@@ -20,22 +20,23 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     write().map(|_| ()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 
-/// Renames; the error names the place that could not be written.
+/// Renames a file. The error names the path that could not be written.
 pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|source| StoreError::Write { path: to.to_owned(), source })
 }
 
-/// Makes renames in this directory last over a power cut.
+/// Makes renames in this directory survive a power failure.
 pub(super) fn sync_dir(path: &Path) -> Result<()> {
     File::open(path)
         .and_then(|dir| dir.sync_all())
         .map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 
-/// Puts the directory `new` in the place of `old`, which then lies at `new` or at `aside`.
+/// Replaces the directory `old` by `new`. Afterwards the old directory is at `new` or at `aside`.
 ///
-/// One step where the file system can exchange two names. Elsewhere two: `old` goes aside first, and
-/// [`super::staging::clear_leftovers`] puts it back if we die before the second.
+/// One step if the file system can exchange two names. Otherwise two steps: `old` moves to `aside`
+/// first, and [`super::staging::clear_leftovers`] moves it back if the process dies before the
+/// second step.
 pub(super) fn exchange(new: &Path, old: &Path, aside: &Path) -> Result<()> {
     match renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(()),

@@ -1,4 +1,4 @@
-//! What can go wrong with the store.
+//! Errors of the store.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,39 +6,39 @@ use std::path::PathBuf;
 /// Shorthand for results of the store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why the store could not do it.
+/// Reason why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A directory could not be made.
+    /// A directory could not be created.
     #[error("{}: cannot create this directory ({source}); choose another with --store DIR", path.display())]
     Create {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Something could not be read.
+    /// A file or directory could not be read.
     #[error("{}: cannot read ({source})", path.display())]
     Read {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Something could not be written.
+    /// A file or directory could not be written.
     #[error("{}: cannot write ({source}); check the rights and the free space of the store", path.display())]
     Write {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A manifest is no manifest.
+    /// A file is not a manifest.
     #[error("{}: not a manifest of nprof ({source}); remove the profile and ingest its trace again", path.display())]
     Manifest {
         /// The file.
         path: PathBuf,
-        /// Why, with line and column.
+        /// The cause, with line and column.
         source: serde_json::Error,
     },
     /// A manifest contradicts itself.
@@ -46,25 +46,25 @@ pub enum StoreError {
     Inconsistent {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The contradiction.
         what: &'static str,
     },
-    /// A newer nprof wrote it.
+    /// A newer nprof wrote the manifest.
     #[error("{}: manifest format {found}, this nprof reads up to {newest}; upgrade nprof", path.display())]
     NewerManifest {
         /// The file.
         path: PathBuf,
         /// The version in the file.
         found: u32,
-        /// The newest that this program reads.
+        /// The newest version that this program reads.
         newest: u32,
     },
-    /// No such profile.
+    /// The store has no such profile.
     #[error("no profile \"{name}\" in the store {}; `nprof list` shows what is there", store.display())]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Where.
+        /// Directory of the store.
         store: PathBuf,
     },
     /// The name belongs to another profile.
@@ -74,18 +74,18 @@ pub enum StoreError {
     NameTaken {
         /// The name.
         name: String,
-        /// Its owner.
+        /// Id of the profile that has the name.
         id: String,
     },
-    /// A name that no URL can carry.
+    /// A name that is not allowed in a URL.
     #[error("\"{name}\" cannot be a profile's name: {reason}")]
     BadName {
         /// The name.
         name: String,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// Nobody said where, and the environment does not help.
+    /// No directory was given, and the environment names none.
     #[error(
         "no place for the store: neither NPROF_STORE nor XDG_DATA_HOME nor HOME is set; give --store DIR"
     )]

@@ -1,4 +1,4 @@
-//! Where the store lies unless told otherwise.
+//! Default directory of the store.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::{Result, StoreError};
 /// `$NPROF_STORE`, else `$XDG_DATA_HOME/nprof`, else `~/.local/share/nprof`.
 ///
 /// # Errors
-/// Where none of these variables is set.
+/// If none of these variables is set.
 pub fn default_root() -> Result<PathBuf> {
     root_from(|name| std::env::var_os(name))
 }
@@ -16,7 +16,7 @@ pub fn default_root() -> Result<PathBuf> {
 fn root_from(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("NPROF_STORE")
-        // The XDG base directory specification: a relative path is invalid and to be ignored.
+        // XDG base directory specification: a relative path is invalid and must be ignored.
         .or_else(|| set("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("nprof")))
         .or_else(|| set("HOME").map(|path| path.join(".local/share/nprof")))
         .ok_or(StoreError::NoHome)

@@ -1,4 +1,4 @@
-//! `manifest.json`: what a profile is, in a form that people can read.
+//! `manifest.json`: the description of a profile as readable text.
 
 use std::path::Path;
 
@@ -10,46 +10,47 @@ use serde::{Deserialize, Serialize};
 
 use super::{Result, Slug, StoreError, disk};
 
-/// The version of this layout; raised when an older nprof could misread a newer file.
+/// The version of this layout. It is raised when an older nprof could misread a newer file.
 pub const FORMAT: u32 = 1;
 
-/// The file's name.
+/// Name of the file.
 pub(super) const FILE: &str = "manifest.json";
 
-/// What a profile is. Unknown keys are ignored, so that later versions may add some.
+/// Description of a profile. Unknown keys are ignored, so later versions can add keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT`] of the nprof that wrote it.
+    /// [`FORMAT`] of the nprof that wrote the file.
     pub format: u32,
     /// `n_<40 hex>` or `p_<40 hex>`.
     pub id: String,
-    /// The name its user gave it for URLs.
+    /// The URL name that the user gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Slug>,
-    /// Further names for URLs, which its user gave it later.
+    /// Further URL names, which the user gave later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Slug>,
-    /// The name its user gave it for people.
+    /// The name for people that the user gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// A name for several inputs together.
+    /// A common name of several inputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// When it was ingested.
+    /// Time of the ingest.
     pub created: Timestamp,
-    /// The version of nprof that ingested it.
+    /// Version of the nprof that ingested the profile.
     pub written_by: String,
     /// The kind of trace, e.g. `neuron`.
     pub source: String,
-    /// Bytes of all files it came from: inputs of another size are another profile. Unknown of profiles that were ingested before this was kept.
+    /// Bytes of all input files. Inputs of another size are another profile. `None` for profiles
+    /// from before this key existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_bytes: Option<u64>,
-    /// Kinds of warnings of ingest, over all ranks. The segments say what they are and how often each came.
+    /// Number of kinds of warnings over all ranks. The segments hold the warnings and their counts.
     #[serde(default)]
     pub warnings: u64,
-    /// Its ranks, in order of their numbers.
+    /// The ranks, ordered by number.
     pub ranks: Vec<RankFile>,
-    /// Numbers of its names, for their colours, over all ranks; empty where they are not known.
+    /// Numbers of the profile's names over all ranks, for colours. Empty if they are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameSlot>,
 }
@@ -57,40 +58,40 @@ pub struct Manifest {
 /// A rank of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankFile {
-    /// Its number in the job; unique in the profile.
+    /// Number of the rank in the job; unique in the profile.
     pub rank: u32,
-    /// The id that its input would have as a profile of its own.
+    /// The id that the rank's input would have as a profile of its own.
     pub id: String,
-    /// The segment, beside the manifest.
+    /// File name of the segment, in the manifest's directory.
     pub file: String,
     /// Bytes of the segment.
     pub size_bytes: u64,
-    /// Identifies the segment's content.
+    /// Content id of the segment.
     pub content: String,
-    /// The files it came from.
+    /// Names of the input files.
     pub inputs: Vec<String>,
-    /// Device on its host, where known.
+    /// Device number on its host, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<u32>,
-    /// Core on its device, where known.
+    /// Core number on its device, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<u32>,
     /// Slices, instants and samples.
     pub events: u64,
-    /// First moment, in picoseconds since the origin.
+    /// First timestamp, in picoseconds since the origin.
     pub start_ps: i64,
-    /// Last moment, in picoseconds since the origin.
+    /// Last timestamp, in picoseconds since the origin.
     pub end_ps: i64,
-    /// Wall clock of time zero, in Unix nanoseconds, where known.
+    /// Wall clock of time zero, in Unix nanoseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin_unix_ns: Option<i64>,
-    /// The stretch in which most is done, where it is a small part of the rank.
+    /// The busiest time span, if it is a small part of the rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_ps: Option<(i64, i64)>,
-    /// Warnings that are not in the segment, because they came up after it was written.
+    /// Warnings that arose after the segment was written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Files of its directory that were not read, each with the reason.
+    /// Files of the input directory that were not read, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -102,18 +103,18 @@ impl Manifest {
         self.name.as_ref().map_or(&self.id, Slug::as_str)
     }
 
-    /// Whether this is one of its names for URLs. Its id is none of them.
+    /// Returns true if this is one of the profile's URL names. The id is not one of them.
     #[must_use]
     pub fn has_name(&self, name: &str) -> bool {
         self.name.iter().chain(&self.aliases).any(|own| own.as_str() == name)
     }
 
-    /// All names for URLs, the first one first; none where it has only its id.
+    /// All URL names, the first one first. Empty if the profile has only its id.
     pub fn slugs(&self) -> impl Iterator<Item = &Slug> {
         self.name.iter().chain(&self.aliases)
     }
 
-    /// Gives it a further name.
+    /// Adds a further name.
     pub fn add_name(&mut self, name: Slug) {
         if self.has_name(name.as_str()) {
             return;
@@ -124,8 +125,8 @@ impl Manifest {
         }
     }
 
-    /// Takes over the names of the profile that this one replaces, so that links to it go on to
-    /// work. A name that was given now comes first.
+    /// Takes over the names of the replaced profile `before`, so that its links go on to work. A
+    /// new name comes first.
     pub(super) fn keep_names(&mut self, before: &Self) {
         for name in before.slugs() {
             self.add_name(name.clone());
@@ -135,7 +136,7 @@ impl Manifest {
         }
     }
 
-    /// Takes a name away; the next one becomes the first.
+    /// Removes a name. The next name becomes the first.
     pub fn remove_name(&mut self, name: &str) {
         let mut left = self.slugs().filter(|own| own.as_str() != name).cloned();
         let first = left.next();
@@ -143,7 +144,7 @@ impl Manifest {
         (self.name, self.aliases) = (first, others);
     }
 
-    /// The name for people: the one they gave, else what its inputs are called.
+    /// The name for people: the user's, else the name of the inputs.
     #[must_use]
     pub fn shown_name(&self) -> &str {
         let given = self.display_name.as_deref().or(self.name.as_ref().map(Slug::as_str));
@@ -153,7 +154,7 @@ impl Manifest {
             .unwrap_or(&self.id)
     }
 
-    /// As the list of profiles shows it.
+    /// The profile's entry in the list of profiles.
     #[must_use]
     pub fn entry(&self) -> ProfileEntry {
         ProfileEntry {
@@ -179,8 +180,8 @@ impl Manifest {
         ProfileInfo { entry: self.entry(), start_ps, end_ps, active_ps, ranks }
     }
 
-    /// The stretch in which the ranks do most, if each rank that has events has one and all of them
-    /// together are a small part of the profile.
+    /// The busiest time span of all ranks. `None` unless every rank with events has one and all of
+    /// them together are a small part of the profile.
     fn active_ps(&self, (start_ps, end_ps): (i64, i64)) -> Option<(i64, i64)> {
         let ranks = self.ranks.iter().filter(|rank| rank.events > 0);
         let stretches: Option<Vec<Interval>> =
@@ -189,8 +190,8 @@ impl Manifest {
         is_small_part(all, Interval::new(start_ps, end_ps)).then_some((all.start.0, all.end.0))
     }
 
-    /// The first and the last moment of all ranks, in picoseconds since their origin. Ranks without
-    /// events have no moment; a profile of such ranks alone spans (0, 0).
+    /// First and last timestamp of all ranks, in picoseconds since their origin. Ranks without
+    /// events are skipped. The result is (0, 0) if no rank has events.
     fn span_ps(&self) -> (i64, i64) {
         let spans = self.ranks.iter().filter(|rank| rank.events > 0);
         let spans = spans.map(|rank| (rank.start_ps, rank.end_ps));
@@ -202,7 +203,8 @@ impl Manifest {
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
         let text = std::fs::read(&path).map_err(|source| StoreError::Read { path: path.clone(), source })?;
-        // The whole first: hundreds of them are read before the first list. A newer one may look different.
+        // Parse the whole first: hundreds are read before the first list. The manifest of a newer
+        // nprof can look different.
         let manifest: Self = match serde_json::from_slice(&text) {
             Ok(Self { format, .. }) if format > FORMAT => {
                 return Err(StoreError::NewerManifest { path, found: format, newest: FORMAT });
@@ -221,7 +223,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Writes it into this directory, replacing an older one in one step.
+    /// Writes the manifest into this directory and replaces an older one in one step.
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(FILE);
         let mut text = serde_json::to_vec_pretty(self)
@@ -230,7 +232,8 @@ impl Manifest {
         disk::write_file(&path, &text)
     }
 
-    /// A manifest is a text file that people may edit: what it names must lie in its own directory.
+    /// Checks an untrusted manifest: people can edit it, and its files must be in its own
+    /// directory.
     fn check(&self) -> Result<(), &'static str> {
         if self.id.parse::<nprof_engine::base::ProfileId>().is_err() {
             return Err("the id is none");
@@ -250,13 +253,13 @@ impl Manifest {
 }
 
 impl RankFile {
-    /// What the addresses of tiles name.
+    /// The content id in the addresses of tiles.
     #[must_use]
     pub fn tile_content(&self) -> String {
         RankEntry::content_of(&self.content)
     }
 
-    /// As the page sees it.
+    /// The rank's entry in answers to the page.
     #[must_use]
     pub fn entry(&self) -> RankEntry {
         RankEntry {

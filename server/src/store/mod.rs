@@ -1,17 +1,18 @@
-//! The store: a directory of profiles, each a directory with a `manifest.json` and one segment a rank.
+//! The store: a directory of profiles. Each profile is a directory with a `manifest.json` and one
+//! segment per rank.
 //!
 //! ```text
-//! <store>/lock                        held for moments: staging, publishing, removing
+//! <store>/lock                        held briefly: staging, publishing, removing
 //! <store>/profiles/<id>/manifest.json
 //! <store>/profiles/<id>/rank_<n>.nseg
 //! <store>/profiles/<id>/rank_<n>.summary   its metrics, once somebody has asked (`crate::summary`)
 //! <store>/tmp/<random>/               what is being ingested or removed, locked by its owner
 //! ```
 //!
-//! *Invariant.* A directory under `profiles/` is complete: it comes there by one rename, after everything in it has been
-//! synced. A process that dies at any moment leaves the old state or the new one, and rubbish in `tmp/` that the next
-//! [`Store::open`] clears away. Several processes may use a store at once; nothing is kept in memory but a cache of
-//! manifests that is checked against the files at each use.
+//! *Invariant.* A directory under `profiles/` is complete: one rename moves it there after all its
+//! files have been synced. A process that dies leaves the old state or the new one, and leftovers
+//! in `tmp/`. The next [`Store::open`] removes them. Several processes can use a store at once. The
+//! only state in memory is a cache of manifests, which is checked against the files at each use.
 
 mod catalog;
 mod disk;
@@ -35,34 +36,34 @@ pub use manifest::{FORMAT, Manifest, RankFile};
 pub use slug::Slug;
 pub use staging::Staging;
 
-/// Where complete profiles lie.
+/// Directory of complete profiles.
 const PROFILES: &str = "profiles";
-/// Where incomplete ones lie.
+/// Directory of incomplete profiles.
 const TMP: &str = "tmp";
-/// The file whose lock orders changes.
+/// The file whose lock serialises changes.
 const LOCK: &str = "lock";
 
-/// What to do where the profile is already there.
+/// Action if the profile already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Existing {
-    /// Leave it and say so.
+    /// Keep the existing profile and say so.
     #[default]
     Keep,
-    /// Put the new one in its place.
+    /// Replace it by the new profile.
     Replace,
 }
 
 /// A profile of the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// What it is.
+    /// Manifest of the profile.
     pub manifest: Arc<Manifest>,
-    /// Its directory.
+    /// Directory of the profile.
     pub dir: PathBuf,
 }
 
 impl Profile {
-    /// The segment of this rank, where there is one.
+    /// Path of the segment of this rank, if the rank exists.
     #[must_use]
     pub fn segment_path(&self, rank: u32) -> Option<PathBuf> {
         self.manifest.ranks.iter().find(|entry| entry.rank == rank).map(|entry| self.dir.join(&entry.file))
@@ -77,10 +78,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in this directory, creating it where it is missing, and clears away what dead processes left.
+    /// Opens the store in this directory, creates it if it is missing, and removes leftovers of
+    /// dead processes.
     ///
     /// # Errors
-    /// Where the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn open(root: &Path) -> Result<Self> {
         for part in [PROFILES, TMP] {
             let path = root.join(part);
@@ -98,20 +100,20 @@ impl Store {
         &self.root
     }
 
-    /// All profiles, newest first. Ones that cannot be read are left out and logged.
+    /// All profiles, newest first. Unreadable profiles are left out and logged.
     ///
     /// # Errors
-    /// Where the directory cannot be listed.
+    /// If the directory cannot be listed.
     pub fn list(&self) -> Result<Vec<Profile>> {
         let survey = self.survey()?;
         survey.unreadable.iter().for_each(|(_, error)| tracing::warn!("{error}"));
         Ok(survey.profiles)
     }
 
-    /// All profiles, and those that cannot be read.
+    /// All profiles, and the unreadable ones.
     ///
     /// # Errors
-    /// Where the directory cannot be listed.
+    /// If the directory cannot be listed.
     pub fn survey(&self) -> Result<Survey> {
         self.catalog.survey(&self.profiles_dir())
     }
@@ -119,9 +121,9 @@ impl Store {
     /// The profile with this name or id.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is no such profile.
     pub fn find(&self, name: &str) -> Result<Profile> {
-        // Every request asks: one manifest is looked at, not hundreds.
+        // Every request comes here, so check one manifest, not hundreds.
         if let Some(profile) = self.catalog.find(&self.profiles_dir(), name) {
             return Ok(profile);
         }
@@ -136,24 +138,24 @@ impl Store {
         }
     }
 
-    /// The profile with this id, where there is one.
+    /// The profile with this id, if it exists.
     ///
     /// # Errors
-    /// Where the directory cannot be listed.
+    /// If the directory cannot be listed.
     pub fn by_id(&self, id: &str) -> Result<Option<Profile>> {
         Ok(self.list()?.into_iter().find(|profile| profile.manifest.id == id))
     }
 
-    /// The directory for files that go with the process.
+    /// The directory for temporary files of running processes.
     #[must_use]
     pub fn tmp(&self) -> PathBuf {
         self.root.join(TMP)
     }
 
-    /// A fresh directory of our own for building a profile; removed when dropped.
+    /// Creates a directory for building a profile. It is removed when dropped.
     ///
     /// # Errors
-    /// Where the directory cannot be written.
+    /// If the directory cannot be written.
     pub fn stage(&self) -> Result<Staging> {
         let _lock = self.lock()?;
         Staging::new(&self.tmp())
@@ -162,16 +164,16 @@ impl Store {
     /// Checks that this name is free for the profile with this id.
     ///
     /// # Errors
-    /// Where another profile has it and is not to be replaced.
+    /// If another profile has the name and must not be replaced.
     pub fn check_name(&self, slug: &Slug, id: &str, existing: Existing) -> Result<()> {
         self.name_holder(slug, id, existing).map(drop)
     }
 
-    /// Moves a staged profile among the complete ones, in one step. Where a profile with its id is there, that one is
-    /// replaced or kept; a different profile of the same name is replaced or refused.
+    /// Moves a staged profile to the complete ones, in one step. An existing profile with the same
+    /// id is replaced or kept. A different profile of the same name is replaced or refused.
     ///
     /// # Errors
-    /// Where files cannot be written or the name is taken.
+    /// If files cannot be written or the name is taken.
     pub fn publish(&self, staging: &Staging, manifest: &Manifest, existing: Existing) -> Result<Profile> {
         let _lock = self.lock()?;
         let target = self.profiles_dir().join(&manifest.id);
@@ -199,8 +201,8 @@ impl Store {
             .ok_or_else(|| StoreError::Unknown { name: manifest.id.clone(), store: self.root.clone() })
     }
 
-    /// Takes a name from a profile that has lost it to another one. One without further names goes.
-    /// Needs the lock.
+    /// Removes a name that another profile has taken over. A profile without further names is
+    /// removed. Needs the lock.
     fn take_name(&self, profile: &Profile, slug: &Slug) -> Result<()> {
         let mut manifest = Manifest::clone(&profile.manifest);
         manifest.remove_name(slug.as_str());
@@ -212,10 +214,10 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a profile a further name or another display name; `None` leaves it as it is.
+    /// Gives a profile a further name or another display name. `None` leaves the name unchanged.
     ///
     /// # Errors
-    /// Where the profile is gone, the name is taken, or the manifest cannot be written.
+    /// If the profile is gone, the name is taken, or the manifest cannot be written.
     pub fn rename(&self, id: &str, slug: Option<Slug>, display_name: Option<String>) -> Result<Profile> {
         let _lock = self.lock()?;
         let profile = self.find(id)?;
@@ -235,7 +237,7 @@ impl Store {
     /// Removes the profile with this name or id.
     ///
     /// # Errors
-    /// Where there is none or it cannot be removed.
+    /// If there is no such profile or it cannot be removed.
     pub fn remove(&self, name: &str) -> Result<Profile> {
         let _lock = self.lock()?;
         let profile = self.find(name)?;
@@ -243,7 +245,7 @@ impl Store {
         Ok(profile)
     }
 
-    /// Takes a profile out in one step, then deletes its files. Needs the lock.
+    /// Moves a profile out in one step, then deletes its files. Needs the lock.
     fn discard(&self, profile: &Profile) -> Result<()> {
         let grave = Staging::new(&self.tmp())?;
         disk::rename(&profile.dir, &grave.discarded_dir())?;
@@ -252,7 +254,7 @@ impl Store {
         Ok(())
     }
 
-    /// The other profile that has this name, if it may be replaced.
+    /// The other profile with this name, if it may be replaced.
     fn name_holder(&self, slug: &Slug, id: &str, existing: Existing) -> Result<Option<Profile>> {
         let holder =
             self.list()?.into_iter().find(|p| p.manifest.has_name(slug.as_str()) && p.manifest.id != id);
@@ -268,7 +270,7 @@ impl Store {
         self.root.join(PROFILES)
     }
 
-    /// Waits for the store's lock; it is free again when the file is dropped, also by a crash.
+    /// Waits for the store's lock. Dropping the file releases the lock, also after a crash.
     fn lock(&self) -> Result<File> {
         let path = self.root.join(LOCK);
         let file = File::options().create(true).truncate(false).write(true).open(&path);

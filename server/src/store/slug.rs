@@ -11,11 +11,11 @@ use crate::terminal::shortened;
 
 /// Longest name, in characters.
 const MAX_LEN: usize = 100;
-/// Characters of a refused name that the error repeats.
+/// Characters of a refused name that the error shows.
 const SHOWN_CHARS: usize = 60;
 
 /// A name for URLs: letters and digits of any script, `.`, `_` and `-`. A name does not begin with
-/// a dot and does not look like a profile's id. In a URL, all but ASCII is percent-encoded.
+/// a dot and does not look like a profile's id. A URL percent-encodes all characters but ASCII.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Slug(String);
@@ -31,7 +31,7 @@ impl Slug {
 impl FromStr for Slug {
     type Err = StoreError;
 
-    /// Takes the name as the user wrote it: spaces and other signs become `-`.
+    /// Accepts the user's spelling: spaces and other signs become `-`.
     fn from_str(name: &str) -> Result<Self, StoreError> {
         let bad = |reason| StoreError::BadName { name: shortened(name, SHOWN_CHARS).into_owned(), reason };
         let mut slug = String::with_capacity(name.len());

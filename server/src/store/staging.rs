@@ -1,4 +1,4 @@
-//! Directories under `tmp/`: where a profile is built before it is complete, and where it goes to be deleted.
+//! Directories under `tmp/` for profiles that are being built or deleted.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,16 +9,18 @@ use tempfile::TempDir;
 use super::manifest::Manifest;
 use super::{Result, StoreError, disk};
 
-/// In a staging directory: locked as long as its owner lives.
+/// File in a staging directory, locked while the owner lives.
 const OWNER: &str = "owner";
-/// In a staging directory: the profile that is being built.
+/// In a staging directory: the profile being built.
 const PROFILE: &str = "profile";
-/// In a staging directory: a complete profile on its way to be replaced; put back if the owner dies meanwhile.
+/// In a staging directory: a complete profile being replaced. It is put back if the owner dies
+/// during that.
 const REPLACED: &str = "replaced";
-/// In a staging directory: a profile on its way out.
+/// In a staging directory: a profile being deleted.
 const DISCARDED: &str = "discarded";
 
-/// A directory of our own, removed with everything in it when dropped, or by others once we are dead.
+/// A directory of this process. It is removed with its content when dropped, or by others after the
+/// process died.
 #[derive(Debug)]
 pub struct Staging {
     dir: TempDir,
@@ -26,7 +28,8 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Needs the store's lock: between its creation and our lock the directory looks abandoned.
+    /// Creates a directory. Needs the store's lock: until its owner file is locked, the directory
+    /// looks abandoned.
     pub(super) fn new(tmp: &Path) -> Result<Self> {
         let write = |source| StoreError::Write { path: tmp.to_owned(), source };
         let dir = tempfile::Builder::new().prefix("").rand_bytes(12).tempdir_in(tmp).map_err(write)?;
@@ -36,13 +39,13 @@ impl Staging {
         Ok(Self { dir, _owner: owner })
     }
 
-    /// Where the profile's files belong.
+    /// Directory for the profile's files.
     #[must_use]
     pub fn profile_dir(&self) -> PathBuf {
         self.dir.path().join(PROFILE)
     }
 
-    /// A place for one more file that is not part of the profile.
+    /// Path of a file that is not part of the profile.
     #[must_use]
     pub fn scratch_path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
@@ -57,14 +60,15 @@ impl Staging {
     }
 }
 
-/// Removes the staging directories whose owners are dead. Needs the store's lock.
+/// Removes the staging directories of dead owners. Needs the store's lock.
 pub(super) fn clear_leftovers(tmp: &Path, profiles: &Path) -> Result<()> {
     let read = |source| StoreError::Read { path: tmp.to_owned(), source };
     for entry in fs::read_dir(tmp).map_err(read)? {
         let dir = entry.map_err(read)?.path();
         if is_abandoned(&dir) {
             put_back(&dir, profiles)?;
-            // Another user's rubbish in a shared store is not ours to complain about: it costs space, no more.
+            // Another user's leftovers in a shared store are no reason to fail: they only take
+            // space.
             if let Err(error) = fs::remove_dir_all(&dir) {
                 tracing::warn!("cannot remove {}: {error}", dir.display());
             }
@@ -76,12 +80,13 @@ pub(super) fn clear_leftovers(tmp: &Path, profiles: &Path) -> Result<()> {
 fn is_abandoned(dir: &Path) -> bool {
     match File::open(dir.join(OWNER)) {
         Ok(owner) => owner.try_lock().is_ok(),
-        // Died before it could lock: nobody else creates one while we hold the store's lock.
+        // The owner died before it locked the file. Nobody else creates one while we hold the
+        // store's lock.
         Err(error) => dir.is_dir() && error.kind() == io::ErrorKind::NotFound,
     }
 }
 
-/// Restores a profile whose replacement was cut short between its two steps.
+/// Restores a profile if its replacement stopped between the two steps.
 fn put_back(dir: &Path, profiles: &Path) -> Result<()> {
     let replaced = dir.join(REPLACED);
     if !replaced.exists() {

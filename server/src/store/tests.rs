@@ -1,4 +1,4 @@
-//! The store's promises, on directories of their own.
+//! The store's guarantees, each on its own directory.
 
 use std::fs;
 
@@ -83,7 +83,7 @@ fn a_profile_spans_the_events_of_all_its_ranks() {
     };
     assert_eq!(spans(&[(3, 7, 10)]), (7, 10));
     assert_eq!(spans(&[(3, 7, 10), (1, -2, 8), (9, 8, 15)]), (-2, 15));
-    // A rank without events states zeros, which are no moments of the profile.
+    // A rank without events states zeros, which are not timestamps of the profile.
     assert_eq!(spans(&[(0, 0, 0), (3, 7, 10)]), (7, 10));
     assert_eq!(spans(&[(0, 0, 0)]), (0, 0));
 }
@@ -155,7 +155,7 @@ fn a_profile_keeps_all_names_that_it_is_given() {
     assert_eq!((second.manifest.slug(), second.manifest.entry().aliases), ("one", vec!["three".to_owned()]));
     for name in ["one", "three", &id('a')] {
         assert_eq!(store.find(name).unwrap().manifest.id, id('a'), "{name}");
-        // A cache that knows nothing yet gives the same answer.
+        // An empty cache gives the same answer.
         assert_eq!(Store::open(store.root()).unwrap().find(name).unwrap().manifest.id, id('a'), "{name}");
     }
     let taken = store.rename(&id('b'), slug("three"), None);
@@ -172,7 +172,7 @@ fn a_replaced_profile_keeps_its_names_and_one_that_loses_a_name_keeps_the_others
     let (_dir, store) = open();
     add(&store, &named(&id('a'), "one"), Existing::Keep).unwrap();
     store.rename("one", Some("two".parse().unwrap()), Some("Title".to_owned())).unwrap();
-    // Ingested again with --force under a new name: no link is dead.
+    // Ingested again with --force under a new name: all links still work.
     let again = add(&store, &named(&id('a'), "three"), Existing::Replace).unwrap();
     assert_eq!(again.manifest.slugs().map(Slug::as_str).collect::<Vec<_>>(), ["three", "one", "two"]);
     assert_eq!(again.manifest.shown_name(), "Title");

@@ -1,21 +1,21 @@
-//! How far an ingest is, an export or a check, and the wish to stop it: written by the threads that work, watched by a
-//! progress bar or a page.
+//! Progress and cancellation of an ingest, an export or a check. Working threads write it; a
+//! progress bar or a page reads it.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// What an ingest is doing, an export or a check.
+/// Stage of an ingest, an export or a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Hashing the inputs, to know whether the profile is already there.
     Identifying,
     /// Reading events.
     Reading,
-    /// Making them last.
+    /// Writing the profile durably to the store.
     Publishing,
-    /// Checking what was made.
+    /// Checking profiles.
     Verifying,
-    /// Writing in another format.
+    /// Writing another format.
     Exporting,
 }
 
@@ -24,7 +24,7 @@ impl Stage {
         [Self::Identifying, Self::Reading, Self::Publishing, Self::Verifying, Self::Exporting];
 }
 
-/// Counts of one ingest. All of its threads share it.
+/// Counters of one ingest, shared by all of its threads.
 #[derive(Debug, Default)]
 pub struct Meter {
     stage: AtomicU8,
@@ -52,24 +52,24 @@ impl Meter {
         self.events.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Asks the ingest to stop; it ends soon with [`crate::ingest::IngestError::Cancelled`].
+    /// Cancels the ingest. It ends soon with [`crate::ingest::IngestError::Cancelled`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it shall stop.
+    /// Returns true after [`Self::cancel`].
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// What it is doing.
+    /// Current stage.
     #[must_use]
     pub fn stage(&self) -> Stage {
         Stage::ALL[usize::from(self.stage.load(Ordering::Relaxed)).min(Stage::ALL.len() - 1)]
     }
 
-    /// Bytes of this stage: read so far (written, of an export), and in all where that is known.
+    /// Bytes of this stage: read so far (for an export: written), and in total if known.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         (self.read_bytes.load(Ordering::Relaxed), self.total_bytes.load(Ordering::Relaxed))
@@ -82,7 +82,7 @@ impl Meter {
     }
 }
 
-/// A reader or writer whose bytes are counted, and that ends with an error once the work shall stop.
+/// A reader or writer that counts its bytes. It fails after the work was cancelled.
 #[derive(Debug)]
 pub struct Metered<'a, R> {
     inner: R,
@@ -90,12 +90,12 @@ pub struct Metered<'a, R> {
 }
 
 impl<'a, T> Metered<'a, T> {
-    /// Over a reader or writer.
+    /// Wraps a reader or writer.
     pub fn new(inner: T, meter: &'a Meter) -> Self {
         Self { inner, meter }
     }
 
-    /// What it is over.
+    /// The wrapped reader or writer.
     pub fn into_inner(self) -> T {
         self.inner
     }

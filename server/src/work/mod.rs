@@ -1,4 +1,4 @@
-//! What all long work shares: ingests, exports, checks.
+//! Code shared by all long work: ingests, exports and checks.
 
 mod meter;
 

@@ -1,4 +1,4 @@
-//! The API's promises, request by request.
+//! Guarantees of the API, request by request.
 
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -82,7 +82,7 @@ async fn steps_down_lead_through_the_tracks_that_are_not_below_closed_groups() {
     let inner = stage.json(&step(outer, "down".to_owned())).await["slice"]["row"].as_u64().unwrap();
     let worker = stage.json(&step(inner, "down".to_owned())).await;
     assert_eq!(worker["slice"]["name"], "worker");
-    // The deepest of those that run when it starts.
+    // The innermost slice that runs at that time.
     let back = stage.json(&step(worker["slice"]["row"].as_u64().unwrap(), "up".to_owned())).await;
     assert_eq!((&back["slice"]["name"], &back["slice"]["start_ps"]), (&"inner".into(), &40_000_000.into()));
     let group = id("Process 1").unwrap();
@@ -103,7 +103,7 @@ async fn counters_tell_their_value_its_change_and_a_span() {
     let counter = stage.json(&path(id("counter"), 80_000_000)).await;
     assert_eq!((&counter["sample"]["value"], &counter["before"]["value"]), (&9.0.into(), &5.0.into()));
     assert_eq!(counter["sample"]["time_ps"], 70_000_000);
-    // 5 holds for 70 µs, 9 for 30 µs.
+    // The value is 5 for 70 µs and 9 for 30 µs.
     let span = &counter["span"];
     assert_eq!((&span["min"], &span["max"], &span["samples"]), (&5.0.into(), &9.0.into(), &2.into()));
     assert!((span["mean"].as_f64().unwrap() - 6.2).abs() < 1e-6, "{span}");
@@ -178,7 +178,7 @@ async fn windows_and_selections() {
     };
     let inner = of("inner");
     assert_eq!((&inner["count"], &inner["total_ps"]), (&1.into(), &10_000_000.into()));
-    // Half of what the span shows of the outer call is the inner one's.
+    // In the span, half of the outer call's time belongs to the inner call.
     let outer = of("outer");
     assert_eq!(outer["total_ps"], 20_000_000);
     assert_eq!((&outer["union_ps"], &outer["self_ps"]), (&20_000_000.into(), &10_000_000.into()));
@@ -206,7 +206,7 @@ async fn tiles_are_frames_for_ever() {
         assert_eq!(again.header("etag"), tag);
     }
     assert_eq!(stage.ask(with("if-none-match", "\"x\"".to_owned())).await.status, StatusCode::OK);
-    // A tile is packed already: gzip over it would cost time and win nothing.
+    // A tile is already compressed: gzip would cost time and save nothing.
     let packed = stage.ask(with("accept-encoding", "gzip".to_owned())).await;
     assert_eq!((packed.header("content-encoding"), &packed.body), ("", &tile.body));
 }

@@ -1,4 +1,4 @@
-//! Packed traces and archives give what the traces give as they are.
+//! Packed traces and archives give the same profiles as plain traces.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cli::{fail, stage, succeed};
 use crate::stage::TRACE;
 
-/// Rank, content and input of each rank of a new profile of these files.
+/// Ingests these files and returns rank, content and input of each rank.
 fn ingested(store: &Path, directory: &Path, files: &[(&str, Vec<u8>)]) -> Vec<(u64, String, String)> {
     let mut arguments =
         vec!["ingest".to_owned(), "--force".to_owned(), "--db-bucket".to_owned(), "x".to_owned()];

@@ -29,7 +29,7 @@ fn gzip(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The ranks of the profile that these files become.
+/// Ingests these files and returns the ranks of the profile.
 fn ingest(dir: &Path, files: Vec<PathBuf>) -> Vec<RankFile> {
     let store = Store::open(&dir.join(format!("store {}", files.len()))).unwrap();
     let named = Named { files, ..Named::default() };
@@ -43,8 +43,8 @@ fn ingest(dir: &Path, files: Vec<PathBuf>) -> Vec<RankFile> {
     ranks
 }
 
-/// Ingests these traces, the second of them packed, in both orders; the starts and ends of the
-/// ranks must be these microseconds either way.
+/// Ingests these traces, the second of them packed, in both orders. Both times the ranks must start
+/// and end at these microseconds.
 #[track_caller]
 fn check(traces: [String; 2], expected_us: [(i64, i64); 2]) -> Vec<RankFile> {
     let dir = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ fn ranks_of_a_machine_that_is_up_for_days_share_an_axis() {
 
 #[test]
 fn an_event_before_the_first_of_the_file_has_a_negative_time() {
-    // More than is looked at to choose the origin.
+    // More bytes than the search for the origin reads.
     let later: Vec<String> = (0..20_000).map(|n| (1_712_188_800_000_000_u64 + n * 20).to_string()).collect();
     let mut timestamps: Vec<&str> = later.iter().map(String::as_str).collect();
     timestamps.push("1712188799000000");
@@ -100,7 +100,8 @@ fn wall_clocks_that_differ_move_ranks_or_are_noted() {
     ];
     let ranks = check(traces, [(6_000_000, 6_000_010), (5_000_000, 5_000_010)]);
     assert!(ranks.iter().all(|rank| rank.origin_unix_ns == Some(1_751_410_835_000_000_000)));
-    // A long trace that states its wall clock at its end has been placed by then.
+    // A long trace that states its wall clock at its end: its origin is chosen before the statement
+    // is read.
     let end = format!(r#"],"padding":"{}","baseTimeNanoseconds":7000000000}}"#, "-".repeat(1 << 20));
     let late = trace(1, &["5000000"], "").replace("]}", &end);
     let early = trace(0, &["5000000"], &base(2_000_000_000));
@@ -122,7 +123,7 @@ fn real_ranks_begin_at_zero() {
         assert!(ranks.len() > 1);
         for rank in &ranks {
             assert_eq!(rank.origin_unix_ns, Some(wall_clock_ns), "rank {}", rank.rank);
-            // The capture took some seconds; not everything begins in the order of the file.
+            // The capture took some seconds; the events are not all in file order.
             assert!(rank.start_ps.abs() < 10_000_000_000_000, "{}", rank.start_ps);
         }
     }

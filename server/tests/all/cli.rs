@@ -215,11 +215,11 @@ fn neuron_json_comes_out_as_it_went_in() {
             serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
         };
         let (before, after) = (read(&input), read(&out));
-        // The summary is completed by what the vendor leaves out where it is zero.
+        // The summary is completed with metrics that the vendor omits if they are zero.
         let (stated, summary) = (before["summary"][0].as_object().unwrap(), &after["summary"][0]);
         stated.iter().for_each(|(metric, value)| assert_eq!(&summary[metric], value, "{name}: {metric}"));
         for (table, rows) in before.iter().filter(|(table, _)| *table != "summary") {
-            // A list without rows is a table without rows: the store has nothing to keep of it.
+            // An empty list is a table without rows. The store keeps nothing of it.
             let none = Vec::new();
             let sorted = |rows: &Vec<serde_json::Value>| {
                 let mut texts: Vec<String> = rows.iter().map(canonical).collect();
@@ -233,7 +233,7 @@ fn neuron_json_comes_out_as_it_went_in() {
     }
 }
 
-/// The row without the keys that nprof adds: neuron-profile has none of them.
+/// The row without the keys that nprof adds, which neuron-profile does not have.
 fn without_own_keys(row: &serde_json::Value) -> serde_json::Value {
     let own = ["row", "track", "start_ps", "duration_ps", "form", "counter", "unit"];
     let mut row = row.as_object().unwrap().clone();
@@ -247,7 +247,7 @@ fn canonical(row: &serde_json::Value) -> String {
     serde_json::to_string(&sorted).unwrap()
 }
 
-/// A process that is ended when the test is.
+/// A process that is killed when the test ends.
 pub struct Running(pub Child);
 
 impl Drop for Running {
@@ -294,7 +294,8 @@ fn view_serves_and_prints_what_scripts_look_for() {
     let other = dir.path().join("other.json");
     fs::write(&other, TRACE.replace("outer", "other")).unwrap();
     let other = other.to_str().unwrap();
-    // The running server is of the same store: it shows the new profile, and there is no need for another one.
+    // The running server has the same store and shows the new profile, so no second server is
+    // needed.
     let said = succeed(&store, &["view", other, "--db-bucket", "two", "--port", port]);
     assert!(said.contains(&format!("View profile at http://localhost:{port}/profile/two\n")), "{said}");
     assert!(get(port, "/api/profiles").contains("\"slug\":\"two\""));

@@ -1,4 +1,5 @@
-//! Damage in a store: `nprof verify` names it, answers that need it name it, all others come as before.
+//! Damage in a store: `nprof verify` reports it, and so does every answer that needs the damaged
+//! part. All other answers are unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,17 +30,17 @@ fn segment_path(stage: &Stage) -> PathBuf {
     stage.store.find("small").unwrap().segment_path(0).unwrap()
 }
 
-/// Flips a bit of the file and says at which byte.
+/// Flips a bit of the file and returns the byte.
 fn flip(path: &Path, offset: u64) {
     let mut bytes = fs::read(path).unwrap();
     bytes[usize::try_from(offset).unwrap()] ^= 4;
-    // Beside and renamed: the file may be mapped.
+    // Write a new file and rename it: the old file can be mapped.
     let beside = path.with_extension("new");
     fs::write(&beside, bytes).unwrap();
     fs::rename(beside, path).unwrap();
 }
 
-/// Where the first part is that fits.
+/// Offset and name of the first part that fits.
 fn find(path: &Path, fits: impl Fn(&SegmentFile, Part) -> bool) -> (u64, String) {
     let segment = SegmentFile::open_file(path).unwrap();
     let map = segment.part_map();
@@ -68,7 +69,7 @@ async fn damage_is_named_and_what_does_not_need_it_is_answered() {
     let rank = "/api/profiles/small/ranks/0";
     let row = stage.row("outer").await;
     let whole = stage.json(&format!("{rank}/events?start_ps=0&end_ps=100000000")).await;
-    // The list of columns of a field that only details show.
+    // The list of columns of a field that only the details show.
     let (offset, name) = find(&path, |segment, part| match part {
         Part::Directory(column) => {
             let role = segment.footer().columns[column].role;
@@ -78,7 +79,7 @@ async fn damage_is_named_and_what_does_not_need_it_is_answered() {
     });
     assert!(name.starts_with("directory of column \"text (text)\" of table "), "{name}");
     flip(&path, offset + 1);
-    // What is open has read its lists already.
+    // An open segment has already read its lists.
     stage.restart();
 
     let refused = stage.get(&format!("{rank}/slices/{row}")).await;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::cli::{fail, run, stage, succeed};
 use crate::stage::TRACE;
 
-/// A trace whose last event is cut off.
+/// A trace with a truncated last event.
 const CUT: &str = r#"{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","na"#;
-/// A table of neuron-profile's JSON that is cut off.
+/// A table of neuron-profile's JSON, truncated.
 const CUT_TABLE: &str =
     r#"{"instruction":[{"timestamp":1,"duration":2,"opcode":"A","label":"Tensor"},{"times"#;
 
@@ -88,7 +88,7 @@ fn slices_say_their_thread_and_samples_their_counter() {
     assert_eq!((&first["start_ps"], &first["duration_ps"]), (&json!(1_234_568), &json!(500_000)));
     let thread = ["process", "pid", "thread", "tid", "form"].map(|key| first[key].clone());
     assert_eq!(thread, [json!("python3 1"), json!(1), json!("main 7"), json!(7), json!("complete")]);
-    // Arguments of the same names stay, under another key.
+    // Arguments with the same names are kept, under another key.
     assert_eq!((&first["track_"], &first["args.pid"]), (&json!("own"), &json!(3)));
     assert_eq!((&of("now")["form"], of("now").get("duration")), (&json!("instant"), None));
     let open = of("open");
@@ -175,7 +175,7 @@ fn a_profile_of_the_store_is_written_without_its_trace() {
     let nowhere = dir.path().join("missing/out.json");
     let refused = fail(&store, &["export", "small", "-o", nowhere.to_str().unwrap()], 1);
     assert!(refused.contains("cannot write this file"), "{refused}");
-    // A name where a file is expected: the error says which command knows names.
+    // If a name is given in place of a file, the error says which command takes names.
     let hint = fail(&store, &["view", "small", "--output-format", "json"], 1);
     assert!(hint.contains("`nprof export small`"), "{hint}");
     let hint = fail(&store, &["view", "small"], 1);

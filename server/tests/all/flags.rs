@@ -1,4 +1,4 @@
-//! Flags and commands of neuron-profile beside those that do something.
+//! Flags and commands of neuron-profile that have no effect in nprof.
 
 use std::fs;
 

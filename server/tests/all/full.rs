@@ -1,4 +1,4 @@
-//! A disk that is full: the ingest says so in one line, and the store is as it was.
+//! A full disk: the ingest reports it in one line, and the store is unchanged.
 
 use std::fs;
 use std::io::Write;
@@ -55,7 +55,8 @@ fn a_file_that_may_not_grow_leaves_the_store_as_it_was() {
     write_trace(&large, 200_000);
     let before = shell(r#""$1" --store "$2" ingest "$3" && "$1" --store "$2" list"#, &[&store, &small]);
     assert!(before.status.success(), "{:?}", lines(&before.stderr));
-    // The limit is in units of 512 bytes or 1 KiB, by shell: 1 to 2 MB. Without the signal the write is refused.
+    // The unit of the limit is 512 bytes or 1 KiB, depending on the shell: 1 to 2 MB. With the
+    // signal ignored, the write fails.
     let script = r#"trap '' XFSZ; ulimit -f 2000; exec "$1" --store "$2" ingest "$3""#;
     check_refused(&shell(script, &[&store, &large]), "File too large");
     assert_eq!(fs::read_dir(store.join("tmp")).unwrap().count(), 0, "nothing is left");

@@ -1,4 +1,4 @@
-//! A profile as one HTML file: what it holds, and that its answers are those of a server.
+//! A profile as one HTML file: its content, and that its answers equal a server's.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::cli::{fail, run, stage, succeed};
 use crate::stage::Stage;
 
-/// Whether this binary has the page; a debug build need not.
+/// Returns true if this binary contains the page. A debug build can lack it.
 fn has_page() -> bool {
     let has = assets::find("unpack.js").is_some();
     if !has {
@@ -137,7 +137,7 @@ fn the_file_holds_the_segment_and_no_name_as_markup() {
     assert!(said.contains("--max-size allows 1.00 kB") && said.contains("--tracks"), "{said}");
 }
 
-/// The slices and samples of an export as JSON, without what is numbered anew.
+/// The slices and samples of an export as JSON, without the keys that are renumbered.
 fn rows(store: &Path, args: &[&str]) -> Vec<Value> {
     let all: Value = serde_json::from_str(&succeed(store, &[&["export", "run"], args].concat())).unwrap();
     let mut rows = Vec::new();
@@ -168,7 +168,7 @@ fn a_cut_keeps_what_touches_the_time_and_the_tracks() {
         let name = |row: &Value| Some(row[1].get("name")?.as_str()?.to_owned());
         rows.iter().filter_map(name).collect()
     };
-    // From 50 to 58 µs: `outer`, the second `inner`, `worker`, and the counter's sample of before.
+    // From 50 to 58 µs: `outer`, the second `inner`, `worker`, and the last counter sample before.
     let part = rows(&store, &["--from", "50us", "--to", "58us"]);
     let mut found = names(&part);
     found.sort();

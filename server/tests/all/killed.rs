@@ -1,4 +1,4 @@
-//! An ingest that is killed at any moment leaves the whole profile or none, and a store that opens.
+//! A killed ingest leaves the whole profile or none, and a store that opens.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn nprof(store: &Path) -> Command {
     command
 }
 
-/// A trace that takes long enough to be killed in.
+/// Writes a trace whose ingest takes long enough to be killed.
 fn write_trace(path: &Path) {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     file.write_all(b"[").unwrap();
@@ -35,7 +35,7 @@ fn write_trace(path: &Path) {
     file.write_all(b"]").unwrap();
 }
 
-/// How many profiles the store has; each must be whole.
+/// Number of profiles in the store. Each must be complete.
 fn check_store(store: &Path) -> usize {
     let listed = nprof(store).arg("list").output().unwrap();
     assert!(listed.status.success(), "list failed: {}", String::from_utf8_lossy(&listed.stderr));
@@ -70,7 +70,8 @@ fn a_killed_ingest_leaves_the_whole_profile_or_none() {
 
     let mut survivors = 0;
     for kill in 0..KILLS {
-        // Moments spread over the whole ingest and a little beyond, in an order that mixes early and late.
+        // Kill times spread over the whole ingest and a little beyond; early and late ones
+        // alternate.
         let share = f64::from(kill * 17 % KILLS) / f64::from(KILLS) * 1.1;
         let mut child = ingest().spawn().unwrap();
         std::thread::sleep(Duration::from_secs_f64(length.as_secs_f64() * share));
@@ -80,7 +81,8 @@ fn a_killed_ingest_leaves_the_whole_profile_or_none() {
         assert!(profiles <= 1, "one trace became {profiles} profiles");
         survivors += profiles;
         if profiles == 1 && kill % 2 == 0 {
-            // Most kills shall happen while there is no profile yet, some while an old one is replaced.
+            // Most kills must happen before a profile exists, some while an old one is being
+            // replaced.
             std::fs::remove_dir_all(store.join("profiles")).unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! The server from outside: its API in process, its command line as a process.
+//! Tests from outside: the API in process, the command line as a process.
 
 #![expect(
     clippy::unwrap_used,

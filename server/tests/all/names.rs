@@ -1,4 +1,5 @@
-//! Names of profiles: further ones, titles of several traces, and what a terminal must not act on.
+//! Names of profiles: further names, titles of several traces, and characters that a terminal would
+//! act on.
 
 use std::fs;
 
@@ -75,7 +76,7 @@ fn a_directory_says_what_it_leaves_out() {
     let session = dir.path().join("session");
     fs::create_dir(&session).unwrap();
     fs::write(session.join("trace.json"), TRACE).unwrap();
-    // One that its first bytes give away, one that only reading finds out, one that is cut off.
+    // Three files: one recognised by its first bytes, one only by reading, one truncated.
     fs::write(session.join("archive.json"), b"PK\x03\x04").unwrap();
     fs::write(session.join("config.json"), "{\"ranks\": 8}").unwrap();
     fs::write(session.join("empty.json"), "").unwrap();
@@ -94,7 +95,7 @@ fn a_directory_says_what_it_leaves_out() {
     assert_eq!(tables["warning"].as_array().unwrap().len(), 3, "the profile keeps them");
     let list: Value = serde_json::from_str(&succeed(&store, &["list", "--json"])).unwrap();
     assert_eq!((&list["profiles"][0]["ranks"], &list["profiles"][0]["warnings"]), (&1.into(), &3.into()));
-    // One that the user named is an error.
+    // A file that the user named is an error.
     let named = session.join("config.json");
     assert!(fail(&store, &["ingest", named.to_str().unwrap()], 1).contains("config.json: "));
 }
@@ -105,7 +106,7 @@ fn titles_and_names_do_not_act_on_the_terminal() {
     let store = dir.path().join("store");
     let evil = "a\u{1b}[31mred\r\n\u{202e}b";
     let trace = dir.path().join(format!("{evil}.json"));
-    // A warning with such a place, and a name of a slice that becomes a metric.
+    // A warning with such a place, and a slice name that becomes a metric.
     fs::write(&trace, format!("{},", TRACE.trim_end_matches("]}").replace("inner", "in\\u001b[1mner")))
         .unwrap();
     let missing = dir.path().join(format!("{evil}-missing.json"));

@@ -1,4 +1,4 @@
-//! The description of the API against the table of routes, and against what the routes really answer.
+//! Compares the description of the API with the table of routes and with real answers.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,8 @@ fn resolve<'a>(document: &'a Value, node: &'a Value) -> &'a Value {
     }
 }
 
-/// Why a value does not fit a schema. Knows the keywords that the document uses, and refuses others.
+/// The reason why a value does not match a schema. Supports the keywords of the document and
+/// refuses others.
 fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     let schema = resolve(document, schema);
     let is = |kind: &str| match kind {

@@ -12,11 +12,11 @@ use prost::Message;
 use crate::cli::{fail, run, stage, succeed};
 use crate::stage::TRACE;
 
-/// A trace as a reader of Perfetto's format sees it.
+/// A trace as seen by a reader of Perfetto's format.
 #[derive(Default)]
 struct Seen {
     tracks: BTreeMap<u64, TrackDescriptor>,
-    /// Path, name, start and end in nanoseconds, how many slices enclose it.
+    /// Path, name, start and end in nanoseconds, and number of enclosing slices.
     slices: Vec<(String, String, u64, u64, usize)>,
     instants: Vec<(String, String, u64)>,
     samples: Vec<(String, u64, f64)>,
@@ -54,8 +54,8 @@ fn arguments(event: &TrackEvent, name_of: &dyn Fn(u64) -> String) -> Vec<(String
     event.debug_annotations.iter().map(argument).collect()
 }
 
-/// Reads a trace as trace_processor does: packets in the order of time, equal times in that of the
-/// file.
+/// Reads a trace as trace_processor does: packets ordered by time, packets with equal times in file
+/// order.
 fn seen(bytes: &[u8]) -> Seen {
     let trace = Trace::decode(bytes).unwrap();
     let mut seen = Seen::default();

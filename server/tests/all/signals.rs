@@ -1,4 +1,4 @@
-//! Ctrl-C: an ingest is given up without a trace of it in the store, a server ends.
+//! Ctrl-C: an ingest is cancelled and leaves nothing in the store; a server ends.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Nothing here takes this long on any machine.
+/// Timeout. No step takes this long on any machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn nprof(store: &Path) -> Command {
@@ -15,7 +15,7 @@ fn nprof(store: &Path) -> Command {
     command
 }
 
-/// What a terminal does on Ctrl-C.
+/// Sends the signal that a terminal sends on Ctrl-C.
 fn interrupt(child: &Child) {
     let done = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(done.success());
@@ -39,7 +39,7 @@ fn entries(folder: &Path) -> usize {
     std::fs::read_dir(folder).map(Iterator::count).unwrap_or(0)
 }
 
-/// Large enough that there is time to interrupt.
+/// Writes a trace that is large enough to interrupt its ingest.
 fn write_trace(path: &Path) {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     file.write_all(b"[").unwrap();
@@ -81,10 +81,10 @@ fn an_interrupted_server_ends_well() {
     let directory = tempfile::tempdir().unwrap();
     let mut child = nprof(&directory.path().join("store")).args(["serve", "--port", "0"]).spawn().unwrap();
     let mut line = String::new();
-    // Nobody reads the server's output from here on: that is no reason to end either.
+    // From here on nobody reads the server's output. That must not end the server.
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port = line.trim().trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
-    // A browser keeps its connection open: that is no reason to stay.
+    // A browser keeps its connection open. That must not delay the end.
     let mut browser = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
     browser.write_all(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     browser.read_exact(&mut [0; 12]).unwrap();

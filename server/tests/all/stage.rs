@@ -1,4 +1,4 @@
-//! What the tests stand on: a store with a small trace in it, and a service to ask.
+//! Fixture of the tests: a store with a small trace, and a service to query.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,13 +31,13 @@ pub const TRACE: &str = r#"{"traceEvents":[
 
 /// A store with [`TRACE`] in it, under the name `small`.
 pub struct Stage {
-    // Its files live as long as it does.
+    // Keeps the files alive.
     _dir: tempfile::TempDir,
     pub store: Arc<Store>,
     pub service: Router,
 }
 
-/// More rows than a small segment has, behind the trace, each after the other.
+/// More rows than a small segment has, appended to the trace one after the other.
 const FILLER_ROWS: usize = 9_000;
 
 impl Stage {
@@ -45,7 +45,8 @@ impl Stage {
         Self::with(TRACE)
     }
 
-    /// The same trace with so much behind it that its segment has pieces of the file for its columns.
+    /// The same trace with [`FILLER_ROWS`] more rows, so that its segment stores columns in
+    /// separate pieces of the file.
     pub fn large() -> Self {
         let filler = |at: usize| {
             format!(r#"{{"ph":"X","pid":2,"tid":3,"ts":{},"dur":1,"name":"filler"}},"#, 1_000 + 2 * at)
@@ -67,7 +68,7 @@ impl Stage {
         stage
     }
 
-    /// Forgets what is open and cached.
+    /// Drops all open segments and caches.
     pub fn restart(&mut self) {
         self.service = router(App::new(Arc::clone(&self.store)), Access::Loopback);
     }
@@ -112,7 +113,7 @@ pub fn request(method: &str, path: &str) -> axum::http::request::Builder {
     Request::builder().method(method).uri(path).header("host", "localhost:3001")
 }
 
-/// An answer, received whole.
+/// An answer with its complete body.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -133,7 +134,7 @@ impl Answer {
     }
 }
 
-/// A folder of real traces beside the project, where there is one.
+/// A folder of real traces outside the project, if it exists.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(path);
     if path.exists() {

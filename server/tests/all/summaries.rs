@@ -1,4 +1,4 @@
-//! The summary of a rank is computed once and kept beside its segment.
+//! The summary of a rank is computed once and stored next to its segment.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ async fn a_summary_is_computed_once_also_over_a_restart() {
     assert!(!path.exists());
     let first = stage.json(PATH).await;
     let bytes = fs::read(&path).unwrap();
-    // The segment's rows can no longer be read, and nobody reads them.
+    // The segment's rows cannot be read any more, and no code reads them.
     let segment = stage.store.find("small").unwrap().segment_path(0).unwrap();
     let mut damaged = fs::read(&segment).unwrap();
     damaged[16..200].fill(0);
@@ -30,7 +30,7 @@ async fn a_summary_is_computed_once_also_over_a_restart() {
     stage.restart();
     assert_eq!(stage.json(PATH).await, first);
     assert_eq!(fs::read(&path).unwrap(), bytes);
-    // Without the file the rows are needed again.
+    // Without the file the rows are read again.
     fs::remove_file(&path).unwrap();
     stage.restart();
     assert_eq!(stage.get(PATH).await.status, 500);

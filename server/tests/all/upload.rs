@@ -1,4 +1,4 @@
-//! Traces that clients send.
+//! Uploads of traces by clients.
 
 use std::time::Duration;
 
@@ -115,7 +115,7 @@ async fn a_form_is_answered_with_a_job_to_those_who_prefer_that() {
 #[tokio::test]
 async fn a_job_can_be_cancelled() {
     let stage = Stage::new();
-    // The first keeps the second waiting, so that there is time to cancel it.
+    // The first ingest delays the second, so there is time to cancel the second.
     let event = r#"{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"n"},"#;
     let long = format!("[{}]", event.repeat(200_000).trim_end_matches(','));
     let start =

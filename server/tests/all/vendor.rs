@@ -1,6 +1,6 @@
-//! A device trace, exported as JSON from the store, equals what the vendor's own tool wrote for it.
+//! A device trace exported as JSON from the store equals the export of the vendor's own tool.
 //!
-//! The real pairs lie outside of the project; where they are missing the tests say so and pass.
+//! The real pairs are outside the project. If they are missing, the tests say so and pass.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ fn pairs() -> Vec<(PathBuf, PathBuf)> {
     traces.into_iter().map(|trace| (trace.clone(), trace.with_extension("json"))).collect()
 }
 
-/// What `nprof view --output-format json` writes for a trace.
+/// The output of `nprof view --output-format json` for a trace.
 fn exported(trace: &PathBuf) -> Value {
     let directory = tempfile::tempdir().unwrap();
     let output = directory.path().join("out.json");
@@ -38,7 +38,7 @@ fn exported(trace: &PathBuf) -> Value {
     serde_json::from_slice(&std::fs::read(output).unwrap()).unwrap()
 }
 
-/// The rows of a table, cut down to some fields, sorted.
+/// The rows of a table, reduced to some fields and sorted.
 fn rows(tables: &Value, table: &str, fields: &[&str], keep: impl Fn(&Value) -> bool) -> Vec<String> {
     let all = tables[table].as_array().cloned().unwrap_or_default();
     let mut rows: Vec<String> = all
@@ -54,7 +54,7 @@ fn rows(tables: &Value, table: &str, fields: &[&str], keep: impl Fn(&Value) -> b
     rows
 }
 
-/// A value without what the trace file does not hold: names of semaphores come from the NEFF.
+/// A value without data that the trace file does not hold: names of semaphores come from the NEFF.
 fn plain(field: &str, value: &Value) -> String {
     match value {
         Value::String(text) if field == "id" => {
@@ -112,13 +112,14 @@ fn tables_equal_the_vendors() {
         check_rows(&ours, &theirs, "dma_throughput", &throughput, &what);
         let queues = ["q_name", "q_type", "q_idx", "q_eng_idx", "q_event_id", "subgraph"];
         check_rows(&ours, &theirs, "dma_queues_info", &queues, &what);
-        // Ids differ, and rows are named by what else they say.
+        // Ids differ, so rows are identified by their other values.
         assert_eq!(dependences(&ours), dependences(&theirs), "{what}: predecessors");
         assert!(ours["dma"].as_array().unwrap().iter().all(|row| row["id"].is_u64()), "{what}: ids of dma");
     }
 }
 
-/// Metrics of the vendor's summary that need the NEFF: what the model asks for, sizes of its tensors, the compiler.
+/// Metrics of the vendor's summary that need the NEFF: the model's requirements, sizes of its
+/// tensors, the compiler.
 const NEED_NEFF: [&str; 13] = [
     "model_flops",
     "transpose_flops",
@@ -189,7 +190,7 @@ fn the_row_of_the_whole_program_equals_the_vendors() {
         let theirs = all.iter().find(whole).unwrap().as_object().unwrap();
         for (name, expected) in theirs {
             match (row.get(name), expected.as_f64()) {
-                // What the model asks for is in the NEFF.
+                // The model's requirements are in the NEFF.
                 (None, _) => {
                     assert!(name.contains("mfu") || name.contains("model_flop"), "{what}: no {name}")
                 }
@@ -209,7 +210,7 @@ fn instruction(row: &Value) -> String {
     format!("{} {} {} {}", row["timestamp"], row["duration"], row["opcode"], row["label"])
 }
 
-/// Each instruction with those that its row lists as predecessors.
+/// Each instruction with the instructions that its row lists as predecessors.
 fn dependences(tables: &Value) -> Vec<String> {
     let rows = tables["instruction"].as_array().unwrap();
     let by_id: BTreeMap<u64, String> =

@@ -1,6 +1,7 @@
-//! A worker and the questions that wait for it.
+//! A worker and its queue of questions.
 //!
-//! Few questions are with the worker at a time. A question that is cancelled before costs nothing.
+//! Few questions are with the worker at a time. A question that is cancelled before that costs
+//! nothing.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -20,10 +21,11 @@ use super::parts::Parts;
 use crate::fetch::decode;
 use crate::fetch::error::FetchError;
 
-/// The worker finds the next question when it has answered one.
+/// Limit of questions at the worker. With two, the worker finds the next question when it has
+/// answered one.
 const MOST_IN_FLIGHT: usize = 2;
 
-/// A worker; a handle.
+/// Handle to a worker.
 #[derive(Debug, Clone)]
 pub(super) struct Lane(Rc<RefCell<State>>);
 
@@ -41,19 +43,19 @@ struct State {
     _listeners: Option<Listeners>,
 }
 
-/// What the worker calls; kept as long as it does.
+/// Callbacks of the worker, kept while it can call them.
 #[derive(Debug)]
 struct Listeners {
     _message: Closure<dyn FnMut(MessageEvent)>,
     _error: Closure<dyn FnMut(ErrorEvent)>,
 }
 
-/// A question that waits.
+/// A waiting question.
 #[derive(Debug)]
 struct Asked {
     question: Question,
-    /// Takes the worker's message, `null` if the question is cancelled, or a text that says why there
-    /// is no answer.
+    /// Resolves the promise with the worker's message, with `null` if the question is cancelled, or
+    /// with a text that explains a missing answer.
     resolve: Function,
     cancel: Option<AbortSignal>,
 }
@@ -83,12 +85,12 @@ impl Lane {
         Ok(lane)
     }
 
-    /// Whether the worker answers no more.
+    /// Returns true if the worker has failed.
     pub fn has_failed(&self) -> bool {
         self.0.borrow().failure.is_some()
     }
 
-    /// The answer to a question as a postcard message.
+    /// The answer to a question, as a postcard message.
     pub async fn ask(
         &self,
         question: &Question,
@@ -99,7 +101,7 @@ impl Lane {
         let resolve = resolve.ok_or(FetchError::Unreachable)?;
         let cancelled = resolve.clone();
         let on_abort = Closure::<dyn FnMut()>::new(move || {
-            // A promise that is resolved already stays as it is.
+            // A promise that is already resolved stays unchanged.
             cancelled.call1(&JsValue::NULL, &JsValue::NULL).ok();
         });
         if let Some(cancel) = cancel {
@@ -176,7 +178,7 @@ impl State {
     }
 
     fn send_segment(&self, rank: u32) -> Result<(), FetchError> {
-        // The worker refuses questions about a rank that is not here.
+        // The worker refuses questions about a rank without a segment here.
         let Some(segment) = self.parts.segment(rank) else { return Ok(()) };
         let (of_rank, size) = (("rank", JsValue::from(rank)), ("size", segment.size_bytes.into()));
         if let Some(url) = segment.url() {
@@ -215,7 +217,7 @@ impl State {
         }
     }
 
-    /// Ends the worker: everything that waits for it fails.
+    /// Stops the worker. All waiting questions fail.
     fn fail(&mut self, error: FetchError) {
         self.worker.terminate();
         let waiting = self.waiting.drain(..).map(|asked| asked.resolve);

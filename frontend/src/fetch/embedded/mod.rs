@@ -1,8 +1,9 @@
-//! A profile that the page's own file holds. Workers answer the questions, so that no answer, long
-//! as it takes, holds up a frame.
+//! A profile embedded in the page's own file. Workers answer the questions, so a slow answer delays
+//! no frame.
 //!
-//! Two workers share the work: one answers what a frame waits for, the other one searches and sums
-//! up. The second starts with its first question, and has a copy of the segments.
+//! Two workers share the work. One answers the questions that a frame waits for; the other one
+//! searches and computes statistics. The second starts with its first question and has its own copy
+//! of the segments.
 
 mod lane;
 mod parts;
@@ -18,18 +19,18 @@ use self::lane::Lane;
 use self::parts::Parts;
 use super::error::FetchError;
 
-/// How much of a segment has been unpacked.
+/// Progress of unpacking a segment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unpacked {
     /// The rank.
     pub rank: u32,
-    /// Bytes that are there.
+    /// Unpacked bytes so far.
     pub done_bytes: f64,
-    /// Bytes in all.
+    /// Total bytes.
     pub total_bytes: f64,
 }
 
-/// The profile that the page's file holds.
+/// The profile embedded in the page's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Embedded(StoredValue<Rc<Profile>, LocalStorage>);
 
@@ -42,7 +43,7 @@ struct Profile {
 }
 
 impl Embedded {
-    /// The profile of this page, if its file holds one.
+    /// The profile embedded in this page, if there is one.
     #[must_use]
     pub fn of_page() -> Option<Self> {
         let profile = Profile {
@@ -60,7 +61,7 @@ impl Embedded {
         self.0.with_value(|profile| profile.parts.slug.clone())
     }
 
-    /// How much of the segment that is unpacked now is there.
+    /// Progress of the segment that is being unpacked now.
     #[must_use]
     pub fn unpacked(self) -> Signal<Option<Unpacked>> {
         self.0.with_value(|profile| profile.unpacked.into())
@@ -77,7 +78,7 @@ impl Embedded {
 }
 
 impl Profile {
-    /// The worker for a question, started anew if it has failed.
+    /// The worker for a question. A failed worker is started again.
     fn lane(&self, question: &Question) -> Result<Lane, FetchError> {
         let place = if is_slow(question) { &self.slow } else { &self.quick };
         let mut place = place.borrow_mut();
@@ -90,7 +91,7 @@ impl Profile {
     }
 }
 
-/// Whether the answer takes a look at more than what is in sight.
+/// Returns true if the answer needs more data than is in sight.
 fn is_slow(question: &Question) -> bool {
     matches!(question, Question::OfRank(_, RankQuestion::Search(_) | RankQuestion::Selection { .. }))
 }

@@ -1,6 +1,6 @@
 //! The elements of the page that hold the profile: `<script type="application/octet-stream">` with
-//! base64 or, on a web host, with the name of a file beside the page. `nprof export` writes them with
-//! `--format html` and `--format site`.
+//! base64 or, on a web host, with the name of a file next to the page. `nprof export` writes them
+//! with `--format html` and `--format site`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,7 @@ use web_sys::{Element, Url};
 use crate::fetch::decode;
 use crate::fetch::error::FetchError;
 
-/// What the page holds beside segments.
+/// The page's embedded data other than segments.
 #[derive(Debug)]
 pub(super) struct Parts {
     /// The profile's name for addresses.
@@ -28,7 +28,7 @@ pub(super) struct SegmentPart {
 }
 
 impl Parts {
-    /// Those of this page, if it has any.
+    /// The data embedded in this page, if any.
     pub fn of_page() -> Option<Self> {
         let slug = document().get_element_by_id("nprof-bundle")?.get_attribute("data-slug")?;
         Some(Self { slug })
@@ -44,8 +44,8 @@ impl Parts {
         String::from_utf8(unpacked("nprof-worker-script")?).map_err(|_| damaged())
     }
 
-    /// The workers' program, as wasm. `boot/unpack.js` leaves a promise of its frame, and the page's
-    /// own program, which is the dictionary.
+    /// The workers' program, as wasm. `boot/unpack.js` leaves a promise of its frame, and the
+    /// page's own program, which is the dictionary.
     pub async fn program(&self) -> Result<Vec<u8>, FetchError> {
         let page: Uint8Array = left_behind("nprofProgram")?;
         let frame = JsFuture::from(left_behind::<Promise>("nprofWorkers")?).await;
@@ -53,7 +53,7 @@ impl Parts {
         decode::unpacked(&frame.to_vec(), &page.to_vec()).map_err(|_| damaged())
     }
 
-    /// The segment of a rank, if the page knows of it.
+    /// The segment of a rank, if the page lists it.
     pub fn segment(&self, rank: u32) -> Option<SegmentPart> {
         let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
         let elements: Vec<Element> =
@@ -64,7 +64,7 @@ impl Parts {
 }
 
 impl SegmentPart {
-    /// The address of the segment, if it lies beside the page.
+    /// The URL of the segment, if it is a file next to the page.
     pub fn url(&self) -> Option<String> {
         let name = self.elements.first()?.get_attribute("data-href")?;
         let base = document().base_uri().ok()??;
@@ -77,7 +77,7 @@ impl SegmentPart {
     }
 }
 
-/// The content of an element: base64 of a zstd frame.
+/// Unpacks the content of an element: base64 of a zstd frame.
 fn unpacked(id: &str) -> Result<Vec<u8>, FetchError> {
     let text = document().get_element_by_id(id).and_then(|element| element.text_content());
     let frame = STANDARD.decode(text.ok_or_else(damaged)?.trim()).map_err(|_| damaged())?;

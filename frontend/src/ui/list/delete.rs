@@ -1,4 +1,4 @@
-//! Asks before a profile is deleted.
+//! Confirmation before a profile is deleted.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -9,12 +9,12 @@ use crate::ui::dialog::Dialog;
 use crate::ui::format;
 use crate::ui::message::Messages;
 
-/// The dialog that asks.
+/// The confirmation dialog.
 #[component]
 pub fn ConfirmDelete(
-    /// The profile in question.
+    /// The profile to delete.
     deleting: RwSignal<Option<ProfileEntry>>,
-    /// The list, to be read again afterwards.
+    /// The list, which is read again afterwards.
     profiles: Profiles,
 ) -> impl IntoView {
     let messages = expect_context::<Messages>();

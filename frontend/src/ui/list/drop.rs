@@ -5,12 +5,12 @@ use web_sys::DragEvent;
 
 use crate::ui::upload::Uploads;
 
-/// Takes files that are dropped on its content.
+/// Accepts files that are dropped on its content.
 #[component]
 pub fn DropZone(
-    /// Where they go.
+    /// Queue of uploads for the files.
     uploads: Uploads,
-    /// What they can be dropped on.
+    /// Content that accepts drops.
     children: Children,
 ) -> impl IntoView {
     let over = RwSignal::new(false);
@@ -20,7 +20,8 @@ pub fn DropZone(
             over.set(true);
         }
     };
-    // Also fires between two elements inside: then there is an element that the pointer goes to.
+    // `dragleave` also fires between two elements inside. Then the related target is the next
+    // element.
     let leave = move |event: DragEvent| {
         if event.related_target().is_none() {
             over.set(false);

@@ -1,4 +1,4 @@
-//! The list of profiles: find one, open it, delete it, drop a trace to make one.
+//! The list of profiles: find, open and delete profiles, or drop a trace to create one.
 
 pub mod order;
 

@@ -1,17 +1,17 @@
-//! Which profiles the list shows, in which order. Pure.
+//! Filter and order of the list of profiles. Pure.
 
 use std::cmp::Ordering;
 
 use nprof_engine::wire::catalog::ProfileEntry;
 
-/// What the list can be sorted by.
+/// A column by which the list can be sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     /// The display name.
     Name,
     /// The kind of trace.
     Source,
-    /// When it was ingested.
+    /// Time of the ingest.
     Ingested,
     /// Number of ranks.
     Ranks,
@@ -21,7 +21,7 @@ pub enum Column {
     Size,
 }
 
-/// Up or down.
+/// Direction of the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Smallest first.
@@ -35,7 +35,7 @@ impl Column {
     pub const ALL: [Self; 6] =
         [Self::Name, Self::Source, Self::Ingested, Self::Ranks, Self::Events, Self::Size];
 
-    /// The name in addresses.
+    /// The column's name in addresses.
     fn name(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -48,12 +48,12 @@ impl Column {
     }
 }
 
-/// How the list is sorted.
+/// Order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
-    /// By what.
+    /// The column.
     pub column: Column,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 
@@ -64,10 +64,10 @@ impl Default for Sort {
 }
 
 impl Sort {
-    /// The newest first.
+    /// The initial order: newest first.
     pub const INITIAL: Self = Self { column: Column::Ingested, direction: Direction::Descending };
 
-    /// The name in addresses: that of the column, with `-` before it for the largest first.
+    /// The name in addresses: the column's name, with `-` before it if the largest is first.
     #[must_use]
     pub fn name(self) -> String {
         match self.direction {
@@ -76,7 +76,7 @@ impl Sort {
         }
     }
 
-    /// Reads [`Sort::name`].
+    /// Parses [`Sort::name`].
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let (direction, name) = match name.strip_prefix('-') {
@@ -87,8 +87,8 @@ impl Sort {
         Some(Self { column, direction })
     }
 
-    /// After a click on a column's heading: the other way if it is sorted by this one, else the way that people want
-    /// first (names from A, numbers from the largest).
+    /// The order after a click on a column's heading. A click on the current column reverses it.
+    /// Another column starts with the usual direction: names from A, numbers from the largest.
     #[must_use]
     pub fn clicked(self, column: Column) -> Self {
         let direction = match (self.column == column, self.direction) {
@@ -115,12 +115,13 @@ impl Sort {
             Direction::Ascending => order,
             Direction::Descending => order.reverse(),
         };
-        // Equal ones must not change places when the list is read again.
+        // Equal profiles must keep their order when the list is read again.
         order.then_with(|| b.created_unix_ms.cmp(&a.created_unix_ms)).then_with(|| a.id.cmp(&b.id))
     }
 }
 
-/// The profiles in which every word of the filter occurs (in name, slug, id or source; case does not matter), sorted.
+/// The sorted profiles that match the filter. Every word of the filter must occur in name, slug, id
+/// or source, in any case.
 #[must_use]
 pub fn shown(profiles: &[ProfileEntry], filter: &str, sort: Sort) -> Vec<ProfileEntry> {
     let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();

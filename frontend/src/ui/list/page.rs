@@ -1,4 +1,4 @@
-//! The page around the table.
+//! The page of the list of profiles, around the table.
 
 use std::time::Duration;
 
@@ -21,10 +21,11 @@ use crate::ui::place::ListView;
 use crate::ui::theme::ThemeButton;
 use crate::ui::upload::{UploadList, Uploads};
 
-/// Another process may ingest at any time; the answer to an unchanged list is small.
+/// Interval of requests for the list. Another process can ingest at any time; the answer for an
+/// unchanged list is small.
 const REFRESH_EVERY: Duration = Duration::from_millis(2_500);
 
-/// The profiles as last heard of. A failure leaves the last list standing.
+/// The last known list of profiles. After a failure the last list stays.
 #[derive(Debug, Clone, Copy)]
 pub struct Profiles {
     source: Source,
@@ -43,17 +44,17 @@ impl Profiles {
         }
     }
 
-    /// Where the profiles come from.
+    /// The source of the profiles.
     #[must_use]
     pub fn source(self) -> Source {
         self.source
     }
 
-    /// Asks again.
+    /// Requests the list again.
     pub fn refresh(self) {
         spawn_local(async move {
             let answer = self.source.profiles().await;
-            // The page may have been left while the answer was on its way.
+            // The user can have left the page while the answer was in flight.
             match answer {
                 Ok(list) => {
                     let changed =
@@ -88,7 +89,7 @@ fn now_unix_ms() -> i64 {
     js_sys::Date::now() as i64
 }
 
-/// How far the list was scrolled when it was left; a context.
+/// Scroll position of the list when the user left it; a context.
 #[derive(Debug, Clone, Copy)]
 pub struct ListScroll(StoredValue<i32>);
 
@@ -98,7 +99,7 @@ impl Default for ListScroll {
     }
 }
 
-/// How the list is looked at, which stands in the address.
+/// Filter and order of the list, from the address.
 #[derive(Debug, Clone, Copy)]
 pub struct Looked {
     address: Address,
@@ -110,13 +111,13 @@ impl Looked {
         let address = expect_context::<Address>();
         let place = address.place();
         let view = Memo::new(move |before: Option<&ListView>| {
-            // While the page changes to another place, this one still stands for a moment.
+            // While the page changes to another place, this component still exists for a moment.
             place.with(|place| place.list_view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
         });
         Self { address, view }
     }
 
-    /// The filter and the order.
+    /// The current filter and order.
     #[must_use]
     pub fn view(self) -> ListView {
         self.view.get()
@@ -130,14 +131,14 @@ impl Looked {
     }
 }
 
-/// Scrolls the list to where it was left, once its rows are there.
+/// Restores the scroll position of the list when its rows are present.
 fn keep_scroll(list: NodeRef<leptos::html::Main>, has_rows: Memo<bool>) {
     let kept = expect_context::<ListScroll>().0;
     Effect::new(move |is_done: Option<bool>| {
         let (true, false, Some(list)) = (has_rows.get(), is_done.unwrap_or(false), list.get()) else {
             return is_done.unwrap_or(false);
         };
-        // The rows come with this change: they have their height with the next frame.
+        // The rows are created by this change. They have their height in the next frame.
         request_animation_frame(move || list.set_scroll_top(kept.get_value()));
         true
     });
@@ -204,7 +205,7 @@ pub fn ListPage() -> impl IntoView {
 
 const HINT: &str = "Drop trace files anywhere on this page to ingest them: NTFF (with its NEFF), neuron-profile JSON, or Chrome Trace JSON, plain or .gz.";
 
-/// The list is there, but the server stopped answering.
+/// Notice that the server stopped answering while a list is shown.
 #[component]
 fn Stale(profiles: Profiles) -> impl IntoView {
     let failure = move || profiles.failure.get().filter(|_| profiles.list.with(Option::is_some));
@@ -272,7 +273,7 @@ fn ListHead(
     }
 }
 
-/// Opens the browser's dialog to choose files.
+/// The button that opens the browser's file dialog.
 #[component]
 fn ChooseFiles(uploads: Uploads) -> impl IntoView {
     let input = NodeRef::<leptos::html::Input>::new();
@@ -284,7 +285,7 @@ fn ChooseFiles(uploads: Uploads) -> impl IntoView {
     let chosen = move |_| {
         if let Some(input) = input.get_untracked() {
             uploads.add(input.files());
-            // So that choosing the same file again is a change.
+            // Reset the value, so that choosing the same file again is a change.
             input.set_value("");
         }
     };

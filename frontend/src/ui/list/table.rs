@@ -28,7 +28,7 @@ fn is_number(column: Column) -> bool {
     }
 }
 
-/// Whether a narrow screen has no room for the column. Its values then stand below the name.
+/// Returns true if a narrow screen has no room for the column. Its values are then below the name.
 fn is_extra(column: Column) -> bool {
     match column {
         Column::Source | Column::Ingested | Column::Ranks => true,
@@ -36,16 +36,16 @@ fn is_extra(column: Column) -> bool {
     }
 }
 
-/// The profiles, one row each.
+/// The table of profiles, one row each.
 #[component]
 pub fn ProfileTable(
-    /// Filtered and sorted.
+    /// Profiles, filtered and sorted.
     shown: Memo<Vec<ProfileEntry>>,
-    /// How they are filtered and sorted.
+    /// Filter and order.
     looked: Looked,
-    /// The one whose deletion is to be confirmed.
+    /// The profile whose deletion must be confirmed.
     deleting: RwSignal<Option<ProfileEntry>>,
-    /// The time to tell ages from.
+    /// The current time, for ages.
     now_unix_ms: RwSignal<i64>,
 ) -> impl IntoView {
     let nothing = move || shown.with(Vec::is_empty);
@@ -82,7 +82,7 @@ pub fn ProfileTable(
     }
 }
 
-/// A row is drawn anew when anything in it changes.
+/// Key of a row. A row is rendered again when any part of the key changes.
 fn key(profile: &ProfileEntry) -> (String, String, String, i64, u64, u64) {
     let ProfileEntry { id, slug, display_name, created_unix_ms, events, size_bytes, .. } = profile.clone();
     (id, slug, display_name, created_unix_ms, events, size_bytes)

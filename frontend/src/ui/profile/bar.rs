@@ -1,4 +1,4 @@
-//! The bar at the top: where we are, search, and what can be done with the page.
+//! The bar at the top: the current place, the search, and actions on the page.
 
 use leptos::prelude::*;
 
@@ -17,12 +17,12 @@ use crate::ui::message::Messages;
 use crate::ui::place::Place;
 use crate::ui::theme::ThemeButton;
 
-/// The bar.
+/// The bar of the profile's page.
 #[component]
 pub fn Bar(
     /// The opened profile.
     opened: Opened,
-    /// Its search.
+    /// The search of the profile.
     search: Search,
 ) -> impl IntoView {
     let source = move || {
@@ -53,7 +53,7 @@ pub fn Bar(
     }
 }
 
-/// Downloads the profile with its page, as one file.
+/// The link that downloads the profile and its page as one file.
 #[component]
 fn DownloadLink(opened: Opened) -> impl IntoView {
     let label = "Download as one HTML file";
@@ -71,7 +71,7 @@ fn DownloadLink(opened: Opened) -> impl IntoView {
     }
 }
 
-/// Copies a link to exactly this view.
+/// The button that copies a link to exactly this view.
 #[component]
 fn LinkButton(opened: Opened) -> impl IntoView {
     let messages = expect_context::<Messages>();

@@ -1,4 +1,4 @@
-//! Everything about the selected slice.
+//! All details of the selected slice.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::ui::label::{explanation, known_label};
 use crate::ui::message::Messages;
 use crate::ui::name::Name;
 
-/// Arrows that are listed at once; a collective may have thousands.
+/// Limit of listed arrows. A collective can have thousands.
 const MOST_NEIGHBOURS: usize = 200;
 
 /// The details of the selected slice.
@@ -96,7 +96,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     }
 }
 
-/// A moment since the profile's start: with the digits of the window, and in full.
+/// A timestamp since the profile's start: with the digits of the window, and in full.
 #[component]
 fn Moment(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
     let clock = opened.clock;
@@ -110,7 +110,7 @@ fn Moment(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
     }
 }
 
-/// A duration: both forms at once, for the short one alone hides digits that matter here.
+/// A duration in both forms, because the short form alone hides digits that matter here.
 #[component]
 fn Time(name: &'static str, shown: Shown) -> impl IntoView {
     let Shown { text, exact } = shown;

@@ -1,13 +1,14 @@
-//! The fields of a slice, grouped for people and written out for the clipboard; the path of a track. Pure.
+//! The fields of a slice, grouped by heading or as text for the clipboard, and the path of a track.
+//! Pure.
 
 use nprof_engine::wire::catalog::Track;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, SliceDetail, SliceEntry};
 
 use crate::ui::format;
 
-/// The heading for fields that have none.
+/// Heading of fields that have none.
 const NO_GROUP: &str = "Fields";
-/// The heading under which start, end and duration stand.
+/// Heading of start, end and duration.
 pub const TIMING: &str = "Timing";
 
 /// Fields under one heading.
@@ -15,11 +16,12 @@ pub const TIMING: &str = "Timing";
 pub struct FieldGroup {
     /// The heading.
     pub title: String,
-    /// In the table's order.
+    /// The fields, in the table's order.
     pub fields: Vec<FieldValue>,
 }
 
-/// The fields under their headings, in the order in which the headings come first. Empty texts say nothing: left out.
+/// The fields by heading, in order of each heading's first field. Empty texts carry no information
+/// and are left out.
 #[must_use]
 pub fn grouped(fields: &[FieldValue]) -> Vec<FieldGroup> {
     let mut groups: Vec<FieldGroup> = Vec::new();
@@ -37,7 +39,7 @@ fn is_empty(value: &FieldContent) -> bool {
     matches!(value, FieldContent::Text(text) | FieldContent::Json(text) if text.trim().is_empty())
 }
 
-/// What kind of thing a slice is, where that is not the ordinary: see [`SliceEntry::form`].
+/// Name of a slice's form, if it is not the ordinary one. See [`SliceEntry::form`].
 #[must_use]
 pub fn form_name(form: u8) -> Option<&'static str> {
     match form {
@@ -47,14 +49,14 @@ pub fn form_name(form: u8) -> Option<&'static str> {
     }
 }
 
-/// The end of a slice.
+/// End of a slice, in picoseconds.
 #[must_use]
 pub fn end_ps(slice: &SliceEntry) -> i64 {
     slice.start_ps.saturating_add(slice.duration_ps)
 }
 
-/// All of a slice as lines of `name<tab>value`, exact, for the clipboard. Start and end count from
-/// `zero_ps`.
+/// All fields of a slice as lines of `name<tab>value`, exact, for the clipboard. Start and end
+/// count from `zero_ps`.
 #[must_use]
 pub fn as_text(detail: &SliceDetail, tracks: &[Track], zero_ps: i64) -> String {
     let slice = &detail.slice;
@@ -69,7 +71,7 @@ pub fn as_text(detail: &SliceDetail, tracks: &[Track], zero_ps: i64) -> String {
     for field in &detail.fields {
         let shown = format::value(&field.value, &field.unit);
         let value = match &field.value {
-            // On one line, as it came.
+            // On one line, unchanged.
             FieldContent::Json(json) => json.clone(),
             _ if field.unit == "hex" => shown.text,
             _ => shown.exact.unwrap_or(shown.text),
@@ -79,12 +81,12 @@ pub fn as_text(detail: &SliceDetail, tracks: &[Track], zero_ps: i64) -> String {
     text
 }
 
-/// A track's name after those of its groups: `Compute › Tensor`.
+/// A track's name after the names of its groups: `Compute › Tensor`.
 #[must_use]
 pub fn track_path(tracks: &[Track], id: u32) -> String {
     let mut names = Vec::new();
     let mut next = Some(id);
-    // A damaged list could go in circles: no path is longer than the list.
+    // A damaged list can have a cycle: no path is longer than the list.
     while let Some(track) = next.and_then(|id| tracks.iter().find(|track| track.id == id)) {
         if names.len() == tracks.len() {
             break;

@@ -9,16 +9,16 @@ use crate::ui::format;
 use crate::ui::tooltip::Tooltip;
 use crate::view::{Clock, Hover, Hovered};
 
-/// What the pointer is on.
+/// The tooltip for the item under the pointer.
 #[component]
 pub fn HoverTip(
     /// The opened profile.
     opened: Opened,
-    /// What the pointer is on.
+    /// The item under the pointer.
     hover: RwSignal<Option<Hover>>,
 ) -> impl IntoView {
     let at = Signal::derive(move || hover.with(|hover| hover.as_ref().map(|hover| hover.client_px)));
-    // The pointer moves more often than what it is on changes.
+    // The pointer moves more often than the item under it changes.
     let what =
         Memo::new(move |_| hover.with(|hover| hover.as_ref().map(|hover| (hover.track, hover.what.clone()))));
     let content = move || {
@@ -27,7 +27,7 @@ pub fn HoverTip(
         let of = rank.tracks.iter().find(|of| of.id == track)?;
         let clock = opened.clock.get();
         let (title, lines) = describe(&what, &of.unit, &clock);
-        // A counter is named by its track: below stand the groups around it.
+        // A counter is named by its track. The groups around the track are below.
         let path = match (&title, of.parent) {
             (Some(_), _) => field::track_path(&rank.tracks, track),
             (None, Some(group)) => field::track_path(&rank.tracks, group),
@@ -55,7 +55,7 @@ fn named(name: &str) -> String {
 
 type Line = (&'static str, String);
 
-/// Its name, where it has one, and what is known without asking the server.
+/// The item's name, if it has one, and the facts that need no question to the server.
 fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<Line>) {
     let value = |value: f64| format::value(&FieldContent::Float(value), unit).text;
     match what {
@@ -74,7 +74,7 @@ fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<L
             let width = u64::try_from(span.duration_ps()).unwrap_or(0);
             let longest = i64::try_from(*longest_ps).unwrap_or(i64::MAX);
             let longest = format::duration(longest);
-            // Nothing starts here: the cell lies within one slice.
+            // No slice starts here: the cell lies within one slice.
             if *count == 0 && *busy_ps == width {
                 return (Some(named(name)), vec![("Duration", longest), ("Here", "a part of it".to_owned())]);
             }

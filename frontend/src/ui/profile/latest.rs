@@ -1,20 +1,21 @@
-//! One question at a time: where another one is asked, the request for the last is cancelled, and the server does not
-//! go on with what nobody waits for.
+//! One question at a time. When a new question is asked, the request for the last one is cancelled,
+//! and the server stops working on it.
 //!
-//! A resource asks the next question only when the last one is answered, so calling off is nothing it can do itself.
+//! A resource asks the next question only after the last one is answered, so it cannot cancel
+//! requests itself.
 
 use leptos::prelude::*;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::FetchError;
 
-/// The request that may be on its way, and for which question.
+/// The request that can be in flight, with its question.
 type Held<Q> = Option<(Option<Q>, AbortController)>;
 
-/// An answer, and to what.
+/// An answer with the key of its question.
 type Answered<K, T> = Option<(K, Result<T, FetchError>)>;
 
-/// Calls off what is not asked any more.
+/// Cancels requests whose question is no longer asked.
 pub struct Latest<Q: 'static>(StoredValue<Held<Q>, LocalStorage>);
 
 impl<Q> Clone for Latest<Q> {
@@ -26,7 +27,7 @@ impl<Q> Clone for Latest<Q> {
 impl<Q> Copy for Latest<Q> {}
 
 impl<Q: Clone + PartialEq + Send + Sync + 'static> Latest<Q> {
-    /// Watches what is asked.
+    /// Watches the current question.
     #[must_use]
     pub fn new(question: Memo<Option<Q>>) -> Self {
         let held = StoredValue::new_local(None::<(Option<Q>, AbortController)>);
@@ -43,7 +44,7 @@ impl<Q: Clone + PartialEq + Send + Sync + 'static> Latest<Q> {
         Self(held)
     }
 
-    /// What the request for this question is to listen to.
+    /// The abort signal for the request of this question.
     pub fn begin(self, question: Option<Q>) -> Option<AbortSignal> {
         let request = AbortController::new().ok()?;
         let signal = request.signal();
@@ -52,7 +53,8 @@ impl<Q: Clone + PartialEq + Send + Sync + 'static> Latest<Q> {
     }
 }
 
-/// The last answer that was not cancelled. A memo of its own between the resource and its readers, as in `opened.rs`.
+/// The last answer that was not cancelled. A memo between the resource and its readers; `opened.rs`
+/// says why.
 pub fn last_answer<K, T>(resource: LocalResource<Answered<K, T>>) -> Memo<Answered<K, T>>
 where
     K: Clone + PartialEq + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The profile or the rank is not to be had: why, and which one may have been meant.
+//! Page for a missing profile or rank: the reason, and a link to a profile with a similar name.
 
 use leptos::prelude::*;
 use nprof_engine::wire::refusal::RefusalKind;
@@ -11,16 +11,16 @@ use crate::ui::place::Place;
 use crate::view::View;
 use crate::view::nearest::nearest;
 
-/// Why there is no timeline.
+/// Reason why there is no timeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
     title: String,
     reason: String,
-    /// Whether the store has no profile of this name.
+    /// True if the store has no profile of this name.
     is_unknown: bool,
 }
 
-/// Why there is no timeline, if there is none.
+/// The reason why there is no timeline, or `None` if there is one.
 #[must_use]
 pub fn failure(opened: Opened) -> Option<Missing> {
     let known = |title: &str, reason: String| Missing { title: title.to_owned(), reason, is_unknown: false };
@@ -44,12 +44,12 @@ pub fn failure(opened: Opened) -> Option<Missing> {
     })
 }
 
-/// Says why there is no timeline, and leads on.
+/// Shows why there is no timeline, with links to continue.
 #[component]
 pub fn Failed(
     /// The opened profile.
     opened: Opened,
-    /// Why.
+    /// The reason.
     failure: Missing,
 ) -> impl IntoView {
     let Missing { title, reason, is_unknown } = failure;
@@ -64,7 +64,7 @@ pub fn Failed(
     }
 }
 
-/// A link to where all profiles are: the list, or on a page without a server its only profile.
+/// A link to all profiles: to the list, or on a page without a server to its only profile.
 #[component]
 pub fn HomeLink(
     /// CSS class.
@@ -80,7 +80,7 @@ pub fn HomeLink(
     }
 }
 
-/// A link to the profile whose name is nearest to a mistyped one; nothing where none is near.
+/// A link to the profile whose name is nearest to a mistyped one. Nothing if no name is near.
 #[component]
 fn Nearest(slug: String) -> impl IntoView {
     let source = Source::of_page();

@@ -1,4 +1,4 @@
-//! The page of a profile: ranks, timeline, search, and the panel with everything that is known.
+//! The page of a profile: ranks, timeline, search, and the panel with details.
 
 pub mod field;
 

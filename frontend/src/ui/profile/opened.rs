@@ -1,4 +1,4 @@
-//! The opened profile: what every part of its page reads, and the one way to change it.
+//! The open profile: the state that all parts of its page read, and the only way to change it.
 
 use std::sync::Arc;
 
@@ -16,40 +16,41 @@ use crate::view::opening::{close_large_groups, hidden_by};
 use crate::view::window::Reach;
 use crate::view::{Clock, Command, Tab, TimeScale, View};
 
-/// An answer that may not be here yet.
+/// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
 
-/// The opened profile.
+/// The open profile.
 #[derive(Clone, Copy)]
 pub struct Opened {
-    /// What is looked at.
+    /// The current view.
     pub view: Memo<View>,
     /// The profile and its ranks.
     pub profile: Signal<Answer<ProfileInfo>>,
-    /// The number of the rank that is looked at, once it is known.
+    /// Number of the shown rank, once it is known.
     pub rank_number: Memo<Option<u32>>,
-    /// The rank. While another one is on its way, the one before.
+    /// The rank. While another rank is in flight, the previous one stays.
     pub rank: Signal<Answer<RankDetail>>,
-    /// All about the selected slice, `None` while it is on its way and where nothing is selected.
+    /// All details of the selected slice. `None` while they are in flight and if nothing is
+    /// selected.
     pub selected: Signal<Answer<SliceDetail>>,
-    /// From the first moment of all ranks to the last. Times count from its start.
+    /// From the first timestamp of all ranks to the last. Times count from its start.
     pub whole: Memo<Interval>,
-    /// What windows can show.
+    /// Limits of windows.
     pub reach: Memo<Reach>,
     /// Width and height of the tracks in CSS pixels; the timeline measures them.
     pub tracks_px: RwSignal<(f64, f64)>,
-    /// How moments are written.
+    /// Format of timestamps.
     pub clock: Memo<Clock>,
     /// The panel's content.
     pub tab: Memo<Tab>,
-    /// Asks for everything again that is missing.
+    /// Requests all missing answers again.
     pub retry: Callback<()>,
     address: Address,
     messages: Messages,
     of: ProfileSource,
 }
 
-/// Where answers about the opened profile come from.
+/// The source of answers about the open profile.
 #[derive(Debug, Clone, Copy)]
 struct ProfileSource {
     source: Source,
@@ -69,7 +70,7 @@ impl Opened {
         let address = expect_context::<Address>();
         let place = address.place();
         let view = Memo::new(move |before: Option<&View>| {
-            // While the page changes to another place, this one still stands for a moment.
+            // While the page changes to another place, this component still exists for a moment.
             place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
         });
         let of = ProfileSource { source: Source::of_page(), slug: StoredValue::new(slug) };
@@ -122,19 +123,19 @@ impl Opened {
         self.of.slug.get_value()
     }
 
-    /// Where answers about a rank come from.
+    /// The source of answers about a rank.
     #[must_use]
     pub fn ask(self, rank: u32) -> RankSource {
         self.of.rank(rank)
     }
 
-    /// The rank, once it is here.
+    /// The rank, once it is present.
     #[must_use]
     pub fn rank_detail(self) -> Option<Arc<RankDetail>> {
         self.rank.get().and_then(Result::ok)
     }
 
-    /// A track's name with those of its groups before it; empty until the rank is here.
+    /// A track's name after the names of its groups. Empty until the rank is present.
     pub fn track_path(self, track: u32) -> Signal<String> {
         Signal::derive(move || {
             self.rank.with(|answer| match answer {
@@ -144,29 +145,29 @@ impl Opened {
         })
     }
 
-    /// Does what the user asked for.
+    /// Executes a command of the user.
     pub fn act(self, command: &Command) {
-        // Numbers of the rank before mean nothing in the next one.
+        // Row and track numbers of the previous rank are meaningless in the next one.
         let is_other_rank = matches!(command, Command::OpenRank(_));
         let rank = if is_other_rank { None } else { untrack(|| self.shown_rank()) };
         let segment = rank.as_ref().map(|rank| rank.entry.segment());
         self.address.apply(command, self.reach.get_untracked(), segment);
     }
 
-    /// The rank that the view names, once it is here.
+    /// The rank that the view names, once it is present.
     fn shown_rank(self) -> Option<Arc<RankDetail>> {
         let number = self.rank_number.get();
         self.rank_detail().filter(|rank| Some(rank.entry.rank) == number)
     }
 
-    /// The view with the window that it really shows, which may be another than a link asks for.
+    /// The view with the window that is really shown, which can differ from the window in a link.
     fn corrected(self) -> View {
         let (reach, view) = (self.reach.get(), self.view.get());
         let window = view.window.map(|_| view.window_in(reach));
         View { window, ..view }
     }
 
-    /// Keeps the address right where a link names a window that cannot be shown.
+    /// Corrects the address if a link names a window that cannot be shown.
     pub fn correct_address(self) {
         Effect::new(move |_| {
             let is_known = self.profile.with(|answer| matches!(answer, Some(Ok(_))));
@@ -177,8 +178,9 @@ impl Opened {
         });
     }
 
-    /// Drops what a link names by numbers of another segment, and says so: the trace was ingested again
-    /// after the link was made, or the page holds a part of the profile.
+    /// Drops numbers in a link that belong to another segment, and reports it. That happens if the
+    /// trace was ingested again after the link was made, or if the page holds a part of the
+    /// profile.
     pub fn drop_foreign_numbers(self) {
         Effect::new(move |_| {
             let Some(rank) = self.shown_rank() else { return };
@@ -192,14 +194,14 @@ impl Opened {
         });
     }
 
-    /// The span that is visible now.
+    /// The visible span.
     #[must_use]
     pub fn window(self) -> Interval {
         let reach = self.reach.get_untracked();
         self.view.with_untracked(|view| view.window_in(reach))
     }
 
-    /// The thousandth part of the rank that lies around a moment.
+    /// A thousandth of the whole profile, around a timestamp.
     #[must_use]
     pub fn around(self, ps: i64) -> Interval {
         let whole = self.whole.get_untracked();
@@ -217,7 +219,7 @@ impl Opened {
         self.act(&Command::Reveal { row, start_ps, duration_ps, hidden_by });
     }
 
-    /// As [`Opened::reveal`], for a slice of which only the row is known.
+    /// Like [`Opened::reveal`], for a slice of which only the row is known.
     pub fn reveal_row(self, row: u32) {
         let Some(rank) = self.rank_number.get_untracked() else { return };
         spawn_local(async move {
@@ -232,8 +234,8 @@ impl Opened {
     }
 }
 
-/// From the first moment of all ranks to the last. Where nothing is known of them, that of the rank
-/// that is shown.
+/// From the first timestamp of all ranks to the last. If that is not known, the span of the shown
+/// rank.
 fn whole(profile: Signal<Answer<ProfileInfo>>, rank: Signal<Answer<RankDetail>>) -> Interval {
     let of_profile = profile.with(|answer| match answer {
         Some(Ok(profile)) => Some(Interval::new(profile.start_ps, profile.end_ps)),
@@ -247,7 +249,7 @@ fn whole(profile: Signal<Answer<ProfileInfo>>, rank: Signal<Answer<RankDetail>>)
     })
 }
 
-/// The stretch in which a profile does most.
+/// The busiest time span of a profile.
 fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
     profile.with(|answer| match answer {
         Some(Ok(profile)) => profile.active_ps.map(|(start, end)| Interval::new(start, end)),
@@ -255,7 +257,7 @@ fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
     })
 }
 
-/// A rank's answer with its number.
+/// A rank's number with its answer.
 type NumberedRank = (u32, Result<Arc<RankDetail>, FetchError>);
 
 fn rank_resource(
@@ -280,8 +282,8 @@ fn rank_resource(
         }
     });
     let answer = apart(resource);
-    // The rank before stays until the next one is here, but never in its place: there and back again must not end on the
-    // rank between.
+    // The previous rank stays until the next one is present, but never in its place. After a quick
+    // switch there and back, the page must not end on the other rank.
     let shown = Memo::new(move |before: Option<&Option<NumberedRank>>| {
         let wanted = number.get();
         answer.get().filter(|(of, _)| Some(*of) == wanted).or_else(|| before.cloned().flatten())
@@ -289,8 +291,9 @@ fn rank_resource(
     Signal::derive(move || shown.get().map(|(_, answer)| answer))
 }
 
-/// Readers must not hang on a resource and on what it is fetched by at once: a reader that checks the resource just after
-/// its source changed takes the news away from it, and nothing is fetched. A memo of its own keeps them apart.
+/// Do not read a resource and its source in the same closure: a reader that checks the resource
+/// first clears the source's change flag, and the fetch never starts. A memo between both keeps
+/// them apart.
 fn apart<T: Clone + PartialEq + Send + Sync + 'static>(
     resource: LocalResource<Option<T>>,
 ) -> Memo<Option<T>> {
@@ -315,6 +318,7 @@ fn slice_resource(
         }
     });
     let answer = apart(resource);
-    // The last answer stays until the next one: it must not pass for that of another slice.
+    // The last answer stays until the next one, but must not pass for the answer about another
+    // slice.
     Signal::derive(move || answer.get().filter(|(of, _)| *of == wanted.get()).map(|(_, answer)| answer))
 }

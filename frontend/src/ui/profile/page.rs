@@ -1,4 +1,4 @@
-//! How the parts of a profile's page stand together, and the keys that are not the timeline's own.
+//! Arrangement of the parts of a profile's page, and the keys that do not belong to the timeline.
 
 use leptos::prelude::*;
 
@@ -86,10 +86,10 @@ fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: P
 #[component]
 fn TimelineArea(opened: Opened) -> impl IntoView {
     let hover = RwSignal::new(None::<Hover>);
-    // News of the rank reach the timeline without making it anew.
+    // Changes of the rank reach the timeline without creating it again.
     let here = Memo::new(move |_| {
         let is_rank_here = opened.rank.with(|answer| matches!(answer, Some(Ok(_))));
-        // Times count from the profile's start, so nothing is shown before it is known.
+        // Times count from the profile's start, so nothing is shown before that is known.
         is_rank_here && opened.profile.with(|answer| matches!(answer, Some(Ok(_))))
     });
     let unpacked = Source::of_page().embedded().map(Embedded::unpacked);
@@ -121,7 +121,7 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     }
 }
 
-/// Whether a tab has anything to show, as a number beside its name.
+/// Number of warnings, shown next to the tab's name.
 #[must_use]
 pub fn warnings(opened: Opened) -> u64 {
     opened.rank_detail().map_or(0, |rank| rank.warnings.len() as u64)

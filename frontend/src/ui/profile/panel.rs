@@ -1,5 +1,5 @@
-//! The panel below the timeline: its tabs, and what the open tab shows. Closed, only the tabs are
-//! there.
+//! The panel below the timeline: its tabs and the content of the open tab. A closed panel shows
+//! only the tabs.
 
 use leptos::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::ui::splitter::{PanelSize, Splitter};
 use crate::view::hits::{Walk, step};
 use crate::view::{Command, Tab};
 
-/// The id that joins tabs to what they show.
+/// Id that connects the tabs to their content.
 const BODY_ID: &str = "panel-body";
 
 /// The panel with its tabs.
@@ -25,9 +25,9 @@ const BODY_ID: &str = "panel-body";
 pub fn Panel(
     /// The opened profile.
     opened: Opened,
-    /// Its search.
+    /// The search of the profile.
     search: Search,
-    /// Its height.
+    /// Height of the panel.
     size: PanelSize,
 ) -> impl IntoView {
     let is_closed = Memo::new(move |_| size.is_closed());
@@ -79,7 +79,7 @@ fn walk_tabs(event: &web_sys::KeyboardEvent, opened: Opened) {
         _ => return,
     };
     event.prevent_default();
-    // The arrows are also the timeline's.
+    // The timeline also uses the arrow keys.
     event.stop_propagation();
     let at = Tab::ALL.iter().position(|tab| *tab == opened.tab.get_untracked());
     if let Some(next) = step(at, Tab::ALL.len(), walk) {
@@ -87,7 +87,7 @@ fn walk_tabs(event: &web_sys::KeyboardEvent, opened: Opened) {
     }
 }
 
-/// Closes the panel to its tabs, and opens it.
+/// The button that closes the panel to its tabs and opens it.
 #[component]
 fn CloseButton(size: PanelSize) -> impl IntoView {
     let label = move || if size.is_closed() { "Open the panel (Q)" } else { "Close the panel (Q)" };
@@ -114,7 +114,7 @@ fn PanelTab(opened: Opened, tab: Tab, size: PanelSize) -> impl IntoView {
         let focused =
             document().active_element().is_some_and(|at| at.matches(".panel-head .tab").unwrap_or(false));
         if let (true, true, Some(button)) = (is_open.get(), focused, node.get()) {
-            // The arrow keys move the focus with the tab.
+            // The arrow keys move the focus along with the tab.
             button.focus().ok();
         }
     });

@@ -1,4 +1,4 @@
-//! Rank tabs. With many ranks they scroll, and a number leads straight to one.
+//! Rank tabs. Many tabs scroll, and a field takes the number of a rank.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -11,7 +11,7 @@ use crate::ui::message::Messages;
 use crate::view::Command;
 use crate::view::hits::{Walk, step};
 
-/// From this many on, a field to type the rank's number stands beside the tabs.
+/// Number of ranks from which a field for the rank's number is shown.
 const MANY: usize = 12;
 
 fn ranks(opened: Opened) -> Vec<RankEntry> {
@@ -32,7 +32,7 @@ pub fn open_neighbour(opened: Opened, walk: Walk) {
     }
 }
 
-/// The tabs; nothing for a single rank.
+/// The tabs. Nothing for a single rank.
 #[component]
 pub fn RankTabs(
     /// The opened profile.
@@ -48,7 +48,7 @@ pub fn RankTabs(
             _ => return,
         };
         event.prevent_default();
-        // The arrows are also the timeline's.
+        // The timeline also uses the arrow keys.
         event.stop_propagation();
         open_neighbour(opened, walk);
     };
@@ -80,7 +80,7 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
             options.set_block(ScrollLogicalPosition::Nearest);
             options.set_inline(ScrollLogicalPosition::Nearest);
             tab.scroll_into_view_with_scroll_into_view_options(&options);
-            // The arrow keys move the focus with the tab.
+            // The arrow keys move the focus along with the tab.
             let focused = document()
                 .active_element()
                 .is_some_and(|element| element.matches(".ranks .tab").unwrap_or(false));

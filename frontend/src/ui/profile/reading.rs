@@ -1,4 +1,4 @@
-//! What a counter tells: its value at a moment, and its values over the visible window.
+//! Details of a counter: its value at a timestamp, and its values over the visible window.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
 use crate::view::{Clock, Reading};
 
-/// The counter that is read.
+/// Details of the counter that the user clicked.
 #[component]
 pub fn ReadingDetails(
     /// The opened profile.
@@ -39,15 +39,15 @@ pub fn ReadingDetails(
         }
     });
     let last = last_answer(resource);
-    // While the window moves, the last answer stands until the next one is here; that of another
-    // counter does not.
+    // While the window moves, the last answer stays until the next one arrives. The answer of
+    // another counter does not stay.
     let answer = move || -> Answer<(Reading, Interval, Arc<CounterDetail>)> {
         let (rank, reading, _) = wanted.get()?;
         let ((of_rank, of, window), answer) = last.get()?;
         (of_rank == rank && of == reading).then(|| answer.map(|detail| Arc::new((of, window, detail))))
     };
     let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
-    // The answer can be here before the rank, which names the counter.
+    // The answer can arrive before the rank, which names the counter.
     move || match answer().zip(opened.rank_detail()) {
         None => view! { <Loading what="Reading the counter …" /> }.into_any(),
         Some((Err(error), _)) => {
@@ -119,7 +119,7 @@ fn value(value: f64, unit: &str) -> Shown {
     format::value(&FieldContent::Float(value), unit)
 }
 
-/// The value at the moment, and how it came to be.
+/// The value at the timestamp, and its origin.
 fn at(detail: &CounterDetail, reading: Reading, unit: &str, clock: &Clock) -> Vec<Line> {
     let mut lines = vec![("Moment", Shown::plain(clock.text(reading.time_ps)))];
     let Some(sample) = detail.sample else {

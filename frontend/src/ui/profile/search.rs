@@ -1,8 +1,7 @@
-//! Search over the rank: what is asked, the page of hits that is here, and the walk from hit to
-//! hit.
+//! Search over the rank: the query, the current page of hits, and the walk from hit to hit.
 //!
-//! Hits are in order of time over all tracks. A page of them is fetched around where one is; a walk
-//! that leaves it fetches the next page. The query stands in the address.
+//! Hits are ordered by time over all tracks. A page of hits is fetched around the current position.
+//! A walk beyond it fetches the next page. The query is in the address.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use crate::ui::format;
 use crate::view::hits::{Here, Next, Walk, next};
 use crate::view::{Command, Tab};
 
-/// Hits of a page, half of them before where one is.
+/// Number of hits in a page, half of them before the current position.
 const PAGE_HITS: u32 = 200;
 /// Pause in typing after which the search starts.
 const TYPING_PAUSE: Duration = Duration::from_millis(180);
@@ -30,7 +29,8 @@ const TYPING_PAUSE: Duration = Duration::from_millis(180);
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Draft {
     text: String,
-    /// The query in the address when it was typed. Another one, by "back", replaces the draft.
+    /// The query in the address when the text was typed. If "back" changes the query, the draft is
+    /// dropped.
     of: String,
 }
 
@@ -38,7 +38,7 @@ struct Draft {
 #[derive(Clone, Copy)]
 pub struct Search {
     pub(super) opened: Opened,
-    /// The box.
+    /// The input element.
     pub(super) input: NodeRef<html::Input>,
     /// Asks again after a failure.
     pub(super) retry: Callback<()>,
@@ -46,14 +46,14 @@ pub struct Search {
     result: Signal<Answer<SearchResult>>,
     /// The last hits of this rank. They stay while the pattern is wrong.
     found: Memo<Option<Arc<SearchResult>>>,
-    /// Whether a search is in flight whose hits are not here.
+    /// True while a search is in flight whose hits are missing.
     is_asking: Signal<bool>,
     typing: StoredValue<Option<TimeoutHandle>>,
     walker: Walker,
 }
 
 impl Search {
-    /// Searches for what the address names.
+    /// Searches for the query in the address.
     #[must_use]
     pub fn new(opened: Opened) -> Self {
         let walker = Walker::new(opened);
@@ -79,7 +79,7 @@ impl Search {
                     limit: PAGE_HITS,
                 };
                 let answer = opened.ask(rank).search(search, &signal).await.map(Arc::new);
-                // A cancelled request leaves the walk to the one after it.
+                // After a cancelled request, the walk is left to the next one.
                 if let Ok(found) = &answer {
                     walker.go_on(found);
                 }
@@ -116,16 +116,16 @@ impl Search {
         }
     }
 
-    /// Puts the focus into the box and marks what stands there.
+    /// Moves the focus into the box and selects its text.
     pub fn focus(self) {
         if let Some(input) = self.input.get_untracked() {
-            // Fails only for an element that is not on the page.
+            // Fails only if the element is not in the page.
             input.focus().ok();
             input.select();
         }
     }
 
-    /// The text or pattern that is searched for; empty for nothing.
+    /// The text or pattern of the search. Empty if there is no search.
     pub(super) fn query(self) -> String {
         self.opened.view.with(|view| view.query.clone())
     }
@@ -136,7 +136,7 @@ impl Search {
         self.draft.with(|draft| if draft.of == query { draft.text.clone() } else { query })
     }
 
-    /// The box was typed into.
+    /// Handles typing in the box.
     pub(super) fn typed(self, text: String) {
         self.draft.set(Draft { text, of: untrack(|| self.query()) });
         self.stop_waiting();
@@ -152,7 +152,8 @@ impl Search {
         }
     }
 
-    /// Searches for what stands in the box; tells whether that is anything new. The page may be gone after the pause.
+    /// Searches for the text in the box. Returns true if it is a new query. The page can be gone
+    /// after the pause.
     fn start(self) -> bool {
         if self.draft.try_get_untracked().is_none() {
             return false;
@@ -166,7 +167,7 @@ impl Search {
             return false;
         }
         self.walker.rest();
-        // A space at the end stays in the box: more words can follow.
+        // A space at the end stays in the box, because more words can follow.
         self.draft.set(Draft { text, of: wanted.clone() });
         self.opened.act(&Command::SearchFor(wanted));
         true
@@ -184,7 +185,7 @@ impl Search {
         self.opened.view.with(|view| view.syntax)
     }
 
-    /// Text instead of a regular expression, or the other way around.
+    /// Switches between text and regular expression.
     pub(super) fn toggle_syntax(self) {
         let other = match untrack(|| self.syntax()) {
             Syntax::Text => Syntax::Regex,
@@ -206,12 +207,12 @@ impl Search {
         self.result.get()
     }
 
-    /// The page of hits that is here.
+    /// The current page of hits.
     pub(super) fn found(self) -> Option<Arc<SearchResult>> {
         self.found.get()
     }
 
-    /// A note about the last step: that it came around an end.
+    /// A note if the last step wrapped around an end.
     pub(super) fn note(self) -> Option<&'static str> {
         self.walker.note.get()
     }
@@ -221,9 +222,9 @@ impl Search {
         self.walker.place.set(place);
     }
 
-    /// Goes to the next or previous hit from where one is.
+    /// Goes to the next or previous hit from the current position.
     pub(super) fn walk(self, walk: Walk) {
-        // The first Enter can come before the pause in typing is over, or before the hits are here.
+        // The first Enter can come before the pause in typing is over, or before the hits arrive.
         self.stop_waiting();
         if self.start() || self.is_asking.get_untracked() {
             self.walker.later(walk);
@@ -251,11 +252,11 @@ impl Search {
 #[derive(Clone, Copy)]
 struct Walker {
     opened: Opened,
-    /// The page of hits lies around this place.
+    /// Place around which the page of hits lies.
     place: RwSignal<HitPlace>,
-    /// The walk that waits for a page: which way, and from where if that is known.
+    /// The walk that waits for a page: direction, and start if it is known.
     waiting: StoredValue<Option<(Walk, Option<Here>)>>,
-    /// The hit that the last step led to: its row and start. Its details can still be in flight.
+    /// Row and start of the hit that the last step led to. Its details can still be in flight.
     reached: StoredValue<Option<(u32, i64)>>,
     note: RwSignal<Option<&'static str>>,
 }
@@ -273,7 +274,7 @@ impl Walker {
         }
     }
 
-    /// The selected slice, as far as it is in sight; else the start of the window.
+    /// The selected slice if it is in sight, else the start of the window.
     fn here(self) -> Here {
         let window = self.opened.window();
         let selected = self.opened.view.with(|view| view.selected);
@@ -293,26 +294,26 @@ impl Walker {
         }
     }
 
-    /// Begins a new search where one is.
+    /// Starts a new search at the current position.
     fn rest(self) {
         self.waiting.set_value(None);
         self.note.set(None);
         self.place.set(untrack(|| self.here()).place());
     }
 
-    /// Walks as soon as the hits are here.
+    /// Walks when the hits arrive.
     fn later(self, walk: Walk) {
         self.waiting.set_value(Some((walk, None)));
     }
 
-    /// The page that a walk may wait for is here. The component may be gone.
+    /// Continues a walk that waited for this page. The component can be gone.
     fn go_on(self, found: &SearchResult) {
         if let Some((walk, here)) = self.waiting.try_update_value(Option::take).flatten() {
             self.go(found, here.unwrap_or_else(|| untrack(|| self.here())), walk);
         }
     }
 
-    /// Selects the next hit and brings it into sight, or fetches the page that has it.
+    /// Selects the next hit and brings it into sight, or fetches the page that contains it.
     fn go(self, found: &SearchResult, here: Here, walk: Walk) {
         match next(found, here, walk) {
             Next::Hit { at, is_around } => {

@@ -1,4 +1,4 @@
-//! The search box in the bar: an icon on narrow screens, which opens over the bar.
+//! The search box in the bar. On narrow screens it is an icon, which opens the box over the bar.
 
 use leptos::prelude::*;
 use nprof_engine::query::Syntax;
@@ -7,7 +7,7 @@ use super::search::Search;
 use crate::ui::icon::{Glyph, Icon};
 use crate::view::hits::Walk;
 
-/// Names the message about a wrong pattern for the box.
+/// Id of the message about a wrong pattern, for the box.
 const MISTAKE_ID: &str = "search-mistake";
 
 /// The box with its buttons.
@@ -24,7 +24,7 @@ pub fn SearchBox(
         search.clear();
         is_open.set(false);
         if let Some(opener) = opener.get_untracked() {
-            // Fails only for an element that is not on the page.
+            // Fails only if the element is not in the page.
             opener.focus().ok();
         }
     };
@@ -87,7 +87,7 @@ pub fn SearchBox(
 
 fn blur(search: Search) {
     if let Some(input) = search.input.get_untracked() {
-        // Fails only for an element that is not on the page.
+        // Fails only if the element is not in the page.
         input.blur().ok();
     }
 }
@@ -100,7 +100,7 @@ fn press(event: &web_sys::KeyboardEvent, search: Search, is_open: RwSignal<bool>
             is_open.set(false);
             blur(search);
         }
-        // By the key's place: with Alt, some keyboards write another character.
+        // By the key's place: with Alt, some keyboards type another character.
         _ if event.alt_key() && event.code() == "KeyR" => search.toggle_syntax(),
         _ => return,
     }
@@ -108,7 +108,7 @@ fn press(event: &web_sys::KeyboardEvent, search: Search, is_open: RwSignal<bool>
     event.stop_propagation();
 }
 
-/// Whether what stands in the box is a regular expression.
+/// The button that selects whether the text in the box is a regular expression.
 #[component]
 fn SyntaxButton(search: Search) -> impl IntoView {
     let pressed = move || (search.syntax() == Syntax::Regex).to_string();

@@ -1,4 +1,4 @@
-//! The hits of the search in the panel: a page of them, around where one is.
+//! The hits of the search in the panel: one page, around the current position.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -30,7 +30,7 @@ fn state(search: Search) -> State {
     let has_hits = search.found().is_some_and(|found| found.total > 0);
     match search.result() {
         None => State::Searching,
-        // The box says what is wrong. The last hits stay.
+        // The box shows the mistake. The last hits stay.
         Some(Err(_)) if search.mistake().is_some() => {
             if has_hits {
                 State::Hits
@@ -49,7 +49,7 @@ fn state(search: Search) -> State {
     }
 }
 
-/// The hits, with the details of the selected one beside them.
+/// The hits, and the details of the selected one.
 #[component]
 pub fn SearchPanel(
     /// The search.
@@ -103,17 +103,17 @@ fn Hits(search: Search) -> impl IntoView {
     }
 }
 
-/// An end of the page of hits.
+/// One end of the page of hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Earlier,
     Later,
 }
 
-/// Fetches the page around an end of this one; nothing where no hits lie beyond it.
+/// The button that fetches the page around an end of this one. Nothing if there are no hits beyond.
 #[component]
 fn More(search: Search, end: End) -> impl IntoView {
-    // How many hits lie beyond, and the hit at this end.
+    // Number of hits beyond this end, and the hit at this end.
     let beyond = Memo::new(move |_| {
         let found = search.found()?;
         let after = found.total.saturating_sub(found.before + found.hits.len() as u64);
@@ -141,7 +141,7 @@ fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl Into
     let row = slice.row;
     let is_current = Memo::new(move |_| selected.get() == Some(row));
     let track = opened.track_path(slice.track);
-    // That the name matched can be seen.
+    // A match in the name is visible already.
     let field = (hit.field != "name").then(|| format!(" · in {}", hit.field));
     let node = NodeRef::<html::Button>::new();
     Effect::new(move |_| {

@@ -14,10 +14,10 @@ use crate::ui::name::Name;
 use crate::view::Command;
 use crate::view::by_name::SortBy;
 
-/// Names that are listed; the rest is counted.
+/// Limit of listed names. The others are counted.
 const MOST_NAMES: usize = 200;
 
-/// What lies in the marked span.
+/// Statistics of the slices in the marked span.
 #[component]
 pub fn Selection(
     /// The opened profile.
@@ -37,7 +37,8 @@ pub fn Selection(
         }
     });
     let last = last_answer(resource);
-    // While a span is dragged, the last answer stands until the next one is here; that of another rank does not.
+    // During a drag, the last answer stays until the next one arrives. The answer of another rank
+    // does not stay.
     let answer = move || -> Answer<SelectionSummary> {
         let (rank, _) = wanted.get()?;
         last.get().filter(|(of, _)| *of == rank).map(|(_, answer)| answer)
@@ -132,7 +133,7 @@ fn ByName(opened: Opened, summary: Arc<SelectionSummary>, whole: u64) -> impl In
     }
 }
 
-/// How the names are sorted; kept from span to span.
+/// Order of the names, kept when the span changes.
 #[derive(Debug, Clone, Copy)]
 struct SelectionSort(RwSignal<SortBy>);
 
@@ -151,7 +152,7 @@ fn SortHeading(sort: RwSignal<SortBy>, column: SortBy, title: &'static str) -> i
     }
 }
 
-/// The class of columns that narrow screens have no room for.
+/// CSS class of columns that narrow screens have no room for.
 fn extra(column: SortBy) -> &'static str {
     match column {
         SortBy::Count | SortBy::Own | SortBy::Total => "",
@@ -159,7 +160,7 @@ fn extra(column: SortBy) -> &'static str {
     }
 }
 
-/// A moment since the profile's start.
+/// A timestamp since the profile's start.
 #[component]
 fn MomentStat(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
     let clock = opened.clock;
@@ -222,7 +223,7 @@ fn duration(ps: u64) -> String {
     format::duration(i64::try_from(ps).unwrap_or(i64::MAX))
 }
 
-/// A number with a bar as long as its share; shares above one (slices that overlap) fill it.
+/// A number with a bar as long as its share. Shares above 1 (overlapping slices) fill the bar.
 fn with_bar(text: String, share: f64) -> impl IntoView {
     view! {
         <span class="share">

@@ -12,7 +12,7 @@ use crate::ui::format::{self, Shown};
 use crate::ui::label::{explanation, label_of_metric};
 use crate::ui::name::Name;
 
-/// All metrics, under their headings.
+/// All metrics by heading.
 #[component]
 pub fn SummaryPanel(
     /// The opened profile.

@@ -1,4 +1,4 @@
-//! What ingest had to say of the rank's trace.
+//! Warnings of the ingest about the rank's trace.
 
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::WarningEntry;
@@ -63,7 +63,7 @@ fn row(opened: Opened, warning: WarningEntry) -> impl IntoView {
     }
 }
 
-/// A text of ingest; a click on a moment in it shows the time around that.
+/// A text of the ingest. A click on a timestamp in it shows the time around that timestamp.
 fn with_moments(opened: Opened, text: &str) -> impl IntoView + use<> {
     let clock = opened.clock;
     let part = |part: &Part<'_>| match *part {

@@ -1,4 +1,4 @@
-//! The ruler and the rows: elements that show the canvases and pass on what the pointer does.
+//! The ruler and the rows: elements that show the canvases and handle the pointer.
 
 use leptos::prelude::*;
 
@@ -9,16 +9,16 @@ use super::track_list::TrackList;
 use super::{Parts, Scene};
 use crate::view::Command;
 
-/// The ruler: a drag on it marks a span.
+/// The ruler. A drag on it marks a span.
 #[component]
 pub fn RulerArea(
-    /// The elements.
+    /// The page elements.
     parts: Parts,
-    /// What draws on them.
+    /// The stage that draws on them.
     stage: StageHandle,
-    /// What moments count from, in words.
+    /// The zero of timestamps, in words.
     zero: Signal<String>,
-    /// What the user does.
+    /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let gestures = Gestures::new(stage, parts.rows, on_command);
@@ -39,13 +39,13 @@ pub fn RulerArea(
 /// The rows: the canvases in front of the list of tracks, which scrolls.
 #[component]
 pub fn Rows(
-    /// The elements.
+    /// The page elements.
     parts: Parts,
-    /// What is shown.
+    /// The content to show.
     scene: Scene,
-    /// What draws on them.
+    /// The stage that draws on the elements.
     stage: StageHandle,
-    /// What the user does.
+    /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let gestures = Gestures::new(stage, parts.rows, on_command);
@@ -79,7 +79,7 @@ pub fn Rows(
                     style=size
                     aria-hidden="true"
                     on:webglcontextlost=move |event: web_sys::Event| {
-                        // Without this the browser never gives it back.
+                        // Without this the browser never restores the context.
                         event.prevent_default();
                         stage.with(|stage| stage.change_card(Tools::lose_card));
                         stage.invalidate();
@@ -113,8 +113,8 @@ pub fn Rows(
                 on_command
             />
         </div>
-        // The ring of the focus, above the canvases and headings that would cover an outline of the
-        // rows.
+        // The focus ring. It is above the canvases and headings, which would cover an outline of
+        // the rows.
         <div class="timeline-ring" aria-hidden="true"></div>
         </div>
     }

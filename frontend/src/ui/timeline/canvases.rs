@@ -1,5 +1,5 @@
-//! The timeline's canvases, what draws on them, and what they show already: a canvas is painted
-//! again only when something on it changed.
+//! The timeline's canvases, their painters, and their current content. A canvas is painted again
+//! only if its content changed.
 
 use nprof_engine::base::Interval;
 use nprof_engine::tile::TileId;
@@ -17,17 +17,17 @@ pub const RULER_PX: f64 = 24.0;
 /// The canvases, once they are in the page.
 #[derive(Debug)]
 pub struct Canvases {
-    /// For the rectangles.
+    /// Canvases of the rectangles.
     pub grounds: Grounds,
-    /// For texts, above the rectangles.
+    /// Canvas of texts, above the rectangles.
     pub above: HtmlCanvasElement,
-    /// The ruler.
+    /// Canvas of the ruler.
     pub ruler: HtmlCanvasElement,
-    /// The minimap.
+    /// Canvas of the minimap.
     pub minimap: HtmlCanvasElement,
 }
 
-/// What the rectangles' canvas shows.
+/// Content of the rectangles' canvas.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Below {
     /// Time over the width.
@@ -36,37 +36,37 @@ pub struct Below {
     pub height_px: f64,
     /// Distance of the canvas's top from the top of the first row.
     pub scroll_px: f64,
-    /// Pixels of the screen for a CSS pixel.
+    /// Device pixels per CSS pixel.
     pub ratio: f64,
-    /// What colours stand on.
+    /// Background of the canvas.
     pub ground: Ground,
-    /// The tiles, each with the span that it is drawn for.
+    /// The tiles, each with the span for which it is drawn.
     pub pieces: Vec<(TileId, Interval)>,
 }
 
-/// What the ruler shows.
+/// Content of the ruler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruled {
     /// Time over the width.
     pub scale: TimeScale,
-    /// The moment that counts as zero.
+    /// The timestamp that counts as zero.
     pub zero_ps: i64,
-    /// Pixels of the screen for a CSS pixel.
+    /// Device pixels per CSS pixel.
     pub ratio: f64,
-    /// What colours stand on.
+    /// Background of the canvas.
     pub ground: Ground,
     /// The shaded spans.
     pub shades: Vec<Shade>,
 }
 
-/// What draws on the canvases.
+/// The painters of the canvases.
 #[derive(Debug)]
 pub struct Tools {
     /// The canvases.
     pub canvases: Canvases,
-    /// Draws the rectangles; `None` where the browser has nothing for it.
+    /// Draws the rectangles. `None` if the browser supports no painter.
     pub painter: Option<Painter>,
-    /// Draws above them.
+    /// Draws above the rectangles.
     pub above: Pen,
     /// Draws the ruler.
     pub ruler: Pen,
@@ -77,11 +77,11 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Takes the canvases. Also says, in words for people, why the rectangles cannot be drawn,
-    /// where that is so.
+    /// Takes the canvases. If the rectangles cannot be drawn, the second value says why, in words
+    /// for people.
     ///
     /// # Errors
-    /// Why nothing at all can be drawn, in words for people.
+    /// If nothing at all can be drawn, says why in words for people.
     pub fn new(canvases: Canvases) -> Result<(Self, Option<String>), String> {
         let no_canvas = || {
             "This browser gives no 2-D canvas to draw the timeline on: allow canvases for this page, then reload it"
@@ -97,7 +97,7 @@ impl Tools {
         Ok((Self { canvases, painter, above, ruler, minimap, below: None, ruled: None }, missing))
     }
 
-    /// The browser took the graphics card away: draws without one until it is back.
+    /// Switches to the 2-D painter after the browser took the graphics card away.
     pub fn lose_card(&mut self) {
         if let Some(Painter::Card(_)) = self.painter {
             self.painter = Painter::plain(&self.canvases.grounds);
@@ -105,21 +105,22 @@ impl Tools {
         self.below = None;
     }
 
-    /// The browser gave the graphics card back: the next frame uploads everything again.
+    /// Switches back after the browser returned the graphics card. The next frame uploads all tiles
+    /// again.
     pub fn restore_card(&mut self) {
         self.painter = Painter::new(&self.canvases.grounds).ok();
         self.below = None;
     }
 
-    /// Gives the canvases the pixels of the screen that they cover. Whichever of the rectangles'
-    /// canvases is not in use gets none.
+    /// Sets the canvases to the device pixels that they cover. The rectangles' canvas that is not
+    /// in use gets none.
     pub fn fit(&self, (width_px, height_px): (f64, f64), ratio: f64) {
         let size = |height_px: f64| ((width_px * ratio).round() as u32, (height_px * ratio).round() as u32);
         if let Some(painter) = &self.painter {
             let (used, idle) = painter.canvases(&self.canvases.grounds);
             resize(used, size(height_px));
             resize(idle, (0, 0));
-            // Browsers put a picture of their own on a canvas whose graphics card is lost.
+            // Browsers show a picture of their own on a canvas with a lost graphics card.
             used.set_hidden(false);
             idle.set_hidden(true);
         }
@@ -127,13 +128,14 @@ impl Tools {
         resize(&self.canvases.ruler, size(RULER_PX));
     }
 
-    /// Whether the rectangles' canvas shows something else than this. It counts as painted from now
-    /// on.
+    /// Returns true if the rectangles' canvas shows other content than this. The new content counts
+    /// as painted from now on.
     pub fn is_below_new(&mut self, below: Below) -> bool {
         is_new(&mut self.below, below)
     }
 
-    /// Whether the ruler shows something else than this. It counts as painted from now on.
+    /// Returns true if the ruler shows other content than this. The new content counts as painted
+    /// from now on.
     pub fn is_ruler_new(&mut self, ruled: Ruled) -> bool {
         is_new(&mut self.ruled, ruled)
     }
@@ -146,7 +148,7 @@ fn is_new<T: PartialEq>(shown: &mut Option<T>, wanted: T) -> bool {
 }
 
 fn resize(canvas: &HtmlCanvasElement, (width, height): (u32, u32)) {
-    // Setting the size empties the canvas, even to what it is.
+    // Setting the size clears the canvas, even if the size is unchanged.
     if canvas.width() != width || canvas.height() != height {
         canvas.set_width(width);
         canvas.set_height(height);

@@ -1,12 +1,13 @@
-//! When the first slices were on the screen.
+//! Time at which the first slices were on the screen.
 
 use leptos::prelude::window;
 
-/// Tells the browser's own timeline that the first slices of a rank have been drawn: `first-picture`, in milliseconds
-/// since the page was asked for. Anybody can read it in the developer tools, and so does the bench.
+/// Marks in the browser's own timeline that the first slices of a rank have been drawn:
+/// `first-picture`, in milliseconds since the page was requested. The developer tools and the bench
+/// read it.
 pub fn mark() {
     if let Some(performance) = window().performance() {
-        // A browser that cannot mark draws all the same.
+        // A failed mark must not stop the drawing.
         let _ = performance.mark("first-picture");
     }
 }

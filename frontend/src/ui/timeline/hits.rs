@@ -1,4 +1,4 @@
-//! What lies at a point of the tracks: of the tiles that are here, the one that is drawn there.
+//! Finds the item at a point of the tracks, in the tile that is drawn there.
 
 use leptos::prelude::window;
 use nprof_engine::base::Time;
@@ -11,11 +11,11 @@ use crate::view::group_load::GroupLoad;
 use crate::view::layout::Row;
 use crate::view::{Hovered, hit};
 
-/// The pointer hits what is at most this far beside it.
+/// Greatest distance at which the pointer hits an item.
 const SLOP_PX: f64 = 3.0;
 
 impl Stage {
-    /// What lies at a point of the tracks, in CSS pixels.
+    /// The item at a point of the tracks, in CSS pixels.
     #[must_use]
     pub fn hit(&self, x_px: f64, y_px: f64) -> Option<Hit> {
         let rank = self.shown.rank.as_deref()?;
@@ -32,7 +32,7 @@ impl Stage {
         Some(Hit { track: track.id, lane, what })
     }
 
-    /// What a closed group does at a moment.
+    /// Load of a closed group at a timestamp.
     fn group_at(&self, rank: &RankDetail, row: &Row, time_ps: i64) -> Option<Hovered> {
         let mut load = GroupLoad::new(time_ps);
         for group in self.shown.layout.tile_groups(&rank.tracks, row) {
@@ -47,7 +47,7 @@ impl Stage {
         load.finish(rank.tracks.get(row.track)?.id, self.shape.lanes_below(row.track))
     }
 
-    /// The tile that shows a moment of a tile group.
+    /// The piece that shows a timestamp of a tile group.
     fn piece_at(&self, group: u32, time_ps: i64) -> Option<Piece> {
         let level = self.shown.scale().level(window().device_pixel_ratio().max(0.5));
         let index = level.cell_of(Time(time_ps)).div_euclid(CELLS);
@@ -62,7 +62,8 @@ impl Stage {
         hit::hit(&piece.tile, lane, time_ps, slop_ps)
     }
 
-    /// The slice nearest to the middle of the window in the topmost track in sight: where stepping starts.
+    /// The slice nearest to the middle of the window in the topmost visible track. Stepping starts
+    /// there.
     #[must_use]
     pub fn slice_in_sight(&self) -> Option<u32> {
         let rank = self.shown.rank.as_deref()?;

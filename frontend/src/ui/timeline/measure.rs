@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::ResizeObserver;
 
-/// Keeps `size_px` what is in sight: as wide as `sight`, as high as `rows`, without the scrollbars.
+/// Keeps `size_px` equal to the visible size: the width of `sight` and the height of `rows`,
+/// without scrollbars.
 pub fn follow(rows: NodeRef<Div>, sight: NodeRef<Div>, size_px: RwSignal<(f64, f64)>) {
     Effect::new(move |_| {
         let (Some(rows), Some(sight)) = (rows.get(), sight.get()) else { return };
@@ -20,7 +21,7 @@ pub fn follow(rows: NodeRef<Div>, sight: NodeRef<Div>, size_px: RwSignal<(f64, f
             }
         });
         let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) else { return };
-        // The first observation reports the size as it is.
+        // The first observation reports the current size.
         observer.observe(&rows);
         observer.observe(&sight);
         let kept = StoredValue::new_local((observer, changed));

@@ -1,4 +1,4 @@
-//! The whole rank in small, above the timeline: where it is busy, and which part is visible.
+//! The whole rank in small, above the timeline: shows the busy parts and the visible part.
 
 use std::rc::Rc;
 
@@ -15,32 +15,32 @@ use crate::draw::palette::{self, Ground};
 use crate::draw::shape::Shape;
 use crate::view::{Command, TimeScale, window};
 
-/// Columns of the picture; the browser stretches them.
+/// Columns of the picture. The browser stretches them.
 const COLUMNS: usize = 1024;
-/// Rows of the picture, at most.
+/// Limit of rows of the picture.
 const MOST_ROWS: usize = 48;
-/// The window's edges can be gripped this far beside them.
+/// Distance at which the window's edges can be gripped.
 const GRIP_PX: f64 = 5.0;
-/// The window's frame is never narrower.
+/// Least width of the window's frame.
 const LEAST_PX: f64 = 6.0;
 
-/// What the minimap's canvas shows, drawn again only when there is more to show.
+/// Content of the minimap's canvas. It is drawn again only if there is more to show.
 #[derive(Debug)]
 pub struct Picture {
     context: CanvasRenderingContext2d,
-    /// The rank, the span, the number of tiles that were here, and the ground when it was drawn.
+    /// The rank, span, number of present tiles and background of the last drawing.
     drawn: Option<(String, Interval, usize, Ground)>,
 }
 
 impl Picture {
-    /// Prepares a canvas; `None` where the browser gives no context.
+    /// Prepares a canvas. `None` if the browser gives no context.
     #[must_use]
     pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
         let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
         Some(Self { context, drawn: None })
     }
 
-    /// Draws the rank's overview over a span, if it is not drawn already.
+    /// Draws the rank's overview over a span, unless it is already drawn.
     pub fn draw<'a>(
         &mut self,
         canvas: &HtmlCanvasElement,
@@ -59,7 +59,7 @@ impl Picture {
         canvas.set_height(height);
         let pixels = pixels(&density, ground);
         if let Ok(image) = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels), width, height) {
-            // Fails only for numbers that are no numbers.
+            // Fails only for NaN.
             self.context.put_image_data(&image, 0.0, 0.0).ok();
         }
         self.drawn = Some(key);
@@ -95,13 +95,13 @@ fn density<'a>(
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of 0 to 1 times 255")]
 fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
     let colour = palette::colours(ground)[usize::from(palette::COUNTER)].map(|share| (share * 255.0) as u8);
-    // The busiest place is solid: else a rank of many idle lanes would be a uniform haze.
+    // The busiest place is solid. Otherwise a rank of many idle lanes would be a uniform haze.
     let peak = density.peak().max(f32::MIN_POSITIVE);
     let mut pixels = Vec::with_capacity(density.columns() * density.rows() * 4);
     for row in 0..density.rows() {
         for column in 0..density.columns() {
             let busy = density.busy(column, row);
-            // The root lifts what is rarely busy out of the ground.
+            // The square root makes rarely busy places visible on the background.
             let alpha = if busy > 0.0 { 0.15 + 0.85 * (busy / peak).sqrt() } else { 0.0 };
             pixels.extend_from_slice(&[colour[0], colour[1], colour[2], (alpha * 255.0) as u8]);
         }
@@ -109,25 +109,25 @@ fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
     pixels
 }
 
-/// What a drag moves.
+/// Target of a drag.
 #[derive(Debug, Clone, Copy)]
 enum Drag {
-    /// The whole window; the moment under the pointer stays under it.
+    /// The whole window. The timestamp under the pointer stays under it.
     Window { grip_ps: i64, duration_ps: i64 },
-    /// One edge; the other one stays.
+    /// One edge. The other one stays.
     Edge { other_ps: i64 },
 }
 
 /// The minimap.
 #[component]
 pub fn Minimap(
-    /// Its canvas; the stage draws on it.
+    /// Canvas of the minimap. The stage draws on it.
     canvas: NodeRef<leptos::html::Canvas>,
     /// The span of the rank.
     whole: Memo<Interval>,
     /// The visible span.
     shown: Memo<Interval>,
-    /// What the user does.
+    /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let area = NodeRef::<leptos::html::Div>::new();
@@ -168,7 +168,8 @@ pub fn Minimap(
     }
 }
 
-/// What is gripped at a pixel. Outside of the window, it jumps to the pointer.
+/// The target of a drag that starts at a pixel. Outside of the window, the window jumps to the
+/// pointer.
 fn grip(scale: &TimeScale, shown: Interval, at_px: f64) -> Drag {
     let (left, right) = (scale.px_from_time(shown.start.0), scale.px_from_time(shown.end.0));
     let is_wide = right - left > 4.0 * GRIP_PX;

@@ -1,8 +1,8 @@
 //! The timeline of a rank: minimap, ruler, track list and tracks.
 //!
-//! The tracks are drawn on canvases that never scroll themselves: they stick to the top of the area in which the track
-//! list scrolls, and draw what is in sight. The window, the selection and the open groups are the page's [`View`]; the
-//! timeline only sends [`Command`]s.
+//! The tracks are drawn on canvases that never scroll themselves. They stick to the top of the area
+//! in which the track list scrolls, and draw the visible part. The window, the selection and the
+//! open groups belong to the page's [`View`]; the timeline only sends [`Command`]s.
 
 mod areas;
 mod canvases;
@@ -45,14 +45,15 @@ use crate::view::ticks::Ruler;
 use crate::view::window::Reach;
 use crate::view::{Clock, Command, Hover, Layout, TimeScale, View};
 
-/// How the timeline tells time.
+/// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
-    /// From the first moment of the profile to the last, over all ranks. Its start counts as zero.
+    /// From the first timestamp of the profile to the last, over all ranks. Its start counts as
+    /// zero.
     pub whole: Memo<Interval>,
-    /// What windows can show.
+    /// Limits of windows.
     pub reach: Memo<Reach>,
-    /// How moments are written.
+    /// Format of timestamps.
     pub clock: Memo<Clock>,
     /// Width and height of the tracks in CSS pixels, measured by the timeline.
     pub tracks_px: RwSignal<(f64, f64)>,
@@ -61,17 +62,17 @@ pub struct Times {
 /// The timeline of a rank.
 #[component]
 pub fn Timeline(
-    /// What is looked at.
+    /// The current view.
     view: Signal<View>,
-    /// The rank, once it is here.
+    /// The rank, once it is present.
     rank: Signal<Option<Arc<RankDetail>>>,
-    /// How times are told.
+    /// Time settings.
     times: Times,
-    /// All about the selected slice, once it is here.
+    /// All details of the selected slice, once they are present.
     selected: Signal<Option<Arc<SliceDetail>>>,
-    /// What the user does; the owner of the view applies it.
+    /// Receives the user's commands. The owner of the view applies them.
     on_command: Callback<Command>,
-    /// What is under the pointer, for a tooltip; `None` when it leaves.
+    /// Receives the item under the pointer, for a tooltip. `None` when the pointer leaves.
     on_hover: Callback<Option<Hover>>,
 ) -> impl IntoView {
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
@@ -131,12 +132,12 @@ struct Parts {
     minimap: NodeRef<Canvas>,
     ruler: NodeRef<Canvas>,
     quads: NodeRef<Canvas>,
-    /// For rectangles without a graphics card.
+    /// Canvas for rectangles without a graphics card.
     plain: NodeRef<Canvas>,
     above: NodeRef<Canvas>,
-    /// Scrolls the rows.
+    /// The scrolling element of the rows.
     rows: NodeRef<Div>,
-    /// As wide as the tracks.
+    /// An element as wide as the tracks.
     sight: NodeRef<Div>,
 }
 
@@ -154,7 +155,7 @@ impl Parts {
     }
 }
 
-/// What the canvases show, derived from what is looked at.
+/// Content of the canvases, derived from the view.
 #[derive(Debug, Clone, Copy)]
 struct Scene {
     view: Signal<View>,
@@ -186,7 +187,7 @@ impl Scene {
     }
 }
 
-/// Gives the canvases to the stage once they are in the page. `missing` tells what the browser
+/// Gives the canvases to the stage once they are in the page. `missing` receives what the browser
 /// lacks to draw on them.
 fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<String>>) {
     Effect::new(move |_| {
@@ -202,7 +203,7 @@ fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<Stri
     });
 }
 
-/// Tells the stage whenever anything that it draws has changed.
+/// Updates the stage whenever any drawn value has changed.
 fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetail>>>) {
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
@@ -229,7 +230,7 @@ fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetai
     });
 }
 
-/// Scrolls to the selected slice's lane when another slice is selected out of sight.
+/// Scrolls to the selected slice's lane if a newly selected slice is out of sight.
 fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Arc<SliceDetail>>>) {
     let place = Memo::new(move |_| {
         let detail = selected.get()?;
@@ -242,11 +243,11 @@ fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Ar
     });
     Effect::new(move |before: Option<Option<u32>>| {
         let (row, top_px, height_px) = place.get()?;
-        // Before the first measure nothing is in sight, and nothing would be scrolled rightly.
+        // Before the first measurement the visible area is empty, so a scroll would be wrong.
         if scene.size_px.with(|(_, height_px)| *height_px <= 0.0) {
             return None;
         }
-        // Only a new selection scrolls: opening a group above must not.
+        // Only a new selection scrolls. Opening a group above must not scroll.
         if before.flatten() != Some(row)
             && let Some(rows) = parts.rows.get_untracked()
         {

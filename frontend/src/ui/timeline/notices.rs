@@ -1,5 +1,5 @@
-//! What the timeline has to say about itself: why something is missing on it, and what was
-//! selected, for those who hear the page.
+//! Notices of the timeline: the reason for missing content, and the selection for users of screen
+//! readers.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::view::outside::Outside;
 use crate::view::window::Reach;
 use crate::view::{Clock, Command, View};
 
-/// Says why tiles do not come. They are asked for again by themselves; the button does not wait.
+/// Shows why tiles are missing. They are requested again automatically; the button does it at once.
 #[component]
 pub fn Problem(
-    /// Why.
+    /// The reason.
     problem: RwSignal<Option<String>>,
-    /// What asks for tiles.
+    /// The stage, which requests tiles.
     stage: StageHandle,
 ) -> impl IntoView {
     let retry = move |_| {
@@ -40,10 +40,10 @@ pub fn Problem(
     }
 }
 
-/// Says what the browser lacks to draw the timeline. Stays as long as the page does.
+/// Shows what the browser lacks to draw the timeline. Stays until the page is closed.
 #[component]
 pub fn Missing(
-    /// What it lacks.
+    /// The missing feature.
     missing: RwSignal<Option<String>>,
 ) -> impl IntoView {
     move || {
@@ -53,16 +53,16 @@ pub fn Missing(
     }
 }
 
-/// Says that the window lies beside the trace, and offers to show everything.
+/// Shows that the window lies outside of the trace, and offers to show everything.
 #[component]
 pub fn BesideTrace(
     /// The visible span.
     window: Memo<Interval>,
-    /// From the first moment of the profile to the last.
+    /// From the first timestamp of the profile to the last.
     whole: Memo<Interval>,
-    /// How moments are written.
+    /// Format of timestamps.
     clock: Memo<Clock>,
-    /// What the user does.
+    /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let outside = Memo::new(move |_| Outside::of(window.get(), whole.get()));
@@ -90,14 +90,14 @@ pub fn BesideTrace(
     }
 }
 
-/// Says that only the part in which something is done is shown, and offers the rest.
+/// Shows that only the busy part is visible, and offers the rest.
 #[component]
 pub fn ActivePart(
-    /// What is looked at.
+    /// The current view.
     view: Signal<View>,
-    /// What windows can show.
+    /// Limits of windows.
     reach: Memo<Reach>,
-    /// What the user does.
+    /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let shown = Memo::new(move |_| {
@@ -134,7 +134,7 @@ pub fn describe(rank: Option<Arc<RankDetail>>, selected: Option<Arc<SliceDetail>
     format!("Selected: {} on {track}, {start} after the start{length}", slice.name)
 }
 
-/// What moments count from, in words; with the time on the wall clock where that is known.
+/// The zero of timestamps in words, with the wall clock time if it is known.
 #[must_use]
 pub fn zero_in_words(zero_unix_ns: Option<i64>) -> String {
     let zero = "Times count from the profile's first event";

@@ -1,5 +1,5 @@
-//! Pointer and wheel on the tracks: drag to zoom, shift-drag to move, wheel to zoom at the cursor, click to select.
-//! Fingers move and pinch instead: see [`Touches`].
+//! Pointer and wheel on the tracks: drag to zoom, shift-drag to move, wheel to zoom at the cursor,
+//! click to select. Fingers move and pinch instead: see [`Touches`].
 
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -11,20 +11,21 @@ use super::stage::{Pointer, StageHandle};
 use crate::view::touch::Touches;
 use crate::view::{Command, Hovered, Reading, TimeScale};
 
-/// A press that moves less is a click.
+/// Least movement of a drag. A press that moves less is a click.
 const CLICK_PX: f64 = 4.0;
-/// How much a pixel of the wheel zooms.
+/// Zoom per pixel of the wheel.
 const WHEEL_ZOOM: f64 = 0.002;
-/// As [`WHEEL_ZOOM`], for pinches, which browsers report as small turns of the wheel with the control key.
+/// Like [`WHEEL_ZOOM`], for pinches. Browsers report a pinch as small turns of the wheel with the
+/// control key.
 const PINCH_ZOOM: f64 = 0.01;
-/// One event zooms by at most this: some mice send a whole turn at once.
+/// Limit of the zoom per event: some mice send a whole turn at once.
 const MOST_ZOOM: f64 = 2.0;
 /// Pixels in a line and in a page of the wheel (`WheelEvent.deltaMode`).
 const DELTA_PX: [f64; 3] = [1.0, 16.0, 400.0];
-/// Space beside a slice that is zoomed to, as a share of its duration.
+/// Space on both sides of a slice after a zoom to it, as a share of its duration.
 const FOCUS_MARGIN: f64 = 0.25;
 
-/// What a press on the tracks or the ruler began.
+/// A gesture that started with a press on the tracks or the ruler.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Press {
     /// A span to zoom into.
@@ -42,20 +43,20 @@ pub struct Gestures {
     on_command: Callback<Command>,
     press: StoredValue<Option<Press>>,
     touches: StoredValue<Touches>,
-    /// What scrolls under a finger.
+    /// The element that a finger scrolls.
     rows: NodeRef<Div>,
 }
 
-/// Sends all further events of a pointer to the element that listens, until it is released.
+/// Sends all further events of a pointer to the listening element until the pointer is released.
 pub fn capture(event: &PointerEvent) {
     let element = event.current_target().and_then(|target| target.dyn_into::<Element>().ok());
     if let Some(element) = element {
-        // Fails only for a pointer that is gone.
+        // Fails only if the pointer is gone.
         element.set_pointer_capture(event.pointer_id()).ok();
     }
 }
 
-/// A slice's span with some space beside it; instants get the narrowest window.
+/// A slice's span with some space on both sides. Instants get the narrowest window.
 #[must_use]
 pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
     let margin = (duration_ps as f64 * FOCUS_MARGIN) as i64;
@@ -66,7 +67,7 @@ pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
 }
 
 impl Gestures {
-    /// The gestures of a stage, whose rows scroll.
+    /// The gestures of a stage with scrolling rows.
     #[must_use]
     pub fn new(stage: StageHandle, rows: NodeRef<Div>, on_command: Callback<Command>) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
@@ -77,7 +78,7 @@ impl Gestures {
         self.stage.with(|stage| stage.shown().scale())
     }
 
-    /// A button goes down on the tracks.
+    /// Handles a press on the tracks.
     pub fn press(self, event: &PointerEvent) {
         if event.button() != 0 {
             return;
@@ -98,7 +99,7 @@ impl Gestures {
         }));
     }
 
-    /// A button goes down on the ruler.
+    /// Handles a press on the ruler.
     pub fn press_ruler(self, event: &PointerEvent) {
         if event.button() == 0 {
             capture(event);
@@ -106,7 +107,7 @@ impl Gestures {
         }
     }
 
-    /// The pointer moves.
+    /// Handles a move of the pointer.
     pub fn pull(self, event: &PointerEvent) {
         let Some(scale) = self.scale() else { return };
         let (x_px, y_px) = at_px(event);
@@ -141,14 +142,14 @@ impl Gestures {
         self.rows.get_untracked().map_or(0.0, |rows| f64::from(rows.scroll_top()))
     }
 
-    /// The pointer moves on the ruler: only a drag shows there.
+    /// Handles a move on the ruler, where only a drag is shown.
     pub fn pull_ruler(self, event: &PointerEvent) {
         let Some((press, scale)) = self.press.get_value().zip(self.scale()) else { return };
         let dragged = span(press, &scale, f64::from(event.offset_x()));
         self.stage.gesture(|gesture| gesture.dragged = dragged);
     }
 
-    /// The button goes up.
+    /// Handles a release.
     pub fn release(self, event: &PointerEvent) {
         if is_touch(event)
             && let Some(scale) = self.scale()
@@ -176,7 +177,7 @@ impl Gestures {
         self.on_command.run(command);
     }
 
-    /// The browser took the pointer for something else.
+    /// Handles a pointer that the browser took for another purpose.
     pub fn lose(self, event: &PointerEvent) {
         if let Some(scale) = self.scale() {
             let scroll_px = self.scroll_px();
@@ -191,14 +192,14 @@ impl Gestures {
         self.stage.gesture(|gesture| gesture.dragged = None);
     }
 
-    /// The pointer leaves.
+    /// Handles the pointer leaving.
     pub fn leave(self) {
         if self.press.get_value().is_none() {
             self.stage.gesture(|gesture| gesture.pointer = None);
         }
     }
 
-    /// A double click zooms to the slice.
+    /// Handles a double click, which zooms to the slice.
     pub fn focus(self, event: &web_sys::MouseEvent) {
         let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
         let hit = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten();
@@ -213,7 +214,7 @@ impl Gestures {
         }
     }
 
-    /// What a click does: it selects a slice, or none, reads a counter and opens a closed group.
+    /// The command of a click: selects a slice or none, reads a counter, or opens a closed group.
     fn click(self, x_px: f64, y_px: f64) -> Command {
         let Some(hit) = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten() else {
             return Command::Select(None);
@@ -227,14 +228,15 @@ impl Gestures {
         }
     }
 
-    /// The wheel turns over the tracks: zooms at the cursor; sideways it moves. With shift, the rows scroll.
+    /// Handles the wheel over the tracks. It zooms at the cursor, and moves the window if turned
+    /// sideways. With shift, the rows scroll.
     pub fn wheel(self, event: &WheelEvent, rows: &Element) {
         let Some(scale) = self.scale() else { return };
         let unit_px = DELTA_PX.get(event.delta_mode() as usize).copied().unwrap_or(1.0);
         let (x, y) = (event.delta_x() * unit_px, event.delta_y() * unit_px);
         event.prevent_default();
         if event.shift_key() {
-            // Browsers turn the wheel sideways themselves while shift is held, but not all of them.
+            // Some browsers turn the wheel sideways themselves while shift is held, others do not.
             rows.set_scroll_top(rows.scroll_top() + (x + y) as i32);
         } else if x.abs() > y.abs() && !event.ctrl_key() {
             self.on_command.run(Command::Pan { windows: x / scale.width_px.max(1.0) });
@@ -251,12 +253,12 @@ fn is_touch(event: &PointerEvent) -> bool {
     event.pointer_type() == "touch"
 }
 
-/// Where a pointer is on the element that listens, in CSS pixels.
+/// Position of a pointer on the listening element, in CSS pixels.
 fn at_px(event: &PointerEvent) -> (f64, f64) {
     (f64::from(event.offset_x()), f64::from(event.offset_y()))
 }
 
-/// The span of a drag; `None` for a click, and for a drag that moves.
+/// The span of a drag. `None` for a click, and for a drag that moves.
 fn span(press: Press, scale: &TimeScale, x_px: f64) -> Option<Interval> {
     let start_px = match press {
         Press::Zoom { start_px } | Press::Mark { start_px } => start_px,

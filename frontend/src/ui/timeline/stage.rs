@@ -1,4 +1,4 @@
-//! What the timeline's canvases show, frame by frame. A frame is drawn only after something changed.
+//! Draws the timeline's canvases, frame by frame. A frame is drawn only after a change.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -32,19 +32,20 @@ use crate::ui::format;
 use crate::view::ticks::Ruler;
 use crate::view::{Hover, Hovered, Layout, Reading, TimeScale};
 
-/// A frame unpacks tiles for at most so long; to draw them for the first time takes about twice as long again.
+/// Time limit for unpacking tiles in a frame. The first drawing of these tiles takes about twice as
+/// long again.
 const UNPACK_MS: f64 = 1.5;
 
-/// What the canvases show. Replaced as a whole whenever a part changes.
+/// Content of the canvases. Replaced as a whole whenever a part changes.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// Where answers about the rank come from.
+    /// The source of answers about the rank.
     pub source: Option<RankSource>,
     /// The rank.
     pub rank: Option<Arc<RankDetail>>,
-    /// From the first moment of the profile to the last. Its start counts as zero.
+    /// From the first timestamp of the profile to the last. Its start counts as zero.
     pub whole: Interval,
-    /// Its rows.
+    /// The rank's rows.
     pub layout: Arc<Layout>,
     /// The visible span.
     pub window: Interval,
@@ -54,11 +55,11 @@ pub struct Shown {
     pub scroll_px: f64,
     /// The selected slice.
     pub selected: Option<Arc<SliceDetail>>,
-    /// The counter that is read instead.
+    /// The counter that is read instead of a selected slice.
     pub reading: Option<Reading>,
     /// The marked span.
     pub marked: Option<Interval>,
-    /// What colours stand on.
+    /// Background of the canvases.
     pub ground: Ground,
 }
 
@@ -70,38 +71,38 @@ impl Shown {
     }
 }
 
-/// What a pointer gesture shows while it lasts.
+/// State of a pointer gesture.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gesture {
-    /// Where the pointer is, in CSS pixels of the tracks and of the viewport.
+    /// Position of the pointer, in CSS pixels of the tracks and of the viewport.
     pub pointer: Option<Pointer>,
     /// The span that is being dragged.
     pub dragged: Option<Interval>,
 }
 
-/// Where the pointer is.
+/// Position of the pointer, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pointer {
-    /// From the left of the tracks.
+    /// Distance from the left of the tracks.
     pub x_px: f64,
-    /// From the top of the tracks.
+    /// Distance from the top of the tracks.
     pub y_px: f64,
-    /// In the viewport.
+    /// Position in the viewport.
     pub client_px: (f64, f64),
 }
 
-/// What lies under a point.
+/// The item at a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The track's number.
+    /// Number of the track.
     pub track: u32,
-    /// The lane.
+    /// Number of the lane.
     pub lane: u32,
-    /// What is there.
+    /// The item.
     pub what: Hovered,
 }
 
-/// The stage.
+/// State of the timeline's drawing.
 #[derive(Debug, Default)]
 pub struct Stage {
     pub(super) shown: Shown,
@@ -114,21 +115,22 @@ pub struct Stage {
     hovered: Option<Hit>,
     is_frame_requested: bool,
     are_bands_stale: bool,
-    /// Whether the rank's first slices are on the screen.
+    /// True after the rank's first slices were drawn.
     has_drawn: bool,
 }
 
-/// What a frame leaves to be done when the stage is free again.
+/// Work that a frame leaves until the stage is no longer borrowed.
 #[derive(Debug, Default)]
 struct Outcome {
-    /// Whether there is more for another frame.
+    /// True if another frame is needed.
     is_unfinished: bool,
     fetch: super::tiles::Orders,
     hover: Option<Option<Hover>>,
     problem: Option<String>,
 }
 
-/// A handle to the stage, for event handlers and answers to requests. Does nothing after the timeline is gone.
+/// A handle to the stage, for event handlers and answers to requests. It does nothing after the
+/// timeline is gone.
 #[derive(Debug, Clone, Copy)]
 pub struct StageHandle {
     stage: StoredValue<Rc<RefCell<Stage>>, LocalStorage>,
@@ -137,20 +139,20 @@ pub struct StageHandle {
 }
 
 impl StageHandle {
-    /// An empty stage. `problem` says why tiles do not come.
+    /// Creates an empty stage. `problem` receives the reason why tiles are missing.
     #[must_use]
     pub fn new(on_hover: Callback<Option<Hover>>, problem: RwSignal<Option<String>>) -> Self {
         Self { stage: StoredValue::new_local(Rc::default()), on_hover, problem }
     }
 
-    /// Looks at the stage or changes it.
+    /// Accesses the stage.
     pub fn with<R>(self, look: impl FnOnce(&mut Stage) -> R) -> Option<R> {
         let stage = self.stage.try_get_value()?;
         let mut stage = stage.try_borrow_mut().ok()?;
         Some(look(&mut stage))
     }
 
-    /// Draws soon.
+    /// Requests a frame.
     pub fn invalidate(self) {
         let is_first = self.with(|stage| !std::mem::replace(&mut stage.is_frame_requested, true));
         if is_first == Some(true) {
@@ -189,13 +191,13 @@ impl StageHandle {
         self.invalidate();
     }
 
-    /// Shows something else.
+    /// Sets the content to show.
     pub fn show(self, shown: Shown) {
         self.with(|stage| stage.show(shown));
         self.invalidate();
     }
 
-    /// Shows another state of a gesture.
+    /// Changes the state of the gesture.
     pub fn gesture(self, change: impl FnOnce(&mut Gesture)) {
         self.with(|stage| change(&mut stage.gesture));
         self.invalidate();
@@ -203,8 +205,8 @@ impl StageHandle {
 }
 
 impl Stage {
-    /// Takes the canvases. What it returns says what cannot be drawn, and stays true until the page
-    /// is loaded again.
+    /// Takes the canvases. The returned text says what cannot be drawn. It stays true until the
+    /// page is loaded again.
     pub fn open(&mut self, canvases: Canvases) -> Option<String> {
         self.are_bands_stale = true;
         match Tools::new(canvases) {
@@ -216,7 +218,7 @@ impl Stage {
         }
     }
 
-    /// The browser took the graphics card away, or gave it back.
+    /// Handles loss or return of the graphics card.
     pub fn change_card(&mut self, change: impl FnOnce(&mut Tools)) {
         if let Some(tools) = &mut self.tools {
             change(tools);
@@ -224,7 +226,7 @@ impl Stage {
         self.are_bands_stale = true;
     }
 
-    /// What is shown.
+    /// The content that is shown.
     #[must_use]
     pub fn shown(&self) -> &Shown {
         &self.shown
@@ -259,7 +261,7 @@ impl Stage {
         if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
             return Outcome::default();
         }
-        // The first picture is not held up.
+        // The first picture is not delayed.
         let is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
         let ratio = window().device_pixel_ratio().max(0.5);
         let scale = self.shown.scale();
@@ -298,7 +300,7 @@ impl Stage {
                 if let Some(painter) = &mut tools.painter {
                     painter.upload(piece.id, &batch);
                 }
-                // From now on only whose they are is needed.
+                // From now on only the lanes of the instances are needed.
                 batch.instances = Vec::new();
                 self.batches.insert(piece.id, batch);
             }
@@ -350,7 +352,7 @@ impl Stage {
         );
     }
 
-    /// What is under the pointer, where that changed.
+    /// The item under the pointer, if it changed.
     fn hover(&mut self) -> Option<Option<Hover>> {
         let pointer = self.gesture.pointer.filter(|_| self.gesture.dragged.is_none());
         let hit = pointer.and_then(|at| self.hit(at.x_px, at.y_px));

@@ -1,4 +1,4 @@
-//! The timeline's keys, and the steps from slice to slice that they ask the server for.
+//! The timeline's keys, and the steps from slice to slice, which are questions to the server.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -15,23 +15,23 @@ use crate::view::{Command, View};
 /// The keys of one timeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys {
-    /// What is looked at.
+    /// The current view.
     pub view: Signal<View>,
-    /// What the timeline shows of it.
+    /// The stage that shows the view.
     pub stage: StageHandle,
-    /// Takes what the user does.
+    /// Receives the user's commands.
     pub on_command: Callback<Command>,
-    /// Says why a step failed.
+    /// Receives the reason why a step failed.
     pub problem: RwSignal<Option<String>>,
-    /// Says what a key did not find, for those who hear the page; `None` once something is
+    /// Receives what a key did not find, for users of screen readers. `None` once a slice is
     /// selected.
     pub said: RwSignal<Option<String>>,
-    /// Whether a step is under way: held keys send more than can be answered.
+    /// True while a step is in flight. Held keys send more than can be answered.
     pub is_stepping: StoredValue<bool>,
 }
 
 impl Keys {
-    /// Does what a key asks for. Whether it was one of the timeline's.
+    /// Executes the action of a key. Returns true if it is one of the timeline's keys.
     pub fn press(self, press: Press) -> bool {
         let Some(action) = action(press) else { return false };
         match action {
@@ -72,7 +72,7 @@ impl Keys {
             return;
         };
         let Some(row) = self.view.with_untracked(|view| view.selected) else {
-            // The first step selects what is in sight.
+            // The first step selects a visible slice.
             let row = self.stage.with(|stage| stage.slice_in_sight()).flatten();
             if row.is_some() {
                 self.on_command.run(Command::Select(row));
@@ -104,19 +104,18 @@ impl Keys {
         });
     }
 
-    /// Says something to those who hear the page, again where it was said already.
+    /// Announces a text to users of screen readers, even if it equals the last one.
     fn say(self, text: &str) {
         self.said.try_update(|said| {
-            // A screen reader repeats only what changed: a space that does not show.
+            // A screen reader repeats only changed text, so add an invisible space.
             let is_repeated = said.as_deref() == Some(text);
             *said = Some(if is_repeated { format!("{text}\u{a0}") } else { text.to_owned() });
         });
     }
 }
 
-/// The groups of which only the heading is shown. Steps pass over them: what is selected is always
-/// in sight, and a group of many queues opens when its heading is clicked, not on the way to what
-/// lies below.
+/// The groups of which only the heading is shown. Steps skip them, so the selection is always in
+/// sight. A group of many queues opens when its heading is clicked, not when a step passes it.
 fn closed_groups(tracks: &[Track], view: Signal<View>) -> Vec<u32> {
     let is_closed = |view: &View| {
         let closed = tracks.iter().filter(|track| track.kind == TrackKind::Group && view.is_closed(track));
@@ -125,7 +124,7 @@ fn closed_groups(tracks: &[Track], view: Signal<View>) -> Vec<u32> {
     view.try_with_untracked(is_closed).unwrap_or_default()
 }
 
-/// What is said where a step leads nowhere.
+/// The message for a step that leads nowhere.
 fn edge(direction: Direction) -> &'static str {
     match direction {
         Direction::Next => "This is the last slice of its lane",

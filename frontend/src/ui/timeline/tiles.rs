@@ -1,4 +1,4 @@
-//! The tiles of the shown rank: plans what to fetch, sends it, takes the answers.
+//! The tiles of the shown rank: plans requests, sends them and takes the answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::fetch::{FetchError, RankSource};
 use crate::view::layout::Row;
 use crate::view::{Layout, TimeScale};
 
-/// Decoded tiles that are kept.
+/// Size limit of the decoded tiles.
 const CACHE_BYTES: usize = 192 << 20;
 
 /// The tiles of one rank.
@@ -26,29 +26,29 @@ const CACHE_BYTES: usize = 192 << 20;
 pub struct Tiles {
     cache: TileCache,
     under_way: HashMap<TileId, AbortController>,
-    /// Answers that were not unpacked yet.
+    /// Answers that have not been unpacked yet.
     inbox: VecDeque<(TileId, Result<PackedTile, FetchError>)>,
     shown: Option<ShownRank>,
     overview: Vec<TileId>,
-    /// Counts ranks: answers for one that is no longer shown are dropped.
+    /// Counts the shown ranks. Answers for an earlier rank are dropped.
     generation: u64,
-    /// For when a retry is arranged already.
+    /// Time of the scheduled retry.
     retry_at_ms: Option<f64>,
 }
 
-/// The rank that is shown, and where its tiles come from.
+/// The shown rank and the source of its tiles.
 #[derive(Debug, Clone)]
 struct ShownRank {
     source: RankSource,
     rank: Arc<RankDetail>,
 }
 
-/// Requests to send, and when to plan again.
+/// Requests to send, and the time to plan again.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// Most urgent first.
+    /// Requests, most urgent first.
     pub start: Vec<Order>,
-    /// Failed requests are due then.
+    /// Time until failed requests are due.
     pub retry_in_ms: Option<u64>,
 }
 
@@ -62,7 +62,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Sends it; `arrived` takes the answer.
+    /// Sends the request. `arrived` takes the answer.
     pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<PackedTile, FetchError>) + 'static) {
         spawn_local(async move {
             let ShownRank { source, rank } = self.of;
@@ -93,7 +93,7 @@ impl Drop for Tiles {
 }
 
 impl Tiles {
-    /// Shows another rank: everything of the one before is dropped.
+    /// Shows another rank. All tiles of the previous one are dropped.
     pub fn open(&mut self, source: Option<RankSource>, rank: Option<Arc<RankDetail>>) {
         let generation = self.generation + 1;
         let mut fresh = Self::default();
@@ -103,28 +103,28 @@ impl Tiles {
         *self = fresh;
     }
 
-    /// The tiles.
+    /// The cache of tiles.
     #[must_use]
     pub fn cache(&self) -> &TileCache {
         &self.cache
     }
 
-    /// The tiles of the whole rank that are here.
+    /// The present tiles of the overview.
     pub fn overview(&self) -> impl Iterator<Item = &Rc<Tile>> + Clone {
         self.overview.iter().filter_map(|id| self.cache.tile(*id))
     }
 
-    /// Tiles that were dropped since the last call.
+    /// Tiles dropped since the last call.
     pub fn take_dropped(&mut self) -> Vec<TileId> {
         self.cache.take_dropped()
     }
 
-    /// What a frame needs, and what to send for it.
+    /// The tiles that a frame needs, and the requests to send for it.
     pub fn plan(&mut self, layout: &Layout, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
         let Some(shown) = self.shown.clone() else { return (Wanted::default(), Orders::default()) };
         let wanted = Wanted::new(&shown.rank, layout, rows, scale, ratio);
-        // The overview of what is in sight stands in until the rest is here, so it comes first;
-        // what lies ahead waits for all of it.
+        // Until the rest arrives, the overview of the visible groups is shown in its place, so it
+        // comes first. Tiles ahead come after all others.
         let is_first = |id: &TileId| wanted.shown.iter().any(|shown| shown.group == id.group);
         let (mut ids, elsewhere): (Vec<_>, Vec<_>) = self.overview.iter().copied().partition(is_first);
         ids.extend(&wanted.shown);
@@ -148,13 +148,13 @@ impl Tiles {
         }
         if plan.retry_at_ms != self.retry_at_ms {
             self.retry_at_ms = plan.retry_at_ms;
-            // One more millisecond: timers are rounded down.
+            // Add a millisecond: timers are rounded down.
             orders.retry_in_ms = plan.retry_at_ms.map(|at| (at - now_ms).max(0.0).ceil() as u64 + 1);
         }
         (wanted, orders)
     }
 
-    /// Takes an answer, to be unpacked by a frame. Whether it is one for the shown rank.
+    /// Takes an answer, which a frame unpacks later. Returns true if it is for the shown rank.
     pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<PackedTile, FetchError>) -> bool {
         if generation != self.generation || answer == Err(FetchError::Cancelled) {
             return false;
@@ -164,8 +164,8 @@ impl Tiles {
         true
     }
 
-    /// Unpacks answers for about so long, one at least. Whether some are left: many may arrive during one slow frame,
-    /// and the next one must not be slower for that.
+    /// Unpacks answers for about `at_most_ms`, at least one. Returns true if some are left: many
+    /// can arrive during one slow frame, and the next frame must not be slow because of that.
     pub fn unpack(&mut self, at_most_ms: f64) -> bool {
         let start_ms = now_ms();
         while let Some((id, answer)) = self.inbox.pop_front() {
@@ -177,7 +177,7 @@ impl Tiles {
         !self.inbox.is_empty()
     }
 
-    /// Lets failed requests be sent again at once.
+    /// Allows failed requests to be sent again at once.
     pub fn forgive(&mut self) {
         self.cache.forgive();
     }

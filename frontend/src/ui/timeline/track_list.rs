@@ -1,4 +1,4 @@
-//! The names of the tracks, left of them: a list of those in sight. Groups open and close.
+//! The names of the visible tracks, as a list left of the tracks. Groups open and close.
 
 use std::sync::Arc;
 
@@ -11,15 +11,16 @@ use crate::view::layout::Row;
 use crate::view::state::is_closed;
 use crate::view::{Command, Extent, Layout, View};
 
-/// Indentation for each group around a track.
+/// Indentation per enclosing group.
 const INDENT_PX: f64 = 14.0;
-/// Rows beyond the visible ones that stand ready for scrolling.
+/// Height of rows beyond the visible ones that are ready for scrolling.
 const AHEAD_PX: f64 = 240.0;
 
 /// One row of the list.
 #[derive(Debug, Clone, PartialEq)]
 struct Item {
-    /// The rank's content: tracks of other ranks have other names and counts, whatever their place.
+    /// Content id of the rank. Tracks of other ranks have other names and counts, even in the same
+    /// place.
     content: Arc<str>,
     row: Row,
     track: Track,
@@ -27,20 +28,20 @@ struct Item {
     is_closed: bool,
 }
 
-/// The list.
+/// The list of track names.
 #[component]
 pub fn TrackList(
-    /// What is looked at.
+    /// The current view.
     view: Signal<View>,
     /// The rank.
     rank: Signal<Option<Arc<RankDetail>>>,
-    /// Its rows.
+    /// The rank's rows.
     layout: Memo<Arc<Layout>>,
     /// Distance of the visible rows from the top.
     scroll_px: Signal<f64>,
     /// Height of the visible part.
     height_px: Signal<f64>,
-    /// What the user does.
+    /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
     // Changes only when other rows come into sight.
@@ -131,7 +132,7 @@ fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> i
     }
 }
 
-/// What a track holds, in words.
+/// The content of a track, in words.
 fn about(track: &Track) -> String {
     match track.kind {
         TrackKind::Group => String::new(),
@@ -142,7 +143,7 @@ fn about(track: &Track) -> String {
     }
 }
 
-/// What a counter's row reaches from and to.
+/// The values at the lower and upper edge of a counter's row.
 fn range(track: &Track) -> String {
     let shown = |value: f64| format::value(&FieldContent::Float(value), &track.unit).text;
     track.value_range.map_or_else(String::new, |(least, most)| {

@@ -1,7 +1,7 @@
-//! The first unpacked bytes of a dropped file, which tell what it is. The rest stays on the disk
+//! The first unpacked bytes of a dropped file, which show its kind. The rest stays on the disk
 //! until it is sent.
 //!
-//! Gzip is unpacked by the browser, zstd here. Archives are opened by the server.
+//! The browser unpacks gzip, this module zstd. The server opens archives.
 
 #[cfg(feature = "browser")]
 use js_sys::{Array, Function, Reflect, Uint8Array};
@@ -16,10 +16,12 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, ReadableStream, ReadableStreamDefaultReader, ReadableWritablePair};
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
-/// Frames that want more than 8 MiB of memory are left to the server.
+/// Limit of the window of a zstd frame. The server handles frames that need more than 8 MiB of
+/// memory.
 const MAX_WINDOW_LOG: u32 = 23;
 
-/// Looks at a file. One that cannot be read counts as empty: the server says what is wrong with it.
+/// Reads the start of a file. An unreadable file counts as empty: the server reports what is wrong
+/// with it.
 #[cfg(feature = "browser")]
 pub async fn candidate(file: &File) -> Candidate {
     let head = packed_head(file).await.unwrap_or_default();
@@ -40,7 +42,7 @@ async fn packed_head(file: &File) -> Result<Vec<u8>, JsValue> {
 
 #[cfg(feature = "browser")]
 async fn gzip_head(file: &File) -> Result<Vec<u8>, JsValue> {
-    // web-sys has it among the unstable ones only.
+    // web-sys has this class only among its unstable APIs.
     let class: Function =
         Reflect::get(&js_sys::global(), &JsValue::from_str("DecompressionStream"))?.dyn_into()?;
     let gzip = Reflect::construct(&class, &Array::of1(&JsValue::from_str("gzip")))?;
@@ -55,13 +57,13 @@ async fn gzip_head(file: &File) -> Result<Vec<u8>, JsValue> {
         }
         head.extend(Uint8Array::new(&bytes).to_vec());
     }
-    // The rest of the file is not wanted here; that the stream ends early is no fault.
+    // The rest of the file is not needed here. An early end of the stream is not an error.
     JsFuture::from(reader.cancel()).await.ok();
     head.truncate(HEAD_LEN);
     Ok(head)
 }
 
-/// The first unpacked bytes of a zstd frame that begins so.
+/// The first unpacked bytes of a zstd frame that begins with `head`.
 #[must_use]
 pub fn zstd_head(head: &[u8]) -> Option<Vec<u8>> {
     let mut decoder = DCtx::try_create()?;

@@ -1,4 +1,4 @@
-//! The uploads of a visit, one row each: how far it is, how to stop it, where it leads.
+//! The uploads of a visit, one row each: progress, cancel button, link to the result.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::icon::{Glyph, Icon};
 use crate::ui::place::Place;
 use crate::view::View;
 
-/// All uploads of this visit that were not closed.
+/// All uploads of this visit that the user has not closed.
 #[component]
 pub fn UploadList(
     /// The uploads.
@@ -41,7 +41,7 @@ fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
     let stop = move |_| uploads.cancel(&stopped);
     let stop_label = format!("Cancel {name}");
     let close_label = format!("Close {name}");
-    // Each step would be read aloud; the end is enough.
+    // Otherwise a screen reader would read each step aloud. The end is enough.
     let live = move || if is_over.get() { "polite" } else { "off" };
     view! {
         <div class="upload" class:upload-failed=has_failed>
@@ -81,7 +81,7 @@ fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
     }
 }
 
-/// A bar as long as the share that is done; one that runs to and fro where that cannot be told.
+/// A progress bar. It runs to and fro if the progress is not known.
 #[component]
 fn Progress(stage: RwSignal<Stage>) -> impl IntoView {
     let share = Memo::new(move |_| stage.with(Stage::share));

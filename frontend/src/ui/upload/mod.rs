@@ -1,4 +1,4 @@
-//! Files on their way into the store.
+//! Uploads of files to the store.
 
 pub mod head;
 pub mod stage;

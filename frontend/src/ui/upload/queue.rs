@@ -1,5 +1,5 @@
-//! All uploads of a visit. They go on while their user looks at other pages; one profile is sent at a time, so that the
-//! first is there as soon as can be.
+//! All uploads of a visit. They continue while the user looks at other pages. One profile is sent
+//! at a time, so that the first is complete as soon as possible.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -17,28 +17,28 @@ use super::stage::{Speed, Stage};
 use crate::fetch::upload::{Sent, Transfer};
 use crate::fetch::{FetchError, Source};
 
-/// How often the server is asked how far it is.
+/// Interval of progress requests to the server.
 const LOOK_EVERY_MS: i32 = 200;
-/// The server may be out of reach for so many looks in a row.
+/// Limit of failed progress requests in a row.
 const MOST_FAILURES: u32 = 50;
 
 /// One upload.
 #[derive(Clone)]
 pub struct Upload {
-    /// Its number on this visit.
+    /// Number of the upload on this visit.
     pub number: u32,
-    /// The names of its files.
+    /// Names of the files.
     pub name: String,
-    /// The size of its files.
+    /// Size of the files in bytes.
     pub size_bytes: f64,
-    /// How far it is.
+    /// Current stage.
     pub stage: RwSignal<Stage>,
     source: Source,
     files: StoredValue<Vec<File>, LocalStorage>,
     under_way: StoredValue<UnderWay, LocalStorage>,
 }
 
-/// What to stop.
+/// Work in flight, for its cancellation.
 #[derive(Clone, Default)]
 enum UnderWay {
     #[default]
@@ -47,7 +47,7 @@ enum UnderWay {
     Job(u64),
 }
 
-/// All uploads of this visit, handed down as a context.
+/// All uploads of this visit, as a context.
 #[derive(Clone, Copy)]
 pub struct Uploads {
     source: Source,
@@ -59,7 +59,7 @@ pub struct Uploads {
 }
 
 impl Uploads {
-    /// None yet.
+    /// No uploads.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -72,19 +72,20 @@ impl Uploads {
         }
     }
 
-    /// Those that were not closed.
+    /// The uploads that the user has not closed.
     #[must_use]
     pub fn all(self) -> RwSignal<Vec<Upload>> {
         self.all
     }
 
-    /// Calls this after each upload, until the component that asked for it is gone.
+    /// Calls `callback` after each upload until the calling component is gone.
     pub fn on_done(self, callback: Callback<()>) {
         self.on_done.set_value(Some(callback));
         on_cleanup(move || self.on_done.set_value(None));
     }
 
-    /// Sends these files: those that belong together as one profile. What they are is looked at first.
+    /// Sends these files. Files that belong together become one profile. Their kinds are determined
+    /// first.
     pub fn add(self, files: Option<FileList>) {
         let files: Vec<File> = files
             .map(|files| (0..files.length()).filter_map(|at| files.item(at)).collect())
@@ -118,7 +119,7 @@ impl Uploads {
         self.start(upload);
     }
 
-    /// Sends it, again where that was tried before.
+    /// Sends an upload, also after a failed attempt.
     pub fn start(self, upload: Upload) {
         upload.stage.set(Stage::Waiting);
         self.queue.update_value(|queue| queue.push_back(upload));
@@ -136,7 +137,7 @@ impl Uploads {
         }
     }
 
-    /// Stops it, wherever it is.
+    /// Cancels an upload in any stage.
     pub fn cancel(self, upload: &Upload) {
         self.queue.update_value(|queue| queue.retain(|waiting| waiting.number != upload.number));
         match upload.under_way.get_value() {
@@ -155,7 +156,7 @@ impl Uploads {
         }
     }
 
-    /// Takes an ended one out of the list.
+    /// Removes an ended upload from the list.
     pub fn close(self, number: u32) {
         self.all.update(|all| all.retain(|upload| upload.number != number));
     }
@@ -197,7 +198,7 @@ impl Upload {
         transfer.send(&form, Rc::new(on_sent)).await
     }
 
-    /// Looks at the server's job until it ends.
+    /// Polls the server's job until it ends.
     async fn watch(&self, mut report: JobReport) -> Result<Stage, FetchError> {
         let (mut speed, mut failures) = (Speed::default(), 0);
         while !report.state.is_final() {
@@ -228,10 +229,10 @@ fn form(files: &[File]) -> Option<FormData> {
     Some(form)
 }
 
-/// Lets some time pass.
+/// Waits for `ms` milliseconds.
 async fn pause(ms: i32) {
     let over = Promise::new(&mut |resolve, _| {
-        // Fails never for a function.
+        // Never fails for a function.
         window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, ms).ok();
     });
     JsFuture::from(over).await.ok();

@@ -1,45 +1,46 @@
-//! How far an upload is, in words and as a share. Pure.
+//! Progress of an upload, in words and as a share. Pure.
 
 use nprof_engine::wire::catalog::ProfileEntry;
 use nprof_engine::wire::job::{JobReport, JobState};
 
 use crate::ui::format;
 
-/// How much of the newest speed goes into what is shown: the rest is what was shown before, so that it can be read.
+/// Weight of the newest speed in the shown speed. The rest is the last shown speed, so that the
+/// number stays readable.
 const NEWEST: f64 = 0.3;
 
-/// How far one is.
+/// Stage of an upload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stage {
-    /// Another one is sent first.
+    /// Waits until another upload is sent.
     Waiting,
-    /// Its bytes are on their way.
+    /// The bytes are in flight.
     Sending {
-        /// Bytes that were sent.
+        /// Bytes sent so far.
         done_bytes: f64,
-        /// Bytes in all.
+        /// Total bytes.
         total_bytes: f64,
     },
-    /// The server works on it.
+    /// The server ingests it.
     Ingesting(JobReport, Speed),
-    /// It was asked to stop.
+    /// Cancellation was requested.
     Stopping,
-    /// It is in the store.
+    /// The profile is in the store.
     Done(ProfileEntry),
-    /// It is not, and why.
+    /// It failed, for this reason.
     Failed(String),
-    /// It is not, because its user did not want it any more.
+    /// The user cancelled it.
     Cancelled,
 }
 
 impl Stage {
-    /// Whether nothing more will happen.
+    /// Returns true if the upload has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Done(_) | Self::Failed(_) | Self::Cancelled)
     }
 
-    /// How much of the present work is done, from 0 to 1; `None` where that cannot be told.
+    /// Progress of the current stage, from 0 to 1. `None` if it is not known.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let (done, total) = match self {
@@ -52,7 +53,7 @@ impl Stage {
         (total > 0.0).then(|| (done / total).clamp(0.0, 1.0))
     }
 
-    /// What happens now, without how far it is.
+    /// Title of the stage, without the progress.
     #[must_use]
     pub fn title(&self) -> &'static str {
         match self {
@@ -71,7 +72,7 @@ impl Stage {
         }
     }
 
-    /// What happens now, and how far it is.
+    /// The stage with its progress.
     #[must_use]
     pub fn text(&self) -> String {
         let of = |done: f64, total: f64| format!("{} of {}", format::bytes(done), format::bytes(total));
@@ -97,16 +98,16 @@ impl Stage {
     }
 }
 
-/// How many events are read in a second.
+/// Speed of the ingest, in events per second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Speed {
-    /// When how many had been read.
+    /// Time and number of events at the last update.
     last: Option<(f64, u64)>,
     per_s: Option<f64>,
 }
 
 impl Speed {
-    /// After another look: so many events had been read at this moment.
+    /// The speed after an update: this many events were read by this time.
     #[must_use]
     pub fn after(self, now_ms: f64, events: u64) -> Self {
         let last = Some((now_ms, events));
@@ -122,7 +123,7 @@ impl Speed {
         Self { last, per_s: Some(per_s) }
     }
 
-    /// Events in a second, to two digits; `None` before there are two looks.
+    /// Events per second, rounded to two digits. `None` before the second update.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

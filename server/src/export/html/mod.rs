@@ -1,7 +1,7 @@
 //! A profile as one HTML file: the page, a worker that answers its questions, and the segments. Or
-//! as a folder for a static web host, where programs and segments lie beside the HTML file.
+//! as a folder for a static web host, with programs and segments as files next to the HTML file.
 //!
-//! Everything but markup of our own is base64, so no name of a trace is ever read as markup. The
+//! All content except our own markup is base64, so no name of a trace is ever read as markup. The
 //! same profile gives the same bytes.
 
 mod page;
@@ -28,25 +28,25 @@ use crate::store::{Manifest, Profile, RankFile};
 use crate::summary::summary_of;
 use crate::warnings;
 
-/// Bytes of a segment in one element of the page, a multiple of three. Browsers limit the length of
+/// Bytes of a segment in one element of the page; a multiple of three. Browsers limit the length of
 /// a text, and the page shows how many elements it has unpacked.
 const PART_BYTES: u64 = 12 << 20;
-/// What stands behind the base64 of a part.
+/// End of the element, after the base64 text.
 const PART_END: &str = "</script>\n";
-/// Level of what is packed for each export. It is small.
+/// Compression level of data that is packed for each export. The data is small.
 const ZSTD_LEVEL: i32 = 19;
 
 /// A profile as an HTML file that has not been written yet.
 #[derive(Debug)]
 pub struct Html {
-    /// All before the segments.
+    /// All bytes before the segments.
     before: Vec<u8>,
     segments: Vec<SegmentText>,
-    /// All behind the segments.
+    /// All bytes after the segments.
     after: Vec<u8>,
 }
 
-/// The segment of a rank, as text.
+/// The segment of a rank as text.
 #[derive(Debug)]
 struct SegmentText {
     rank: u32,
@@ -55,7 +55,7 @@ struct SegmentText {
 }
 
 impl Html {
-    /// These ranks of a profile. Reads all segments, to tell of damage and to sum up.
+    /// Prepares these ranks of a profile. Reads all segments to report damage and compute metrics.
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
@@ -74,17 +74,17 @@ impl Html {
         Ok(Self { before, segments, after })
     }
 
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         let segments: u64 = self.segments.iter().map(SegmentText::text_bytes).sum();
         (self.before.len() + self.after.len()) as u64 + segments
     }
 
-    /// Refuses a file of more bytes.
+    /// Refuses a file of more than `max_bytes`.
     ///
     /// # Errors
-    /// `TooLarge` then.
+    /// `TooLarge` if the file is larger.
     pub fn check_size(&self, max_bytes: u64) -> Result<(), ExportError> {
         let size_bytes = self.size_bytes();
         if size_bytes > max_bytes { Err(ExportError::TooLarge { size_bytes, max_bytes }) } else { Ok(()) }
@@ -112,7 +112,7 @@ impl SegmentText {
         Ok(Self { rank: rank.rank, path, size_bytes })
     }
 
-    /// What stands before the base64 of each part.
+    /// The opening tag before the base64 text of each part.
     fn tag(&self) -> String {
         let Self { rank, size_bytes, .. } = self;
         format!(
@@ -145,7 +145,7 @@ impl SegmentText {
     }
 }
 
-/// What the page must know of these ranks beside their segments.
+/// The data about these ranks that the page needs in addition to their segments.
 ///
 /// # Errors
 /// If a segment cannot be opened.
@@ -155,7 +155,7 @@ pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportEr
         let segment = open(&path)?;
         let later = warnings::later(rank);
         let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment)).collect();
-        // A damaged rank has other ranks beside it, and more than metrics.
+        // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
         let summary = summary_of(profile, rank, &segment).map_err(Refusal::from);
         Ok(BundledRank { warnings, summary })
     });
@@ -163,7 +163,7 @@ pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportEr
     Ok(Bundle { profile: manifest.profile_info(), names: manifest.names.clone(), ranks })
 }
 
-/// A warning for each part of a segment that cannot be read. The file holds the segment as it is.
+/// A warning for each unreadable part of a segment. The file contains the segment unchanged.
 fn damage(segment: &SegmentFile) -> Vec<WarningEntry> {
     let mut found = Vec::new();
     let flow = segment.verify(&mut |finding| {
@@ -203,7 +203,7 @@ fn write_before(
     Ok(page.write_worker(out)?)
 }
 
-/// An element that holds bytes as base64. `attributes` begin with a space.
+/// Writes an element that holds bytes as base64. `attributes` begins with a space.
 fn write_packed(id: &str, attributes: &str, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let text = STANDARD.encode(bytes);
     writeln!(out, "<script type=\"application/octet-stream\" id=\"{id}\"{attributes}>{text}</script>")

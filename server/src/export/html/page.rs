@@ -1,4 +1,4 @@
-//! The parts of the page that every HTML file has, from the files of the page in this binary.
+//! The parts of the page that every HTML file contains, from the page's files in this binary.
 
 use std::io::{self, Write};
 
@@ -13,11 +13,11 @@ use crate::assets::{self, ASSETS, Asset, Encoding};
 use crate::export::ExportError;
 use crate::markup::escaped;
 
-/// Files of the page.
+/// The page's files.
 pub(super) struct Page {
-    /// Styles of the page's ground, which stand in the head.
+    /// Styles of the page's background, written to the head.
     ground: String,
-    /// All others, which are packed.
+    /// All other styles, packed.
     styles: String,
     icon: &'static Asset,
     start: &'static Asset,
@@ -33,7 +33,7 @@ impl Page {
     /// The page of this binary.
     ///
     /// # Errors
-    /// `NoPage` for a binary that was built without it.
+    /// `NoPage` if the binary was built without the page.
     pub fn of_binary() -> Result<Self, ExportError> {
         let (ground, styles) = styles()?;
         Ok(Self {
@@ -50,7 +50,7 @@ impl Page {
         })
     }
 
-    /// Writes all up to the first element of the body. `policy` is added to the page's own
+    /// Writes everything up to the first element of the body. `policy` is added to the page's own
     /// Content-Security-Policy.
     pub fn write_head(&self, title: &str, policy: &str, out: &mut dyn Write) -> io::Result<()> {
         let (start, unpack) = (text(self.start), text(self.unpack));
@@ -83,19 +83,19 @@ impl Page {
         write_packed("nprof-worker-script", "", &packed(script.as_bytes())?, out)
     }
 
-    /// The programs of the workers and of the page, by the ids of their elements.
+    /// The programs of the workers and of the page, each with the id of its element.
     pub fn programs(&self) -> [(&'static str, &'static [u8]); 2] {
-        // The page unpacks the workers' with its own as the dictionary.
+        // The page unpacks the workers' program with its own program as the dictionary.
         debug_assert_eq!(self.worker_program.encoding, Encoding::ZstdBesideProgram);
         debug_assert_eq!(self.program.encoding, Encoding::Gzip);
         [("nprof-worker-program", self.worker_program.bytes), ("nprof-program", self.program.bytes)]
     }
 
-    /// Writes the page's styles and script, the elements `programs`, and what starts them. The mark at
-    /// the end is missing in a file that was cut off.
+    /// Writes the page's styles and script, the elements `programs`, and the start script. If the
+    /// mark at the end is missing, the file was cut off.
     pub fn write_start(&self, programs: &[u8], out: &mut dyn Write) -> io::Result<()> {
         write_packed("nprof-styles", "", &gzip(self.styles.as_bytes())?, out)?;
-        // It is many times smaller with gzip.
+        // Gzip makes the script many times smaller.
         debug_assert_eq!(self.script.encoding, Encoding::Gzip);
         write_packed("nprof-script", "", self.script.bytes, out)?;
         out.write_all(programs)?;
@@ -104,7 +104,7 @@ impl Page {
     }
 }
 
-/// The style sheets in the order of the page: those of the ground, and all others.
+/// The style sheets in the order of the page: first the background's, then all others.
 fn styles() -> Result<(String, String), ExportError> {
     let index = text(assets::index());
     let (mut ground, mut styles) = (String::new(), String::new());
@@ -125,7 +125,7 @@ fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The file whose name begins and ends so. Between them stands a hash, or nothing.
+/// The file whose name begins with `start` and ends with `end`. A hash or nothing stands between.
 fn named(start: &str, end: &str) -> Result<&'static Asset, ExportError> {
     let is_hash = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_named = |asset: &&Asset| {
@@ -138,7 +138,7 @@ fn text(asset: &Asset) -> String {
     String::from_utf8_lossy(&asset.content()).into_owned()
 }
 
-/// The source that a Content-Security-Policy allows an inline script by.
+/// The source expression with which a Content-Security-Policy allows an inline script.
 fn script_hash(script: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)))
 }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn hashes_of_scripts_are_as_browsers_compute_them() {
-        // The example of the Content Security Policy specification, level 2, section 7.17.2.
+        // Example of the Content Security Policy specification, level 2, section 7.17.2.
         assert_eq!(
             script_hash("alert('Hello, world.');"),
             "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"

@@ -1,7 +1,7 @@
-//! A profile as a folder for a static web host: the page, and beside it the segments, of which a
-//! browser fetches the parts that it needs.
+//! A profile as a folder for a static web host: the page and the segments. A browser fetches only
+//! the parts of the segments that it needs.
 //!
-//! The names of files contain a hash of their content, so that no cache mixes two exports.
+//! File names contain a hash of the content, so that no cache mixes two exports.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,9 +13,9 @@ use crate::export::ExportError;
 use crate::store::{Manifest, Profile, RankFile};
 use crate::work::{Meter, Metered};
 
-/// The page of the folder.
+/// File name of the page.
 const INDEX: &str = "index.html";
-/// What the page may load beyond a single file: what lies beside it.
+/// Allows the page to load the files next to it.
 const POLICY: &str = "; connect-src 'self'";
 
 /// A folder that has not been written yet.
@@ -28,12 +28,12 @@ pub struct Site {
 #[derive(Debug)]
 enum Content {
     Bytes(Vec<u8>),
-    /// As it is.
+    /// A copy of this file.
     CopyOf(PathBuf),
 }
 
 impl Site {
-    /// These ranks of a profile. Reads all segments, to tell of damage and to sum up.
+    /// Prepares these ranks of a profile. Reads all segments to report damage and compute metrics.
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
@@ -63,12 +63,12 @@ impl Site {
         Ok(Self { files })
     }
 
-    /// Writes the folder, all of it or nothing. It must not be there yet, or be empty. Returns the
-    /// bytes of all files.
+    /// Writes the whole folder or nothing. The folder must be missing or empty. Returns the bytes
+    /// of all files.
     ///
     /// # Errors
-    /// `FolderInUse` if files are in the folder; if a segment cannot be read or the folder cannot be
-    /// written.
+    /// `FolderInUse` if the folder contains files. Other errors if a segment cannot be read or the
+    /// folder cannot be written.
     pub fn write(&self, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
         if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(ExportError::FolderInUse(dir.to_owned()));
@@ -83,7 +83,7 @@ impl Site {
             bytes += content.write(&mut BufWriter::new(file))?;
         }
         fs::rename(staged.path(), dir)?;
-        // Nothing has this name any more.
+        // The staging directory was renamed: nothing has its old name any more.
         let _ = staged.keep();
         Ok(bytes)
     }
@@ -106,14 +106,14 @@ impl Content {
     }
 }
 
-/// Those of a folder that everybody can read, where the user's mask allows it: a web host runs as
-/// another user.
+/// Permissions that let everybody read the folder, as far as the user's mask allows. A web host
+/// runs as another user.
 fn permissions() -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     fs::Permissions::from_mode(0o777)
 }
 
-/// An element for what lies beside the page.
+/// Writes an element that refers to a file next to the page.
 fn write_link(attributes: &str, name: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<script type=\"application/octet-stream\" {attributes} data-href=\"{name}\"></script>")
 }

@@ -1,24 +1,23 @@
-//! The keys of a table's rows: those that every row has, and those of the fields, so that no row
-//! has a key twice.
+//! The keys of a table's rows: the fixed keys and the keys of fields. No row has a key twice.
 
 use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::segment::Footer;
 use serde_json::Value as Json;
 
-/// Keys of slices and samples that say where and when.
+/// Keys of the place and time of slices and samples.
 const PLACE: [&str; 4] = ["timestamp", "start_ps", "row", "track"];
 /// Further keys of slices.
 const SLICE: [&str; 3] = ["duration", "duration_ps", "form"];
 /// Further keys of samples.
 const SAMPLE: [&str; 4] = ["counter", "counter_id", "series", "unit"];
-/// Keys of slices and samples that say of which process and thread they are.
+/// Keys of the process and thread of slices and samples.
 pub(super) const PROCESS: [&str; 4] = ["process", "pid", "thread", "tid"];
 
-/// The keys of the fields of one table, as JSON texts, by the fields' numbers.
+/// The keys of one table's fields as JSON texts, indexed by field number.
 pub(super) struct FieldKeys(Vec<String>);
 
 impl FieldKeys {
-    /// For a table whose rows also have these keys.
+    /// The keys for a table whose rows also have the keys `further`.
     pub fn new(footer: &Footer, table: TableId, further: &[&str]) -> Self {
         let kind = footer.tables[usize::from(table.0)].spec.kind;
         let of_kind: &[&[&str]] = match kind {
@@ -32,7 +31,8 @@ impl FieldKeys {
         let keys = footer.fields.iter().map(|(of, spec)| {
             let mut key = spec.name.clone();
             if *of == table && is_taken(&key) {
-                // A field of the trace gives way to the key that every row has.
+                // If a field of the trace has the same key as every row, the field gets another
+                // key.
                 while is_taken(&key) || own().any(|name| name == key) {
                     key.push('_');
                 }

@@ -2,10 +2,10 @@
 //! describes it.
 //!
 //! Tables of a Neuron profile have the names and keys of `neuron-profile view --output-format
-//! json`. Other profiles come out in the same form, with their own tables. Every row of the
-//! timeline also has exact times, its number and its track. The tables `track`, `arrow`, `warning`
-//! and `export` are nprof's own. Rows are written as they are read: memory holds a block and a
-//! chunk of arrows for each track. Rows come in the order of time, those of `dma` queue by queue.
+//! json`. Other profiles have the same form, with their own tables. Every row of the timeline also
+//! has exact times, its number and its track. The tables `track`, `arrow`, `warning` and `export`
+//! are nprof's own. Rows are written while they are read: memory holds a block and a chunk of
+//! arrows per track. Rows are ordered by time; the rows of `dma` are ordered by queue first.
 
 mod keys;
 mod number;
@@ -36,7 +36,7 @@ const SUMMARY: &str = "summary";
 /// Writes all tables of a rank as one JSON object.
 ///
 /// # Errors
-/// If the segment cannot be read or the output not be written.
+/// If the segment cannot be read or the output cannot be written.
 pub fn write(profile: &Profile, rank: &RankFile, out: &mut dyn Write) -> Result<(), ExportError> {
     let path = profile.dir.join(&rank.file);
     let segment = super::open(&path)?;
@@ -54,7 +54,7 @@ pub fn write(profile: &Profile, rank: &RankFile, out: &mut dyn Write) -> Result<
 /// Writes the tables of several ranks as one JSON object: `{"rank_0": {…}, "rank_1": {…}}`.
 ///
 /// # Errors
-/// As [`write()`].
+/// See [`write()`].
 pub fn write_all(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
     let mut separator = "{";
     for rank in ranks {
@@ -65,7 +65,7 @@ pub fn write_all(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> 
     Ok(writeln!(out, "}}")?)
 }
 
-/// The two sides that can fail.
+/// The two kinds of failures: of reading and of writing.
 enum Failure {
     Engine(nprof_engine::base::Error),
     Io(io::Error),
@@ -102,7 +102,8 @@ impl Export<'_> {
         let tables = self.stored();
         let is_neuron = self.is_neuron();
         let has = |wanted: &str| tables.iter().any(|(_, name, _)| name == wanted);
-        // Several rows are several cores' own; one is completed by what can be computed.
+        // Several rows are the summaries of several cores. A single row is completed with computed
+        // values.
         let has_summaries = tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1);
         let mut separator = "{";
         for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || has_summaries) {
@@ -135,12 +136,12 @@ impl Export<'_> {
         Ok(writeln!(self.out, "\n}}")?)
     }
 
-    /// The tables of the segment that have rows, by the name under which they are written.
+    /// The tables of the segment that have rows, with the names under which they are written.
     fn stored(&self) -> Vec<(TableId, String, TableKind)> {
         let all = (0..).zip(&self.segment.footer().tables).filter(|(_, meta)| meta.rows > 0);
         let mut tables: Vec<(TableId, String, TableKind)> =
             all.map(|(id, meta)| (TableId(id), meta.spec.name.clone(), meta.spec.kind)).collect();
-        // The readers' list of tracks is part of the table that is written in its place.
+        // The readers' list of tracks is part of the table that replaces it.
         tables
             .retain(|(_, name, kind)| self.is_neuron() || name != tracks::TABLE || *kind != TableKind::Side);
         let names: Vec<String> = tables.iter().map(|(_, name, _)| name.clone()).collect();
@@ -165,7 +166,7 @@ impl Export<'_> {
         write!(self.out, "{separator}\n{}:[", Json::from(name))
     }
 
-    /// A small table whose rows are at hand.
+    /// Writes a small table whose rows are in memory.
     fn table(&mut self, separator: &str, name: &str, rows: &[Json]) -> io::Result<()> {
         self.head(separator, name)?;
         let mut separator = "";
@@ -215,7 +216,7 @@ impl Export<'_> {
         Ok(write!(self.out, "\n]")?)
     }
 
-    /// The fields of a row, each after a separator.
+    /// Writes the fields of a row, each after a separator.
     fn fields(
         &mut self,
         keys: &FieldKeys,
@@ -236,7 +237,8 @@ impl Export<'_> {
                     float(*number, self.precision(unit), self.out)?;
                 }
                 OwnedValue::Text(text) => serde_json::to_writer(&mut *self.out, text)?,
-                // As the trace had it. Readers hand over JSON only, but a segment may be anybody's.
+                // Written unchanged. Readers produce only JSON, but a segment can come from
+                // anywhere.
                 OwnedValue::Json(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
                     self.out.write_all(text.as_bytes())?;
                 }

@@ -1,32 +1,33 @@
-//! Numbers as neuron-profile writes them. Its floats are of single precision, written with as few
-//! digits as tell them apart: a value that is such a float is written the same way.
+//! Numbers as neuron-profile writes them. Its floats have single precision and the fewest digits
+//! that tell them apart. A value that is such a float is written the same way.
 
 use std::io::{self, Write};
 
 use nprof_engine::model::Unit;
 use serde_json::Value as Json;
 
-/// Floats up to here are whole numbers exactly, and are written as such.
+/// Limit below which a float holds every whole number exactly. Such numbers are written as
+/// integers.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// With how many digits a float is written.
+/// Number of digits of a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Precision {
-    /// All that it has.
+    /// All digits of double precision.
     Double,
-    /// As many as a float of single precision has.
+    /// The digits of single precision.
     Single,
-    /// The same, but whole numbers are counts or bytes and are written in full.
+    /// Like `Single`, but whole numbers are counts or bytes and are written in full.
     SingleFraction,
 }
 
 impl Precision {
-    /// For values of this unit in a Neuron profile.
+    /// The precision for values of this unit in a Neuron profile.
     pub(super) fn of_neuron(unit: Unit) -> Self {
         if unit == Unit::BytesPerSecond { Self::Single } else { Self::SingleFraction }
     }
 
-    /// The value in single precision, if it is one that is written so.
+    /// The value in single precision, if it must be written so.
     #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
     fn single(self, value: f64) -> Option<f32> {
         let is_wanted = match self {
@@ -38,7 +39,7 @@ impl Precision {
     }
 }
 
-/// Whole numbers without a point; what JSON has no number for as text.
+/// Writes whole numbers without a point, and values that are not JSON numbers as text.
 pub(super) fn float(value: f64, precision: Precision, out: &mut dyn Write) -> io::Result<()> {
     if !value.is_finite() {
         write!(out, "\"{value}\"")

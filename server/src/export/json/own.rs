@@ -1,5 +1,5 @@
-//! The tables that nprof adds: what the tracks are, the arrows between rows, the warnings, and what
-//! was exported.
+//! The tables that nprof adds: tracks, arrows between rows, warnings, and a description of the
+//! export.
 
 use nprof_engine::model::{TrackId, TrackKind};
 use serde_json::{Map, Value as Json, json};
@@ -8,14 +8,14 @@ use super::super::tracks::{self, Origin, kind_name};
 use super::{Export, Failure};
 use crate::warnings;
 
-/// The tables' names. A table of the trace with such a name is written with an underscore after it.
+/// The tables' names. A table of the trace with such a name gets an underscore at the end.
 pub(super) const NAMES: [&str; 4] = [tracks::TABLE, "arrow", "warning", "export"];
 
-/// The version of this form: raised when a key changes its meaning.
+/// The version of this form. It is raised when a key changes its meaning.
 const VERSION: u32 = 1;
 
 impl Export<'_> {
-    /// Writes them all.
+    /// Writes all of nprof's own tables.
     pub(super) fn own(&mut self, separator: &str) -> Result<(), Failure> {
         let tracks: Vec<Json> = self.tracks.ids().map(|track| self.track(track)).collect();
         self.table(separator, tracks::TABLE, &tracks)?;
@@ -99,7 +99,7 @@ impl Export<'_> {
     }
 }
 
-/// Numbers of processes and threads are numbers, as in the trace; anything else is text.
+/// The id of a process or thread: a number if it is a number in the trace, else text.
 pub(super) fn number_or_text(id: &str) -> Json {
     let number = id.parse::<i64>().map(Json::from).or_else(|_| id.parse::<u64>().map(Json::from));
     match number {

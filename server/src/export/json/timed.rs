@@ -24,14 +24,14 @@ const PREDECESSORS: &str = "predecessors";
 /// Tables whose rows have an [`ID`].
 static WITH_ID: [&Table; 2] = [&INSTRUCTION, &DMA];
 
-/// The parts that all rows of a table share.
+/// The data that all rows of a table share.
 struct Shape<'a> {
     keys: FieldKeys,
     name_key: &'a str,
     value_key: &'static str,
     /// The keys that each track adds to its rows: `,"track":3,…`.
     of_track: HashMap<TrackId, String>,
-    /// Whether rows get an [`ID`].
+    /// True if rows get an [`ID`].
     has_id: bool,
     /// Source of the lists of predecessors, if rows get them.
     predecessors: Option<ArrowsAt<'a>>,
@@ -90,7 +90,8 @@ impl<'a> Export<'a> {
             let mut separator = format!(",\"{PREDECESSORS}\":[");
             for arrow in arrows.of(row.track, row.row)? {
                 let kind = self.segment.text(arrow.name)?;
-                // Other arrows are no dependences between instructions; table `arrow` has them all.
+                // Other arrows are not dependences between instructions. Table `arrow` has all
+                // arrows.
                 if kind == schema::FLOW_DEPENDENCE {
                     write!(self.out, "{separator}{{\"id\":{},\"type\":{}}}", arrow.from, Json::from(kind))?;
                     ",".clone_into(&mut separator);
@@ -108,7 +109,7 @@ impl<'a> Export<'a> {
         Ok(write!(self.out, ",\"duration_ps\":{duration_ps},\"form\":\"{form}\"")?)
     }
 
-    /// The parts that all rows of a table share.
+    /// The data that all rows of a table share.
     fn shape(&self, table: TableId) -> Result<Shape<'a>, Failure> {
         let segment = self.segment;
         let footer = segment.footer();
@@ -117,8 +118,8 @@ impl<'a> Export<'a> {
         let has_ids = self.is_neuron() && WITH_ID.iter().any(|table| table.name == spec.name);
         let has_id = has_ids && !self.has_values(table, ID);
         let lists = has_ids && spec.kind == TableKind::Slices && !self.has_values(table, PREDECESSORS);
-        // A stored list names the ids of its own trace, so the two come from one place or not at
-        // all.
+        // A stored list uses the ids of its own trace. So lists are computed only if the ids are
+        // computed too.
         let predecessors = if lists && has_id { Some(ArrowsAt::new(segment, End::To)?) } else { None };
         let mut further =
             vec![if spec.kind == TableKind::Samples { value_key } else { spec.name_key.as_str() }];
@@ -136,7 +137,7 @@ impl<'a> Export<'a> {
         })
     }
 
-    /// Whether any row of the table has a value for a field of this name.
+    /// Returns true if any row of the table has a value for a field of this name.
     fn has_values(&self, table: TableId, name: &str) -> bool {
         let footer = self.segment.footer();
         self.segment.columns_of(table).any(|column| match footer.columns[column].role {

@@ -19,28 +19,29 @@ use super::{FIRST_TRACK_NUMBER, Failure, Flows, Packets, Place, mixed};
 
 /// The field that Perfetto shows as the event's category.
 const CATEGORY: &str = "cat";
-/// The first number of tracks that show lanes: after those of all tracks that a segment can have.
+/// The first number of tracks for lanes. It is above the numbers of all tracks that a segment can
+/// have.
 const FIRST_LANE_NUMBER: u64 = 1 << 33;
 
 /// Writes the events of one rank.
 pub(super) struct Events<'a, 'o> {
     segment: &'a SegmentFile,
     place: &'a Place<'a>,
-    /// The descriptors of all tracks, by the tracks' numbers.
+    /// The descriptors of all tracks, indexed by track number.
     tracks: &'a [TrackDescriptor],
     packets: &'a mut Packets<'o>,
     arrows: Option<(ArrowsAt<'a>, ArrowsAt<'a>)>,
-    /// Names of events that the sequence knows.
+    /// Names of events that were already sent in this sequence.
     names: HashSet<NameId>,
-    /// Names of annotations that the sequence knows.
+    /// Names of annotations that were already sent in this sequence.
     fields: HashSet<FieldId>,
     /// The track that is being written.
     track: Option<TrackId>,
-    /// Its slices that have not ended: when they will, innermost last.
+    /// End timestamps of the track's open slices, innermost last.
     open: Vec<i64>,
-    /// The Perfetto tracks of its lanes.
+    /// The Perfetto tracks of the track's lanes.
     lanes: HashMap<u32, u64>,
-    /// Perfetto tracks of lanes so far.
+    /// Number of Perfetto tracks for lanes so far.
     lane_count: u64,
 }
 
@@ -70,7 +71,7 @@ impl<'a, 'o> Events<'a, 'o> {
         })
     }
 
-    /// Writes all of them.
+    /// Writes all events.
     pub(super) fn write(mut self) -> Result<(), Failure> {
         let segment = self.segment;
         for (id, table) in (0..).zip(&segment.footer().tables) {
@@ -122,7 +123,7 @@ impl<'a, 'o> Events<'a, 'o> {
         }
     }
 
-    /// A slice on the track itself if it nests there, else on one of its lane.
+    /// Writes a slice: on the track itself if it nests there, else on a track of its lane.
     fn slice(
         &mut self,
         row: &TimedRow,
@@ -142,14 +143,14 @@ impl<'a, 'o> Events<'a, 'o> {
                 return self.event(row.start_ps, event, interned);
             }
         }
-        // No lane overlaps itself, so its slices follow each other.
+        // The slices of a lane do not overlap, so they follow each other.
         let uuid = if !calls && lane == 0 { self.uuid(row.track) } else { self.lane(row.track, lane)? };
         event.track_uuid = Some(uuid);
         self.event(row.start_ps, event, interned)?;
         self.end(uuid, end_ps)
     }
 
-    /// Ends the open slices of the track that end until this moment, innermost first.
+    /// Ends the track's open slices that end at or before this timestamp, innermost first.
     fn end_until(&mut self, time_ps: i64) -> Result<(), Failure> {
         let Some(track) = self.track else { return Ok(()) };
         while let Some(end_ps) = self.open.pop_if(|end_ps| *end_ps <= time_ps) {
@@ -184,7 +185,7 @@ impl<'a, 'o> Events<'a, 'o> {
         self.place.uuid(FIRST_TRACK_NUMBER + u64::from(track.0))
     }
 
-    /// The Perfetto track of a lane, which has the same name and stands in the same place.
+    /// The Perfetto track of a lane. It has the same name and place as the lane's track.
     fn lane(&mut self, track: TrackId, lane: u32) -> Result<u64, Failure> {
         if let Some(&uuid) = self.lanes.get(&lane) {
             return Ok(uuid);
@@ -226,8 +227,8 @@ impl<'a, 'o> Events<'a, 'o> {
         event.flow_ids = begins.iter().map(|arrow| id(arrow.from, arrow.to)).collect();
         event.terminating_flow_ids = ends.iter().map(|arrow| id(arrow.from, arrow.to)).collect();
         for ids in [&mut event.flow_ids, &mut event.terminating_flow_ids] {
-            // Two arrows between the same slices are one to Perfetto, which knows no names of
-            // arrows.
+            // Perfetto ignores the names of arrows, so two arrows between the same slices are one
+            // arrow.
             ids.sort_unstable();
             ids.dedup();
         }
@@ -235,7 +236,7 @@ impl<'a, 'o> Events<'a, 'o> {
     }
 }
 
-/// Picoseconds that nanoseconds cannot say.
+/// Adds picoseconds that nanoseconds cannot express.
 fn exact(event: &mut TrackEvent, start_ps: i64, duration_ps: i64) {
     for (name, ps) in [("start_ps", start_ps), ("duration_ps", duration_ps)] {
         if start_ps % PS_PER_NS != 0 || duration_ps % PS_PER_NS != 0 {
@@ -265,7 +266,7 @@ fn annotation(id: FieldId, unit: Unit, value: &OwnedValue) -> DebugAnnotation {
     annotation
 }
 
-/// Perfetto's numbers of texts begin at 1.
+/// Interning id of a text. Perfetto's ids begin at 1.
 fn iid(number: u32) -> u64 {
     u64::from(number) + 1
 }

@@ -1,10 +1,10 @@
 //! A Perfetto trace: for ui.perfetto.dev, trace_processor and other readers of TracePackets.
 //! `docs/export.md` describes it.
 //!
-//! Perfetto's times are whole nanoseconds. If an event has more, its exact picoseconds are
-//! annotations. On a Perfetto track slices nest or follow each other, so that lanes that overlap
-//! become tracks of the same name, which the page of Perfetto shows as one. Packets are written as
-//! rows are read; Perfetto sorts them.
+//! Perfetto's times are whole nanoseconds. If an event has finer times, its exact picoseconds are
+//! annotations. Slices on a Perfetto track nest or follow each other. So overlapping lanes become
+//! tracks of the same name, which Perfetto's page shows as one. Packets are written while rows are
+//! read; Perfetto sorts them.
 
 mod events;
 pub mod proto;
@@ -31,9 +31,9 @@ const PACKET_TAG: u8 = 0x0a;
 /// Whether arrows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flows {
-    /// They are.
+    /// Arrows are written.
     Shown,
-    /// They are not.
+    /// Arrows are left out.
     Hidden,
 }
 
@@ -45,10 +45,11 @@ impl Flows {
     }
 }
 
-/// Writes these ranks as one trace. Several ranks have a track each, with their tracks below.
+/// Writes these ranks as one trace. If there are several ranks, each gets a track with the rank's
+/// tracks below.
 ///
 /// # Errors
-/// If a segment cannot be read or the output not be written.
+/// If a segment cannot be read or the output cannot be written.
 pub fn write(
     profile: &Profile,
     ranks: &[RankFile],
@@ -79,7 +80,7 @@ pub fn write(
     Ok(())
 }
 
-/// The two sides that can fail.
+/// The two kinds of failures: of reading and of writing.
 enum Failure {
     Engine(nprof_engine::base::Error),
     Io(io::Error),
@@ -101,13 +102,14 @@ impl From<io::Error> for Failure {
 struct Place<'a> {
     rank: &'a RankFile,
     is_alone: bool,
-    /// Nanoseconds that are added to its times.
+    /// Nanoseconds added to the rank's times.
     shift_ns: i128,
     seed: u64,
 }
 
 impl Place<'_> {
-    /// The trace's time of a moment of the rank. Times before 1970 cannot be written and become 0.
+    /// Converts a rank's timestamp to the trace's time. Times before 1970 cannot be written and
+    /// become 0.
     fn ns(&self, time_ps: i64) -> u64 {
         let ns = i128::from(Time(time_ps).floor_ns()) + self.shift_ns;
         u64::try_from(ns.max(0)).unwrap_or(u64::MAX)
@@ -119,11 +121,11 @@ impl Place<'_> {
     }
 }
 
-/// Which moment is the trace's time zero.
+/// The time zero of the trace.
 enum Zero {
-    /// 1970: every rank knows its wall clock.
+    /// 1970, if every rank knows its wall clock.
     Unix,
-    /// The origin of the ranks, or as many nanoseconds before it as the earliest event.
+    /// The ranks' origin, moved back by the nanoseconds that the earliest event lies before it.
     Origin { before_ns: i64 },
 }
 
@@ -197,7 +199,7 @@ fn write_rank(
     Events::new(segment, place, (&tracks, flows), packets)?.write()
 }
 
-/// The descriptors of all tracks, by the tracks' numbers.
+/// The descriptors of all tracks, indexed by track number.
 fn descriptors(segment: &SegmentFile, place: &Place<'_>) -> Vec<TrackDescriptor> {
     let tracks = &segment.footer().tracks;
     let mut order: Vec<usize> = (0..tracks.len()).collect();
@@ -226,7 +228,7 @@ fn descriptors(segment: &SegmentFile, place: &Place<'_>) -> Vec<TrackDescriptor>
     places.iter().copied().enumerate().map(descriptor).collect()
 }
 
-/// The track above this one.
+/// The parent of this track.
 fn parent(segment: &SegmentFile, place: &Place<'_>, at: usize) -> Option<u64> {
     match segment.footer().tracks[at].spec.parent {
         Some(parent) => Some(place.uuid(FIRST_TRACK_NUMBER + u64::from(parent.0))),
@@ -235,7 +237,7 @@ fn parent(segment: &SegmentFile, place: &Place<'_>, at: usize) -> Option<u64> {
     }
 }
 
-/// The warnings of the rank, as instants at its beginning.
+/// Writes the warnings of the rank as instants at its start.
 fn write_warnings(
     segment: &SegmentFile,
     place: &Place<'_>,

@@ -1,10 +1,10 @@
-//! The part of Perfetto's trace format that an export needs: messages with the names and numbers of
-//! `protos/perfetto/trace`. Lists of numbers are not packed: the format is proto2.
+//! The part of Perfetto's trace format that an export needs. Messages have the names and numbers of
+//! `protos/perfetto/trace`. Lists of numbers are not packed, because the format is proto2.
 
-/// The whole trace. Only readers need it: an export writes packet by packet.
+/// The whole trace. Only readers use it: an export writes packet by packet.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Trace {
-    /// In the order of writing.
+    /// Packets in the order of writing.
     #[prost(message, repeated, tag = "1")]
     pub packets: Vec<TracePacket>,
 }
@@ -12,16 +12,16 @@ pub struct Trace {
 /// One entry of a trace.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TracePacket {
-    /// Nanoseconds.
+    /// Timestamp in nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
-    /// Interned texts belong to one sequence.
+    /// Sequence of the packet. Interned texts belong to one sequence.
     #[prost(uint32, optional, tag = "10")]
     pub trusted_packet_sequence_id: Option<u32>,
     /// Texts that this and later packets refer to.
     #[prost(message, optional, tag = "12")]
     pub interned_data: Option<InternedData>,
-    /// [`SEQUENCE_BEGINS`], [`NEEDS_INTERNED`].
+    /// Bit set of [`SEQUENCE_BEGINS`] and [`NEEDS_INTERNED`].
     #[prost(uint32, optional, tag = "13")]
     pub sequence_flags: Option<u32>,
     /// An event.
@@ -32,7 +32,7 @@ pub struct TracePacket {
     pub track_descriptor: Option<TrackDescriptor>,
 }
 
-/// Texts of earlier packets of the sequence count no more.
+/// Texts of earlier packets of the sequence are no longer valid.
 pub const SEQUENCE_BEGINS: u32 = 1;
 /// The packet refers to interned texts.
 pub const NEEDS_INTERNED: u32 = 2;
@@ -51,7 +51,7 @@ pub struct InternedData {
 /// A text with its number, which is not 0.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct InternedText {
-    /// Its number.
+    /// Number of the text.
     #[prost(uint64, optional, tag = "1")]
     pub iid: Option<u64>,
     /// The text.
@@ -59,34 +59,34 @@ pub struct InternedText {
     pub name: Option<String>,
 }
 
-/// Something that happens on a track.
+/// An event on a track.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TrackEvent {
-    /// Values that belong to it.
+    /// Values of the event.
     #[prost(message, repeated, tag = "4")]
     pub debug_annotations: Vec<DebugAnnotation>,
-    /// Its kind: one of the constants below.
+    /// Kind of the event: one of the constants below.
     #[prost(int32, optional, tag = "9")]
     pub kind: Option<i32>,
-    /// Its interned name.
+    /// Interned name of the event.
     #[prost(uint64, optional, tag = "10")]
     pub name_iid: Option<u64>,
-    /// Its track.
+    /// Track of the event.
     #[prost(uint64, optional, tag = "11")]
     pub track_uuid: Option<u64>,
-    /// Its categories.
+    /// Categories of the event.
     #[prost(string, repeated, tag = "22")]
     pub categories: Vec<String>,
-    /// Its name, where that is not interned.
+    /// Name of the event, if it is not interned.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
     /// The value of a counter.
     #[prost(double, optional, tag = "44")]
     pub double_counter_value: Option<f64>,
-    /// Arrows that begin here.
+    /// Ids of arrows that begin here.
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub flow_ids: Vec<u64>,
-    /// Arrows that end here.
+    /// Ids of arrows that end here.
     #[prost(fixed64, repeated, packed = "false", tag = "48")]
     pub terminating_flow_ids: Vec<u64>,
 }
@@ -95,7 +95,7 @@ pub struct TrackEvent {
 pub const SLICE_BEGIN: i32 = 1;
 /// The innermost slice of the track ends.
 pub const SLICE_END: i32 = 2;
-/// A moment.
+/// An event without duration.
 pub const INSTANT: i32 = 3;
 /// A counter has a new value.
 pub const COUNTER: i32 = 4;
@@ -103,13 +103,13 @@ pub const COUNTER: i32 = 4;
 /// A named value of an event.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct DebugAnnotation {
-    /// Its interned name.
+    /// Interned name of the value.
     #[prost(uint64, optional, tag = "1")]
     pub name_iid: Option<u64>,
-    /// True or false.
+    /// A boolean.
     #[prost(bool, optional, tag = "2")]
     pub bool_value: Option<bool>,
-    /// A number beyond the signed range.
+    /// A whole number beyond the signed range.
     #[prost(uint64, optional, tag = "3")]
     pub uint_value: Option<u64>,
     /// A whole number.
@@ -121,13 +121,13 @@ pub struct DebugAnnotation {
     /// A text.
     #[prost(string, optional, tag = "6")]
     pub string_value: Option<String>,
-    /// An address: shown in hexadecimal.
+    /// An address, shown in hexadecimal.
     #[prost(uint64, optional, tag = "7")]
     pub pointer_value: Option<u64>,
     /// A list or an object, as JSON.
     #[prost(string, optional, tag = "9")]
     pub legacy_json_value: Option<String>,
-    /// Its name, where that is not interned.
+    /// Name of the value, if it is not interned.
     #[prost(string, optional, tag = "10")]
     pub name: Option<String>,
 }
@@ -135,22 +135,22 @@ pub struct DebugAnnotation {
 /// A track.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TrackDescriptor {
-    /// Its number in the trace.
+    /// Number of the track in the trace.
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
-    /// Its name. Siblings of one name are shown as one.
+    /// Name of the track. Siblings of the same name are shown as one track.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
-    /// The track above it.
+    /// The parent track.
     #[prost(uint64, optional, tag = "5")]
     pub parent_uuid: Option<u64>,
     /// Present if the track shows a counter.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
-    /// How the tracks below it are ordered: [`EXPLICIT_ORDER`].
+    /// Order of the tracks below this one: [`EXPLICIT_ORDER`].
     #[prost(int32, optional, tag = "11")]
     pub child_ordering: Option<i32>,
-    /// Its place among its siblings.
+    /// Position among the track's siblings.
     #[prost(int32, optional, tag = "12")]
     pub sibling_order_rank: Option<i32>,
 }

@@ -1,4 +1,4 @@
-//! From the files and directories that a user names to the plans of a profile.
+//! Turns the files and directories that a user names into the plans of a profile.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,42 +13,42 @@ use nprof_capture::probe::Confidence;
 
 use super::{IngestError, Result, mapped};
 
-/// How a file was chosen.
+/// The way in which a file was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
-    /// The user named it: a file that is no trace is an error.
+    /// The user named the file. If it is not a trace, that is an error.
     ByName,
-    /// The user named its directory or archive: a file that is no trace is left out.
+    /// The user named the file's directory or archive. If the file is not a trace, it is left out.
     ByDirectory,
 }
 
 /// A file that can be read.
 #[derive(Clone)]
 pub struct InputFile {
-    /// Its bytes, and what it is.
+    /// Bytes and kind of the file.
     pub leaf: Leaf,
-    /// Its path in messages. Within an archive that is no path of the disk.
+    /// Path for messages. A file within an archive has a path that does not exist on disk.
     pub place: PathBuf,
-    /// How it was chosen.
+    /// The way in which the file was chosen.
     pub chosen: Chosen,
 }
 
-/// All that is to be read.
+/// All files to read.
 #[derive(Clone)]
 pub struct Inputs {
-    /// The files; plans name them by their places here.
+    /// The files. Plans refer to them by index.
     pub files: Vec<InputFile>,
-    /// One for each trace, at least one.
+    /// One plan per trace, at least one.
     pub plans: Vec<Plan>,
-    /// A name for several traces together: their directory, their archive, or the first file.
+    /// A name for several traces together: of their directory, their archive, or the first file.
     pub title: Option<String>,
-    /// Files that look like traces and are not read, each with the reason.
+    /// Files that look like traces but are not read, each with the reason.
     pub left_out: Vec<String>,
 }
 
 impl Inputs {
-    /// Does `read`. A file of a directory that turns out to be no trace is left out, and the others
-    /// are read again.
+    /// Calls `read`. If a file of a directory turns out not to be a trace, it is left out and
+    /// `read` is called again.
     ///
     /// # Errors
     /// Errors of `read` about a file that the user named, or about the last file.
@@ -77,13 +77,13 @@ impl Inputs {
         plan.files.iter().map(|part| &self.files[part.file])
     }
 
-    /// The path of a plan's trace in messages.
+    /// The path of a plan's trace, for messages.
     #[must_use]
     pub fn place(&self, plan: &Plan) -> &Path {
         &self.files[plan.trace()].place
     }
 
-    /// Bytes of all plans, as they lie there.
+    /// Stored bytes of the files of all plans.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         let files = self.plans.iter().flat_map(|plan| self.files_of(plan));
@@ -91,7 +91,7 @@ impl Inputs {
     }
 }
 
-/// What a user named: `view -n NEFF -s NTFF -d DIR FILES…`.
+/// The inputs that a user named: `view -n NEFF -s NTFF -d DIR FILES…`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
     /// The program that was traced.
@@ -105,18 +105,19 @@ pub struct Named {
 }
 
 impl Named {
-    /// Whether nothing was named.
+    /// Returns true if the user named nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The plans of a profile: traces whose names tell their rank first, in order, the others as
-    /// named. Archives are opened; what must be unpacked for that goes to the spool.
+    /// The plans of a profile. Traces with a rank number in their names come first, in order; the
+    /// others follow as named. Archives are opened. Entries that must be unpacked for that go to
+    /// `spool`.
     ///
     /// # Errors
-    /// If there is no trace among the files, a file or directory cannot be read, or several files
-    /// leave open which belongs to which trace.
+    /// If the files contain no trace, or a file or directory cannot be read. Also if it is not
+    /// clear which of several files belongs to which trace.
     pub fn inputs(&self, spool: &dyn Spool) -> Result<Inputs> {
         let mut found = Gathered::default();
         if let Some(neff) = &self.neff {
@@ -126,7 +127,7 @@ impl Named {
             self.session_file.iter().chain(&self.session_dir).chain(&self.files).collect();
         for &path in &named {
             if path.is_dir() {
-                // The program that the user named goes before what lies around.
+                // A program that the user named takes precedence over a program in the directory.
                 let keep = if self.neff.is_some() { Beside::Ignored } else { Beside::Taken };
                 found.directory(path, keep, spool)?;
             } else {
@@ -155,7 +156,7 @@ impl Named {
     }
 }
 
-/// What happens to the files of a directory that go with traces.
+/// Treatment of files in a directory that go with traces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Taken,
@@ -172,7 +173,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// A file that the user named.
+    /// Adds a file that the user named.
     fn file(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
         let opened = archive::open(&file_name(path), mapped::open(path)?, spool);
         let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, path, Chosen::ByName));
@@ -186,7 +187,7 @@ impl Gathered {
         self.choose(files, Beside::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
     }
 
-    /// The files of a directory.
+    /// Adds the files of a directory.
     fn directory(&mut self, path: &Path, beside: Beside, spool: &dyn Spool) -> Result<()> {
         let mut paths: Vec<PathBuf> = fs::read_dir(path)
             .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
@@ -211,7 +212,7 @@ impl Gathered {
         self.choose(files, beside, || IngestError::EmptyDirectory { path: path.to_owned() })
     }
 
-    /// Takes the traces of a directory or an archive.
+    /// Adds the traces of a directory or an archive.
     fn choose(
         &mut self,
         files: Vec<InputFile>,
@@ -244,14 +245,14 @@ impl Gathered {
         Ok(())
     }
 
-    /// The program, which the user called one. It may lie in an archive.
+    /// Adds the file that the user named as the program. The program can be inside an archive.
     fn model(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
         let bytes = mapped::open(path)?;
         let name = file_name(path);
         let opened = archive::open(&name, bytes.clone(), spool).leaves;
         let is_model = |leaf: &Leaf| leaf.candidate.claim(Role::Model).is_some();
         let leaf = opened.into_iter().find(is_model).unwrap_or_else(|| {
-            // Its reader says what is wrong with it.
+            // The reader of programs reports what is wrong with the file.
             let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Model));
             let claim = |importer| Claim { importer, role: Role::Model, confidence: Confidence::Certain };
             let found = importer.map_or_else(
@@ -266,7 +267,7 @@ impl Gathered {
 }
 
 impl InputFile {
-    /// A file that came out of the file at `path`.
+    /// A file that was found in the file at `path`.
     fn new(leaf: Leaf, path: &Path, chosen: Chosen) -> Self {
         let name = &leaf.candidate.name;
         let place = match name.split_once('/') {
@@ -284,7 +285,7 @@ fn reason(why: Why) -> String {
     }
 }
 
-/// The name of several traces together.
+/// The common name of several traces.
 fn title(wholes: &[PathBuf], files: &[InputFile], traces: usize) -> Option<String> {
     if traces < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! Files on a disk, archives among them, to plans.
+//! Plans from files on a disk, including archives.
 
 use nprof_capture::archive::InMemory;
 use nprof_capture::inputs::cases::{CASES, candidates, described, files, listed, sample};
@@ -6,7 +6,7 @@ use nprof_capture::inputs::profiles;
 
 use super::*;
 
-/// A directory with these files, each with its kind before a colon.
+/// Creates a directory with these files, each with its kind before a colon.
 fn tree(names: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (name, bytes) in files(names) {
@@ -28,7 +28,7 @@ fn inputs(dir: &Path, names: &[&str]) -> Result<Inputs> {
     Named { files, ..Named::default() }.inputs(&InMemory)
 }
 
-/// Plans as a case states them.
+/// Formats plans in the notation of the test cases.
 fn said(inputs: Result<Inputs>) -> String {
     let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     match inputs {
@@ -52,7 +52,7 @@ fn the_command_line_plans_what_the_page_plans() {
         let dir = tree(case.files);
         let names: Vec<&str> = files(case.files).iter().map(|(name, _)| *name).collect();
         assert_eq!(said(inputs(dir.path(), &names)), case.plans, "{}", case.files);
-        // Each of the page's profiles, as it comes by an upload.
+        // The files of one profile, as an upload by the page sends them.
         let seen = candidates(case.files);
         for profile in profiles(&seen) {
             let alone: Vec<Candidate> = profile.iter().map(|&file| seen[file].clone()).collect();
@@ -103,7 +103,7 @@ fn an_archive_is_a_directory() {
     }
     let with_file = inputs(dir.path(), &["job.tar", "t.json"]).unwrap();
     assert_eq!((with_file.plans.len(), with_file.title), (3, None));
-    // The archives of a directory are a part of it.
+    // The archives of a directory count as part of it.
     assert_eq!(inputs(dir.path(), &["."]).unwrap().plans.len(), 5);
     let empty = tree("no:a.txt");
     fs::write(empty.path().join("x.tar"), self::tar(&[("notes.txt", "no")])).unwrap();
@@ -191,7 +191,8 @@ fn a_named_program_goes_before_those_of_the_directory() {
         ..Named::default()
     };
     assert_eq!(said(named.inputs(&InMemory)), "- ntff a.ntff+b.neff");
-    // What the user calls a program is read as one, and its reader says that it is none.
+    // A file that the user named as the program is read as one. The reader reports that it is not a
+    // program.
     let other = Named {
         neff: Some(dir.path().join("a.ntff")),
         files: vec![dir.path().join("a.ntff")],
