@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { chromium } = createRequire(join(root, "tests/browser/package.json"))("playwright-core");
-const binary = process.env.NPROF_BIN ?? join(root, "target/release/nprof");
+/** The binary that is measured. */
+export const binary = process.env.NPROF_BIN ?? join(root, "target/release/nprof");
 
 /** Serves a profile of so many events a rank: its address, and what stops the server. */
 export async function demo(store, events, ...more) {

@@ -9,12 +9,14 @@
 //
 // WebGL runs in software here and would leave a frame in several tenths of a second, so the two calls that paint do nothing
 // unless NPROF_PAINT is 1; everything up to them is done. NPROF_BIN names the binary (target/release/nprof unless told otherwise), NPROF_CHROMIUM the browser, NPROF_STORE a
-// store that is kept: a large demo is simulated only once.
+// store that is kept: a large demo is simulated only once. With NPROF_SOURCE=html the page is an HTML file of the profile.
 
+import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { demo, openBrowser } from "./demo.mjs";
+import { pathToFileURL } from "node:url";
+import { binary, demo, openBrowser } from "./demo.mjs";
 
 const [events, ranks] = [process.argv[2] ?? "1000000", process.argv[3] ?? "2"];
 const SECONDS = 12;
@@ -88,6 +90,18 @@ const paints = process.env.NPROF_PAINT === "1";
 const server = await demo(store, events, "--ranks", ranks);
 process.on("exit", () => server.stop());
 const { address } = server;
+const { origin, pathname } = new URL(address);
+const profile = pathname.split("/").at(-1);
+
+/** Where the page is opened: on the server, or in a file beside the store. */
+function pageOf(source) {
+  if (source !== "html") return (place) => origin + place;
+  const file = join(store, `${profile}.html`);
+  execFileSync(binary, ["--store", store, "export", profile, "--format", "html", "-o", file]);
+  return (place) => `${pathToFileURL(file).href}#${place}`;
+}
+const source = process.env.NPROF_SOURCE ?? "server";
+const addressOf = pageOf(source);
 const browser = await openBrowser();
 
 const page = await (await browser.newContext({ viewport: SIZE })).newPage();
@@ -96,19 +110,21 @@ if (!paints) {
     for (const call of ["drawArraysInstanced", "clear"]) WebGL2RenderingContext.prototype[call] = () => {};
   });
 }
-await page.goto(address);
+await page.goto(addressOf(pathname));
 const closed = page.locator('.track-group[aria-expanded="false"]');
 await page.locator(".track-group").first().waitFor();
 // Opening one brings others into sight, so the first is opened again and again.
 while ((await closed.count()) > 0) await closed.first().click();
-const whole = (await page.evaluate(async (path) => (await fetch(path)).json(), `${address.replace("/profile/", "/api/profiles/")}`)).ranks[0];
-const opened = new URL(page.url()).searchParams.get("groups");
-console.log(`${events} events in each of ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
+const whole = (await (await fetch(`${origin}/api/profiles/${profile}`)).json()).ranks[0];
+const opened = /[?&]groups=([\d,]+)/.exec(page.url())?.[1];
+console.log(`${source}: ${events} events in each of ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
 
 async function measure(name, share, wheel) {
   const middle = Math.round((whole.start_ps + whole.end_ps) / 2);
   const half = Math.round(((whole.end_ps - whole.start_ps) * share) / 2);
-  await page.goto(`${address}?v=1&from=${middle - half}&to=${middle + half}${opened ? `&groups=${opened}` : ""}`);
+  // A file of which only the fragment changes would not be loaded anew.
+  await page.goto("about:blank");
+  await page.goto(addressOf(`${pathname}?v=1&from=${middle - half}&to=${middle + half}${opened ? `&groups=${opened}` : ""}`));
   await page.waitForFunction(() => performance.getEntriesByName("first-picture").length > 0);
   // A summary of many events takes its time.
   await page.waitForLoadState("networkidle", { timeout: 300_000 });
