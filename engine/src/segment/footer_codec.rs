@@ -107,7 +107,16 @@ impl Footer {
             };
             parent && rows
         });
-        if fields && columns && tracks { Ok(()) } else { Err(corrupt) }
+        let bytes = self.stated_bytes().is_some();
+        if fields && columns && tracks && bytes { Ok(()) } else { Err(corrupt) }
+    }
+
+    /// The sum of the lengths that the footer states; `None` if no number holds it.
+    fn stated_bytes(&self) -> Option<u64> {
+        let columns = self.columns.iter().map(|column| column.bytes);
+        let tracks = self.tracks.iter().map(|track| track.pyramid_bytes);
+        let mut all = columns.chain(tracks).chain([self.dictionary.bytes, self.flows.bytes]);
+        all.try_fold(0_u64, u64::checked_add)
     }
 
     /// Whether the chain of a track's parents ends.
@@ -249,4 +258,32 @@ fn read_warning(cursor: &mut Cursor<'_>) -> Result<Warning> {
         first_place: cursor.text()?.to_owned(),
         count: cursor.varint()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_beyond_any_file_are_damage() {
+        let footer = |dictionary_bytes, flows_bytes| Footer {
+            rank: RankInfo::default(),
+            tables: Vec::new(),
+            fields: Vec::new(),
+            columns: Vec::new(),
+            tracks: Vec::new(),
+            dictionary: DictionaryMeta { texts: 0, bytes: dictionary_bytes, chunks: Piece::default() },
+            waits: Vec::new(),
+            flows: FlowsMeta {
+                arrows: 0,
+                bytes: flows_bytes,
+                by_from: Piece::default(),
+                by_to: Piece::default(),
+            },
+            warnings: Vec::new(),
+        };
+        let read = |footer: Footer| Footer::decode(&footer.encode(), 0);
+        assert!(read(footer(u64::MAX - 1, 1)).is_ok());
+        assert!(matches!(read(footer(u64::MAX, 1)), Err(Error::Corrupt { .. })));
+    }
 }
