@@ -1,4 +1,4 @@
-// What the benches of the page stand on: a server with a simulated profile, and a browser.
+// The ground of the page's benches: a server with a simulated profile, and a browser.
 
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";

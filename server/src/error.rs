@@ -62,8 +62,9 @@ fn status_of(kind: RefusalKind) -> StatusCode {
         RefusalKind::Conflict => StatusCode::CONFLICT,
         RefusalKind::Forbidden => StatusCode::FORBIDDEN,
         RefusalKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        RefusalKind::TooSlow | RefusalKind::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
-        RefusalKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        RefusalKind::TooSlow | RefusalKind::Cancelled | RefusalKind::Unavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         RefusalKind::Damaged | RefusalKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -1,5 +1,5 @@
-// What is shared is opened in whatever browser a colleague has: the HTML file and the site in Firefox. All other tests
-// run in Chromium.
+// A colleague opens a shared profile in any browser. These tests open the HTML file and the site in Firefox; all other
+// tests run in Chromium.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -167,7 +167,7 @@ test("the demo", async (t) => {
         for (const [name, text, ground] of colours.pairs) {
           assert.ok(contrast(text, ground) >= 4.5, `${name} in ${colorScheme}: ${contrast(text, ground)}`);
         }
-        // What is really on the screen, letters included: the brightest and the darkest pixel of a track's name.
+        // The letters on the screen: the brightest and the darkest pixel of a track's name.
         const { png } = await picture(page, await rowOf(page, "Tensor").locator(".track-name").boundingBox());
         const pixels = Array.from({ length: png.data.length / 4 }, (_, at) => [...png.data.subarray(at * 4, at * 4 + 3)]);
         pixels.sort((a, b) => a[1] - b[1]);

@@ -8,7 +8,8 @@ use nprof_engine::segment::Fetch;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{XmlHttpRequest, XmlHttpRequestResponseType};
 
-const PARTIAL_CONTENT: u16 = 206;
+/// Status of an answer that is a part of a file.
+pub(super) const PARTIAL_CONTENT: u16 = 206;
 
 /// A file on a web host that serves parts of files. Requests block until the answer arrives, which
 /// browsers allow in workers.

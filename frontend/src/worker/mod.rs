@@ -19,7 +19,7 @@ use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-use self::host::Host;
+use self::host::{Host, PARTIAL_CONTENT};
 
 /// Status of an answer with the whole file, in place of the requested part.
 const WHOLE: u16 = 200;
@@ -113,7 +113,7 @@ impl Answers {
                  `nprof export --format html`, which writes one file"
                     .to_owned(),
             ),
-            WHOLE | 206 => None,
+            WHOLE | PARTIAL_CONTENT => None,
             status => Some(format!("its web host answers with status {status}")),
         };
         let opened = match refused {

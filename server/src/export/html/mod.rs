@@ -61,10 +61,8 @@ impl Html {
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
-        let bundle = bundle(profile, &manifest)?;
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        write_before(&page, "", &manifest, &bundle, &mut before)?;
+        write_before(&page, "", (profile, ranks), &mut before)?;
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
             write_packed(id, "", bytes, &mut programs)?;
@@ -193,13 +191,14 @@ fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
 fn write_before(
     page: &Page,
     policy: &str,
-    manifest: &Manifest,
-    bundle: &Bundle,
+    (profile, ranks): (&Profile, &[RankFile]),
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
+    let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
+    let bundle = bundle(profile, &manifest)?;
     page.write_head(manifest.shown_name(), policy, out)?;
     let slug = format!(" data-slug=\"{}\"", escaped(manifest.slug()));
-    write_packed("nprof-bundle", &slug, &packed(&message(bundle)?)?, out)?;
+    write_packed("nprof-bundle", &slug, &packed(&message(&bundle)?)?, out)?;
     Ok(page.write_worker(out)?)
 }
 

@@ -8,9 +8,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::page::Page;
-use super::{bundle, write_before};
+use super::{SegmentText, write_before};
 use crate::export::ExportError;
-use crate::store::{Manifest, Profile, RankFile};
+use crate::store::{Profile, RankFile};
 use crate::work::{Meter, Metered};
 
 /// File name of the page.
@@ -39,16 +39,13 @@ impl Site {
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
         let mut index = Vec::new();
-        write_before(&page, POLICY, &manifest, &bundle(profile, &manifest)?, &mut index)?;
+        write_before(&page, POLICY, (profile, ranks), &mut index)?;
         let mut files = Vec::new();
         for rank in ranks {
-            let path = profile.dir.join(&rank.file);
-            let failed = |source| ExportError::Open { path: path.clone(), source };
-            let size_bytes = fs::metadata(&path).map_err(failed)?.len();
-            let name = format!("rank_{}-{}.nseg", rank.rank, rank.content);
-            let attributes = format!("data-segment=\"{}\" data-size=\"{size_bytes}\"", rank.rank);
+            let SegmentText { rank: number, path, size_bytes } = SegmentText::of(profile, rank)?;
+            let name = format!("rank_{number}-{}.nseg", rank.content);
+            let attributes = format!("data-segment=\"{number}\" data-size=\"{size_bytes}\"");
             write_link(&attributes, &name, &mut index)?;
             files.push((name, Content::CopyOf(path)));
         }
