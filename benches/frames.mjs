@@ -116,7 +116,7 @@ await page.locator(".track-group").first().waitFor();
 // Opening one brings others into sight, so the first is opened again and again.
 while ((await closed.count()) > 0) await closed.first().click();
 const whole = (await (await fetch(`${origin}/api/profiles/${profile}`)).json()).ranks[0];
-const opened = /[?&]groups=([\d,]+)/.exec(page.url())?.[1];
+const opened = /[?&]open=[^&]*/.exec(page.url())?.[0].slice(1);
 console.log(`${source}: ${events} events in each of ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
 
 async function measure(name, share, wheel) {
@@ -124,7 +124,7 @@ async function measure(name, share, wheel) {
   const half = Math.round(((whole.end_ps - whole.start_ps) * share) / 2);
   // A file of which only the fragment changes would not be loaded anew.
   await page.goto("about:blank");
-  await page.goto(addressOf(`${pathname}?v=1&from=${middle - half}&to=${middle + half}${opened ? `&groups=${opened}` : ""}`));
+  await page.goto(addressOf(`${pathname}?v=2&from=${middle - half}&to=${middle + half}${opened ? `&${opened}` : ""}`));
   await page.waitForFunction(() => performance.getEntriesByName("first-picture").length > 0);
   // A summary of many events takes its time.
   await page.waitForLoadState("networkidle", { timeout: 300_000 });

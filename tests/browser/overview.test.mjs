@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { addressOf, ask, eventually, isBar, laneTop, picture, rowOf, scaleOf } from "./picture.mjs";
+import { addressOf, ask, eventually, isBar, laneTop, parametersOf, picture, rowOf, scaleOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 const LANE_PX = 18;
@@ -72,6 +72,9 @@ test("a constant load is drawn constant over every edge of a tile", async (t) =>
     const heading = page.getByRole("button", { name: group.name });
     await heading.waitFor();
     assert.equal(await heading.getAttribute("aria-expanded"), "false");
+    // A link of version 1 names the group by its number. The page goes on with its path.
+    await eventually(() => assert.equal(parametersOf(page).get("closed"), group.name));
+    assert.equal(parametersOf(page).get("groups"), null);
     const row = await page.getByRole("listitem").filter({ has: heading }).boundingBox();
     await page.mouse.move(640, row.y + row.height - 4);
     const tip = page.getByRole("tooltip");

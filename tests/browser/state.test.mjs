@@ -201,6 +201,47 @@ test("the view", async (t) => {
     await shows(page, first);
   });
 
+  await t.test("several ranks stand below each other, and a slice of another one can be selected", async (t) => {
+    const page = await open(t);
+    await drawn(page);
+    await page.getByRole("button", { name: "Show rank 1 below the others" }).click();
+    const group = (name) => page.getByRole("button", { name, exact: true });
+    const tensor = rowOf(page, "Tensor");
+    await group("Rank 0").waitFor();
+    assert.equal(parametersOf(page).get("ranks"), "0,1");
+    // The same group closes in both ranks, so that they stay comparable.
+    await group("Engines").click();
+    await tensor.waitFor({ state: "detached" });
+    await group("Rank 0").click();
+    await group("Rank 1").waitFor();
+    assert.equal(await group("Engines").getAttribute("aria-expanded"), "false");
+    await group("Engines").click();
+    await tensor.waitFor();
+
+    const { slices } = await ask(url, `profiles/${slug}/ranks/1/events?start_ps=${window[0]}&end_ps=${window[1]}&limit=1000`);
+    const { tracks } = await ask(url, `profiles/${slug}/ranks/1`);
+    const number = tracks.find((track) => track.name === "Tensor").id;
+    const ofTensor = slices.filter((slice) => slice.track === number && slice.lane === 0);
+    const wanted = ofTensor.reduce((a, b) => (b.duration_ps > a.duration_ps ? b : a));
+    const scale = await scaleOf(page);
+    const row = await tensor.boundingBox();
+    await page.mouse.click(scale.x(wanted.start_ps + wanted.duration_ps / 2), row.y + 10);
+    await detailsOf(page, wanted.name);
+    await viewWhere(page, (view) => view.rank === 1 && view.selected === wanted.row);
+    assert.equal(parametersOf(page).get("ranks"), "0,1");
+    assert.match(await page.getByRole("article", { name: "Details" }).innerText(), /Rank 1 › .*Tensor/);
+
+    await page.reload();
+    await detailsOf(page, wanted.name);
+    await group("Rank 0").waitFor();
+    await group("Rank 1").waitFor();
+    await page.getByRole("button", { name: "Hide rank 1" }).click();
+    await group("Rank 1").waitFor({ state: "detached" });
+    await tensor.waitFor();
+    await viewWhere(page, (view) => view.rank === 0 && view.selected === null);
+    assert.equal(parametersOf(page).get("ranks"), null);
+  });
+
   await t.test(
     "the last of several quick changes of the rank is shown",
     async (t) => {
@@ -220,7 +261,7 @@ test("the view", async (t) => {
     await click(page, matmul);
     await detailsOf(page, "MATMUL");
     await page.getByRole("button", { name: "DMA", exact: true }).click();
-    await eventually(() => assert.match(page.url(), /groups=/));
+    await eventually(() => assert.match(page.url(), /closed=DMA/));
     await press(page, "w", 2);
     await viewWhere(page, (view) => view.from > window[0]);
     await page.mouse.move(5, 5);
@@ -254,7 +295,7 @@ test("the view", async (t) => {
       assert.equal(parametersOf(page).get("of"), segment);
       return segment;
     });
-    const other = page.url().replace(of, "0".repeat(16)).replace("v=1", "v=1&q=MATMUL");
+    const other = page.url().replace(of, "0".repeat(16)).replace("v=2", "v=2&q=MATMUL");
     assert.notEqual(other, page.url());
     const { page: next } = await openPage(t);
     await next.goto(other);

@@ -135,7 +135,7 @@ test("times and counters", async (t) => {
     assert.match(await line(page, "Largest"), /^300/);
     assert.match(await line(page, "Mean"), /^200/);
     const address = await eventually(() => {
-      assert.match(page.url(), /reading=/);
+      assert.match(page.url(), /counter=/);
       return page.url();
     });
     await page.goto(address);

@@ -76,9 +76,8 @@ pub fn arrows(camera: &Camera<'_>, detail: &SliceDetail, duration: fn(i64) -> St
 /// Position of a timestamp of a slice: on its lane, or on the heading of the closed group around
 /// it. If that is out of sight, the position is at the frame's edge.
 fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<End> {
-    let rect = camera
-        .rect(slice.track, slice.lane, time_ps, 0)
-        .or_else(|| camera.closed_rect(slice.track, time_ps))?;
+    let track = camera.sheet.position(camera.source, slice.track)?;
+    let rect = camera.rect(track, slice.lane, time_ps, 0).or_else(|| camera.closed_rect(track, time_ps))?;
     let (x_px, y_px) = (rect.x_px, rect.y_px + rect.height_px / 2.0);
     let (width_px, height_px) = (camera.scale.width_px, camera.height_px);
     let outside = if x_px < 0.0 {
@@ -105,7 +104,7 @@ fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<E
 fn tag((direction, end): (char, End), gap: String, camera: &Camera<'_>, other: &Neighbour) -> Tag {
     let text = match direction {
         '↑' | '↓' => {
-            let track = camera.shape.track(other.slice.track).and_then(|at| camera.rank.tracks.get(at));
+            let track = camera.sheet.track(camera.source, other.slice.track);
             format!("{direction} {}", track.map_or("", |track| &track.name))
         }
         _ => format!("{direction} {gap}"),
@@ -147,8 +146,9 @@ mod tests {
     use super::*;
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
-    use crate::draw::scene::tests::rank_of;
     use crate::draw::shape::Shape;
+    use crate::view::sheet::SourceId;
+    use crate::view::sheet::tests::sheet_of;
     use crate::view::{Layout, TimeScale};
 
     const TRACKS: &str = "Engines/\n  Tensor\nDMA/\n  q0/\n    a\n    b\nlow";
@@ -162,13 +162,14 @@ mod tests {
     /// picosecond. `closed` are the closed groups.
     #[track_caller]
     fn check(closed: &[&str], height_px: f64, own: SliceEntry, others: Vec<SliceEntry>, expected: &str) {
-        let rank = rank_of(TRACKS);
-        let layout = Layout::new(&rank.tracks, |track| closed.contains(&track.name.as_str()));
-        let shape = Shape::new(&rank);
+        let sheet = sheet_of(TRACKS);
+        let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
+        let shape = Shape::new(&sheet);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (names, ground) = (Names::default(), Ground::Light);
-        let (rank, shape, layout) = (&rank, &shape, &layout);
-        let camera = Camera { scale, scroll_px: 0.0, height_px, rank, shape, layout, names: &names, ground };
+        let (sheet, source, shape, layout) = (&sheet, SourceId(0), &shape, &layout);
+        let (scroll_px, names) = (0.0, &names);
+        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
         let neighbour = |slice| Neighbour { flow: "needs".into(), slice };
         let successors = others.into_iter().map(neighbour).collect();
         let detail = SliceDetail { slice: own, fields: vec![], predecessors: vec![], successors };

@@ -12,9 +12,8 @@ use nprof_engine::wire::tile::Tile;
 
 use super::batch::{Instance, Paint};
 use super::palette::GROUP;
-use super::shape::Shape;
 use super::strip::Strip;
-use crate::view::TimeScale;
+use crate::view::{Sheet, TimeScale};
 
 /// Least share of a lane that busy time counts as. Without it, very short work would vanish.
 const LEAST_SHARE: f32 = 1e-4;
@@ -32,10 +31,12 @@ pub struct Load {
 }
 
 /// Adds a lane of a tile to the loads of all groups above its track. `track` is an index.
-pub fn add_lane(loads: &mut Vec<Load>, track: usize, strip: &Strip<'_>, tile: &Tile, shape: &Shape) {
-    let Some(parent) = shape.parent(track) else { return };
+pub fn add_lane(loads: &mut Vec<Load>, track: usize, strip: &Strip<'_>, tile: &Tile, sheet: &Sheet) {
+    if sheet.above(track).next().is_none() {
+        return;
+    }
     let own = lane_load(strip, tile);
-    for group in std::iter::successors(Some(parent), |group| shape.parent(*group)) {
+    for group in sheet.above(track) {
         let at = loads.iter().position(|load| load.group == group).unwrap_or_else(|| {
             loads.push(Load { group, lanes: vec![0.0; CELLS as usize] });
             loads.len() - 1
@@ -135,27 +136,27 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::scene::tests::rank_of;
+    use crate::view::sheet::SourceId;
+    use crate::view::sheet::tests::sheet_of;
     use nprof_engine::wire::tile::{Content, Lane, TileCell, TileSlice};
 
     /// Loads as `group: cell=lanes …`, without idle cells.
     #[track_caller]
     fn check(lanes: Vec<Lane>, expected: &str) {
-        let rank = rank_of("DMA/\n  Q/\n    a\n    b\n  Power~\nlone");
-        let shape = Shape::new(&rank);
+        let sheet = sheet_of("DMA/\n  Q/\n    a\n    b\n  Power~\nlone");
         let names = vec!["x".into(), "wait".into()];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 100, names, waits: vec![1], lanes };
         let mut loads = Vec::new();
         for lane in &tile.lanes {
-            if let Some(track) = shape.track(lane.track) {
+            if let Some(track) = sheet.position(SourceId(0), lane.track) {
                 let strip = Strip::new(&lane.content, &tile, CELLS as u32);
-                add_lane(&mut loads, track, &strip, &tile, &shape);
+                add_lane(&mut loads, track, &strip, &tile, &sheet);
             }
         }
         let text = loads.iter().map(|load| {
             let busy = load.lanes.iter().enumerate().filter(|(_, lanes)| **lanes > 0.0);
             let cells = busy.map(|(cell, lanes)| format!("{cell}={lanes:.2}")).collect::<Vec<_>>();
-            format!("{}: {}", rank.tracks[load.group].name, cells.join(" "))
+            format!("{}: {}", sheet.tracks()[load.group].name, cells.join(" "))
         });
         assert_eq!(text.collect::<Vec<_>>().join(" | "), expected);
     }

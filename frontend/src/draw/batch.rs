@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use nprof_engine::tile::CELLS;
-use nprof_engine::wire::catalog::Track;
 use nprof_engine::wire::tile::{Content, Lane, Tile, TileRange, TileSample, TileSlice};
 
 use super::band::{self, Load};
@@ -15,7 +14,8 @@ use super::names::Names;
 use super::palette;
 use super::shape::Shape;
 use super::strip::{Point, Share, Strip};
-use crate::view::{Extent, hit};
+use crate::view::sheet::SourceId;
+use crate::view::{Extent, Sheet, hit};
 
 /// Paint of a rectangle. The shader uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,22 +125,26 @@ const OUTSIDE: f64 = 64.0;
 const TICK: (f32, f32) = (0.3, 0.7);
 
 impl Batch {
-    /// The rectangles of a tile. Lanes of unknown tracks are left out.
+    /// The rectangles of a source's tile. Lanes of unknown tracks are left out.
     #[must_use]
-    pub fn new(tile: &Tile, tracks: &[Track], shape: &Shape, names: &Names) -> Self {
+    pub fn new(tile: &Tile, source: SourceId, sheet: &Sheet, shape: &Shape, names: &Names) -> Self {
         let colours = names.of_tile(tile);
         let mut batch = Self::default();
         for lane in &tile.lanes {
-            let Some(track) = shape.track(lane.track) else { continue };
+            let Some(track) = sheet.position(source, lane.track) else { continue };
             let Some(number) = shape.lane(track, lane.lane) else { continue };
             let first = batch.instances.len();
             let cells = Cells { tile, lane: number, colours: &colours };
             let strip = Strip::new(&lane.content, tile, CELLS as u32);
             cells.strip(&strip, &mut batch.instances);
-            cells.counter(lane, tracks[track].value_range.unwrap_or((0.0, 0.0)), &mut batch.instances);
+            cells.counter(
+                lane,
+                sheet.tracks()[track].value_range.unwrap_or((0.0, 0.0)),
+                &mut batch.instances,
+            );
             let instances = first as u32..batch.instances.len() as u32;
             batch.lanes.push(LaneSpan { track, lane: lane.lane, instances });
-            band::add_lane(&mut batch.loads, track, &strip, tile, shape);
+            band::add_lane(&mut batch.loads, track, &strip, tile, sheet);
             batch.runs.extend(runs(lane, track, tile.cell_ps));
         }
         batch
@@ -290,7 +294,7 @@ fn area(extent: &Extent, value: f64) -> (f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::scene::tests::rank_of;
+    use crate::view::sheet::tests::sheet_of;
     use nprof_engine::wire::tile::TileCell;
 
     const TRACKS: &str = "
@@ -300,7 +304,7 @@ Power~";
     /// The instances of a lane's content: paint, extent in cells, extent in the lane.
     #[track_caller]
     fn check(track: u32, lane: u32, content: Content, expected: &str) {
-        let rank = rank_of(TRACKS);
+        let sheet = sheet_of(TRACKS);
         let lane = Lane { track, lane, content };
         let tile = Tile {
             version: 1,
@@ -310,7 +314,7 @@ Power~";
             waits: vec![],
             lanes: vec![lane],
         };
-        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &Names::default());
+        let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
         let text: Vec<_> = batch
             .instances
             .iter()
@@ -363,12 +367,12 @@ Power~";
 
     #[test]
     fn waits_are_hatched() {
-        let rank = rank_of(TRACKS);
+        let sheet = sheet_of(TRACKS);
         let slices = vec![slice(0, 5_000, 0), slice(6_000, 6_000, 2)];
         let lanes = vec![Lane { track: 100, lane: 0, content: Content::Slices(slices) }];
         let names = vec!["EVENT_SEMAPHORE".into()];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
-        let batch = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &Names::default());
+        let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
         let looks: Vec<_> = batch.instances.iter().map(|one| (one.paint, one.colour)).collect();
         assert_eq!(looks, [(Paint::Wait, palette::WAIT); 2]);
     }
@@ -414,8 +418,8 @@ Power~";
             waits: vec![],
             lanes: vec![lane],
         };
-        let rank = rank_of(TRACKS);
-        let runs = Batch::new(&tile, &rank.tracks, &Shape::new(&rank), &Names::default()).runs;
+        let sheet = sheet_of(TRACKS);
+        let runs = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default()).runs;
         assert_eq!(runs, [Run { track: 0, lane: 1, start_ps: 40, duration_ps: 160, name: 0 }]);
     }
 

@@ -1,6 +1,5 @@
 //! Draws rectangles: with WebGL2 if the browser has it, else on a 2-D canvas.
 
-use nprof_engine::tile::TileId;
 use web_sys::HtmlCanvasElement;
 
 use super::batch::{Batch, Instance};
@@ -9,6 +8,7 @@ use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
 use super::{plain, webgl};
+use crate::fetch::TileKey;
 
 /// A painter of one of the two kinds. Both draw the same picture.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Painter {
 
     /// Returns true if a tile was uploaded.
     #[must_use]
-    pub fn has(&self, tile: TileId) -> bool {
+    pub fn has(&self, tile: TileKey) -> bool {
         match self {
             Self::Card(painter) => painter.has(tile),
             Self::Plain(painter) => painter.has(tile),
@@ -68,7 +68,7 @@ impl Painter {
     }
 
     /// Uploads a tile's rectangles.
-    pub fn upload(&mut self, tile: TileId, batch: &Batch) {
+    pub fn upload(&mut self, tile: TileKey, batch: &Batch) {
         match self {
             Self::Card(painter) => painter.upload(tile, batch),
             Self::Plain(painter) => painter.upload(tile, batch),
@@ -76,7 +76,7 @@ impl Painter {
     }
 
     /// Frees a tile's rectangles.
-    pub fn drop_tile(&mut self, tile: TileId) {
+    pub fn drop_tile(&mut self, tile: TileKey) {
         match self {
             Self::Card(painter) => painter.drop_tile(tile),
             Self::Plain(painter) => painter.drop_tile(tile),

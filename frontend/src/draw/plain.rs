@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use nprof_engine::tile::TileId;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
@@ -14,6 +13,7 @@ use super::rectangle::{Place, Rectangle};
 use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
+use crate::fetch::TileKey;
 
 /// Opacity of the right end of an unfinished slice, of the area below a counter's line, and of a
 /// range. `quad.frag` has the same values.
@@ -38,7 +38,7 @@ const RIM: f32 = 0.45;
 #[derive(Debug)]
 pub struct Painter {
     context: CanvasRenderingContext2d,
-    tiles: HashMap<TileId, Vec<Instance>>,
+    tiles: HashMap<TileKey, Vec<Instance>>,
     bands: Vec<Band>,
     /// The palette in CSS: each colour with the darker colour for a diamond's rim.
     colours: Vec<(String, String)>,
@@ -57,17 +57,17 @@ impl Painter {
 
     /// Returns true if a tile's rectangles were uploaded.
     #[must_use]
-    pub fn has(&self, tile: TileId) -> bool {
+    pub fn has(&self, tile: TileKey) -> bool {
         self.tiles.contains_key(&tile)
     }
 
     /// Stores a tile's rectangles.
-    pub fn upload(&mut self, tile: TileId, batch: &Batch) {
+    pub fn upload(&mut self, tile: TileKey, batch: &Batch) {
         self.tiles.insert(tile, batch.instances.clone());
     }
 
     /// Frees a tile's rectangles.
-    pub fn drop_tile(&mut self, tile: TileId) {
+    pub fn drop_tile(&mut self, tile: TileKey) {
         self.tiles.remove(&tile);
     }
 

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use nprof_engine::base::Interval;
-use nprof_engine::tile::TileId;
-use nprof_engine::wire::catalog::{RankDetail, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::tile::{Content, Tile};
 
 use super::band::Columns;
@@ -15,10 +14,12 @@ use super::batch::{Batch, Instance};
 use super::names::Names;
 use super::palette::{self, Ground, Ink};
 use super::shape::Shape;
+use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;
-use crate::view::{Layout, TimeScale, hit};
+use crate::view::sheet::SourceId;
+use crate::view::{Layout, Sheet, TimeScale, hit};
 
-/// The visible part of a rank.
+/// The visible part of a sheet.
 #[derive(Debug, Clone, Copy)]
 pub struct Camera<'a> {
     /// The visible time, over the width in CSS pixels.
@@ -27,11 +28,13 @@ pub struct Camera<'a> {
     pub scroll_px: f64,
     /// Height in CSS pixels.
     pub height_px: f64,
-    /// The rank.
-    pub rank: &'a RankDetail,
-    /// The rank's lanes.
+    /// The tracks.
+    pub sheet: &'a Sheet,
+    /// The source of the selected slice.
+    pub source: SourceId,
+    /// The lanes of the tracks.
     pub shape: &'a Shape,
-    /// The rank's rows.
+    /// The rows of the tracks.
     pub layout: &'a Layout,
     /// Colours of names.
     pub names: &'a Names,
@@ -43,7 +46,7 @@ pub struct Camera<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quads {
     /// The tile.
-    pub tile: TileId,
+    pub tile: TileKey,
     /// Position of the tile's start, in CSS pixels.
     pub offset_px: f64,
     /// Width of a cell in CSS pixels.
@@ -180,7 +183,7 @@ impl<'a> Camera<'a> {
         };
         for lane in &tile.lanes {
             let Content::Slices(slices) = &lane.content else { continue };
-            let Some(track) = self.shape.track(lane.track) else { continue };
+            let Some(track) = self.sheet.position(piece.id.source, lane.track) else { continue };
             if self.band_px(track, lane.lane).is_none() {
                 continue;
             }
@@ -208,11 +211,11 @@ impl<'a> Camera<'a> {
         (room_px >= LABEL_PX - 2.0 * INSET_PX).then_some((x_px, room_px))
     }
 
-    /// Position of a slice on the frame, possibly outside of it. `None` if its track is hidden.
+    /// Position of a slice on the frame, possibly outside of it. `track` is an index. `None` if the
+    /// track is hidden.
     #[must_use]
-    pub fn rect(&self, track: u32, lane: u32, start_ps: i64, duration_ps: i64) -> Option<Rect> {
-        let at = self.shape.track(track)?;
-        let (top_px, height_px) = self.layout.row_of(at)?.lane_px(&self.rank.tracks[at], lane);
+    pub fn rect(&self, track: usize, lane: u32, start_ps: i64, duration_ps: i64) -> Option<Rect> {
+        let (top_px, height_px) = self.layout.row_of(track)?.lane_px(self.sheet.tracks().get(track)?, lane);
         let x_px = self.scale.px_from_time(start_ps);
         let end_px = self.scale.px_from_time(start_ps.saturating_add(duration_ps));
         Some(Rect { x_px, y_px: top_px - self.scroll_px, width_px: end_px - x_px, height_px })
@@ -221,9 +224,8 @@ impl<'a> Camera<'a> {
     /// Position of a timestamp on a hidden track: on the heading of the closed group around the
     /// track. `None` if there is no such group.
     #[must_use]
-    pub fn closed_rect(&self, track: u32, time_ps: i64) -> Option<Rect> {
-        let above = std::iter::successors(self.shape.track(track), |at| self.shape.parent(*at));
-        let row = above.skip(1).find_map(|group| self.layout.row_of(group))?;
+    pub fn closed_rect(&self, track: usize, time_ps: i64) -> Option<Rect> {
+        let row = self.sheet.above(track).find_map(|group| self.layout.row_of(group))?;
         let (x_px, y_px) = (self.scale.px_from_time(time_ps), row.top_px - self.scroll_px);
         Some(Rect { x_px, y_px, width_px: 0.0, height_px: row.height_px })
     }
@@ -231,7 +233,7 @@ impl<'a> Camera<'a> {
     /// A lane's band on the frame: distance from the frame's top, and height. `None` if it is out
     /// of sight.
     fn band_px(&self, track: usize, lane: u32) -> Option<(f64, f64)> {
-        let (row, of) = (self.layout.row_of(track)?, &self.rank.tracks[track]);
+        let (row, of) = (self.layout.row_of(track)?, self.sheet.tracks().get(track)?);
         if of.kind == TrackKind::Group && !row.is_closed {
             return None;
         }
@@ -280,43 +282,18 @@ pub(crate) mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::view::layout::tests::tracks;
-    use nprof_engine::tile::Level;
-    use nprof_engine::wire::catalog::{RankEntry, TileGroup};
+    use crate::view::sheet::tests::sheet_of;
+    use nprof_engine::tile::{Level, TileId};
     use nprof_engine::wire::tile::{Lane, TileSlice};
-
-    /// A rank with these tracks, all in one tile group.
-    pub(crate) fn rank_of(text: &str) -> RankDetail {
-        let tracks = tracks(text);
-        let entry = RankEntry {
-            rank: 0,
-            device: None,
-            core: None,
-            events: 0,
-            start_ps: 0,
-            end_ps: 1_000_000,
-            content: "c".into(),
-            input: "test".into(),
-        };
-        let groups = vec![TileGroup { id: 0, tracks: tracks.iter().map(|track| track.id).collect() }];
-        RankDetail {
-            entry,
-            tracks,
-            groups,
-            tables: vec![],
-            warnings: vec![],
-            origin_unix_ns: None,
-            names: vec![],
-        }
-    }
 
     /// A tile of the finest level with slices `track lane start..end name`, in picoseconds.
     fn piece(text: &str) -> Piece {
-        let id = TileId { group: 0, level: Level::new(0).unwrap(), index: 0 };
+        let tile = TileId { group: 0, level: Level::new(0).unwrap(), index: 0 };
+        let id = TileKey { source: SourceId(0), tile };
         let mut tile = Tile {
             version: 1,
             start_ps: 0,
-            cell_ps: id.level.cell_ps(),
+            cell_ps: id.tile.level.cell_ps(),
             names: vec![],
             waits: vec![],
             lanes: vec![],
@@ -351,15 +328,17 @@ Queue";
     /// Checks a frame. One pixel is 1000 ps; letters are 6 pixels wide.
     #[track_caller]
     fn check(window: Interval, scroll_px: f64, height_px: f64, closed: &[&str], expected: &str) {
-        let rank = rank_of(TRACKS);
-        let layout = Layout::new(&rank.tracks, |track| closed.contains(&track.name.as_str()));
-        let shape = Shape::new(&rank);
+        let sheet = sheet_of(TRACKS);
+        let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
+        let shape = Shape::new(&sheet);
         let scale = TimeScale { window, width_px: window.duration_ps() as f64 / 1_000.0 };
         let piece = piece(SLICES);
         let names = Names::default();
-        let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &names);
-        let (rank, shape, layout, ground) = (&rank, &shape, &layout, Ground::Light);
-        let camera = Camera { scale, scroll_px, height_px, rank, shape, layout, names: &names, ground };
+        let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &names);
+        let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
+        let source = SourceId(0);
+        let camera =
+            Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names: &names, ground };
         let quads = camera.quads(&piece, &batch);
         let mut labels = Labels::default();
         camera.labels(&piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
@@ -402,16 +381,18 @@ Queue";
 
     #[test]
     fn closed_groups_have_bands_as_high_as_their_load() {
-        let rank = rank_of(TRACKS);
-        let layout = Layout::new(&rank.tracks, |track| track.name == "Engines");
-        let shape = Shape::new(&rank);
+        let sheet = sheet_of(TRACKS);
+        let layout = Layout::new(&sheet, |track| track.name == "Engines");
+        let shape = Shape::new(&sheet);
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 10.0 };
         let piece = piece(SLICES);
-        let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &Names::default());
+        let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
         let names = Names::default();
-        let (rank, shape, layout, ground) = (&rank, &shape, &layout, Ground::Light);
+        let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
+        let source = SourceId(0);
         let (scroll_px, height_px) = (0.0, 500.0);
-        let camera = Camera { scale, scroll_px, height_px, rank, shape, layout, names: &names, ground };
+        let camera =
+            Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names: &names, ground };
         let bands = camera.group_bands([(&piece, &batch)].into_iter(), 2.0);
         let text: Vec<_> =
             bands.iter().map(|band| format!("{}..{}@{:.2}", band.start, band.end, band.high)).collect();
@@ -432,15 +413,16 @@ Queue";
 
     #[test]
     fn texts_of_a_lane_never_overlap() {
-        let rank = rank_of("a");
-        let (layout, shape) = (Layout::new(&rank.tracks, |_| false), Shape::new(&rank));
+        let sheet = sheet_of("a");
+        let (layout, shape) = (Layout::new(&sheet, |_| false), Shape::new(&sheet));
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
         let names = Names::default();
         let camera = Camera {
             scale,
             scroll_px: 0.0,
             height_px: 50.0,
-            rank: &rank,
+            sheet: &sheet,
+            source: SourceId(0),
             shape: &shape,
             layout: &layout,
             names: &names,
@@ -451,7 +433,7 @@ Queue";
             ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
         let mut labels = Labels::default();
         for piece in &pieces {
-            let batch = Batch::new(&piece.tile, &rank.tracks, &shape, &Names::default());
+            let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
             camera.labels(piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
         }
         let places: Vec<_> = labels.all.iter().map(|label| label.x_px).collect();

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use js_sys::{Float32Array, Uint8Array, Uint32Array};
-use nprof_engine::tile::TileId;
 use wasm_bindgen::JsCast;
 use web_sys::{
     HtmlCanvasElement, WebGl2RenderingContext as Gl, WebGlBuffer, WebGlProgram, WebGlShader, WebGlTexture,
@@ -19,6 +18,7 @@ use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
+use crate::fetch::TileKey;
 
 /// Bytes of an instance.
 const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
@@ -47,7 +47,7 @@ pub struct Painter {
     gl: Gl,
     program: WebGlProgram,
     uniforms: Uniforms,
-    buffers: HashMap<TileId, WebGlBuffer>,
+    buffers: HashMap<TileKey, WebGlBuffer>,
     /// Buffer for rectangles that change with each frame.
     loose: Option<WebGlBuffer>,
     bands: Option<WebGlTexture>,
@@ -99,12 +99,12 @@ impl Painter {
 
     /// Returns true if a tile was uploaded.
     #[must_use]
-    pub fn has(&self, tile: TileId) -> bool {
+    pub fn has(&self, tile: TileKey) -> bool {
         self.buffers.contains_key(&tile)
     }
 
     /// Uploads a tile's rectangles.
-    pub fn upload(&mut self, tile: TileId, batch: &Batch) {
+    pub fn upload(&mut self, tile: TileKey, batch: &Batch) {
         let Some(buffer) = self.gl.create_buffer() else { return };
         let words: Vec<u32> = batch.instances.iter().flat_map(Instance::words).collect();
         self.gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
@@ -116,7 +116,7 @@ impl Painter {
     }
 
     /// Frees a tile's rectangles.
-    pub fn drop_tile(&mut self, tile: TileId) {
+    pub fn drop_tile(&mut self, tile: TileKey) {
         if let Some(buffer) = self.buffers.remove(&tile) {
             self.gl.delete_buffer(Some(&buffer));
         }

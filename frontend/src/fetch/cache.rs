@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use nprof_engine::base::Interval;
-use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::tile::{Content, Tile, TileCell, TileRange, TileSample, TileSlice};
 
 use super::error::FetchError;
+use super::key::TileKey;
+use crate::view::sheet::SourceId;
 
 /// Limit of requests in flight. Browsers open six connections to a host; the others queue, so that
 /// a slow frame leaves no connection idle.
@@ -52,9 +53,9 @@ enum Slot {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     /// Requests to send, most urgent first.
-    pub start: Vec<TileId>,
+    pub start: Vec<TileKey>,
     /// Requests to cancel.
-    pub cancel: Vec<TileId>,
+    pub cancel: Vec<TileKey>,
     /// Time to plan again even if nothing changed, because a failed request is due then.
     pub retry_at_ms: Option<f64>,
 }
@@ -63,7 +64,7 @@ pub struct Plan {
 #[derive(Debug, Clone)]
 pub struct Piece {
     /// Id of the tile.
-    pub id: TileId,
+    pub id: TileKey,
     /// The tile.
     pub tile: Rc<Tile>,
     /// The span that shows this tile.
@@ -73,11 +74,11 @@ pub struct Piece {
 /// The cache of decoded tiles.
 #[derive(Debug)]
 pub struct TileCache {
-    slots: HashMap<TileId, Slot>,
+    slots: HashMap<TileKey, Slot>,
     size_bytes: usize,
     limit_bytes: usize,
     plans: u64,
-    dropped: Vec<TileId>,
+    dropped: Vec<TileKey>,
 }
 
 impl TileCache {
@@ -89,7 +90,7 @@ impl TileCache {
 
     /// Decides which requests to send and to cancel. `wanted` lists the wanted tiles, most urgent
     /// first.
-    pub fn plan(&mut self, wanted: &[TileId], now_ms: f64) -> Plan {
+    pub fn plan(&mut self, wanted: &[TileKey], now_ms: f64) -> Plan {
         self.plans += 1;
         let mut plan = Plan::default();
         for id in wanted {
@@ -126,7 +127,7 @@ impl TileCache {
     }
 
     /// Takes the answer to a request. Answers to requests that were cancelled are ignored.
-    pub fn provide(&mut self, id: TileId, answer: Result<Tile, FetchError>, now_ms: f64) {
+    pub fn provide(&mut self, id: TileKey, answer: Result<Tile, FetchError>, now_ms: f64) {
         let Some(Slot::OnItsWay { attempts }) = self.slots.get(&id) else { return };
         let attempts = *attempts;
         let slot = match answer {
@@ -146,6 +147,17 @@ impl TileCache {
         self.shrink();
     }
 
+    /// Drops all tiles and requests of other sources than these.
+    pub fn keep_sources(&mut self, is_kept: impl Fn(SourceId) -> bool) {
+        let gone: Vec<TileKey> = self.slots.keys().copied().filter(|key| !is_kept(key.source)).collect();
+        for key in gone {
+            if let Some(Slot::Here(kept)) = self.slots.remove(&key) {
+                self.size_bytes -= kept.size_bytes;
+                self.dropped.push(key);
+            }
+        }
+    }
+
     /// Lets all failed requests be sent again at once.
     pub fn forgive(&mut self) {
         self.slots.retain(|_, slot| !matches!(slot, Slot::Failed(_)));
@@ -153,7 +165,7 @@ impl TileCache {
 
     /// A tile, if it is present.
     #[must_use]
-    pub fn tile(&self, id: TileId) -> Option<&Rc<Tile>> {
+    pub fn tile(&self, id: TileKey) -> Option<&Rc<Tile>> {
         match self.slots.get(&id) {
             Some(Slot::Here(kept)) => Some(&kept.tile),
             _ => None,
@@ -162,13 +174,13 @@ impl TileCache {
 
     /// Returns true if all of these tiles are present.
     #[must_use]
-    pub fn has_all(&self, ids: &[TileId]) -> bool {
+    pub fn has_all(&self, ids: &[TileKey]) -> bool {
         ids.iter().all(|id| self.tile(*id).is_some())
     }
 
     /// The reason why one of these tiles is missing, if a request for it failed.
     #[must_use]
-    pub fn failure(&self, ids: &[TileId]) -> Option<&FetchError> {
+    pub fn failure(&self, ids: &[TileKey]) -> Option<&FetchError> {
         ids.iter().find_map(|id| match self.slots.get(id) {
             Some(Slot::Failed(failure)) => Some(&failure.error),
             _ => None,
@@ -176,21 +188,21 @@ impl TileCache {
     }
 
     /// The tiles dropped since the last call. Objects made from them can be freed too.
-    pub fn take_dropped(&mut self) -> Vec<TileId> {
+    pub fn take_dropped(&mut self) -> Vec<TileKey> {
         std::mem::take(&mut self.dropped)
     }
 
     /// The pieces to draw for a tile: the tile itself, else present finer tiles, and the nearest
     /// coarser tile for the rest.
-    pub fn pieces(&self, id: TileId, out: &mut Vec<Piece>) {
+    pub fn pieces(&self, id: TileKey, out: &mut Vec<Piece>) {
         self.fill(id, FINER_LEVELS, out);
     }
 
-    fn fill(&self, id: TileId, finer_levels: u32, out: &mut Vec<Piece>) {
+    fn fill(&self, id: TileKey, finer_levels: u32, out: &mut Vec<Piece>) {
         if let Some(tile) = self.tile(id) {
             out.push(Piece { id, tile: Rc::clone(tile), clip: id.interval() });
         } else if self.has_finer(id, finer_levels) {
-            for child in children(id) {
+            for child in id.children() {
                 self.fill(child, finer_levels - 1, out);
             }
         } else if let Some((coarser, tile)) = self.coarser(id) {
@@ -198,12 +210,12 @@ impl TileCache {
         }
     }
 
-    fn has_finer(&self, id: TileId, levels: u32) -> bool {
+    fn has_finer(&self, id: TileKey, levels: u32) -> bool {
         levels > 0
-            && children(id).any(|child| self.tile(child).is_some() || self.has_finer(child, levels - 1))
+            && id.children().any(|child| self.tile(child).is_some() || self.has_finer(child, levels - 1))
     }
 
-    fn coarser(&self, id: TileId) -> Option<(TileId, &Rc<Tile>)> {
+    fn coarser(&self, id: TileKey) -> Option<(TileKey, &Rc<Tile>)> {
         let mut at = id;
         while at.parent() != at {
             at = at.parent();
@@ -214,7 +226,7 @@ impl TileCache {
         None
     }
 
-    fn on_their_way(&self) -> impl Iterator<Item = TileId> {
+    fn on_their_way(&self) -> impl Iterator<Item = TileKey> {
         self.slots.iter().filter(|(_, slot)| matches!(slot, Slot::OnItsWay { .. })).map(|(id, _)| *id)
     }
 
@@ -245,15 +257,6 @@ impl TileCache {
     }
 }
 
-/// The two tiles of the next finer level that cover this tile. None at the finest level.
-fn children(id: TileId) -> impl Iterator<Item = TileId> {
-    let finer = id.level.number().checked_sub(1).and_then(Level::new);
-    let first = id.index.checked_mul(2);
-    finer.zip(first).into_iter().flat_map(move |(level, first)| {
-        [first, first + 1].map(|index| TileId { group: id.group, level, index })
-    })
-}
-
 /// Approximate size of a tile in memory, in bytes.
 fn size_bytes(tile: &Tile) -> usize {
     let names: usize = tile.names.iter().map(|name| size_of::<String>() + name.capacity()).sum();
@@ -273,17 +276,19 @@ fn content_bytes(content: &Content) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nprof_engine::tile::{Level, TileId};
 
-    fn id(level: u8, index: i64) -> TileId {
-        TileId { group: 0, level: Level::new(level).unwrap(), index }
+    fn id(level: u8, index: i64) -> TileKey {
+        let tile = TileId { group: 0, level: Level::new(level).unwrap(), index };
+        TileKey { source: SourceId(0), tile }
     }
 
-    fn tile_of(id: TileId) -> Tile {
+    fn tile_of(id: TileKey) -> Tile {
         let interval = id.interval();
         Tile {
             version: 1,
             start_ps: interval.start.0,
-            cell_ps: id.level.cell_ps(),
+            cell_ps: id.tile.level.cell_ps(),
             names: vec![],
             waits: vec![],
             lanes: vec![],
@@ -291,7 +296,7 @@ mod tests {
     }
 
     /// A cache with these tiles.
-    fn holding(limit_bytes: usize, ids: &[TileId]) -> TileCache {
+    fn holding(limit_bytes: usize, ids: &[TileKey]) -> TileCache {
         let mut cache = TileCache::new(limit_bytes);
         for id in ids {
             assert_eq!(cache.plan(&[*id], 0.0).start, [*id]);
@@ -372,13 +377,19 @@ mod tests {
         let wanted = id(5, 1);
         let mut pieces = Vec::new();
         cache.pieces(wanted, &mut pieces);
-        let quarter = wanted.level.tile_ps() / 4;
+        let quarter = wanted.tile.level.tile_ps() / 4;
         let place =
             |time: nprof_engine::base::Time| (time.0 - wanted.interval().start.0) as f64 / quarter as f64;
         let text: Vec<_> = pieces
             .iter()
             .map(|Piece { id, clip, .. }| {
-                format!("{}/{}:{}-{}", id.level.number(), id.index, place(clip.start), place(clip.end))
+                format!(
+                    "{}/{}:{}-{}",
+                    id.tile.level.number(),
+                    id.tile.index,
+                    place(clip.start),
+                    place(clip.end)
+                )
             })
             .collect();
         assert_eq!(text.join(" "), expected);

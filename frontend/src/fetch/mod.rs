@@ -5,6 +5,7 @@ pub mod decode;
 #[cfg(feature = "browser")]
 pub mod embedded;
 pub mod error;
+pub mod key;
 #[cfg(feature = "browser")]
 pub mod server;
 #[cfg(feature = "browser")]
@@ -14,6 +15,7 @@ pub mod upload;
 pub mod wanted;
 
 pub use error::FetchError;
+pub use key::TileKey;
 #[cfg(feature = "browser")]
 pub use source::{RankSource, Source};
 pub use wanted::Wanted;

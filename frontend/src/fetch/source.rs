@@ -19,7 +19,6 @@ use super::decode::{self, PackedTile};
 use super::embedded::Embedded;
 use super::error::FetchError;
 use super::server::{Form, Server};
-use crate::view::Reading;
 
 /// The source of answers; a context of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,17 +164,17 @@ impl RankSource {
         if bytes.is_empty() { Ok(None) } else { decode::message(&bytes).map(Some) }
     }
 
-    /// A counter's value at a timestamp, and its values over a span.
+    /// The value of a counter, by track number, at a timestamp, and its values over a span.
     ///
     /// # Errors
     /// See [`RankSource::tile`].
     pub async fn counter(
         self,
-        Reading { track, time_ps }: Reading,
+        (track, at_ps): (u32, i64),
         span: Interval,
         cancel: &AbortSignal,
     ) -> Result<CounterDetail, FetchError> {
-        self.ask(RankQuestion::Counter { track, at_ps: time_ps, span }, Some(cancel)).await
+        self.ask(RankQuestion::Counter { track, at_ps, span }, Some(cancel)).await
     }
 
     /// The hits of a search.

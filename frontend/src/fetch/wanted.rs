@@ -6,8 +6,10 @@ use nprof_engine::base::Interval;
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::catalog::RankDetail;
 
+use super::key::TileKey;
 use crate::view::layout::Row;
-use crate::view::{Layout, TimeScale};
+use crate::view::sheet::SourceId;
+use crate::view::{Layout, Sheet, TimeScale};
 
 /// Least number of cells of the overview over the whole rank: one or two tiles per group.
 const OVERVIEW_CELLS: f64 = 256.0;
@@ -16,44 +18,45 @@ const OVERVIEW_CELLS: f64 = 256.0;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
     /// Tiles in sight.
-    pub shown: Vec<TileId>,
+    pub shown: Vec<TileKey>,
     /// Tiles likely to be in sight next: next to the window, and at the next coarser level.
-    pub ahead: Vec<TileId>,
+    pub ahead: Vec<TileKey>,
 }
 
 impl Wanted {
-    /// The tiles for these rows of a rank. Tracks below closed groups are wanted one level coarser,
-    /// because only a band of them is shown.
+    /// The tiles for these rows of a sheet. Tracks below closed groups are wanted one level
+    /// coarser, because only a band of them is shown.
     #[must_use]
     pub fn new(
-        rank: &RankDetail,
+        sheet: &Sheet,
         layout: &Layout,
         rows: &[Row],
         scale: &TimeScale,
         device_pixel_ratio: f64,
     ) -> Self {
         let level = scale.level(device_pixel_ratio);
-        let Some(window) = inside(scale.window, rank) else { return Self::default() };
         let (closed, open): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_closed);
-        let groups = |rows: &[&Row]| -> BTreeSet<u32> {
-            rows.iter().flat_map(|row| layout.tile_groups(&rank.tracks, row)).collect()
+        let groups = |rows: &[&Row]| -> BTreeSet<(SourceId, u32)> {
+            rows.iter().flat_map(|row| layout.tile_groups(sheet, row)).collect()
         };
         let (mut wanted, open) = (Self::default(), groups(&open));
         for group in &open {
-            wanted.add(rank, *group, level, window);
+            wanted.add(sheet, *group, level, scale.window);
         }
         // If a tile group has both shown tracks and tracks in closed groups, the finer tiles serve
         // both.
         for group in groups(&closed).difference(&open) {
-            wanted.add(rank, *group, level.coarser(), window);
+            wanted.add(sheet, *group, level.coarser(), scale.window);
         }
         wanted
     }
 
-    fn add(&mut self, rank: &RankDetail, group: u32, level: Level, window: Interval) {
+    fn add(&mut self, sheet: &Sheet, (source, group): (SourceId, u32), level: Level, window: Interval) {
+        let Some(rank) = sheet.source(source) else { return };
+        let Some(window) = inside(window, rank) else { return };
         let (shown, coarser) = (level.tiles_of(window), level.coarser());
         let beside = [shown.start().saturating_sub(1), shown.end().saturating_add(1)];
-        let tile = |level, index| TileId { group, level, index };
+        let tile = |level, index| TileKey { source, tile: TileId { group, level, index } };
         self.shown.extend(shown.map(|index| tile(level, index)));
         let ahead = beside.map(|index| tile(level, index)).into_iter();
         let ahead = ahead.filter(|id| id.interval().overlaps(rank.entry.start_ps, rank.entry.end_ps));
@@ -61,14 +64,16 @@ impl Wanted {
     }
 }
 
-/// The tiles of all groups over the whole rank: for the minimap, and as a replacement for tiles in
+/// The tiles of all groups over a whole rank: for the minimap, and as a replacement for tiles in
 /// flight.
 #[must_use]
-pub fn overview(rank: &RankDetail) -> Vec<TileId> {
+pub fn overview(rank: &RankDetail) -> Vec<TileKey> {
+    let source = SourceId(rank.entry.rank);
     let whole = Interval::new(rank.entry.start_ps, rank.entry.end_ps);
     let level = Level::for_cell_ps(whole.end.0.saturating_sub(whole.start.0) as f64 / OVERVIEW_CELLS);
     let indexes = level.tiles_of(whole);
-    let tiles = |group| indexes.clone().map(move |index| TileId { group, level, index });
+    let tiles =
+        |group| indexes.clone().map(move |index| TileKey { source, tile: TileId { group, level, index } });
     rank.groups.iter().flat_map(|group| tiles(group.id)).collect()
 }
 
@@ -83,23 +88,27 @@ fn inside(window: Interval, rank: &RankDetail) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::scene::tests::rank_of;
+    use crate::view::layout::tests::tracks;
+    use crate::view::sheet::tests::{rank_with, sheet_with};
 
-    fn text(ids: &[TileId]) -> String {
-        let ids = ids.iter().map(|id| format!("{}:{}/{}", id.group, id.level.number(), id.index));
+    fn text(ids: &[TileKey]) -> String {
+        let ids = ids
+            .iter()
+            .map(|TileKey { tile, .. }| format!("{}:{}/{}", tile.group, tile.level.number(), tile.index));
         ids.collect::<Vec<_>>().join(" ")
     }
 
     /// A rank of 1 µs. Its tracks alternate between groups 0 and 1.
     #[track_caller]
     fn check(start_ps: i64, end_ps: i64, rows: std::ops::Range<usize>, shown: &str, ahead: &str) {
-        let mut rank = rank_of("a\nb\nc");
-        for (at, track) in rank.tracks.iter_mut().enumerate() {
+        let mut tracks = tracks("a\nb\nc");
+        for (at, track) in tracks.iter_mut().enumerate() {
             track.group = Some(at as u32 % 2);
         }
-        let layout = Layout::new(&rank.tracks, |_| false);
+        let sheet = sheet_with(tracks);
+        let layout = Layout::new(&sheet, |_| false);
         let scale = TimeScale { window: Interval::new(start_ps, end_ps), width_px: 500.0 };
-        let wanted = Wanted::new(&rank, &layout, &layout.rows[rows], &scale, 1.0);
+        let wanted = Wanted::new(&sheet, &layout, &layout.rows[rows], &scale, 1.0);
         assert_eq!((text(&wanted.shown).as_str(), text(&wanted.ahead).as_str()), (shown, ahead));
     }
 
@@ -114,12 +123,13 @@ mod tests {
 
     #[test]
     fn closed_groups_want_coarser_tiles() {
-        let mut rank = rank_of("a\nQ/\n  b\n  c");
-        (rank.tracks[2].group, rank.tracks[3].group) = (Some(1), Some(0));
+        let mut tracks = tracks("a\nQ/\n  b\n  c");
+        (tracks[2].group, tracks[3].group) = (Some(1), Some(0));
+        let sheet = sheet_with(tracks);
         let scale = TimeScale { window: Interval::new(0, 1_000_000), width_px: 500.0 };
         let shown = |is_closed: bool| {
-            let layout = Layout::new(&rank.tracks, |_| is_closed);
-            text(&Wanted::new(&rank, &layout, &layout.rows, &scale, 1.0).shown)
+            let layout = Layout::new(&sheet, |_| is_closed);
+            text(&Wanted::new(&sheet, &layout, &layout.rows, &scale, 1.0).shown)
         };
         assert_eq!((shown(false).as_str(), shown(true).as_str()), ("0:1/0 1:1/0", "0:1/0 1:2/0"));
     }
@@ -132,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_overview_is_one_or_two_tiles_a_group() {
-        let mut rank = rank_of("a");
+        let mut rank = rank_with(0, tracks("a"));
         for duration_ps in [1, 1_000, 123_456_789, 1 << 50] {
             rank.entry.end_ps = duration_ps;
             assert!((1..=2).contains(&overview(&rank).len()), "{duration_ps}");

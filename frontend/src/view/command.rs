@@ -1,10 +1,14 @@
 //! The closed set of user actions on a [`View`].
 
+use std::collections::BTreeSet;
+
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
 use super::reading::Reading;
+use super::state::tracks::TopRow;
 use super::state::{Tab, View};
+use super::track_path::TrackPath;
 use super::window::{self, Reach};
 
 /// A step from one view to the next.
@@ -51,7 +55,7 @@ pub enum Command {
         /// Its length.
         duration_ps: i64,
         /// The closed groups that hide the slice. They are opened.
-        hidden_by: Vec<u32>,
+        hidden_by: Vec<TrackPath>,
     },
     /// Selects the slice that a step along or across the tracks leads to. See [`Command::Reveal`].
     Step {
@@ -62,12 +66,17 @@ pub enum Command {
         /// Its length.
         duration_ps: i64,
         /// The closed groups that hide the slice. They are opened.
-        hidden_by: Vec<u32>,
+        hidden_by: Vec<TrackPath>,
     },
     /// Marks a span for its statistics, or none.
     Mark(Option<Interval>),
-    /// Opens a closed group, or closes an open one.
-    ToggleGroup(u32),
+    /// Opens or closes a group, in all ranks.
+    SetGroup {
+        /// The group.
+        path: TrackPath,
+        /// True to open it.
+        is_open: bool,
+    },
     /// Searches for a text. An empty text ends the search.
     SearchFor(String),
     /// Sets the syntax of the search text.
@@ -75,9 +84,24 @@ pub enum Command {
     /// Shows a tab of the panel.
     ShowTab(Tab),
     /// Reports that the rows scrolled to this track, or to the first one.
-    ScrollTo(Option<u32>),
-    /// Opens the rank with this number. The window stays, and nothing is selected.
+    ScrollTo(Option<TopRow>),
+    /// Makes this rank the current one. The window stays, and nothing is selected. If the rank is
+    /// not shown yet, it replaces all shown ones.
     OpenRank(u32),
+    /// Makes this rank the current one, then executes a command there.
+    InRank {
+        /// Number of the rank.
+        rank: u32,
+        /// The command.
+        then: Box<Command>,
+    },
+    /// Shows these ranks, one below the other.
+    ShowRanks {
+        /// Numbers of the ranks, with the current one.
+        ranks: BTreeSet<u32>,
+        /// Number of the current rank. To change it too, use [`Command::InRank`].
+        current: u32,
+    },
 }
 
 /// Effect of a command on the browser's history.
@@ -92,6 +116,12 @@ pub enum History {
 }
 
 impl Command {
+    /// This command in a rank, which becomes the current one.
+    #[must_use]
+    pub fn in_rank(self, rank: u32, current: u32) -> Self {
+        if rank == current { self } else { Self::InRank { rank, then: Box::new(self) } }
+    }
+
     /// The effect on the browser's history.
     #[must_use]
     pub fn history(&self) -> History {
@@ -102,7 +132,7 @@ impl Command {
             | Self::Slide(_)
             | Self::Focus(_) => History::Settle,
             Self::Step { .. }
-            | Self::ToggleGroup(_)
+            | Self::SetGroup { .. }
             | Self::SearchFor(_)
             | Self::SearchAs(_)
             | Self::ShowTab(_)
@@ -114,7 +144,9 @@ impl Command {
             | Self::Read(_)
             | Self::Reveal { .. }
             | Self::Mark(_)
-            | Self::OpenRank(_) => History::Push,
+            | Self::OpenRank(_)
+            | Self::ShowRanks { .. } => History::Push,
+            Self::InRank { then, .. } => then.history(),
         }
     }
 }
@@ -129,8 +161,23 @@ impl View {
     /// The view after this command on a profile.
     #[must_use]
     pub fn apply(mut self, command: &Command, reach: Reach) -> Self {
-        let (now, whole) = (self.window_in(reach), reach.whole);
         let tab = self.tab_after(command);
+        if matches!(command, Command::OpenRank(_) | Command::InRank { .. }) {
+            self.numbered = None;
+        }
+        self.move_window(command, reach);
+        self.tracks.apply(command);
+        self.selection.apply(command);
+        self.search.apply(command);
+        self.tab = Some(tab).filter(|tab| *tab != self.suiting_tab());
+        match command {
+            Command::InRank { then, .. } => self.apply(then, reach),
+            _ => self,
+        }
+    }
+
+    fn move_window(&mut self, command: &Command, reach: Reach) {
+        let (now, whole) = (self.window_in(reach), reach.whole);
         match *command {
             Command::Zoom { factor, at_ps } => self.window = Some(window::zoomed(now, factor, at_ps, whole)),
             Command::ZoomMiddle { factor } => {
@@ -142,36 +189,19 @@ impl View {
                 self.window = Some(window::clamped(span, whole));
             }
             Command::ShowAll => self.window = Some(window::widest(whole)),
-            // The owner of the view has the window history and shows its last window.
-            Command::Undo => {}
-            Command::Select(row) => (self.selected, self.reading) = (row, None),
-            Command::Read(reading) => (self.selected, self.reading) = (None, Some(reading)),
-            Command::Reveal { row, start_ps, duration_ps, ref hidden_by }
-            | Command::Step { row, start_ps, duration_ps, ref hidden_by } => {
-                (self.selected, self.reading) = (Some(row), None);
-                hidden_by.iter().for_each(|group| self.toggle(*group));
+            Command::Reveal { start_ps, duration_ps, .. } | Command::Step { start_ps, duration_ps, .. } => {
                 let end_ps = start_ps.saturating_add(duration_ps.max(0));
                 let shown = window::revealing(now, start_ps, end_ps, whole);
                 if shown != now {
                     self.window = Some(shown);
                 }
             }
-            Command::Mark(span) => self.marked = span,
-            Command::ToggleGroup(group) => self.toggle(group),
-            Command::SearchFor(ref query) => self.query.clone_from(query),
-            Command::SearchAs(syntax) => self.syntax = syntax,
-            Command::ScrollTo(track) => self.top = track,
-            Command::ShowTab(_) => {}
-            Command::OpenRank(rank) => {
-                self.rank = Some(rank);
-                (self.selected, self.reading) = (None, None);
-            }
+            // The owner of the view has the window history and shows its last window.
+            _ => {}
         }
         if self.window == Some(reach.first()) {
             self.window = None;
         }
-        self.tab = Some(tab).filter(|tab| *tab != self.suiting_tab());
-        self
     }
 
     /// The tab for a command, else the current tab.
@@ -190,12 +220,6 @@ impl View {
             _ => now,
         }
     }
-
-    fn toggle(&mut self, group: u32) {
-        if !self.toggled.remove(&group) {
-            self.toggled.insert(group);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -212,25 +236,37 @@ mod tests {
         assert_eq!(view.to_string(), expected);
     }
 
-    fn reveal(start_ps: i64, duration_ps: i64, hidden_by: &[u32]) -> Command {
-        Command::Reveal { row: 4, start_ps, duration_ps, hidden_by: hidden_by.to_vec() }
+    fn path(text: &str) -> TrackPath {
+        TrackPath::read(text).expect("a path")
+    }
+
+    fn reveal(start_ps: i64, duration_ps: i64, hidden_by: &[&str]) -> Command {
+        let hidden_by = hidden_by.iter().map(|text| path(text)).collect();
+        Command::Reveal { row: 4, start_ps, duration_ps, hidden_by }
     }
 
     #[test]
     fn commands_change_what_they_name() {
-        check(&[Command::Show(Interval::new(10_000, 20_000))], "/profile/p?v=1&from=10000&to=20000");
-        check(&[Command::ToggleGroup(3), Command::ToggleGroup(1)], "/profile/p?v=1&groups=1,3");
-        check(&[Command::ToggleGroup(3), Command::ToggleGroup(3)], "/profile/p?v=1");
-        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2&tab=details");
-        let reading = Reading { track: 7, time_ps: 12 };
-        check(&[Command::Select(Some(7)), Command::Read(reading)], "/profile/p?v=1&reading=7@12");
-        check(&[Command::Read(reading), Command::Select(Some(7))], "/profile/p?v=1&sel=7");
-        check(&[Command::Read(reading), Command::OpenRank(2)], "/profile/p?v=1&rank=2&tab=details");
-        check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=1&search=regex");
-        check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=1");
-        check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=1&mark=-5..6");
-        check(&[Command::ScrollTo(Some(9))], "/profile/p?v=1&top=9");
-        check(&[Command::ScrollTo(Some(9)), Command::ScrollTo(None)], "/profile/p?v=1");
+        check(&[Command::Show(Interval::new(10_000, 20_000))], "/profile/p?v=2&from=10000&to=20000");
+        let group = |text, is_open| Command::SetGroup { path: path(text), is_open };
+        check(&[group("b", true), group("a/c", true)], "/profile/p?v=2&open=a/c,b");
+        check(&[group("b", true), group("b", false)], "/profile/p?v=2&closed=b");
+        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=2&rank=2&tab=details");
+        let reading = || Command::Read("Power@12".parse::<Reading>().expect("a reading"));
+        check(&[Command::Select(Some(7)), reading()], "/profile/p?v=2&counter=Power@12");
+        check(&[reading(), Command::Select(Some(7))], "/profile/p?v=2&sel=7");
+        check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2&tab=details");
+        check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
+        check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
+        check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=2&mark=-5..6");
+        let top = |rank| Command::ScrollTo(Some(TopRow { rank, path: path("DMA/q0") }));
+        check(&[top(None)], "/profile/p?v=2&row=DMA/q0");
+        check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
+        check(&[top(None), Command::ScrollTo(None)], "/profile/p?v=2");
+        let both = Command::ShowRanks { ranks: [0, 7].into(), current: 0 };
+        check(&[both.clone()], "/profile/p?v=2&rank=0&ranks=0,7");
+        let then = Box::new(Command::Select(Some(5)));
+        check(&[both, Command::InRank { rank: 7, then }], "/profile/p?v=2&rank=7&ranks=0,7&sel=5");
     }
 
     #[test]
@@ -238,22 +274,22 @@ mod tests {
         let select = Command::Select(Some(7));
         let mark = Command::Mark(Some(Interval::new(1, 2)));
         let search = || Command::SearchFor("a b".to_owned());
-        check(&[search()], "/profile/p?v=1&q=a%20b&tab=search");
+        check(&[search()], "/profile/p?v=2&q=a%20b&tab=search");
         // The hits stay in sight.
-        check(&[search(), select.clone()], "/profile/p?v=1&sel=7&q=a%20b&tab=search");
-        check(&[search(), Command::SearchFor(String::new())], "/profile/p?v=1&tab=search");
-        check(&[select.clone(), mark.clone()], "/profile/p?v=1&sel=7&mark=1..2&tab=selection");
-        check(&[mark, select.clone()], "/profile/p?v=1&sel=7&mark=1..2");
-        check(&[Command::ShowTab(Tab::Warnings)], "/profile/p?v=1&tab=warnings");
-        check(&[Command::ShowTab(Tab::Warnings), select.clone()], "/profile/p?v=1&sel=7");
-        check(&[Command::ShowTab(Tab::Warnings), Command::ShowTab(Tab::Summary)], "/profile/p?v=1");
+        check(&[search(), select.clone()], "/profile/p?v=2&sel=7&q=a%20b&tab=search");
+        check(&[search(), Command::SearchFor(String::new())], "/profile/p?v=2&tab=search");
+        check(&[select.clone(), mark.clone()], "/profile/p?v=2&sel=7&mark=1..2&tab=selection");
+        check(&[mark, select.clone()], "/profile/p?v=2&sel=7&mark=1..2");
+        check(&[Command::ShowTab(Tab::Warnings)], "/profile/p?v=2&tab=warnings");
+        check(&[Command::ShowTab(Tab::Warnings), select.clone()], "/profile/p?v=2&sel=7");
+        check(&[Command::ShowTab(Tab::Warnings), Command::ShowTab(Tab::Summary)], "/profile/p?v=2");
         // Dropping the selection changes the panel's content, not its tab.
-        check(&[select, Command::Select(None)], "/profile/p?v=1&tab=details");
+        check(&[select, Command::Select(None)], "/profile/p?v=2&tab=details");
     }
 
     #[test]
     fn zooming_all_the_way_out_is_the_whole_rank() {
-        check(&[Command::ZoomMiddle { factor: 0.25 }, Command::ZoomMiddle { factor: 8.0 }], "/profile/p?v=1");
+        check(&[Command::ZoomMiddle { factor: 0.25 }, Command::ZoomMiddle { factor: 8.0 }], "/profile/p?v=2");
     }
 
     #[test]
@@ -263,7 +299,7 @@ mod tests {
         let opened = View::of_profile("p");
         assert_eq!(opened.window_in(reach), Interval::new(899_000, 921_000));
         let all = opened.clone().apply(&Command::ShowAll, reach);
-        assert_eq!(all.to_string(), "/profile/p?v=1&from=-10000&to=1010000");
+        assert_eq!(all.to_string(), "/profile/p?v=2&from=-10000&to=1010000");
         assert_eq!(all.window_in(reach), window::widest(reach.whole));
         let back = all.apply(&Command::Show(Interval::new(899_000, 921_000)), reach);
         assert_eq!(back, opened);
@@ -271,10 +307,10 @@ mod tests {
 
     #[test]
     fn revealing_what_is_visible_only_selects() {
-        check(&[reveal(0, 10, &[])], "/profile/p?v=1&sel=4");
+        check(&[reveal(0, 10, &[])], "/profile/p?v=2&sel=4");
         check(
-            &[Command::Show(Interval::new(0, 100_000)), reveal(500_000, 0, &[7])],
-            "/profile/p?v=1&from=450000&to=550000&sel=4&groups=7",
+            &[Command::Show(Interval::new(0, 100_000)), reveal(500_000, 0, &["DMA"])],
+            "/profile/p?v=2&from=450000&to=550000&sel=4&open=DMA",
         );
     }
 }

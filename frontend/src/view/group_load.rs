@@ -62,13 +62,13 @@ impl GroupLoad {
         }
     }
 
-    /// The result for a group with this number and this many lanes. `None` if no tile is present.
+    /// The result for a group with this many lanes. `None` if no tile is present.
     #[must_use]
-    pub fn finish(mut self, group: u32, lanes: u32) -> Option<Hovered> {
+    pub fn finish(mut self, lanes: u32) -> Option<Hovered> {
         self.names.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         self.names.truncate(MOST_NAMES);
         let (span, busy_lanes, names) = (self.span?, self.busy_lanes, self.names);
-        Some(Hovered::Group { group, span, busy_lanes, lanes, names })
+        Some(Hovered::Group { span, busy_lanes, lanes, names })
     }
 }
 
@@ -97,13 +97,13 @@ mod tests {
         let tile = Tile { version: 1, start_ps: 1_000, cell_ps: 100, names, waits: vec![1], lanes };
         let mut load = GroupLoad::new(1_255);
         tile.lanes.iter().for_each(|lane| load.add(&tile, lane));
-        let Some(Hovered::Group { span, busy_lanes, lanes, names, .. }) = load.finish(7, 16) else {
+        let Some(Hovered::Group { span, busy_lanes, lanes, names, .. }) = load.finish(16) else {
             panic!("a tile is here")
         };
         assert_eq!((span, lanes), (Interval::new(1_200, 1_300), 16));
         assert!((busy_lanes - 1.3).abs() < 1e-9, "{busy_lanes}");
         let names: Vec<_> = names.iter().map(|(name, lanes)| format!("{name} {lanes:.1}")).collect();
         assert_eq!(names, ["copy 1.1", "load 0.2"]);
-        assert_eq!(GroupLoad::new(0).finish(7, 16), None);
+        assert_eq!(GroupLoad::new(0).finish(16), None);
     }
 }

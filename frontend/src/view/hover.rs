@@ -7,8 +7,8 @@ use nprof_engine::base::Interval;
 pub struct Hover {
     /// Position of the pointer, in CSS pixels of the browser's viewport.
     pub client_px: (f64, f64),
-    /// Number of the track.
-    pub track: u32,
+    /// Index of the track in the sheet.
+    pub track: usize,
     /// The item.
     pub what: Hovered,
 }
@@ -46,8 +46,6 @@ pub enum Hovered {
     },
     /// A closed group.
     Group {
-        /// Number of the group.
-        group: u32,
         /// Span of the cell under the pointer.
         span: Interval,
         /// Average number of lanes that work.

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use nprof_engine::wire::catalog::{Track, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
+
+use super::sheet::{Sheet, SheetTrack, SourceId};
 
 /// Height of one lane of slices.
 pub const LANE_PX: f64 = 18.0;
@@ -19,7 +21,7 @@ pub const PADDING_PX: f64 = 3.0;
 /// A visible row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
-    /// Index of the rank's track.
+    /// Index of the sheet's track.
     pub track: usize,
     /// Number of enclosing groups.
     pub depth: u16,
@@ -36,16 +38,17 @@ pub struct Row {
 pub struct Layout {
     /// The rows, without gaps between them.
     pub rows: Vec<Row>,
-    /// For each of the rank's tracks, its index in `rows`.
+    /// For each of the sheet's tracks, its index in `rows`.
     row_of_track: Vec<Option<u32>>,
     /// For each closed group, the tile groups of the tracks below it.
     tiles_below: HashMap<usize, Vec<u32>>,
 }
 
 impl Layout {
-    /// Lays out a rank's tracks. The children of a closed group have no row.
+    /// Lays out the tracks of a sheet. The children of a closed group have no row.
     #[must_use]
-    pub fn new(tracks: &[Track], is_closed: impl Fn(&Track) -> bool) -> Self {
+    pub fn new(sheet: &Sheet, is_closed: impl Fn(&SheetTrack) -> bool) -> Self {
+        let tracks = sheet.tracks();
         let tree = Tree::new(tracks);
         let mut layout = Self {
             rows: Vec::with_capacity(tracks.len()),
@@ -91,12 +94,18 @@ impl Layout {
         self.visible(y_px, y_px + f64::EPSILON * y_px.abs().max(1.0)).first()
     }
 
-    /// The tile groups that a row needs: the group of its track, or the groups of all slices below
-    /// a closed group.
-    pub fn tile_groups<'a>(&'a self, tracks: &'a [Track], row: &Row) -> impl Iterator<Item = u32> + 'a {
-        let own = tracks.get(row.track).and_then(|track| track.group);
+    /// The tile groups that a row needs, with their source: the group of its track, or the groups
+    /// of all slices below a closed group.
+    pub fn tile_groups<'a>(
+        &'a self,
+        sheet: &'a Sheet,
+        row: &Row,
+    ) -> impl Iterator<Item = (SourceId, u32)> + 'a {
+        let track = sheet.tracks().get(row.track);
         let below = self.tiles_below.get(&row.track).map_or(&[][..], Vec::as_slice);
-        own.into_iter().chain(below.iter().copied())
+        let groups = track.and_then(|track| track.group).into_iter().chain(below.iter().copied());
+        // A group and its tracks have the same source.
+        groups.filter_map(move |group| Some((track?.source, group)))
     }
 
     /// The row of a track, by index. `None` if a group above it is closed.
@@ -109,7 +118,7 @@ impl Layout {
 impl Row {
     /// Distance of a lane's bars from the top of the first row, and their height.
     #[must_use]
-    pub fn lane_px(&self, track: &Track, lane: u32) -> (f64, f64) {
+    pub fn lane_px(&self, track: &SheetTrack, lane: u32) -> (f64, f64) {
         match track.kind {
             TrackKind::Counter | TrackKind::Group => {
                 (self.top_px + PADDING_PX, self.height_px - 2.0 * PADDING_PX)
@@ -125,7 +134,7 @@ impl Row {
         clippy::cast_sign_loss,
         reason = "clamped to the track's lanes"
     )]
-    pub fn lane_at(&self, track: &Track, y_px: f64) -> u32 {
+    pub fn lane_at(&self, track: &SheetTrack, y_px: f64) -> u32 {
         match track.kind {
             TrackKind::Counter => 0,
             TrackKind::Group | TrackKind::Slices => {
@@ -136,7 +145,7 @@ impl Row {
     }
 }
 
-fn height_px(track: &Track) -> f64 {
+fn height_px(track: &SheetTrack) -> f64 {
     match track.kind {
         TrackKind::Group => GROUP_PX,
         TrackKind::Counter => COUNTER_PX,
@@ -144,30 +153,26 @@ fn height_px(track: &Track) -> f64 {
     }
 }
 
-/// Parents and children. Parents are looked up by number. A track with a missing parent becomes a
-/// root.
+/// Parents and children, by index.
 struct Tree {
     roots: Vec<usize>,
     children: Vec<Vec<usize>>,
 }
 
 impl Tree {
-    fn new(tracks: &[Track]) -> Self {
+    fn new(tracks: &[SheetTrack]) -> Self {
         let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); tracks.len()] };
-        let mut index_of = std::collections::HashMap::with_capacity(tracks.len());
         for (at, track) in tracks.iter().enumerate() {
-            // A parent comes before its children, so there can be no cycle.
-            match track.parent.and_then(|parent| index_of.get(&parent)) {
-                Some(&parent) => tree.children[parent as usize].push(at),
+            match track.parent {
+                Some(parent) => tree.children[parent].push(at),
                 None => tree.roots.push(at),
             }
-            index_of.insert(track.id, at as u32);
         }
         tree
     }
 
     /// The tile groups of all slices below a track, in order.
-    fn tiles_below(&self, tracks: &[Track], at: usize) -> Vec<u32> {
+    fn tiles_below(&self, tracks: &[SheetTrack], at: usize) -> Vec<u32> {
         let mut found = Vec::new();
         let mut pending = vec![at];
         while let Some(at) = pending.pop() {
@@ -183,6 +188,8 @@ impl Tree {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::view::sheet::tests::{sheet_of, sheet_with};
+    use nprof_engine::wire::catalog::Track;
 
     /// Parses tracks from lines, with two spaces per level of the tree. `name*3` has three lanes,
     /// `name~` is a counter, `name/` a group, and `name/-` a group that starts closed.
@@ -231,18 +238,19 @@ DMA/-
   q1
 Power~";
 
-    fn shown(rows: &[Row], tracks: &[Track]) -> String {
+    fn shown(rows: &[Row], sheet: &Sheet) -> String {
         let names = rows.iter().map(|row| {
-            format!("{}{}@{}", "-".repeat(usize::from(row.depth)), tracks[row.track].name, row.top_px)
+            let name = &sheet.tracks()[row.track].name;
+            format!("{}{name}@{}", "-".repeat(usize::from(row.depth)), row.top_px)
         });
         names.collect::<Vec<_>>().join(" ")
     }
 
     #[track_caller]
     fn check(closed: &[&str], expected: &str) {
-        let tracks = tracks(ENGINES);
-        let layout = Layout::new(&tracks, |track| closed.contains(&track.name.as_str()));
-        assert_eq!(shown(&layout.rows, &tracks), expected);
+        let sheet = sheet_of(ENGINES);
+        let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
+        assert_eq!(shown(&layout.rows, &sheet), expected);
     }
 
     #[test]
@@ -257,18 +265,19 @@ Power~";
         let mut tracks = tracks(ENGINES);
         // Both groups first, then their tracks, mixed.
         tracks.swap(1, 3);
-        let layout = Layout::new(&tracks, |_| false);
+        let sheet = sheet_with(tracks);
+        let layout = Layout::new(&sheet, |_| false);
         assert_eq!(
-            shown(&layout.rows, &tracks),
+            shown(&layout.rows, &sheet),
             "Engines@0 -Vector@24 -Tensor@48 DMA@90 -q0@114 -q1@138 Power@162"
         );
     }
 
     #[test]
     fn only_rows_in_sight_are_visible() {
-        let tracks = tracks(ENGINES);
-        let layout = Layout::new(&tracks, |_| false);
-        assert_eq!(shown(layout.visible(66.0, 114.0), &tracks), "-Vector@66 DMA@90");
+        let sheet = sheet_of(ENGINES);
+        let layout = Layout::new(&sheet, |_| false);
+        assert_eq!(shown(layout.visible(66.0, 114.0), &sheet), "-Vector@66 DMA@90");
         assert_eq!(layout.visible(500.0, 600.0), &[]);
         assert_eq!(layout.row_at(65.9).map(|row| row.track), Some(1));
         assert_eq!(layout.row_at(66.0).map(|row| row.track), Some(2));
@@ -282,9 +291,11 @@ Power~";
         for (at, track) in tracks.iter_mut().enumerate().filter(|(_, track)| track.group.is_some()) {
             track.group = Some(at as u32 / 2);
         }
+        let sheet = sheet_with(tracks);
         let needed = |closed: &[&str]| -> Vec<Vec<u32>> {
-            let layout = Layout::new(&tracks, |track| closed.contains(&track.name.as_str()));
-            layout.rows.iter().map(|row| layout.tile_groups(&tracks, row).collect()).collect()
+            let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
+            let groups = |row| layout.tile_groups(&sheet, row).map(|(_, group)| group).collect();
+            layout.rows.iter().map(groups).collect()
         };
         assert_eq!(needed(&["DMA"]), [vec![1, 2], vec![3]]);
         assert_eq!(needed(&["Q1"]), [vec![], vec![1], vec![], vec![2], vec![3], vec![3]]);
@@ -292,14 +303,14 @@ Power~";
 
     #[test]
     fn lanes_are_found_where_they_are_drawn() {
-        let tracks = tracks(ENGINES);
-        let layout = Layout::new(&tracks, |_| false);
-        let row = layout.row_of(1).unwrap();
+        let sheet = sheet_of(ENGINES);
+        let layout = Layout::new(&sheet, |_| false);
+        let (row, track) = (layout.row_of(1).unwrap(), &sheet.tracks()[1]);
         for lane in 0..2 {
-            let (top, height) = row.lane_px(&tracks[1], lane);
-            assert_eq!(row.lane_at(&tracks[1], top), lane);
-            assert_eq!(row.lane_at(&tracks[1], top + height), lane);
+            let (top, height) = row.lane_px(track, lane);
+            assert_eq!(row.lane_at(track, top), lane);
+            assert_eq!(row.lane_at(track, top + height), lane);
         }
-        assert_eq!(row.lane_at(&tracks[1], 1e9), 1);
+        assert_eq!(row.lane_at(track, 1e9), 1);
     }
 }

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A counter at a timestamp. Written `7@1500`: track, then picoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use super::track_path::TrackPath;
+
+/// A counter at a timestamp. Written `Power@1500`: path of the track, then picoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// Number of the counter's track.
-    pub track: u32,
+    /// Path of the counter's track.
+    pub track: TrackPath,
     /// The timestamp in picoseconds.
     pub time_ps: i64,
 }
@@ -26,8 +28,8 @@ impl FromStr for Reading {
     type Err = NoReading;
 
     fn from_str(text: &str) -> Result<Self, NoReading> {
-        let (track, time_ps) = text.split_once('@').ok_or(NoReading)?;
-        let track = track.parse().map_err(|_| NoReading)?;
+        let (track, time_ps) = text.rsplit_once('@').ok_or(NoReading)?;
+        let track = TrackPath::read(track).ok_or(NoReading)?;
         Ok(Self { track, time_ps: time_ps.parse().map_err(|_| NoReading)? })
     }
 }
@@ -38,10 +40,10 @@ mod tests {
 
     #[test]
     fn readings_come_back_from_their_text() {
-        let reading = Reading { track: 7, time_ps: -1_500 };
-        assert_eq!(reading.to_string(), "7@-1500");
+        let reading: Reading = "Memory/HBM@-1500".parse().expect("a reading");
+        assert_eq!((reading.track.as_str(), reading.time_ps), ("Memory/HBM", -1_500));
         assert_eq!(reading.to_string().parse(), Ok(reading));
-        for text in ["", "7", "7@", "@1", "-1@2", "7@x"] {
+        for text in ["", "7", "7@", "@1", "a@b@2", "7@x"] {
             assert_eq!(text.parse::<Reading>(), Err(NoReading), "{text}");
         }
     }

@@ -124,6 +124,7 @@ pub const GROUPS: &[Group] = &[
         shortcuts: &[
             keys(&["[", "]"], &["[", "]"], "Previous, next rank"),
             keys(&["<", ">"], &["<", ">"], "The same, with Shift and comma or period"),
+            gesture(&["Ctrl", "click"], "Show or hide a rank below the others"),
             keys(&["?"], &["?"], "These keys"),
         ],
     },

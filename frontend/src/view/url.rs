@@ -1,12 +1,15 @@
 //! The view as the path of a URL:
-//! `/profile/<name>?v=1&rank=0&from=…&to=…&sel=…&reading=7@1500&mark=a..b&groups=1,2`, then
-//! `&q=…&search=regex&tab=details&top=3&of=57b3d6ea1f6dd8da`.
+//! `/profile/<name>?v=2&rank=0&ranks=0,7&from=…&to=…&sel=…&counter=Power@1500&mark=a..b`, then
+//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&q=…&search=regex&tab=details&of=57b3d6ea1f6dd8da`.
 //!
-//! A versioned format: reading a written URL gives the same view. Times are picoseconds. Default
-//! values are left out and unknown parameters are ignored. A link without a version is read as the
-//! current one, so that people can write links by hand.
+//! A versioned format: reading a written URL gives the same view. Times are picoseconds, tracks are
+//! paths ([`TrackPath`]). Default values are left out and unknown parameters are ignored. A link
+//! without a version is read as the current one, so that people can write links by hand.
+//!
+//! Version 1 named tracks by number, in the parameters `groups`, `reading` and `top`. They are read
+//! and written as [`Numbered`] until the tracks are known.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,10 +18,13 @@ use nprof_engine::query::Syntax;
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
+use super::state::numbered::Numbered;
+use super::state::tracks::TopRow;
 use super::state::{Tab, View};
+use super::track_path::TrackPath;
 
 /// The version of the parameters.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const PREFIX: &str = "/profile/";
 
 /// Reasons why a URL is not a view.
@@ -56,43 +62,80 @@ impl std::error::Error for UrlError {}
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}?v={VERSION}", percent_encoded(&self.profile))?;
-        if let Some(rank) = self.rank {
+        if let Some(rank) = self.tracks.rank {
             write!(f, "&rank={rank}")?;
         }
+        write_list(f, "ranks", &self.tracks.ranks)?;
         if let Some(window) = self.window {
             write!(f, "&from={}&to={}", window.start.0, window.end.0)?;
         }
-        if let Some(row) = self.selected {
+        if let Some(row) = self.selection.row {
             write!(f, "&sel={row}")?;
         }
-        if let Some(reading) = self.reading {
-            write!(f, "&reading={reading}")?;
+        if let Some(reading) = &self.selection.reading {
+            write!(f, "&counter={}", legible(&reading.to_string()))?;
         }
-        if let Some(span) = self.marked {
+        if let Some(span) = self.selection.marked {
             write!(f, "&mark={}..{}", span.start.0, span.end.0)?;
         }
-        let mut separator = "&groups=";
-        for group in &self.toggled {
-            write!(f, "{separator}{group}")?;
-            separator = ",";
+        for (name, state) in GROUPS {
+            let paths = self.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
+            write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
         }
-        if !self.query.is_empty() {
-            write!(f, "&q={}", percent_encoded(&self.query))?;
+        if let Some(TopRow { rank, path }) = &self.tracks.top {
+            let rank = rank.map_or_else(String::new, |rank| format!("{rank}:"));
+            write!(f, "&row={rank}{}", legible(path.as_str()))?;
         }
-        if self.syntax != Syntax::default() {
-            write!(f, "&search={}", syntax_name(self.syntax))?;
+        if let Some(numbered) = &self.numbered {
+            write_numbered(f, numbered)?;
+        }
+        if !self.search.query.is_empty() {
+            write!(f, "&q={}", percent_encoded(&self.search.query))?;
+        }
+        if self.search.syntax != Syntax::default() {
+            write!(f, "&search={}", syntax_name(self.search.syntax))?;
         }
         if let Some(tab) = self.tab {
             write!(f, "&tab={}", tab_name(tab))?;
-        }
-        if let Some(track) = self.top {
-            write!(f, "&top={track}")?;
         }
         if let Some(of) = &self.of {
             write!(f, "&of={of}")?;
         }
         Ok(())
     }
+}
+
+/// Parameters of opened and closed groups, with the value of [`TracksState::groups`].
+///
+/// [`TracksState::groups`]: super::state::tracks::TracksState::groups
+const GROUPS: [(&str, bool); 2] = [("open", true), ("closed", false)];
+
+/// Writes a parameter with commas between its items. Writes nothing if there are none.
+fn write_list<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    items: impl IntoIterator<Item = T>,
+) -> fmt::Result {
+    for (at, item) in items.into_iter().enumerate() {
+        match at {
+            0 => write!(f, "&{name}={item}")?,
+            _ => write!(f, ",{item}")?,
+        }
+    }
+    Ok(())
+}
+
+fn write_numbered(f: &mut fmt::Formatter<'_>, numbered: &Numbered) -> fmt::Result {
+    write_list(f, "groups", &numbered.toggled)?;
+    if let Some((track, time_ps)) = numbered.reading {
+        write!(f, "&reading={track}@{time_ps}")?;
+    }
+    numbered.top.map_or(Ok(()), |track| write!(f, "&top={track}"))
+}
+
+/// Escapes a path, but leaves the separators that a query may contain.
+fn legible(path: &str) -> String {
+    percent_encoded(path).replace("%2F", "/").replace("%40", "@")
 }
 
 impl FromStr for View {
@@ -108,22 +151,12 @@ impl FromStr for View {
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
                 "v" => match number("v", "a version number", value)? {
-                    VERSION => {}
+                    0..=VERSION => {}
                     version => return Err(UrlError::NewerVersion(version)),
                 },
-                "rank" => view.rank = Some(number("rank", "the number of a rank", value)?),
                 "from" => from = Some(number("from", PICOSECONDS, value)?),
                 "to" => to = Some(number("to", PICOSECONDS, value)?),
-                "sel" => view.selected = Some(number("sel", "the row of a slice", value)?),
-                "reading" => view.reading = Some(number("reading", READING, value)?),
-                "mark" => view.marked = Some(span(value)?),
-                "groups" => view.toggled = groups(value)?,
-                "q" => view.query = query_text(value)?,
-                "search" => view.syntax = syntax(value)?,
-                "tab" => view.tab = Some(tab(value)?),
-                "of" => view.of = Some(content(value)?),
-                "top" => view.top = Some(number("top", "the number of a track", value)?),
-                _ => {}
+                _ => view.read(name, value)?,
             }
         }
         view.window = match (from, to) {
@@ -143,6 +176,41 @@ impl FromStr for View {
     }
 }
 
+impl View {
+    /// Reads a parameter.
+    fn read(&mut self, name: &str, value: &str) -> Result<(), UrlError> {
+        match name {
+            "rank" => self.tracks.rank = Some(number("rank", "the number of a rank", value)?),
+            "ranks" => self.tracks.ranks = numbers("ranks", "numbers of ranks with commas between", value)?,
+            "sel" => self.selection.row = Some(number("sel", "the row of a slice", value)?),
+            "counter" => {
+                self.selection.reading = Some(number("counter", COUNTER, &decoded("counter", value)?)?)
+            }
+            "mark" => self.selection.marked = Some(span(value)?),
+            "open" => self.tracks.groups.extend(groups("open", value)?),
+            "closed" => self.tracks.groups.extend(groups("closed", value)?),
+            "row" => self.tracks.top = Some(top_row(&decoded("row", value)?)?),
+            "q" => self.search.query = query_text(value)?,
+            "search" => self.search.syntax = syntax(value)?,
+            "tab" => self.tab = Some(tab(value)?),
+            "of" => self.of = Some(content(value)?),
+            "groups" => self.numbered().toggled = numbers("groups", GROUP_NUMBERS, value)?,
+            "reading" => self.numbered().reading = Some(numbered_reading(value)?),
+            "top" => self.numbered().top = Some(number("top", "the number of a track", value)?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn numbered(&mut self) -> &mut Numbered {
+        self.numbered.get_or_insert_default()
+    }
+}
+
+const COUNTER: &str = "the path of a counter and picoseconds, written Power@1500";
+const ROW: &str = "the path of a track, written Engines/Tensor or 7:Engines/Tensor";
+const PATHS: &str = "paths of groups with commas between";
+const GROUP_NUMBERS: &str = "numbers of groups with commas between";
 const READING: &str = "a counter's track and picoseconds, written 7@1500";
 const PICOSECONDS: &str = "a whole number of picoseconds";
 
@@ -160,8 +228,35 @@ fn span(text: &str) -> Result<Interval, UrlError> {
     Ok(Interval::new(start, end))
 }
 
-fn groups(text: &str) -> Result<BTreeSet<u32>, UrlError> {
-    text.split(',').map(|id| number("groups", "numbers of groups with commas between", id)).collect()
+fn numbers(name: &'static str, expected: &'static str, text: &str) -> Result<BTreeSet<u32>, UrlError> {
+    text.split(',').map(|id| number(name, expected, id)).collect()
+}
+
+/// Reads the paths of groups that are in the state of this parameter.
+fn groups(name: &'static str, text: &str) -> Result<BTreeMap<TrackPath, bool>, UrlError> {
+    let is_open = GROUPS.contains(&(name, true));
+    let text = decoded(name, text)?;
+    let path = |text| TrackPath::read(text).ok_or(UrlError::Parameter { name, expected: PATHS });
+    text.split(',').map(|text| Ok((path(text)?, is_open))).collect()
+}
+
+fn top_row(text: &str) -> Result<TopRow, UrlError> {
+    let error = UrlError::Parameter { name: "row", expected: ROW };
+    let (rank, path) = match text.split_once(':') {
+        Some((rank, path)) => (Some(number("row", ROW, rank)?), path),
+        None => (None, text),
+    };
+    Ok(TopRow { rank, path: TrackPath::read(path).ok_or(error)? })
+}
+
+fn numbered_reading(text: &str) -> Result<(u32, i64), UrlError> {
+    let (track, time_ps) =
+        text.split_once('@').ok_or(UrlError::Parameter { name: "reading", expected: READING })?;
+    Ok((number("reading", READING, track)?, number("reading", READING, time_ps)?))
+}
+
+fn decoded(name: &'static str, text: &str) -> Result<String, UrlError> {
+    percent_decoded(text).ok_or(UrlError::Parameter { name, expected: "a text with %20 for a space" })
 }
 
 /// Decodes a search text. A search written by hand can have spaces as `+`.
@@ -202,28 +297,56 @@ fn syntax(name: &str) -> Result<Syntax, UrlError> {
 mod tests {
     use super::*;
     use crate::view::Reading;
+    use crate::view::state::search::SearchState;
+    use crate::view::state::selection::SelectionState;
+    use crate::view::state::tracks::TracksState;
+    use crate::view::track_path::Paths;
+    use proptest::option;
     use proptest::prelude::*;
 
     fn intervals() -> impl Strategy<Value = Interval> {
         (any::<i64>(), any::<i64>()).prop_map(|(a, b)| Interval::new(a.min(b), a.max(b)))
     }
 
+    fn path() -> impl Strategy<Value = TrackPath> {
+        proptest::collection::vec("\\PC{0,6}", 1..3).prop_map(|names| {
+            let mut paths = Paths::default();
+            let deeper = |above: Option<TrackPath>, name: String| Some(paths.next(above.as_ref(), &name));
+            names.into_iter().fold(None, deeper).expect("there is a name")
+        })
+    }
+
+    fn tracks() -> impl Strategy<Value = TracksState> {
+        let top = (option::of(any::<u32>()), path()).prop_map(|(rank, path)| TopRow { rank, path });
+        let groups = proptest::collection::btree_map(path(), any::<bool>(), 0..4);
+        let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
+        (option::of(any::<u32>()), ranks, groups, option::of(top))
+            .prop_map(|(rank, ranks, groups, top)| TracksState { rank, ranks, groups, top })
+    }
+
+    fn selection() -> impl Strategy<Value = SelectionState> {
+        let reading = (path(), any::<i64>()).prop_map(|(track, time_ps)| Reading { track, time_ps });
+        (option::of(any::<u32>()), option::of(reading), option::of(intervals()))
+            .prop_map(|(row, reading, marked)| SelectionState { row, reading, marked })
+    }
+
+    fn numbered() -> impl Strategy<Value = Numbered> {
+        let toggled = proptest::collection::btree_set(any::<u32>(), 1..4);
+        (toggled, option::of(any::<(u32, i64)>()), option::of(any::<u32>()))
+            .prop_map(|(toggled, reading, top)| Numbered { toggled, reading, top })
+    }
+
     proptest! {
         #[test]
         fn reading_what_was_written_gives_the_same_view(
-            profile in "\\PC{1,12}", rank in proptest::option::of(any::<u32>()),
-            window in proptest::option::of(intervals()), selected in proptest::option::of(any::<u32>()),
-            marked in proptest::option::of(intervals()),
-            toggled in proptest::collection::btree_set(any::<u32>(), 0..4),
+            profile in "\\PC{1,12}", tracks in tracks(), selection in selection(),
+            window in option::of(intervals()), numbered in option::of(numbered()),
             (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
-            tab in proptest::option::of(proptest::sample::select(&Tab::ALL[..])),
-            top in proptest::option::of(any::<u32>()),
-            reading in proptest::option::of((any::<u32>(), any::<i64>())),
-            of in proptest::option::of("[0-9a-f]{1,20}"),
+            tab in option::of(proptest::sample::select(&Tab::ALL[..])),
+            of in option::of("[0-9a-f]{1,20}"),
         ) {
-            let reading = reading.map(|(track, time_ps)| Reading { track, time_ps });
-            let view =
-                View { profile, rank, window, selected, reading, marked, toggled, query, syntax, tab, top, of };
+            let search = SearchState { query, syntax };
+            let view = View { profile, window, tracks, selection, search, tab, numbered, of };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -242,10 +365,41 @@ mod tests {
     #[test]
     fn a_link_written_by_hand() {
         assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
-        assert_eq!("/profile/x/?else=3&rank=4".parse(), Ok(View { rank: Some(4), ..View::of_profile("x") }));
+        let tracks = TracksState { rank: Some(4), ..TracksState::default() };
+        assert_eq!("/profile/x/?else=3&rank=4".parse(), Ok(View { tracks, ..View::of_profile("x") }));
         assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
-        let query = "all reduce=1".to_owned();
-        assert_eq!("/profile/x?q=all+reduce%3D1".parse(), Ok(View { query, ..View::of_profile("x") }));
+        let search = SearchState { query: "all reduce=1".to_owned(), ..SearchState::default() };
+        assert_eq!("/profile/x?q=all+reduce%3D1".parse(), Ok(View { search, ..View::of_profile("x") }));
+    }
+
+    /// One link of each version. They are never changed: people keep links.
+    #[test]
+    fn links_of_all_versions_are_read() {
+        let path = |text| TrackPath::read(text).expect("a path");
+        let search = SearchState { query: "a b".to_owned(), syntax: Syntax::Regex };
+        let selection = SelectionState { row: Some(4), reading: None, marked: Some(Interval::new(-5, 6)) };
+        let common = View {
+            window: Some(Interval::new(10, 20)),
+            tracks: TracksState { rank: Some(1), ..TracksState::default() },
+            selection,
+            search,
+            tab: Some(Tab::Details),
+            of: Some("57b3".to_owned()),
+            ..View::of_profile("p")
+        };
+        let first = "/profile/p?v=1&rank=1&from=10&to=20&sel=4&reading=7@1500&mark=-5..6&groups=1,2&q=a%20b\
+                     &search=regex&tab=details&top=3&of=57b3";
+        let numbered = Numbered { toggled: [1, 2].into(), reading: Some((7, 1_500)), top: Some(3) };
+        assert_eq!(first.parse(), Ok(View { numbered: Some(numbered), ..common.clone() }));
+        let second = "/profile/p?v=2&rank=1&ranks=1,7&from=10&to=20&sel=4&counter=Memory/HBM@1500&mark=-5..6\
+                      &open=DMA/q%2520,DMA&closed=Engines&row=7:Engines/Tensor%232&q=a%20b&search=regex\
+                      &tab=details&of=57b3";
+        let mut view = common;
+        view.selection.reading = Some(Reading { track: path("Memory/HBM"), time_ps: 1_500 });
+        view.tracks.ranks = [1, 7].into();
+        view.tracks.groups = [(path("DMA/q%20"), true), (path("DMA"), true), (path("Engines"), false)].into();
+        view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2") });
+        assert_eq!(second.parse(), Ok(view));
     }
 
     #[test]
@@ -253,13 +407,17 @@ mod tests {
         check_refused("/", "not that of a profile");
         check_refused("/profile/", "not that of a profile");
         check_refused("/profile/%zz", "not that of a profile");
-        check_refused("/profile/x?v=2", "version 2");
+        check_refused("/profile/x?v=3", "version 3");
         check_refused("/profile/x?from=1", "\"to\"");
         check_refused("/profile/x?from=2&to=1", "no earlier");
         check_refused("/profile/x?sel=-1", "\"sel\"");
         check_refused("/profile/x?reading=7", "\"reading\"");
         check_refused("/profile/x?mark=9..3", "\"mark\"");
         check_refused("/profile/x?groups=a", "\"groups\"");
+        check_refused("/profile/x?open=a,,b", "\"open\"");
+        check_refused("/profile/x?row=a:b", "\"row\"");
+        check_refused("/profile/x?counter=7", "\"counter\"");
+        check_refused("/profile/x?ranks=", "\"ranks\"");
         check_refused("/profile/x?search=glob", "text or regex");
         check_refused("/profile/x?q=%ff", "\"q\"");
         check_refused("/profile/x?tab=3", "details, selection");

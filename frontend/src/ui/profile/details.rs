@@ -26,8 +26,8 @@ pub fn Details(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let is_selected = Memo::new(move |_| opened.view.with(|view| view.selected.is_some()));
-    let is_read = Memo::new(move |_| opened.view.with(|view| view.reading.is_some()));
+    let is_selected = Memo::new(move |_| opened.view.with(|view| view.selection.row.is_some()));
+    let is_read = Memo::new(move |_| opened.view.with(|view| view.selection.reading.is_some()));
     move || {
         match opened.selected.get() {
         _ if is_read.get() => view! { <ReadingDetails opened /> }.into_any(),
@@ -47,7 +47,7 @@ pub fn Details(
 fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let messages = expect_context::<Messages>();
     let slice = &detail.slice;
-    let track = opened.track_path(slice.track);
+    let track = opened.track_title(slice.track);
     let form = field::form_name(slice.form).map(|form| view! { <span class="chip">{form}</span> });
     let (timing, others): (Vec<_>, Vec<_>) =
         field::grouped(&detail.fields).into_iter().partition(|group| group.title == field::TIMING);
@@ -60,10 +60,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let copied = detail.clone();
     let copy = move |_| {
         let zero_ps = opened.whole.get_untracked().start.0;
-        let text = opened.rank.with_untracked(|answer| match answer {
-            Some(Ok(rank)) => field::as_text(&copied, &rank.tracks, zero_ps),
-            _ => field::as_text(&copied, &[], zero_ps),
-        });
+        let text = field::as_text(&copied, &track.get_untracked(), zero_ps);
         clipboard::copy(text, "All fields", messages);
     };
     view! {
@@ -183,7 +180,7 @@ fn Neighbours(opened: Opened, title: &'static str, neighbours: Vec<Neighbour>) -
 #[component]
 fn Link(opened: Opened, neighbour: Neighbour) -> impl IntoView {
     let Neighbour { flow, slice } = neighbour;
-    let track = opened.track_path(slice.track);
+    let track = opened.track_title(slice.track);
     let (name, duration) = (slice.name.clone(), format::duration(slice.duration_ps));
     let title = move || if flow.is_empty() { track.get() } else { format!("{flow} · {}", track.get()) };
     view! {

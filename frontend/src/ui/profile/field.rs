@@ -1,7 +1,5 @@
-//! The fields of a slice, grouped by heading or as text for the clipboard, and the path of a track.
-//! Pure.
+//! The fields of a slice, grouped by heading or as text for the clipboard. Pure.
 
-use nprof_engine::wire::catalog::Track;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, SliceDetail, SliceEntry};
 
 use crate::ui::format;
@@ -58,12 +56,12 @@ pub fn end_ps(slice: &SliceEntry) -> i64 {
 /// All fields of a slice as lines of `name<tab>value`, exact, for the clipboard. Start and end
 /// count from `zero_ps`.
 #[must_use]
-pub fn as_text(detail: &SliceDetail, tracks: &[Track], zero_ps: i64) -> String {
+pub fn as_text(detail: &SliceDetail, track: &str, zero_ps: i64) -> String {
     let slice = &detail.slice;
     let mut text = format!(
         "name\t{}\ntrack\t{}\nstart\t{}\nend\t{}\nduration\t{}\n",
         slice.name,
-        track_path(tracks, slice.track),
+        track,
         format::exact_ns(slice.start_ps.saturating_sub(zero_ps)),
         format::exact_ns(end_ps(slice).saturating_sub(zero_ps)),
         format::exact_ns(slice.duration_ps),
@@ -81,27 +79,8 @@ pub fn as_text(detail: &SliceDetail, tracks: &[Track], zero_ps: i64) -> String {
     text
 }
 
-/// A track's name after the names of its groups: `Compute › Tensor`.
-#[must_use]
-pub fn track_path(tracks: &[Track], id: u32) -> String {
-    let mut names = Vec::new();
-    let mut next = Some(id);
-    // A damaged list can have a cycle: no path is longer than the list.
-    while let Some(track) = next.and_then(|id| tracks.iter().find(|track| track.id == id)) {
-        if names.len() == tracks.len() {
-            break;
-        }
-        names.push(track.name.as_str());
-        next = track.parent;
-    }
-    names.reverse();
-    names.join(" › ")
-}
-
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::catalog::TrackKind;
-
     use super::*;
 
     fn field(name: &str, group: &str, value: FieldContent, unit: &str) -> FieldValue {
@@ -112,21 +91,6 @@ mod tests {
             group: group.to_owned(),
             doc: String::new(),
             value,
-        }
-    }
-
-    fn track(id: u32, parent: Option<u32>, name: &str) -> Track {
-        Track {
-            id,
-            parent,
-            name: name.to_owned(),
-            kind: TrackKind::Slices,
-            lanes: 1,
-            rows: 0,
-            group: None,
-            value_range: None,
-            unit: String::new(),
-            initially_closed: false,
         }
     }
 
@@ -148,15 +112,6 @@ mod tests {
             })
             .collect();
         assert_eq!(shape, ["T: a c", "Fields: b d"]);
-    }
-
-    #[test]
-    fn paths_end_even_in_circles() {
-        let tracks =
-            [track(1, None, "Compute"), track(2, Some(1), "Tensor"), track(3, Some(3), "own parent")];
-        assert_eq!(track_path(&tracks, 2), "Compute › Tensor");
-        assert_eq!(track_path(&tracks, 9), "");
-        assert!(track_path(&tracks, 3).starts_with("own parent"));
     }
 
     #[test]
@@ -182,8 +137,8 @@ mod tests {
             successors: Vec::new(),
         };
         assert_eq!(
-            as_text(&detail, &[track(1, None, "Tensor")], 500),
-            "name\tmatmul\ntrack\tTensor\nstart\t1 ns\nend\t1,235.567 ns\nduration\t1,234.567 ns\n\
+            as_text(&detail, "Engines › Tensor", 500),
+            "name\tmatmul\ntrack\tEngines › Tensor\nstart\t1 ns\nend\t1,235.567 ns\nduration\t1,234.567 ns\n\
              size\t2,048 B\npc\t0x10\nargs\t{\"a\":1}\n"
         );
     }

@@ -23,14 +23,14 @@ pub fn HoverTip(
         Memo::new(move |_| hover.with(|hover| hover.as_ref().map(|hover| (hover.track, hover.what.clone()))));
     let content = move || {
         let (track, what) = what.get()?;
-        let rank = opened.rank_detail()?;
-        let of = rank.tracks.iter().find(|of| of.id == track)?;
+        let sheet = opened.tracks.sheet.get();
+        let of = sheet.tracks().get(track)?;
         let clock = opened.clock.get();
         let (title, lines) = describe(&what, &of.unit, &clock);
         // A counter is named by its track. The groups around the track are below.
         let path = match (&title, of.parent) {
-            (Some(_), _) => field::track_path(&rank.tracks, track),
-            (None, Some(group)) => field::track_path(&rank.tracks, group),
+            (Some(_), _) => sheet.title(track),
+            (None, Some(group)) => sheet.title(group),
             (None, None) => String::new(),
         };
         let title = title.unwrap_or_else(|| of.name.clone());

@@ -19,6 +19,8 @@ mod page;
 #[cfg(feature = "browser")]
 mod panel;
 #[cfg(feature = "browser")]
+mod rank_details;
+#[cfg(feature = "browser")]
 mod ranks;
 #[cfg(feature = "browser")]
 mod reading;

@@ -1,5 +1,6 @@
 //! The open profile: the state that all parts of its page read, and the only way to change it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -8,13 +9,14 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
-use super::field;
+use super::rank_details::RankDetails;
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
 use crate::ui::message::Messages;
-use crate::view::opening::{close_large_groups, hidden_by};
+use crate::ui::timeline::Tracks;
+use crate::view::sheet::SourceId;
 use crate::view::window::Reach;
-use crate::view::{Clock, Command, Tab, TimeScale, View};
+use crate::view::{Clock, Command, Sheet, Tab, TimeScale, View};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -28,8 +30,10 @@ pub struct Opened {
     pub profile: Signal<Answer<ProfileInfo>>,
     /// Number of the shown rank, once it is known.
     pub rank_number: Memo<Option<u32>>,
-    /// The rank. While another rank is in flight, the previous one stays.
+    /// The current rank. While another rank is in flight, the previous one stays.
     pub rank: Signal<Answer<RankDetail>>,
+    /// The tracks of all shown ranks.
+    pub tracks: Tracks,
     /// All details of the selected slice. `None` while they are in flight and if nothing is
     /// selected.
     pub selected: Signal<Answer<SliceDetail>>,
@@ -45,6 +49,7 @@ pub struct Opened {
     pub tab: Memo<Tab>,
     /// Requests all missing answers again.
     pub retry: Callback<()>,
+    ranks: RankDetails,
     address: Address,
     messages: Messages,
     of: ProfileSource,
@@ -52,13 +57,15 @@ pub struct Opened {
 
 /// The source of answers about the open profile.
 #[derive(Debug, Clone, Copy)]
-struct ProfileSource {
+pub struct ProfileSource {
     source: Source,
     slug: StoredValue<String>,
 }
 
 impl ProfileSource {
-    fn rank(self, rank: u32) -> RankSource {
+    /// The source of answers about a rank.
+    #[must_use]
+    pub fn rank(self, rank: u32) -> RankSource {
         self.source.rank(self.slug.get_value(), rank)
     }
 }
@@ -81,14 +88,19 @@ impl Opened {
             async move { of.source.profile(&slug).await.map(Arc::new) }
         });
         let rank_number = Memo::new(move |_| {
-            view.with(|view| view.rank).or_else(|| {
+            view.with(|view| view.tracks.rank).or_else(|| {
                 profile.with(|answer| match answer {
                     Some(Ok(profile)) => profile.ranks.first().map(|rank| rank.rank),
                     _ => None,
                 })
             })
         });
-        let rank = rank_resource(of, rank_number, attempt);
+        let wanted = Memo::new(move |_| {
+            let current = rank_number.get();
+            view.with(|view| current.map(|current| view.tracks.shown_with(current)).unwrap_or_default())
+        });
+        let ranks = RankDetails::new(of, wanted, attempt);
+        let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
         let profile = Signal::derive(move || profile.get());
         let whole = Memo::new(move |_| whole(profile, rank));
@@ -104,6 +116,7 @@ impl Opened {
             profile,
             rank_number,
             rank,
+            tracks: tracks_of(ranks, rank, wanted),
             selected,
             whole,
             reach,
@@ -111,6 +124,7 @@ impl Opened {
             clock,
             tab: Memo::new(move |_| view.with(View::shown_tab)),
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
+            ranks,
             address,
             messages: expect_context::<Messages>(),
             of,
@@ -135,23 +149,24 @@ impl Opened {
         self.rank.get().and_then(Result::ok)
     }
 
-    /// A track's name after the names of its groups. Empty until the rank is present.
-    pub fn track_path(self, track: u32) -> Signal<String> {
+    /// The name of a track of the current rank after the names of its groups. Empty until the rank
+    /// is present.
+    pub fn track_title(self, track: u32) -> Signal<String> {
+        let Tracks { sheet, current } = self.tracks;
         Signal::derive(move || {
-            self.rank.with(|answer| match answer {
-                Some(Ok(rank)) => field::track_path(&rank.tracks, track),
-                _ => String::new(),
-            })
+            let source = current.get();
+            sheet.with(|sheet| sheet.position(source, track).map_or_else(String::new, |at| sheet.title(at)))
         })
     }
 
     /// Executes a command of the user.
     pub fn act(self, command: &Command) {
-        // Row and track numbers of the previous rank are meaningless in the next one.
-        let is_other_rank = matches!(command, Command::OpenRank(_));
-        let rank = if is_other_rank { None } else { untrack(|| self.shown_rank()) };
-        let segment = rank.as_ref().map(|rank| rank.entry.segment());
-        self.address.apply(command, self.reach.get_untracked(), segment);
+        let rank = match command {
+            Command::OpenRank(rank) | Command::InRank { rank, .. } => Some(*rank),
+            _ => self.rank_number.get_untracked(),
+        };
+        let segment = rank.and_then(|rank| self.ranks.segment_untracked(rank));
+        self.address.apply(command, self.reach.get_untracked(), segment.as_deref());
     }
 
     /// The rank that the view names, once it is present.
@@ -178,10 +193,10 @@ impl Opened {
         });
     }
 
-    /// Drops numbers in a link that belong to another segment, and reports it. That happens if the
-    /// trace was ingested again after the link was made, or if the page holds a part of the
-    /// profile.
-    pub fn drop_foreign_numbers(self) {
+    /// Completes a link once its rank is present: track numbers of old links become paths. Numbers
+    /// that belong to another segment are dropped, and the user is told. That happens if the trace
+    /// was ingested again after the link was made, or if the page holds a part of the profile.
+    pub fn complete_link(self) {
         Effect::new(move |_| {
             let Some(rank) = self.shown_rank() else { return };
             let view = self.view.get();
@@ -190,6 +205,9 @@ impl Opened {
                     "This link was made with another version of this profile: what it selects is not shown";
                 self.messages.fail(said, None);
                 self.address.amend(view.without_numbers());
+            } else if view.numbered.is_some() {
+                let sheet = self.tracks.sheet.get();
+                self.address.amend(view.upgraded(&sheet, SourceId(rank.entry.rank)));
             }
         });
     }
@@ -212,10 +230,10 @@ impl Opened {
     /// Selects a slice and brings it into sight.
     pub fn reveal(self, slice: &SliceEntry) {
         let SliceEntry { row, start_ps, duration_ps, track, .. } = *slice;
-        let hidden_by = self.rank.with_untracked(|answer| match answer {
-            Some(Ok(rank)) => self.view.with_untracked(|view| hidden_by(&rank.tracks, view, track)),
-            _ => Vec::new(),
-        });
+        let (sheet, source) = (self.tracks.sheet.get_untracked(), self.tracks.current.get_untracked());
+        let hidden_by = sheet
+            .position(source, track)
+            .map_or_else(Vec::new, |at| self.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at)));
         self.act(&Command::Reveal { row, start_ps, duration_ps, hidden_by });
     }
 
@@ -257,38 +275,29 @@ fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
     })
 }
 
-/// A rank's number with its answer.
-type NumberedRank = (u32, Result<Arc<RankDetail>, FetchError>);
+/// The current rank. The previous rank stays until the next one is present, but never in its place:
+/// after a quick switch there and back, the page must not end on the other rank.
+fn current_rank(ranks: RankDetails, number: Memo<Option<u32>>) -> Signal<Answer<RankDetail>> {
+    let shown = Memo::new(move |before: Option<&Answer<RankDetail>>| {
+        number.get().and_then(|number| ranks.get(number)).or_else(|| before.cloned().flatten())
+    });
+    Signal::derive(move || shown.get())
+}
 
-fn rank_resource(
-    of: ProfileSource,
-    number: Memo<Option<u32>>,
-    attempt: RwSignal<u32>,
-) -> Signal<Answer<RankDetail>> {
-    let resource = LocalResource::new(move || {
-        attempt.track();
-        let number = number.get();
-        async move {
-            match number {
-                Some(number) => Some((
-                    number,
-                    of.rank(number).detail().await.map(|mut rank| {
-                        close_large_groups(&mut rank.tracks);
-                        Arc::new(rank)
-                    }),
-                )),
-                None => None,
-            }
-        }
+/// The tracks of the current rank and of all ranks beside it that are present.
+fn tracks_of(ranks: RankDetails, current: Signal<Answer<RankDetail>>, wanted: Memo<BTreeSet<u32>>) -> Tracks {
+    let both = Memo::new(move |_| {
+        let Some(Ok(current)) = current.get() else { return (Arc::default(), SourceId::default()) };
+        let source = SourceId(current.entry.rank);
+        // While another rank is in flight, the wanted ranks are not those of the previous one.
+        let numbers = wanted.get();
+        let sources = match numbers.contains(&source.0) {
+            true => numbers.into_iter().filter_map(|rank| ranks.get(rank)?.ok()).collect(),
+            false => vec![current],
+        };
+        (Arc::new(Sheet::of(sources)), source)
     });
-    let answer = apart(resource);
-    // The previous rank stays until the next one is present, but never in its place. After a quick
-    // switch there and back, the page must not end on the other rank.
-    let shown = Memo::new(move |before: Option<&Option<NumberedRank>>| {
-        let wanted = number.get();
-        answer.get().filter(|(of, _)| Some(*of) == wanted).or_else(|| before.cloned().flatten())
-    });
-    Signal::derive(move || shown.get().map(|(_, answer)| answer))
+    Tracks { sheet: Memo::new(move |_| both.get().0), current: Memo::new(move |_| both.get().1) }
 }
 
 /// Do not read a resource and its source in the same closure: a reader that checks the resource
@@ -306,7 +315,7 @@ fn slice_resource(
     view: Memo<View>,
     attempt: RwSignal<u32>,
 ) -> Signal<Answer<SliceDetail>> {
-    let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selected)));
+    let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selection.row)));
     let resource = LocalResource::new(move || {
         attempt.track();
         let wanted = wanted.get();

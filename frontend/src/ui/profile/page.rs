@@ -101,18 +101,17 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
         ),
         None => "Loading the timeline …".to_owned(),
     });
-    let rank = Signal::derive(move || opened.rank_detail());
     let selected = Signal::derive(move || opened.selected.get().and_then(Result::ok));
     let times =
         Times { whole: opened.whole, reach: opened.reach, clock: opened.clock, tracks_px: opened.tracks_px };
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     opened.correct_address();
-    opened.drop_foreign_numbers();
+    opened.complete_link();
     let on_hover = Callback::new(move |at| hover.set(at));
     view! {
         <main class="timeline-area">
             {move || if here.get() {
-                view! { <Timeline view=opened.view.into() rank times selected on_command on_hover /> }.into_any()
+                view! { <Timeline view=opened.view.into() tracks=opened.tracks times selected on_command on_hover /> }.into_any()
             } else {
                 view! { <Loading what=loading /> }.into_any()
             }}

@@ -1,4 +1,7 @@
-//! Rank tabs. Many tabs scroll, and a field takes the number of a rank.
+//! Rank tabs. Several ranks can be shown below each other; one of them is the current one, which
+//! panel and search are about. Many tabs scroll, and a field takes the number of a rank.
+
+use std::collections::BTreeSet;
 
 use leptos::html;
 use leptos::prelude::*;
@@ -13,6 +16,8 @@ use crate::view::hits::{Walk, step};
 
 /// Number of ranks from which a field for the rank's number is shown.
 const MANY: usize = 12;
+/// Number of ranks up to which all of them can be shown at once.
+const MOST_AT_ONCE: usize = 32;
 
 fn ranks(opened: Opened) -> Vec<RankEntry> {
     opened.profile.with(|answer| match answer {
@@ -41,6 +46,7 @@ pub fn RankTabs(
     let ranks = Memo::new(move |_| ranks(opened));
     let several = move || ranks.with(|ranks| ranks.len() > 1);
     let many = move || ranks.with(|ranks| ranks.len() >= MANY);
+    let few = move || ranks.with(|ranks| ranks.len() <= MOST_AT_ONCE);
     let press = move |event: web_sys::KeyboardEvent| {
         let walk = match event.key().as_str() {
             "ArrowLeft" => Walk::Backward,
@@ -61,6 +67,9 @@ pub fn RankTabs(
                         <RankTab opened rank />
                     </For>
                 </div>
+                <Show when=few>
+                    <AllRanks opened ranks />
+                </Show>
                 <Show when=many>
                     <RankJump opened ranks />
                 </Show>
@@ -74,6 +83,12 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
     let node = NodeRef::<html::Button>::new();
     let number = rank.rank;
     let is_open = Memo::new(move |_| opened.rank_number.get() == Some(number));
+    let is_shown = Memo::new(move |_| shown(opened).contains(&number));
+    let has_others = Memo::new(move |_| shown(opened).len() > 1);
+    let click = move |event: web_sys::MouseEvent| match event.ctrl_key() || event.meta_key() {
+        true => toggle_beside(opened, number),
+        false => opened.act(&Command::OpenRank(number)),
+    };
     Effect::new(move |_| {
         if let (true, Some(tab)) = (is_open.get(), node.get()) {
             let options = ScrollIntoViewOptions::new();
@@ -90,18 +105,83 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
         }
     });
     view! {
+        <span class="rank-tab" role="presentation" class:is-shown=move || is_shown.get()>
+            <button
+                node_ref=node
+                class="tab"
+                type="button"
+                role="tab"
+                title=describe(&rank)
+                aria-label=format!("Rank {number}")
+                aria-selected=move || is_open.get().to_string()
+                tabindex=move || if is_open.get() { "0" } else { "-1" }
+                on:click=click
+            >
+                {number}
+            </button>
+            <Show when=move || !is_open.get() || has_others.get()>
+                <button
+                    class="rank-beside"
+                    type="button"
+                    title=move || beside(number, is_shown.get())
+                    aria-label=move || beside(number, is_shown.get())
+                    aria-pressed=move || is_shown.get().to_string()
+                    on:click=move |_| toggle_beside(opened, number)
+                >
+                    {move || if is_shown.get() { "−" } else { "+" }}
+                </button>
+            </Show>
+        </span>
+    }
+}
+
+fn beside(number: u32, is_shown: bool) -> String {
+    match is_shown {
+        true => format!("Hide rank {number}"),
+        false => format!("Show rank {number} below the others"),
+    }
+}
+
+/// The shown ranks.
+fn shown(opened: Opened) -> BTreeSet<u32> {
+    let current = opened.rank_number.get();
+    opened.view.with(|view| current.map(|current| view.tracks.shown_with(current)).unwrap_or_default())
+}
+
+/// Shows a rank below the others, or hides it.
+fn toggle_beside(opened: Opened, number: u32) {
+    let Some(current) = opened.rank_number.get_untracked() else { return };
+    let mut ranks = untrack(|| shown(opened));
+    if !ranks.remove(&number) {
+        ranks.insert(number);
+    }
+    let next = if ranks.contains(&current) { Some(current) } else { ranks.first().copied() };
+    if let Some(next) = next {
+        opened.act(&Command::ShowRanks { ranks, current: next }.in_rank(next, current));
+    }
+}
+
+/// Shows all ranks below each other, or only the current one again.
+#[component]
+fn AllRanks(opened: Opened, ranks: Memo<Vec<RankEntry>>) -> impl IntoView {
+    let is_all = Memo::new(move |_| ranks.with(Vec::len) == shown(opened).len());
+    let toggle = move |_| {
+        let Some(current) = opened.rank_number.get_untracked() else { return };
+        let shown = match is_all.get_untracked() {
+            true => [current].into(),
+            false => ranks.with_untracked(|ranks| ranks.iter().map(|rank| rank.rank).collect()),
+        };
+        opened.act(&Command::ShowRanks { ranks: shown, current });
+    };
+    view! {
         <button
-            node_ref=node
-            class="tab"
+            class="tab rank-all"
             type="button"
-            role="tab"
-            title=describe(&rank)
-            aria-label=format!("Rank {number}")
-            aria-selected=move || is_open.get().to_string()
-            tabindex=move || if is_open.get() { "0" } else { "-1" }
-            on:click=move |_| opened.act(&Command::OpenRank(number))
+            title="Show all ranks below each other, or only the current one"
+            aria-pressed=move || is_all.get().to_string()
+            on:click=toggle
         >
-            {number}
+            "All"
         </button>
     }
 }

@@ -4,16 +4,37 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::FieldContent;
 
-use super::field;
 use super::latest::{Latest, last_answer};
 use super::opened::{Answer, Opened};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
+use crate::view::sheet::SourceId;
 use crate::view::{Clock, Reading};
+
+/// A counter of a rank at a timestamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Counter {
+    rank: u32,
+    /// Number of the track.
+    number: u32,
+    time_ps: i64,
+}
+
+impl Counter {
+    /// The counter of a reading in the current rank. `None` while the rank is unknown, and if it
+    /// has no such counter.
+    fn of(opened: Opened, reading: &Reading) -> Option<Self> {
+        let source = opened.tracks.current.get();
+        let number = opened.tracks.sheet.with(|sheet| {
+            let at = sheet.find(source, &reading.track)?;
+            sheet.tracks()[at].number
+        })?;
+        Some(Self { rank: source.0, number, time_ps: reading.time_ps })
+    }
+}
 
 /// Details of the counter that the user clicked.
 #[component]
@@ -23,9 +44,10 @@ pub fn ReadingDetails(
 ) -> impl IntoView {
     let attempt = RwSignal::new(0_u32);
     let wanted = Memo::new(move |_| {
-        let rank = opened.rank_number.get()?;
-        let (reading, window) = opened.view.with(|view| (view.reading, view.window_in(opened.reach.get())));
-        Some((rank, reading?, window))
+        let reach = opened.reach.get();
+        let (reading, window) =
+            opened.view.with(|view| (view.selection.reading.clone(), view.window_in(reach)));
+        Some((Counter::of(opened, &reading?)?, window))
     });
     let latest = Latest::new(wanted);
     let resource = LocalResource::new(move || {
@@ -33,50 +55,52 @@ pub fn ReadingDetails(
         let wanted = wanted.get();
         let signal = latest.begin(wanted);
         async move {
-            let ((rank, reading, window), signal) = (wanted?, signal?);
-            let answer = opened.ask(rank).counter(reading, window, &signal).await;
-            Some(((rank, reading, window), answer.map(Arc::new)))
+            let ((counter, window), signal) = (wanted?, signal?);
+            let at = (counter.number, counter.time_ps);
+            let answer = opened.ask(counter.rank).counter(at, window, &signal).await;
+            Some(((counter, window), answer.map(Arc::new)))
         }
     });
     let last = last_answer(resource);
     // While the window moves, the last answer stays until the next one arrives. The answer of
     // another counter does not stay.
-    let answer = move || -> Answer<(Reading, Interval, Arc<CounterDetail>)> {
-        let (rank, reading, _) = wanted.get()?;
-        let ((of_rank, of, window), answer) = last.get()?;
-        (of_rank == rank && of == reading).then(|| answer.map(|detail| Arc::new((of, window, detail))))
+    let answer = move || -> Answer<(Counter, Interval, Arc<CounterDetail>)> {
+        let (counter, _) = wanted.get()?;
+        let ((of, window), answer) = last.get()?;
+        (of == counter).then(|| answer.map(|detail| Arc::new((of, window, detail))))
     };
     let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
-    // The answer can arrive before the rank, which names the counter.
-    move || match answer().zip(opened.rank_detail()) {
+    let is_unknown = move || {
+        let is_here = opened.rank.with(|answer| matches!(answer, Some(Ok(_))));
+        is_here && wanted.with(Option::is_none)
+    };
+    move || match answer() {
+        None if is_unknown() => {
+            view! { <p class="panel-empty">"This rank has no such counter."</p> }.into_any()
+        }
         None => view! { <Loading what="Reading the counter …" /> }.into_any(),
-        Some((Err(error), _)) => {
+        Some(Err(error)) => {
             view! { <Failure title="The counter was not read" reason=error.to_string() on_retry=retry /> }
                 .into_any()
         }
-        Some((Ok(answer), rank)) => {
-            let (reading, window, detail) = &*answer;
-            view! { <Read opened rank reading=*reading window=*window detail=detail.clone() /> }.into_any()
+        Some(Ok(answer)) => {
+            let (counter, window, detail) = &*answer;
+            view! { <Read opened counter=*counter window=*window detail=detail.clone() /> }.into_any()
         }
     }
 }
 
 #[component]
-fn Read(
-    opened: Opened,
-    rank: Arc<RankDetail>,
-    reading: Reading,
-    window: Interval,
-    detail: Arc<CounterDetail>,
-) -> impl IntoView {
-    let track = rank.tracks.iter().find(|track| track.id == reading.track);
+fn Read(opened: Opened, counter: Counter, window: Interval, detail: Arc<CounterDetail>) -> impl IntoView {
+    let sheet = opened.tracks.sheet.get_untracked();
+    let track = sheet.track(SourceId(counter.rank), counter.number);
     let name = track.map_or_else(String::new, |track| track.name.clone());
     let unit = track.map_or_else(String::new, |track| track.unit.clone());
     let group = track.and_then(|track| track.parent);
-    let group = group.map_or_else(String::new, |group| field::track_path(&rank.tracks, group));
+    let group = group.map_or_else(String::new, |group| sheet.title(group));
     let over = over(&detail, &unit, window);
     let rows = move || {
-        let rows = opened.clock.with(|clock| at(&detail, reading, &unit, clock));
+        let rows = opened.clock.with(|clock| at(&detail, counter.time_ps, &unit, clock));
         rows.into_iter().map(|(name, shown)| view! { <Row name shown /> }).collect_view()
     };
     let over = over.into_iter().map(|(name, shown)| view! { <Row name shown /> }).collect_view();
@@ -120,8 +144,8 @@ fn value(value: f64, unit: &str) -> Shown {
 }
 
 /// The value at the timestamp, and its origin.
-fn at(detail: &CounterDetail, reading: Reading, unit: &str, clock: &Clock) -> Vec<Line> {
-    let mut lines = vec![("Moment", Shown::plain(clock.text(reading.time_ps)))];
+fn at(detail: &CounterDetail, time_ps: i64, unit: &str, clock: &Clock) -> Vec<Line> {
+    let mut lines = vec![("Moment", Shown::plain(clock.text(time_ps)))];
     let Some(sample) = detail.sample else {
         lines.push(("Value", Shown::plain("none: the first sample comes later".to_owned())));
         return lines;

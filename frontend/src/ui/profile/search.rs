@@ -59,7 +59,7 @@ impl Search {
         let walker = Walker::new(opened);
         let attempt = RwSignal::new(0_u32);
         let asked = Memo::new(move |_| {
-            let (query, syntax) = opened.view.with(|view| (view.query.clone(), view.syntax));
+            let (query, syntax) = opened.view.with(|view| (view.search.query.clone(), view.search.syntax));
             let query = Some(query).filter(|query| !query.is_empty())?;
             Some((opened.rank_number.get()?, query, syntax))
         });
@@ -127,7 +127,7 @@ impl Search {
 
     /// The text or pattern of the search. Empty if there is no search.
     pub(super) fn query(self) -> String {
-        self.opened.view.with(|view| view.query.clone())
+        self.opened.view.with(|view| view.search.query.clone())
     }
 
     /// The text in the box.
@@ -182,7 +182,7 @@ impl Search {
     }
 
     pub(super) fn syntax(self) -> Syntax {
-        self.opened.view.with(|view| view.syntax)
+        self.opened.view.with(|view| view.search.syntax)
     }
 
     /// Switches between text and regular expression.
@@ -236,7 +236,7 @@ impl Search {
     /// `3 of 1,234`, `no hits`.
     pub(super) fn count(self) -> Option<String> {
         let found = self.found()?;
-        let selected = self.opened.view.with(|view| view.selected);
+        let selected = self.opened.view.with(|view| view.selection.row);
         let at = selected.and_then(|row| found.hits.iter().position(|hit| hit.slice.row == row));
         Some(match (at, found.total) {
             (_, 0) => "no hits".to_owned(),
@@ -277,7 +277,7 @@ impl Walker {
     /// The selected slice if it is in sight, else the start of the window.
     fn here(self) -> Here {
         let window = self.opened.window();
-        let selected = self.opened.view.with(|view| view.selected);
+        let selected = self.opened.view.with(|view| view.selection.row);
         let detail = self.opened.selected.get().and_then(Result::ok).map(|detail| {
             let slice = &detail.slice;
             (slice.row, slice.start_ps, slice.duration_ps)

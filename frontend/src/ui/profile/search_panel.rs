@@ -80,7 +80,7 @@ pub fn SearchPanel(
 #[component]
 fn Hits(search: Search) -> impl IntoView {
     let opened = search.opened;
-    let selected = Memo::new(move |_| opened.view.with(|view| view.selected));
+    let selected = Memo::new(move |_| opened.view.with(|view| view.selection.row));
     let hits = move || search.found().map(|found| found.hits.clone()).unwrap_or_default();
     let is_stale = move || search.mistake().is_some();
     view! {
@@ -140,7 +140,7 @@ fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl Into
     let slice = hit.slice;
     let row = slice.row;
     let is_current = Memo::new(move |_| selected.get() == Some(row));
-    let track = opened.track_path(slice.track);
+    let track = opened.track_title(slice.track);
     // A match in the name is visible already.
     let field = (hit.field != "name").then(|| format!(" · in {}", hit.field));
     let node = NodeRef::<html::Button>::new();

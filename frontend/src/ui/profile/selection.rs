@@ -25,7 +25,8 @@ pub fn Selection(
 ) -> impl IntoView {
     provide_context(SelectionSort(RwSignal::new(SortBy::default())));
     let attempt = RwSignal::new(0_u32);
-    let wanted = Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.marked)));
+    let wanted =
+        Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.selection.marked)));
     let latest = Latest::new(wanted);
     let resource = LocalResource::new(move || {
         attempt.track();
@@ -64,7 +65,7 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
     let by_track = summary.by_track.iter();
     let by_track =
-        by_track.map(|total| track_row(total, whole, opened.track_path(total.track))).collect_view();
+        by_track.map(|total| track_row(total, whole, opened.track_title(total.track))).collect_view();
     view! {
         <div class="stats-line">
             <dl class="stats">

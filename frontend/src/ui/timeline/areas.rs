@@ -106,7 +106,7 @@ pub fn Rows(
             </div>
             <TrackList
                 view=scene.view
-                rank=scene.rank
+                sheet=scene.tracks.sheet
                 layout=scene.layout
                 scroll_px=scene.scroll_px.into()
                 height_px=Signal::derive(move || scene.size_px.get().1)

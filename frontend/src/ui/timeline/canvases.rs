@@ -2,13 +2,13 @@
 //! only if its content changed.
 
 use nprof_engine::base::Interval;
-use nprof_engine::tile::TileId;
 use web_sys::HtmlCanvasElement;
 
 use super::minimap::Picture;
 use crate::draw::overlay::{Pen, Shade};
 use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;
+use crate::fetch::TileKey;
 use crate::view::TimeScale;
 
 /// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
@@ -41,7 +41,7 @@ pub struct Below {
     /// Background of the canvas.
     pub ground: Ground,
     /// The tiles, each with the span for which it is drawn.
-    pub pieces: Vec<(TileId, Interval)>,
+    pub pieces: Vec<(TileKey, Interval)>,
 }
 
 /// Content of the ruler.

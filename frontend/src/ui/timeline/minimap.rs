@@ -1,10 +1,10 @@
-//! The whole rank in small, above the timeline: shows the busy parts and the visible part.
+//! The current rank in small, above the timeline: shows the busy parts and the visible part.
 
 use std::rc::Rc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::{RankDetail, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::tile::Tile;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
@@ -12,8 +12,8 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 use super::pointer::capture;
 use crate::draw::density::Density;
 use crate::draw::palette::{self, Ground};
-use crate::draw::shape::Shape;
-use crate::view::{Command, TimeScale, window};
+use crate::view::sheet::SourceId;
+use crate::view::{Command, Sheet, TimeScale, window};
 
 /// Columns of the picture. The browser stretches them.
 const COLUMNS: usize = 1024;
@@ -24,11 +24,22 @@ const GRIP_PX: f64 = 5.0;
 /// Least width of the window's frame.
 const LEAST_PX: f64 = 6.0;
 
+/// What the minimap shows: a source over a span.
+#[derive(Debug, Clone, Copy)]
+pub struct Overview<'a> {
+    /// The tracks.
+    pub sheet: &'a Sheet,
+    /// The source.
+    pub source: SourceId,
+    /// The span.
+    pub whole: Interval,
+}
+
 /// Content of the minimap's canvas. It is drawn again only if there is more to show.
 #[derive(Debug)]
 pub struct Picture {
     context: CanvasRenderingContext2d,
-    /// The rank, span, number of present tiles and background of the last drawing.
+    /// The content, span, number of present tiles and background of the last drawing.
     drawn: Option<(String, Interval, usize, Ground)>,
 }
 
@@ -44,16 +55,17 @@ impl Picture {
     pub fn draw<'a>(
         &mut self,
         canvas: &HtmlCanvasElement,
-        (rank, whole): (&RankDetail, Interval),
-        shape: &Shape,
+        overview: Overview<'_>,
         tiles: impl Iterator<Item = &'a Rc<Tile>> + Clone,
         ground: Ground,
     ) {
-        let key = (rank.entry.content.clone(), whole, tiles.clone().count(), ground);
+        let rank = overview.sheet.source(overview.source);
+        let content = rank.map_or_else(String::new, |rank| rank.entry.content.clone());
+        let key = (content, overview.whole, tiles.clone().count(), ground);
         if self.drawn.as_ref() == Some(&key) {
             return;
         }
-        let density = density((rank, whole), shape, tiles);
+        let density = density(overview, tiles);
         let (width, height) = (density.columns() as u32, density.rows() as u32);
         canvas.set_width(width);
         canvas.set_height(height);
@@ -67,24 +79,24 @@ impl Picture {
 }
 
 fn density<'a>(
-    (rank, whole): (&RankDetail, Interval),
-    shape: &Shape,
+    Overview { sheet, source, whole }: Overview<'_>,
     tiles: impl Iterator<Item = &'a Rc<Tile>>,
 ) -> Density {
-    let tracks: Vec<_> =
-        (0..rank.tracks.len()).filter(|at| rank.tracks[*at].kind == TrackKind::Slices).collect();
+    let all = sheet.tracks();
+    let is_shown = |at: &usize| all[*at].source == source && all[*at].kind == TrackKind::Slices;
+    let tracks: Vec<_> = (0..all.len()).filter(is_shown).collect();
     let rows = tracks.len().clamp(1, MOST_ROWS);
-    let mut row_of = vec![None; rank.tracks.len()];
+    let mut row_of = vec![None; all.len()];
     let mut lanes = vec![0.0_f32; rows];
     for (position, at) in tracks.iter().enumerate() {
         let row = position * rows / tracks.len();
         row_of[*at] = Some(row);
-        lanes[row] += rank.tracks[*at].lanes.max(1) as f32;
+        lanes[row] += all[*at].lanes.max(1) as f32;
     }
     let mut density = Density::new(whole, COLUMNS, rows);
     for tile in tiles {
         density.add(tile, |track| {
-            let row = row_of[shape.track(track)?]?;
+            let row = row_of[sheet.position(source, track)?]?;
             Some((row, lanes[row]))
         });
     }

@@ -1,4 +1,4 @@
-//! The timeline of a rank: minimap, ruler, track list and tracks.
+//! The timeline of the shown ranks: minimap, ruler, track list and tracks.
 //!
 //! The tracks are drawn on canvases that never scroll themselves. They stick to the top of the area
 //! in which the track list scrolls, and draw the visible part. The window, the selection and the
@@ -7,12 +7,14 @@
 mod areas;
 mod canvases;
 mod first_picture;
+mod frame;
 mod hits;
 mod measure;
 mod minimap;
 mod notices;
 mod pointer;
 mod scroll;
+mod shown;
 mod stage;
 mod step;
 mod tiles;
@@ -24,14 +26,14 @@ use leptos::html::{Canvas, Div};
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::detail::SliceDetail;
 
 use self::areas::{Rows, RulerArea};
 use self::canvases::Canvases;
 use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, Problem, describe, zero_in_words};
-use self::stage::{Shown, StageHandle};
+use self::shown::Shown;
+use self::stage::StageHandle;
 use self::step::Keys;
 use super::app::is_for_page;
 use super::format;
@@ -40,10 +42,11 @@ use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
 use crate::fetch::Source;
 use crate::view::keys::Press;
-use crate::view::state::is_closed;
+use crate::view::sheet::SourceId;
+use crate::view::state::tracks::TracksState;
 use crate::view::ticks::Ruler;
 use crate::view::window::Reach;
-use crate::view::{Clock, Command, Hover, Layout, TimeScale, View};
+use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
 
 /// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
@@ -59,13 +62,22 @@ pub struct Times {
     pub tracks_px: RwSignal<(f64, f64)>,
 }
 
-/// The timeline of a rank.
+/// The tracks of a timeline.
+#[derive(Debug, Clone, Copy)]
+pub struct Tracks {
+    /// The tracks of all shown ranks that are present.
+    pub sheet: Memo<Arc<Sheet>>,
+    /// The current rank.
+    pub current: Memo<SourceId>,
+}
+
+/// The timeline of the shown ranks.
 #[component]
 pub fn Timeline(
     /// The current view.
     view: Signal<View>,
-    /// The rank, once it is present.
-    rank: Signal<Option<Arc<RankDetail>>>,
+    /// The tracks to show.
+    tracks: Tracks,
     /// Time settings.
     times: Times,
     /// All details of the selected slice, once they are present.
@@ -78,14 +90,14 @@ pub fn Timeline(
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
     let stage = StageHandle::new(on_hover, problem);
     let parts = Parts::new();
-    let scene = Scene::new(view, rank, times);
+    let scene = Scene::new(view, tracks, times);
     open_canvases(stage, parts, missing);
     measure::follow(parts.rows, parts.sight, scene.size_px);
     show(stage, scene, selected);
     keep_selected_in_sight(scene, parts, selected);
     scroll::follow(scene, parts, on_command);
     let said = RwSignal::new(None::<String>);
-    let keys = Keys { view, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
+    let keys = Keys { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
     let listener = window_event_listener(leptos::ev::keydown, move |event| {
         let (key, code) = (event.key(), event.code());
         if is_for_page(&event) && keys.press(Press { key: &key, code: &code, ..Press::default() }) {
@@ -98,12 +110,12 @@ pub fn Timeline(
     });
     let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
     let zero_unix_ns = Memo::new(move |_| {
-        let origin_unix_ns = rank.with(|rank| rank.as_ref()?.origin_unix_ns)?;
+        let origin_unix_ns = tracks.sheet.with(|sheet| sheet.source(tracks.current.get())?.origin_unix_ns)?;
         origin_unix_ns.checked_add(scene.whole.get().start.0 / PS_PER_NS)
     });
     let zero = Signal::derive(move || zero_in_words(zero_unix_ns.get()));
     let spoken = move || {
-        let selected = || describe(rank.get(), selected.get(), &times.clock.get());
+        let selected = || describe(tracks, selected.get(), &times.clock.get());
         said.get().unwrap_or_else(selected)
     };
     view! {
@@ -159,7 +171,7 @@ impl Parts {
 #[derive(Debug, Clone, Copy)]
 struct Scene {
     view: Signal<View>,
-    rank: Signal<Option<Arc<RankDetail>>>,
+    tracks: Tracks,
     whole: Memo<Interval>,
     window: Memo<Interval>,
     layout: Memo<Arc<Layout>>,
@@ -168,18 +180,16 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(view: Signal<View>, rank: Signal<Option<Arc<RankDetail>>>, times: Times) -> Self {
+    fn new(view: Signal<View>, tracks: Tracks, times: Times) -> Self {
         let whole = times.whole;
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
-        let toggled = Memo::new(move |_| view.with(|view| view.toggled.clone()));
+        let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
         let layout = Memo::new(move |_| {
-            let toggled = toggled.get();
-            let of_rank =
-                |rank: &Arc<RankDetail>| Layout::new(&rank.tracks, |group| is_closed(&toggled, group));
-            Arc::new(rank.with(|rank| rank.as_ref().map_or_else(Layout::default, of_rank)))
+            let state = TracksState { groups: state.get(), ..TracksState::default() };
+            tracks.sheet.with(|sheet| Arc::new(Layout::new(sheet, |group| state.is_closed(group))))
         });
         let (size_px, scroll_px) = (times.tracks_px, RwSignal::new(0.0));
-        Self { view, rank, whole, window, layout, size_px, scroll_px }
+        Self { view, tracks, whole, window, layout, size_px, scroll_px }
     }
 
     fn scale(self) -> TimeScale {
@@ -208,12 +218,14 @@ fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetai
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
     Effect::new(move |_| {
-        let (profile, marked, reading) =
-            scene.view.with(|view| (view.profile.clone(), view.marked, view.reading));
-        let rank = scene.rank.get();
+        let (profile, marked, reading) = scene
+            .view
+            .with(|view| (view.profile.clone(), view.selection.marked, view.selection.reading.clone()));
         stage.show(Shown {
-            source: rank.as_ref().map(|rank| source.rank(profile, rank.entry.rank)),
-            rank,
+            source: Some(source),
+            profile,
+            sheet: scene.tracks.sheet.get(),
+            current: scene.tracks.current.get(),
             whole: scene.whole.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),
@@ -234,11 +246,11 @@ fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetai
 fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Arc<SliceDetail>>>) {
     let place = Memo::new(move |_| {
         let detail = selected.get()?;
-        let rank = scene.rank.get()?;
-        let at = rank.tracks.iter().position(|track| track.id == detail.slice.track)?;
+        let sheet = scene.tracks.sheet.get();
+        let at = sheet.position(scene.tracks.current.get(), detail.slice.track)?;
         let (top_px, height_px) = scene
             .layout
-            .with(|layout| Some(layout.row_of(at)?.lane_px(&rank.tracks[at], detail.slice.lane)))?;
+            .with(|layout| Some(layout.row_of(at)?.lane_px(sheet.tracks().get(at)?, detail.slice.lane)))?;
         Some((detail.slice.row, top_px, height_px))
     });
     Effect::new(move |before: Option<Option<u32>>| {

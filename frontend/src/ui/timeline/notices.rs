@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::detail::SliceDetail;
 
+use super::Tracks;
 use super::stage::StageHandle;
 use crate::ui::format;
 use crate::view::outside::Outside;
@@ -122,10 +122,11 @@ pub fn ActivePart(
 
 /// The selected slice in words.
 #[must_use]
-pub fn describe(rank: Option<Arc<RankDetail>>, selected: Option<Arc<SliceDetail>>, clock: &Clock) -> String {
-    let (Some(rank), Some(selected)) = (rank, selected) else { return String::new() };
+pub fn describe(tracks: Tracks, selected: Option<Arc<SliceDetail>>, clock: &Clock) -> String {
+    let Some(selected) = selected else { return String::new() };
     let slice = &selected.slice;
-    let track = rank.tracks.iter().find(|track| track.id == slice.track).map_or("", |track| &track.name);
+    let sheet = tracks.sheet.get();
+    let track = sheet.track(tracks.current.get(), slice.track).map_or("", |track| &track.name);
     let start = format::duration(clock.since_zero(slice.start_ps));
     let length = match slice.duration_ps {
         0 => String::new(),

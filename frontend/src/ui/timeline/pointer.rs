@@ -7,7 +7,8 @@ use nprof_engine::base::Interval;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent, WheelEvent};
 
-use super::stage::{Pointer, StageHandle};
+use super::shown::{Hit, Pointer};
+use super::stage::{Stage, StageHandle};
 use crate::view::touch::Touches;
 use crate::view::{Command, Hovered, Reading, TimeScale};
 
@@ -216,16 +217,8 @@ impl Gestures {
 
     /// The command of a click: selects a slice or none, reads a counter, or opens a closed group.
     fn click(self, x_px: f64, y_px: f64) -> Command {
-        let Some(hit) = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten() else {
-            return Command::Select(None);
-        };
-        match (hit.what, self.scale()) {
-            (Hovered::Group { group, .. }, _) => Command::ToggleGroup(group),
-            (Hovered::Sample { .. } | Hovered::Range { .. }, Some(scale)) => {
-                Command::Read(Reading { track: hit.track, time_ps: scale.time_from_px(x_px) })
-            }
-            (what, _) => Command::Select(what.slice_row()),
-        }
+        let command = |stage: &mut Stage| command_of(stage, stage.hit(x_px, y_px)?, x_px);
+        self.stage.with(command).flatten().unwrap_or(Command::Select(None))
     }
 
     /// Handles the wheel over the tracks. It zooms at the cursor, and moves the window if turned
@@ -247,6 +240,21 @@ impl Gestures {
             self.on_command.run(Command::Zoom { factor, at_ps });
         }
     }
+}
+
+/// The command of a click on an item, at a distance from the left of the tracks.
+fn command_of(stage: &Stage, hit: Hit, x_px: f64) -> Option<Command> {
+    let shown = stage.shown();
+    let track = shown.sheet.tracks().get(hit.track)?;
+    let path = track.path.clone();
+    let command = match hit.what {
+        Hovered::Group { .. } => return Some(Command::SetGroup { path, is_open: true }),
+        Hovered::Sample { .. } | Hovered::Range { .. } => {
+            Command::Read(Reading { track: path, time_ps: shown.scale().time_from_px(x_px) })
+        }
+        what @ (Hovered::Slice { .. } | Hovered::Cell { .. }) => Command::Select(what.slice_row()),
+    };
+    Some(command.in_rank(track.source.0, shown.current.0))
 }
 
 fn is_touch(event: &PointerEvent) -> bool {

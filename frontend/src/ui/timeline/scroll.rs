@@ -4,6 +4,8 @@ use leptos::prelude::*;
 
 use super::{Parts, Scene};
 use crate::view::Command;
+use crate::view::sheet::{Sheet, SourceId};
+use crate::view::state::tracks::TopRow;
 
 /// Reports the first visible track when the rows scroll. Scrolls when the view names another track.
 pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
@@ -15,15 +17,16 @@ pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
             on_command.run(Command::ScrollTo(first_in_sight(scene, scroll_px)));
         }
     });
-    let wanted = Memo::new(move |_| scene.view.with(|view| view.top));
-    Effect::new(move |before: Option<Option<u32>>| {
+    let wanted = Memo::new(move |_| scene.view.with(|view| view.tracks.top.clone()));
+    Effect::new(move |before: Option<Option<TopRow>>| {
         let wanted = wanted.get();
-        let is_new = before.is_none_or(|before| before != wanted);
+        let is_new = before.as_ref().is_none_or(|before| *before != wanted);
         // Opening a group above moves all rows. The first visible track stays.
-        let top_px = scene.layout.with(|layout| match wanted {
-            Some(track) => scene.rank.with_untracked(|rank| {
-                let at = rank.as_ref()?.tracks.iter().position(|of| of.id == track)?;
-                Some(layout.row_of(at)?.top_px)
+        let current = scene.tracks.current.get_untracked();
+        let top_px = scene.layout.with(|layout| match &wanted {
+            Some(row) => scene.tracks.sheet.with_untracked(|sheet| {
+                let source = row.rank.map_or(current, SourceId);
+                Some(layout.row_of(sheet.find(source, &row.path)?)?.top_px)
             }),
             None => (is_new && before.is_some()).then_some(0.0),
         });
@@ -40,10 +43,17 @@ pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
 }
 
 /// The first visible track. `None` if nothing is scrolled away.
-fn first_in_sight(scene: Scene, scroll_px: f64) -> Option<u32> {
+fn first_in_sight(scene: Scene, scroll_px: f64) -> Option<TopRow> {
     if scroll_px <= 0.0 {
         return None;
     }
     let at = scene.layout.with_untracked(|layout| layout.row_at(scroll_px).map(|row| row.track))?;
-    scene.rank.with_untracked(|rank| rank.as_ref()?.tracks.get(at).map(|track| track.id))
+    scene.tracks.sheet.with_untracked(|sheet| row_of(sheet, at))
+}
+
+/// The row of a track, as links name it.
+fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
+    let track = sheet.tracks().get(at)?;
+    let rank = (sheet.sources().len() > 1).then_some(track.source.0);
+    Some(TopRow { rank, path: track.path.clone() })
 }

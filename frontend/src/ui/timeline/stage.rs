@@ -1,4 +1,4 @@
-//! Draws the timeline's canvases, frame by frame. A frame is drawn only after a change.
+//! State of the timeline's drawing. A frame is drawn only after a change.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,99 +8,16 @@ use std::time::Duration;
 
 use leptos::leptos_dom::helpers::{request_animation_frame, set_timeout};
 use leptos::prelude::*;
-use nprof_engine::base::Interval;
-use nprof_engine::tile::TileId;
-use nprof_engine::wire::catalog::RankDetail;
-use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
-use super::canvases::{Below, Canvases, RULER_PX, Ruled, Tools};
-use super::first_picture;
-use super::tiles::Tiles;
-use crate::draw::arrow::arrows;
+use super::canvases::{Canvases, Tools};
+use super::shown::{Gesture, Hit, Shown};
+use super::tiles::{Orders, Tiles};
 use crate::draw::batch::Batch;
 use crate::draw::names::Names;
-use crate::draw::overlay::{Above, Shade};
-use crate::draw::palette::Ground;
-use crate::draw::scene::{Camera, Labels};
 use crate::draw::shape::Shape;
-use crate::draw::surface::Surface;
-use crate::fetch::FetchError;
-use crate::fetch::RankSource;
-use crate::fetch::cache::Piece;
 use crate::fetch::decode::PackedTile;
-use crate::ui::format;
-use crate::view::ticks::Ruler;
-use crate::view::{Hover, Hovered, Layout, Reading, TimeScale};
-
-/// Time limit for unpacking tiles in a frame. The first drawing of these tiles takes about twice as
-/// long again.
-const UNPACK_MS: f64 = 1.5;
-
-/// Content of the canvases. Replaced as a whole whenever a part changes.
-#[derive(Debug, Clone, Default)]
-pub struct Shown {
-    /// The source of answers about the rank.
-    pub source: Option<RankSource>,
-    /// The rank.
-    pub rank: Option<Arc<RankDetail>>,
-    /// From the first timestamp of the profile to the last. Its start counts as zero.
-    pub whole: Interval,
-    /// The rank's rows.
-    pub layout: Arc<Layout>,
-    /// The visible span.
-    pub window: Interval,
-    /// Width and height of the tracks in CSS pixels.
-    pub size_px: (f64, f64),
-    /// Distance of the tracks' top from the top of the first row.
-    pub scroll_px: f64,
-    /// The selected slice.
-    pub selected: Option<Arc<SliceDetail>>,
-    /// The counter that is read instead of a selected slice.
-    pub reading: Option<Reading>,
-    /// The marked span.
-    pub marked: Option<Interval>,
-    /// Background of the canvases.
-    pub ground: Ground,
-}
-
-impl Shown {
-    /// The time scale of the tracks.
-    #[must_use]
-    pub fn scale(&self) -> TimeScale {
-        TimeScale { window: self.window, width_px: self.size_px.0 }
-    }
-}
-
-/// State of a pointer gesture.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Gesture {
-    /// Position of the pointer, in CSS pixels of the tracks and of the viewport.
-    pub pointer: Option<Pointer>,
-    /// The span that is being dragged.
-    pub dragged: Option<Interval>,
-}
-
-/// Position of the pointer, in CSS pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pointer {
-    /// Distance from the left of the tracks.
-    pub x_px: f64,
-    /// Distance from the top of the tracks.
-    pub y_px: f64,
-    /// Position in the viewport.
-    pub client_px: (f64, f64),
-}
-
-/// The item at a point.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
-    /// Number of the track.
-    pub track: u32,
-    /// Number of the lane.
-    pub lane: u32,
-    /// The item.
-    pub what: Hovered,
-}
+use crate::fetch::{FetchError, TileKey};
+use crate::view::Hover;
 
 /// State of the timeline's drawing.
 #[derive(Debug, Default)]
@@ -108,25 +25,25 @@ pub struct Stage {
     pub(super) shown: Shown,
     pub(super) shape: Shape,
     pub(super) tiles: Tiles,
-    tools: Option<Tools>,
-    batches: HashMap<TileId, Batch>,
-    names: Names,
-    gesture: Gesture,
-    hovered: Option<Hit>,
-    is_frame_requested: bool,
-    are_bands_stale: bool,
-    /// True after the rank's first slices were drawn.
-    has_drawn: bool,
+    pub(super) tools: Option<Tools>,
+    pub(super) batches: HashMap<TileKey, Batch>,
+    pub(super) names: Names,
+    pub(super) gesture: Gesture,
+    pub(super) hovered: Option<Hit>,
+    pub(super) is_frame_requested: bool,
+    pub(super) are_bands_stale: bool,
+    /// True after the first slices of the sheet were drawn.
+    pub(super) has_drawn: bool,
 }
 
 /// Work that a frame leaves until the stage is no longer borrowed.
 #[derive(Debug, Default)]
-struct Outcome {
+pub(super) struct Outcome {
     /// True if another frame is needed.
-    is_unfinished: bool,
-    fetch: super::tiles::Orders,
-    hover: Option<Option<Hover>>,
-    problem: Option<String>,
+    pub(super) is_unfinished: bool,
+    pub(super) fetch: Orders,
+    pub(super) hover: Option<Option<Hover>>,
+    pub(super) problem: Option<String>,
 }
 
 /// A handle to the stage, for event handlers and answers to requests. It does nothing after the
@@ -163,7 +80,7 @@ impl StageHandle {
     fn frame(self) {
         let Some(outcome) = self.with(Stage::frame) else { return };
         for order in outcome.fetch.start {
-            order.send(move |id, generation, answer| self.arrived(id, generation, answer));
+            order.send(move |id, ticket, answer| self.arrived(id, ticket, answer));
         }
         if let Some(wait_ms) = outcome.fetch.retry_in_ms {
             set_timeout(move || self.invalidate(), Duration::from_millis(wait_ms));
@@ -179,8 +96,8 @@ impl StageHandle {
         }
     }
 
-    fn arrived(self, id: TileId, generation: u64, answer: Result<PackedTile, FetchError>) {
-        if self.with(|stage| stage.tiles.arrived(id, generation, answer)) == Some(true) {
+    fn arrived(self, id: TileKey, ticket: u64, answer: Result<PackedTile, FetchError>) {
+        if self.with(|stage| stage.tiles.arrived(id, ticket, answer)) == Some(true) {
             self.invalidate();
         }
     }
@@ -233,16 +150,15 @@ impl Stage {
     }
 
     fn show(&mut self, shown: Shown) {
-        let is_same = |a: &Option<Arc<RankDetail>>, b: &Option<Arc<RankDetail>>| match (a, b) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        let is_other = !is_same(&self.shown.rank, &shown.rank);
-        if is_other {
+        if self.shown.sheet != shown.sheet || self.shown.profile != shown.profile {
+            let first = shown.sheet.sources().first();
             self.has_drawn = false;
-            self.names = shown.rank.as_deref().map(|rank| Names::new(&rank.names)).unwrap_or_default();
-            self.shape = shown.rank.as_deref().map(Shape::new).unwrap_or_default();
-            self.tiles.open(shown.source.clone(), shown.rank.clone());
+            // The profile numbers the names of all its ranks.
+            self.names = first.map(|rank| Names::new(&rank.names)).unwrap_or_default();
+            self.shape = Shape::new(&shown.sheet);
+            if let Some(source) = shown.source {
+                self.tiles.open(source, &shown.profile, &shown.sheet);
+            }
             self.batches.clear();
             self.hovered = None;
             if let Some(painter) = self.tools.as_mut().and_then(|tools| tools.painter.as_mut()) {
@@ -254,106 +170,8 @@ impl Stage {
         self.shown = shown;
     }
 
-    fn frame(&mut self) -> Outcome {
-        self.is_frame_requested = false;
-        let Some(rank) = self.shown.rank.clone() else { return Outcome::default() };
-        let (width_px, height_px) = self.shown.size_px;
-        if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
-            return Outcome::default();
-        }
-        // The first picture is not delayed.
-        let is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
-        let ratio = window().device_pixel_ratio().max(0.5);
-        let scale = self.shown.scale();
-        let top_px = self.shown.scroll_px;
-        let rows = self.shown.layout.visible(top_px, top_px + height_px);
-        let (wanted, fetch) = self.tiles.plan(&self.shown.layout, rows, &scale, ratio);
-        let mut pieces = Vec::new();
-        wanted.shown.iter().for_each(|id| self.tiles.cache().pieces(*id, &mut pieces));
-        let hover = self.hover();
-        self.paint(&rank, &pieces, ratio);
-        if !pieces.is_empty() && !std::mem::replace(&mut self.has_drawn, true) {
-            first_picture::mark();
-        }
-        let problem = self.tiles.cache().failure(&wanted.shown).map(ToString::to_string);
-        Outcome { is_unfinished, fetch, hover, problem }
-    }
-
-    fn paint(&mut self, rank: &RankDetail, pieces: &[Piece], ratio: f64) {
-        let (width_px, height_px) = self.shown.size_px;
-        let (scale, ground, scroll_px) = (self.shown.scale(), self.shown.ground, self.shown.scroll_px);
-        let layout = Arc::clone(&self.shown.layout);
-        let Some(tools) = &mut self.tools else { return };
-        tools.fit((width_px, height_px), ratio);
-        for id in self.tiles.take_dropped() {
-            self.batches.remove(&id);
-            if let Some(painter) = &mut tools.painter {
-                painter.drop_tile(id);
-            }
-        }
-        let zero_ps = self.shown.whole.start.0;
-        let ruler = Ruler::new(&scale, zero_ps);
-        for piece in pieces {
-            let is_new = tools.painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
-            if is_new || !self.batches.contains_key(&piece.id) {
-                let mut batch = Batch::new(&piece.tile, &rank.tracks, &self.shape, &self.names);
-                if let Some(painter) = &mut tools.painter {
-                    painter.upload(piece.id, &batch);
-                }
-                // From now on only the lanes of the instances are needed.
-                batch.instances = Vec::new();
-                self.batches.insert(piece.id, batch);
-            }
-        }
-        let (shape, names) = (&self.shape, &self.names);
-        let camera = Camera { scale, scroll_px, height_px, rank, shape, layout: &layout, names, ground };
-        let are_bands_stale = std::mem::take(&mut self.are_bands_stale);
-        let below = Below {
-            scale,
-            height_px,
-            scroll_px,
-            ratio,
-            ground,
-            pieces: pieces.iter().map(|piece| (piece.id, piece.clip)).collect(),
-        };
-        if (tools.is_below_new(below) || are_bands_stale)
-            && let Some(painter) = &mut tools.painter
-        {
-            if are_bands_stale {
-                painter.set_bands(self.shape.bands(&rank.tracks, &layout));
-            }
-            painter.set_palette(ground);
-            let quads = |piece: &Piece| camera.quads(piece, self.batches.get(&piece.id)?);
-            let quads: Vec<_> = pieces.iter().filter_map(quads).collect();
-            let lines_px = ruler.ticks.iter().map(|tick| scale.px_from_time(tick.time_ps)).collect();
-            let surface = Surface { width_px, height_px, scroll_px, ratio, lines_px, ground };
-            painter.draw(&surface, &quads);
-            let drawn = pieces.iter().filter_map(|piece| Some((piece, self.batches.get(&piece.id)?)));
-            painter.draw_loose(&surface, &camera.group_bands(drawn, ratio));
-        }
-        let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
-        for piece in pieces {
-            if let Some(batch) = self.batches.get(&piece.id) {
-                camera.labels(piece, batch, &mut |text| tools.above.width_px(text), &mut above.labels);
-            }
-        }
-        tools.above.draw_above(&scale, height_px, ratio, ground, &above);
-        let ruled = Ruled { scale, zero_ps, ratio, ground, shades: above.shades };
-        if tools.is_ruler_new(ruled.clone()) {
-            tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &ruled.shades);
-        }
-        let whole = self.shown.whole;
-        tools.minimap.draw(
-            &tools.canvases.minimap,
-            (rank, whole),
-            &self.shape,
-            self.tiles.overview(),
-            ground,
-        );
-    }
-
     /// The item under the pointer, if it changed.
-    fn hover(&mut self) -> Option<Option<Hover>> {
+    pub(super) fn hover(&mut self) -> Option<Option<Hover>> {
         let pointer = self.gesture.pointer.filter(|_| self.gesture.dragged.is_none());
         let hit = pointer.and_then(|at| self.hit(at.x_px, at.y_px));
         let is_same = hit == self.hovered && (hit.is_none() || pointer.is_none());
@@ -361,42 +179,5 @@ impl Stage {
         let tell =
             || Some(Hover { client_px: pointer?.client_px, track: hit.as_ref()?.track, what: hit?.what });
         (!is_same).then(tell)
-    }
-}
-
-fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Option<&Hit>) -> Above<'a> {
-    let scale = &camera.scale;
-    let shade = |span: Interval, label: String| Shade {
-        span_px: (
-            scale.px_from_time(span.start.0).max(-1.0),
-            scale.px_from_time(span.end.0).min(scale.width_px + 1.0),
-        ),
-        label,
-    };
-    let label = |span: Interval| format::duration(span.duration_ps());
-    let is_in_sight = |span: &Interval| scale.window.overlaps(span.start.0, span.end.0);
-    let marked = shown.marked.filter(is_in_sight).map(|span| shade(span, label(span)));
-    let dragged = gesture.dragged.map(|span| shade(span, label(span)));
-    let rect_of =
-        |slice: &SliceEntry| camera.rect(slice.track, slice.lane, slice.start_ps, slice.duration_ps);
-    Above {
-        labels: Labels::default(),
-        hovered: hovered.and_then(|hit| match hit.what {
-            Hovered::Slice { start_ps, duration_ps, .. } => {
-                camera.rect(hit.track, hit.lane, start_ps, duration_ps)
-            }
-            Hovered::Cell { span, .. } => camera.rect(hit.track, hit.lane, span.start.0, span.duration_ps()),
-            Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. } => None,
-        }),
-        selected: match shown.reading {
-            Some(Reading { track, time_ps }) => camera.rect(track, 0, time_ps, 0),
-            None => shown.selected.as_ref().and_then(|detail| rect_of(&detail.slice)),
-        },
-        arrows: shown
-            .selected
-            .as_ref()
-            .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
-        shades: marked.into_iter().chain(dragged).collect(),
-        pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
     }
 }

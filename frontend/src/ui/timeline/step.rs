@@ -4,12 +4,13 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Direction;
-use nprof_engine::wire::catalog::{Track, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 
+use super::Tracks;
 use super::pointer::around;
 use super::stage::StageHandle;
 use crate::view::keys::{KeyAction, Press, action};
-use crate::view::opening::hidden_by;
+use crate::view::sheet::{Sheet, SourceId};
 use crate::view::{Command, View};
 
 /// The keys of one timeline.
@@ -17,6 +18,8 @@ use crate::view::{Command, View};
 pub struct Keys {
     /// The current view.
     pub view: Signal<View>,
+    /// The tracks.
+    pub tracks: Tracks,
     /// The stage that shows the view.
     pub stage: StageHandle,
     /// Receives the user's commands.
@@ -52,7 +55,7 @@ impl Keys {
                 }
             }
             KeyAction::Drop => {
-                let is_marked = self.view.with_untracked(|view| view.marked.is_some());
+                let is_marked = self.view.with_untracked(|view| view.selection.marked.is_some());
                 self.on_command.run(if is_marked { Command::Mark(None) } else { Command::Select(None) });
             }
         }
@@ -65,26 +68,23 @@ impl Keys {
     }
 
     fn step(self, direction: Direction) {
-        let Some(Some((source, rank))) = self.stage.with(|stage| {
-            let shown = stage.shown();
-            Some((shown.source.clone()?, shown.rank.clone()?))
-        }) else {
-            return;
-        };
-        let Some(row) = self.view.with_untracked(|view| view.selected) else {
+        let current = self.tracks.current.get_untracked();
+        let Some(row) = self.view.with_untracked(|view| view.selection.row) else {
             // The first step selects a visible slice.
-            let row = self.stage.with(|stage| stage.slice_in_sight()).flatten();
-            if row.is_some() {
-                self.on_command.run(Command::Select(row));
+            if let Some((rank, row)) = self.stage.with(|stage| stage.slice_in_sight()).flatten() {
+                self.on_command.run(Command::Select(Some(row)).in_rank(rank.0, current.0));
             }
             return;
         };
         if self.is_stepping.get_value() {
             return;
         }
+        let source = self.stage.with(|stage| stage.shown().current_source()).flatten();
+        let Some(source) = source else { return };
         self.is_stepping.set_value(true);
         spawn_local(async move {
-            let closed = closed_groups(&rank.tracks, self.view);
+            let Some(sheet) = self.tracks.sheet.try_get_untracked() else { return };
+            let closed = closed_groups(&sheet, current, self.view);
             let answer = source.step(row, direction, closed).await;
             self.is_stepping.try_set_value(false);
             match answer {
@@ -92,7 +92,8 @@ impl Keys {
                     self.said.try_set(None);
                     let slice = detail.slice;
                     let (row, start_ps, duration_ps) = (slice.row, slice.start_ps, slice.duration_ps);
-                    let hidden_by = |view: &View| hidden_by(&rank.tracks, view, slice.track);
+                    let Some(at) = sheet.position(current, slice.track) else { return };
+                    let hidden_by = |view: &View| view.tracks.hidden_by(&sheet, at);
                     let Some(hidden_by) = self.view.try_with_untracked(hidden_by) else { return };
                     self.on_command.run(Command::Step { row, start_ps, duration_ps, hidden_by });
                 }
@@ -116,10 +117,11 @@ impl Keys {
 
 /// The groups of which only the heading is shown. Steps skip them, so the selection is always in
 /// sight. A group of many queues opens when its heading is clicked, not when a step passes it.
-fn closed_groups(tracks: &[Track], view: Signal<View>) -> Vec<u32> {
+fn closed_groups(sheet: &Sheet, source: SourceId, view: Signal<View>) -> Vec<u32> {
+    let groups = sheet.tracks().iter().filter(|track| track.kind == TrackKind::Group);
     let is_closed = |view: &View| {
-        let closed = tracks.iter().filter(|track| track.kind == TrackKind::Group && view.is_closed(track));
-        closed.map(|group| group.id).collect()
+        let closed = groups.filter(|group| group.source == source && view.tracks.is_closed(group));
+        closed.filter_map(|group| group.number).collect()
     };
     view.try_with_untracked(is_closed).unwrap_or_default()
 }

@@ -1,46 +1,51 @@
-//! The tiles of the shown rank: plans requests, sends them and takes the answers.
+//! The tiles of the shown ranks: plans requests, sends them and takes the answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use leptos::prelude::window;
 use leptos::task::spawn_local;
-use nprof_engine::tile::TileId;
-use nprof_engine::wire::catalog::RankDetail;
 use nprof_engine::wire::tile::Tile;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::cache::TileCache;
 use crate::fetch::decode::PackedTile;
 use crate::fetch::wanted::{Wanted, overview};
-use crate::fetch::{FetchError, RankSource};
-use crate::view::layout::Row;
-use crate::view::{Layout, TimeScale};
+use crate::fetch::{FetchError, RankSource, Source, TileKey};
+use crate::view::Sheet;
+use crate::view::sheet::SourceId;
 
 /// Size limit of the decoded tiles.
 const CACHE_BYTES: usize = 192 << 20;
 
-/// The tiles of one rank.
+/// The tiles of all shown ranks.
 #[derive(Debug)]
 pub struct Tiles {
     cache: TileCache,
-    under_way: HashMap<TileId, AbortController>,
+    under_way: HashMap<TileKey, Request>,
     /// Answers that have not been unpacked yet.
-    inbox: VecDeque<(TileId, Result<PackedTile, FetchError>)>,
-    shown: Option<ShownRank>,
-    overview: Vec<TileId>,
-    /// Counts the shown ranks. Answers for an earlier rank are dropped.
-    generation: u64,
+    inbox: VecDeque<(TileKey, Result<PackedTile, FetchError>)>,
+    sources: HashMap<SourceId, TileSource>,
+    /// Number of the next request.
+    next_ticket: u64,
     /// Time of the scheduled retry.
     retry_at_ms: Option<f64>,
 }
 
-/// The shown rank and the source of its tiles.
+/// A source of tiles.
 #[derive(Debug, Clone)]
-struct ShownRank {
+struct TileSource {
     source: RankSource,
-    rank: Arc<RankDetail>,
+    /// Content of the segment, as its tiles name it.
+    content: String,
+    overview: Vec<TileKey>,
+}
+
+/// A request in flight.
+#[derive(Debug)]
+struct Request {
+    ticket: u64,
+    cancel: AbortController,
 }
 
 /// Requests to send, and the time to plan again.
@@ -55,19 +60,19 @@ pub struct Orders {
 /// One request to send.
 #[derive(Debug)]
 pub struct Order {
-    id: TileId,
-    generation: u64,
-    of: ShownRank,
+    key: TileKey,
+    ticket: u64,
+    source: RankSource,
+    content: String,
     cancel: AbortSignal,
 }
 
 impl Order {
     /// Sends the request. `arrived` takes the answer.
-    pub fn send(self, arrived: impl FnOnce(TileId, u64, Result<PackedTile, FetchError>) + 'static) {
+    pub fn send(self, arrived: impl FnOnce(TileKey, u64, Result<PackedTile, FetchError>) + 'static) {
         spawn_local(async move {
-            let ShownRank { source, rank } = self.of;
-            let answer = source.tile(rank.entry.content.clone(), self.id, &self.cancel).await;
-            arrived(self.id, self.generation, answer);
+            let answer = self.source.tile(self.content, self.key.tile, &self.cancel).await;
+            arrived(self.key, self.ticket, answer);
         });
     }
 }
@@ -78,9 +83,8 @@ impl Default for Tiles {
             cache: TileCache::new(CACHE_BYTES),
             under_way: HashMap::new(),
             inbox: VecDeque::new(),
-            shown: None,
-            overview: Vec::new(),
-            generation: 0,
+            sources: HashMap::new(),
+            next_ticket: 0,
             retry_at_ms: None,
         }
     }
@@ -88,19 +92,32 @@ impl Default for Tiles {
 
 impl Drop for Tiles {
     fn drop(&mut self) {
-        self.under_way.values().for_each(AbortController::abort);
+        self.under_way.values().for_each(|request| request.cancel.abort());
     }
 }
 
 impl Tiles {
-    /// Shows another rank. All tiles of the previous one are dropped.
-    pub fn open(&mut self, source: Option<RankSource>, rank: Option<Arc<RankDetail>>) {
-        let generation = self.generation + 1;
-        let mut fresh = Self::default();
-        fresh.generation = generation;
-        fresh.overview = rank.as_deref().map(overview).unwrap_or_default();
-        fresh.shown = source.zip(rank).map(|(source, rank)| ShownRank { source, rank });
-        *self = fresh;
+    /// Shows other ranks. The tiles of ranks that stay are kept.
+    pub fn open(&mut self, source: Source, profile: &str, sheet: &Sheet) {
+        let sources = sheet.sources().iter().map(|rank| {
+            let source = source.rank(profile.to_owned(), rank.entry.rank);
+            let content = rank.entry.content.clone();
+            (SourceId(rank.entry.rank), TileSource { source, content, overview: overview(rank) })
+        });
+        let before = std::mem::replace(&mut self.sources, sources.collect());
+        let is_kept = |id: SourceId| match (before.get(&id), self.sources.get(&id)) {
+            (Some(before), Some(now)) => before.source == now.source && before.content == now.content,
+            _ => false,
+        };
+        self.cache.keep_sources(is_kept);
+        self.inbox.retain(|(key, _)| is_kept(key.source));
+        self.under_way.retain(|key, request| {
+            let stays = is_kept(key.source);
+            if !stays {
+                request.cancel.abort();
+            }
+            stays
+        });
     }
 
     /// The cache of tiles.
@@ -109,58 +126,68 @@ impl Tiles {
         &self.cache
     }
 
-    /// The present tiles of the overview.
-    pub fn overview(&self) -> impl Iterator<Item = &Rc<Tile>> + Clone {
-        self.overview.iter().filter_map(|id| self.cache.tile(*id))
+    /// The present tiles of a source's overview.
+    pub fn overview(&self, source: SourceId) -> impl Iterator<Item = &Rc<Tile>> + Clone {
+        let keys = self.sources.get(&source).map_or(&[][..], |source| &source.overview);
+        keys.iter().filter_map(|key| self.cache.tile(*key))
     }
 
     /// Tiles dropped since the last call.
-    pub fn take_dropped(&mut self) -> Vec<TileId> {
+    pub fn take_dropped(&mut self) -> Vec<TileKey> {
         self.cache.take_dropped()
     }
 
-    /// The tiles that a frame needs, and the requests to send for it.
-    pub fn plan(&mut self, layout: &Layout, rows: &[Row], scale: &TimeScale, ratio: f64) -> (Wanted, Orders) {
-        let Some(shown) = self.shown.clone() else { return (Wanted::default(), Orders::default()) };
-        let wanted = Wanted::new(&shown.rank, layout, rows, scale, ratio);
+    /// The tiles that a frame needs, and the requests to send for it. `current` is the source of
+    /// the minimap.
+    pub fn plan(&mut self, wanted: &Wanted, current: SourceId) -> Orders {
         // Until the rest arrives, the overview of the visible groups is shown in its place, so it
         // comes first. Tiles ahead come after all others.
-        let is_first = |id: &TileId| wanted.shown.iter().any(|shown| shown.group == id.group);
-        let (mut ids, elsewhere): (Vec<_>, Vec<_>) = self.overview.iter().copied().partition(is_first);
-        ids.extend(&wanted.shown);
-        ids.extend(elsewhere);
-        if self.cache.has_all(&ids) {
-            ids.extend(&wanted.ahead);
+        let is_first = |key: &TileKey| {
+            let is_of = |shown: &TileKey| shown.source == key.source && shown.tile.group == key.tile.group;
+            wanted.shown.iter().any(is_of)
+        };
+        let overviews = self.sources.values().flat_map(|source| source.overview.iter().copied());
+        let (mut keys, elsewhere): (Vec<_>, Vec<_>) = overviews.partition(is_first);
+        keys.extend(&wanted.shown);
+        keys.extend(elsewhere.into_iter().filter(|key| key.source == current));
+        if self.cache.has_all(&keys) {
+            keys.extend(&wanted.ahead);
         }
         let now_ms = now_ms();
-        let plan = self.cache.plan(&ids, now_ms);
-        for id in plan.cancel {
-            if let Some(request) = self.under_way.remove(&id) {
-                request.abort();
+        let plan = self.cache.plan(&keys, now_ms);
+        for key in plan.cancel {
+            if let Some(request) = self.under_way.remove(&key) {
+                request.cancel.abort();
             }
         }
         let mut orders = Orders::default();
-        for id in plan.start {
-            let Ok(request) = AbortController::new() else { continue };
-            let cancel = request.signal();
-            orders.start.push(Order { id, generation: self.generation, of: shown.clone(), cancel });
-            self.under_way.insert(id, request);
+        for key in plan.start {
+            let Some(TileSource { source, content, .. }) = self.sources.get(&key.source).cloned() else {
+                continue;
+            };
+            let Ok(controller) = AbortController::new() else { continue };
+            let (ticket, cancel) = (self.next_ticket, controller.signal());
+            self.next_ticket += 1;
+            orders.start.push(Order { key, ticket, source, content, cancel });
+            self.under_way.insert(key, Request { ticket, cancel: controller });
         }
         if plan.retry_at_ms != self.retry_at_ms {
             self.retry_at_ms = plan.retry_at_ms;
             // Add a millisecond: timers are rounded down.
             orders.retry_in_ms = plan.retry_at_ms.map(|at| (at - now_ms).max(0.0).ceil() as u64 + 1);
         }
-        (wanted, orders)
+        orders
     }
 
-    /// Takes an answer, which a frame unpacks later. Returns true if it is for the shown rank.
-    pub fn arrived(&mut self, id: TileId, generation: u64, answer: Result<PackedTile, FetchError>) -> bool {
-        if generation != self.generation || answer == Err(FetchError::Cancelled) {
+    /// Takes an answer, which a frame unpacks later. Returns true if it answers a request that is
+    /// still in flight.
+    pub fn arrived(&mut self, key: TileKey, ticket: u64, answer: Result<PackedTile, FetchError>) -> bool {
+        let is_awaited = self.under_way.get(&key).is_some_and(|request| request.ticket == ticket);
+        if !is_awaited || answer == Err(FetchError::Cancelled) {
             return false;
         }
-        self.under_way.remove(&id);
-        self.inbox.push_back((id, answer));
+        self.under_way.remove(&key);
+        self.inbox.push_back((key, answer));
         true
     }
 
@@ -168,8 +195,8 @@ impl Tiles {
     /// can arrive during one slow frame, and the next frame must not be slow because of that.
     pub fn unpack(&mut self, at_most_ms: f64) -> bool {
         let start_ms = now_ms();
-        while let Some((id, answer)) = self.inbox.pop_front() {
-            self.cache.provide(id, answer.and_then(|tile| tile.unpack()), now_ms());
+        while let Some((key, answer)) = self.inbox.pop_front() {
+            self.cache.provide(key, answer.and_then(|tile| tile.unpack()), now_ms());
             if now_ms() - start_ms >= at_most_ms {
                 break;
             }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::FieldContent;
 
 use crate::ui::format;
 use crate::view::layout::Row;
-use crate::view::state::is_closed;
-use crate::view::{Command, Extent, Layout, View};
+use crate::view::sheet::SheetTrack;
+use crate::view::{Command, Extent, Layout, Sheet, View};
 
 /// Indentation per enclosing group.
 const INDENT_PX: f64 = 14.0;
@@ -23,7 +23,7 @@ struct Item {
     /// place.
     content: Arc<str>,
     row: Row,
-    track: Track,
+    track: SheetTrack,
     position: usize,
     is_closed: bool,
 }
@@ -33,9 +33,9 @@ struct Item {
 pub fn TrackList(
     /// The current view.
     view: Signal<View>,
-    /// The rank.
-    rank: Signal<Option<Arc<RankDetail>>>,
-    /// The rank's rows.
+    /// The tracks.
+    sheet: Memo<Arc<Sheet>>,
+    /// The rows of the tracks.
     layout: Memo<Arc<Layout>>,
     /// Distance of the visible rows from the top.
     scroll_px: Signal<f64>,
@@ -55,18 +55,17 @@ pub fn TrackList(
             })
         })
     });
-    let toggled = Memo::new(move |_| view.with(|view| view.toggled.clone()));
+    let state = Memo::new(move |_| view.with(|view| view.tracks.clone()));
     let items = move || {
-        let Some(rank) = rank.get() else { return Vec::new() };
-        let (layout, toggled) = (layout.get(), toggled.get());
-        let content: Arc<str> = rank.entry.content.as_str().into();
+        let (sheet, layout, state) = (sheet.get(), layout.get(), state.get());
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
         rows.filter_map(|(position, row)| {
-            let track = rank.tracks.get(row.track)?.clone();
-            let is_closed = is_closed(&toggled, &track);
-            Some(Item { content: Arc::clone(&content), row: *row, track, position, is_closed })
+            let track = sheet.tracks().get(row.track)?.clone();
+            let content = sheet.source(track.source)?.entry.content.as_str().into();
+            let is_closed = state.is_closed(&track);
+            Some(Item { content, row: *row, track, position, is_closed })
         })
-        .collect()
+        .collect::<Vec<_>>()
     };
     let height = move || format!("height: {}px", layout.with(|layout| layout.height_px()));
     let count = Memo::new(move |_| layout.with(|layout| layout.rows.len()));
@@ -74,7 +73,7 @@ pub fn TrackList(
         <ul class="tracks" aria-label="Tracks" style=height>
             <For
                 each=items
-                key=|item| (Arc::clone(&item.content), item.track.id, item.row.top_px.to_bits(), item.is_closed)
+                key=|item: &Item| (Arc::clone(&item.content), item.track.number, item.row.top_px.to_bits(), item.is_closed)
                 children=move |item| view! { <TrackName item count on_command /> }
             />
         </ul>
@@ -92,14 +91,14 @@ fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> i
     );
     let about = about(&track);
     let title = if about.is_empty() { track.name.clone() } else { format!("{}: {about}", track.name) };
-    let id = track.id;
+    let path = track.path.clone();
     let content = match track.kind {
         TrackKind::Group => view! {
             <button
                 type="button"
                 class="track-group"
                 aria-expanded=if is_closed { "false" } else { "true" }
-                on:click=move |_| on_command.run(Command::ToggleGroup(id))
+                on:click=move |_| on_command.run(Command::SetGroup { path: path.clone(), is_open: is_closed })
             >
                 <svg class="track-chevron" viewBox="0 0 16 16" aria-hidden="true">
                     <path d="M6 4l4 4-4 4" />
@@ -133,7 +132,7 @@ fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> i
 }
 
 /// The content of a track, in words.
-fn about(track: &Track) -> String {
+fn about(track: &SheetTrack) -> String {
     match track.kind {
         TrackKind::Group => String::new(),
         TrackKind::Slices => format::counted(track.rows, "slice", "slices"),
@@ -144,7 +143,7 @@ fn about(track: &Track) -> String {
 }
 
 /// The values at the lower and upper edge of a counter's row.
-fn range(track: &Track) -> String {
+fn range(track: &SheetTrack) -> String {
     let shown = |value: f64| format::value(&FieldContent::Float(value), &track.unit).text;
     track.value_range.map_or_else(String::new, |(least, most)| {
         if least.total_cmp(&most).is_eq() {
@@ -156,7 +155,7 @@ fn range(track: &Track) -> String {
 }
 
 /// A counter's smallest and largest value.
-fn values(track: &Track) -> String {
+fn values(track: &SheetTrack) -> String {
     let shown = |value: f64| format::value(&FieldContent::Float(value), &track.unit).text;
     track
         .value_range

@@ -1,0 +1,87 @@
+//! Content of the timeline's canvases, and the state of the pointer on them.
+
+use std::sync::Arc;
+
+use nprof_engine::base::Interval;
+use nprof_engine::wire::detail::SliceDetail;
+
+use crate::draw::palette::Ground;
+use crate::fetch::{RankSource, Source};
+use crate::view::sheet::SourceId;
+use crate::view::{Hovered, Layout, Reading, Sheet, TimeScale};
+
+/// Content of the canvases. Replaced as a whole whenever a part changes.
+#[derive(Debug, Clone, Default)]
+pub struct Shown {
+    /// The source of tiles and slices.
+    pub source: Option<Source>,
+    /// The profile's name for URLs.
+    pub profile: String,
+    /// The tracks of all shown ranks.
+    pub sheet: Arc<Sheet>,
+    /// The current rank: the source of the selected slice or counter.
+    pub current: SourceId,
+    /// From the first timestamp of the profile to the last. Its start counts as zero.
+    pub whole: Interval,
+    /// The rows of the tracks.
+    pub layout: Arc<Layout>,
+    /// The visible span.
+    pub window: Interval,
+    /// Width and height of the tracks in CSS pixels.
+    pub size_px: (f64, f64),
+    /// Distance of the tracks' top from the top of the first row.
+    pub scroll_px: f64,
+    /// The selected slice.
+    pub selected: Option<Arc<SliceDetail>>,
+    /// The counter that is read instead of a selected slice.
+    pub reading: Option<Reading>,
+    /// The marked span.
+    pub marked: Option<Interval>,
+    /// Background of the canvases.
+    pub ground: Ground,
+}
+
+impl Shown {
+    /// The source of answers about the current rank.
+    #[must_use]
+    pub fn current_source(&self) -> Option<RankSource> {
+        Some(self.source?.rank(self.profile.clone(), self.current.0))
+    }
+
+    /// The time scale of the tracks.
+    #[must_use]
+    pub fn scale(&self) -> TimeScale {
+        TimeScale { window: self.window, width_px: self.size_px.0 }
+    }
+}
+
+/// State of a pointer gesture.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Gesture {
+    /// Position of the pointer, in CSS pixels of the tracks and of the viewport.
+    pub pointer: Option<Pointer>,
+    /// The span that is being dragged.
+    pub dragged: Option<Interval>,
+}
+
+/// Position of the pointer, in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pointer {
+    /// Distance from the left of the tracks.
+    pub x_px: f64,
+    /// Distance from the top of the tracks.
+    pub y_px: f64,
+    /// Position in the viewport.
+    pub client_px: (f64, f64),
+}
+
+/// The item at a point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Index of the track in the sheet.
+    pub track: usize,
+    /// Number of the lane.
+    pub lane: u32,
+    /// The item.
+    pub what: Hovered,
+}

@@ -1,0 +1,158 @@
+//! The state of the page for one profile, which a link restores: a tree of values. Each part has a
+//! reducer of its own, `apply`, which ignores the commands of other parts.
+
+pub mod numbered;
+pub mod search;
+pub mod selection;
+pub mod tracks;
+
+use nprof_engine::base::Interval;
+
+use self::numbered::Numbered;
+use self::search::SearchState;
+use self::selection::SelectionState;
+use self::tracks::TracksState;
+use super::sheet::{Sheet, SourceId};
+
+/// The view of a profile. A value: [`View::apply`](super::command) creates the next one, and
+/// [`url`](super::url) writes it to the address.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct View {
+    /// The profile's name for URLs.
+    pub profile: String,
+    /// The visible span; `None` is the span that the profile opens with.
+    pub window: Option<Interval>,
+    /// The shown ranks and their open groups.
+    pub tracks: TracksState,
+    /// The selected slice or counter, and the marked span.
+    pub selection: SelectionState,
+    /// The search.
+    pub search: SearchState,
+    /// The tab of the panel; `None` is the tab that suits the selection.
+    pub tab: Option<Tab>,
+    /// Track numbers of an old link, until the tracks are known.
+    pub numbered: Option<Numbered>,
+    /// Content id of the segment that the row of the selected slice and the track numbers refer to.
+    /// `None` if the view has no such numbers, or if the link was written by hand.
+    pub of: Option<String>,
+}
+
+/// A tab of the panel below the timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    /// The selected slice.
+    Details,
+    /// The marked span.
+    Selection,
+    /// Hits of the search.
+    Search,
+    /// Metrics of the rank.
+    Summary,
+    /// Warnings of the ingest.
+    Warnings,
+}
+
+impl Tab {
+    /// All tabs, in the panel's order.
+    pub const ALL: [Self; 5] = [Self::Details, Self::Selection, Self::Search, Self::Summary, Self::Warnings];
+
+    /// Heading of the tab.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Details => "Details",
+            Self::Selection => "Selection",
+            Self::Search => "Search",
+            Self::Summary => "Summary",
+            Self::Warnings => "Warnings",
+        }
+    }
+}
+
+impl View {
+    /// The view of a profile's first rank as a whole.
+    #[must_use]
+    pub fn of_profile(profile: &str) -> Self {
+        Self { profile: profile.to_owned(), ..Self::default() }
+    }
+
+    /// The same view, with the segment that its numbers refer to.
+    #[must_use]
+    pub fn numbered_by(self, segment: Option<&str>) -> Self {
+        let of = segment.filter(|_| self.has_numbers()).map(str::to_owned);
+        Self { of, ..self }
+    }
+
+    /// Returns true if its numbers refer to another segment than this one, because the trace was
+    /// ingested again.
+    #[must_use]
+    pub fn is_numbered_by_another(&self, segment: &str) -> bool {
+        self.of.as_ref().is_some_and(|of| of != segment)
+    }
+
+    /// The same view without rows and track numbers.
+    #[must_use]
+    pub fn without_numbers(self) -> Self {
+        let selection = SelectionState { row: None, ..self.selection };
+        Self { selection, numbered: None, of: None, ..self }
+    }
+
+    /// The same view with paths instead of the track numbers of an old link. `source` is the rank
+    /// of the numbers.
+    #[must_use]
+    pub fn upgraded(mut self, sheet: &Sheet, source: SourceId) -> Self {
+        if let Some(numbered) = self.numbered.take() {
+            numbered.upgrade(&mut self, sheet, source);
+        }
+        let of = self.of.take().filter(|_| self.has_numbers());
+        Self { of, ..self }
+    }
+
+    fn has_numbers(&self) -> bool {
+        self.selection.row.is_some() || self.numbered.is_some()
+    }
+
+    /// The shown tab.
+    #[must_use]
+    pub fn shown_tab(&self) -> Tab {
+        self.tab.unwrap_or(self.suiting_tab())
+    }
+
+    /// The tab to show if the user chose none.
+    pub(super) fn suiting_tab(&self) -> Tab {
+        match (self.selection.is_empty(), self.selection.marked) {
+            (false, _) => Tab::Details,
+            (true, Some(_)) => Tab::Selection,
+            (true, None) => Tab::Summary,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sheet::tests::sheet_of;
+
+    #[test]
+    fn numbers_are_those_of_a_segment() {
+        let search = SearchState { query: "x".to_owned(), ..SearchState::default() };
+        let view = View { search, ..View::of_profile("p") };
+        assert_eq!(view.clone().numbered_by(Some("aa")).of, None);
+        let selection = SelectionState { row: Some(3), ..SelectionState::default() };
+        let selected = View { selection, ..view.clone() }.numbered_by(Some("aa"));
+        assert!(!selected.is_numbered_by_another("aa") && selected.is_numbered_by_another("bb"));
+        assert_eq!(selected.clone().numbered_by(None).of, None);
+        assert_eq!(selected.without_numbers(), view);
+    }
+
+    #[test]
+    fn track_numbers_become_paths() {
+        let sheet = sheet_of("Engines/\n  Tensor\nDMA/-\n  q0\nPower~");
+        let link = "/profile/p?v=1&sel=4&reading=104@7&groups=100,102,999&top=103&of=aa";
+        let view: View = link.parse().expect("an old link");
+        let upgraded = view.upgraded(&sheet, SourceId(0));
+        let written = "/profile/p?v=2&sel=4&counter=Power@7&open=DMA&closed=Engines&row=DMA/q0&of=aa";
+        assert_eq!(upgraded.to_string(), written);
+        assert_eq!(upgraded.clone().upgraded(&sheet, SourceId(0)), upgraded);
+    }
+}

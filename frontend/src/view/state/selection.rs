@@ -1,0 +1,38 @@
+//! What is selected: a slice or a counter, and a span.
+
+use nprof_engine::base::Interval;
+
+use crate::view::{Command, Reading};
+
+/// The selection. A slice and a counter exclude each other.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SelectionState {
+    /// Row of the selected slice in the current rank.
+    pub row: Option<u32>,
+    /// The counter that is read instead of a selected slice.
+    pub reading: Option<Reading>,
+    /// A span that the user marked to ask for its statistics.
+    pub marked: Option<Interval>,
+}
+
+impl SelectionState {
+    /// Returns true if neither a slice nor a counter is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.row.is_none() && self.reading.is_none()
+    }
+
+    pub(in crate::view) fn apply(&mut self, command: &Command) {
+        match command {
+            Command::Select(row) => (self.row, self.reading) = (*row, None),
+            Command::Read(reading) => (self.row, self.reading) = (None, Some(reading.clone())),
+            Command::Reveal { row, .. } | Command::Step { row, .. } => {
+                (self.row, self.reading) = (Some(*row), None);
+            }
+            Command::Mark(span) => self.marked = *span,
+            // Rows and counters of the previous rank mean nothing in the next one.
+            Command::OpenRank(_) | Command::InRank { .. } => (self.row, self.reading) = (None, None),
+            _ => {}
+        }
+    }
+}

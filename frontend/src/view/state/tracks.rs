@@ -1,0 +1,118 @@
+//! The shown ranks, their open groups and the scroll position.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::view::Command;
+use crate::view::sheet::{Sheet, SheetTrack};
+use crate::view::track_path::TrackPath;
+
+/// The shown ranks and their rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TracksState {
+    /// Number of the current rank, which panel and search are about; `None` is the first of the
+    /// profile.
+    pub rank: Option<u32>,
+    /// All shown ranks, with the current one. Empty if only the current rank is shown.
+    pub ranks: BTreeSet<u32>,
+    /// Groups that the user opened (`true`) or closed, in all ranks.
+    pub groups: BTreeMap<TrackPath, bool>,
+    /// The first visible row; `None` is the first of all.
+    pub top: Option<TopRow>,
+}
+
+/// The first visible row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopRow {
+    /// The rank, if several are shown.
+    pub rank: Option<u32>,
+    /// The track.
+    pub path: TrackPath,
+}
+
+impl TracksState {
+    /// Returns true if only the heading of this group is shown.
+    #[must_use]
+    pub fn is_closed(&self, group: &SheetTrack) -> bool {
+        self.groups.get(&group.path).map_or(group.starts_closed, |is_open| !is_open)
+    }
+
+    /// The closed groups above a track of a sheet, from the nearest on.
+    #[must_use]
+    pub fn hidden_by(&self, sheet: &Sheet, at: usize) -> Vec<TrackPath> {
+        let above = sheet.above(at).map(|group| &sheet.tracks()[group]);
+        above.filter(|group| self.is_closed(group)).map(|group| group.path.clone()).collect()
+    }
+
+    /// The ranks to show if the current one is `current`, in order.
+    #[must_use]
+    pub fn shown_with(&self, current: u32) -> BTreeSet<u32> {
+        self.ranks.iter().copied().chain([current]).collect()
+    }
+
+    pub(in crate::view) fn apply(&mut self, command: &Command) {
+        match command {
+            Command::SetGroup { path, is_open } => {
+                self.groups.insert(path.clone(), *is_open);
+            }
+            Command::Reveal { hidden_by, .. } | Command::Step { hidden_by, .. } => {
+                self.groups.extend(hidden_by.iter().map(|path| (path.clone(), true)));
+            }
+            Command::ScrollTo(top) => self.top.clone_from(top),
+            Command::OpenRank(rank) | Command::InRank { rank, .. } => self.open(*rank),
+            Command::ShowRanks { ranks, current } => {
+                self.rank = Some(*current);
+                self.ranks = if ranks.len() > 1 { ranks.clone() } else { BTreeSet::new() };
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, rank: u32) {
+        self.rank = Some(rank);
+        if !self.ranks.contains(&rank) {
+            self.ranks.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sheet::tests::sheet_of;
+
+    fn path(text: &str) -> TrackPath {
+        TrackPath::read(text).expect("a path")
+    }
+
+    #[test]
+    fn closed_groups_hide_all_below() {
+        let sheet = sheet_of("DMA/\n  Q/-\n    a\nlone");
+        let mut state = TracksState::default();
+        assert_eq!(state.hidden_by(&sheet, 2), [path("DMA/Q")]);
+        state.apply(&Command::SetGroup { path: path("DMA"), is_open: false });
+        assert_eq!(state.hidden_by(&sheet, 2), [path("DMA/Q"), path("DMA")]);
+        state.apply(&Command::SetGroup { path: path("DMA/Q"), is_open: true });
+        assert_eq!(state.hidden_by(&sheet, 2), [path("DMA")]);
+        assert_eq!(state.hidden_by(&sheet, 3), []);
+    }
+
+    #[track_caller]
+    fn check(commands: &[Command], rank: Option<u32>, ranks: &[u32]) {
+        let mut state = TracksState::default();
+        commands.iter().for_each(|command| state.apply(command));
+        assert_eq!((state.rank, state.ranks.into_iter().collect::<Vec<_>>()), (rank, ranks.to_vec()));
+    }
+
+    #[test]
+    fn ranks_come_and_go() {
+        let show = |ranks: &[u32], current| {
+            let ranks = ranks.iter().copied().collect();
+            Command::ShowRanks { ranks, current }
+        };
+        check(&[show(&[0, 7], 0)], Some(0), &[0, 7]);
+        check(&[show(&[0, 3, 7], 0), Command::OpenRank(3)], Some(3), &[0, 3, 7]);
+        check(&[show(&[0, 7], 0), Command::OpenRank(3)], Some(3), &[]);
+        check(&[show(&[0, 7], 0), show(&[0], 0)], Some(0), &[]);
+        check(&[show(&[0, 3, 7], 0), show(&[3, 7], 3)], Some(3), &[3, 7]);
+    }
+}
