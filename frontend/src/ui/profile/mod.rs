@@ -3,13 +3,13 @@
 pub mod field;
 
 #[cfg(feature = "browser")]
+mod asked;
+#[cfg(feature = "browser")]
 mod bar;
 #[cfg(feature = "browser")]
 mod details;
 #[cfg(feature = "browser")]
 mod hovered;
-#[cfg(feature = "browser")]
-mod latest;
 #[cfg(feature = "browser")]
 mod missing;
 #[cfg(feature = "browser")]

@@ -7,7 +7,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::FieldContent;
 
-use super::latest::{Latest, last_answer};
+use super::asked::Asked;
 use super::opened::{Answer, Opened};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
@@ -42,51 +42,42 @@ pub fn ReadingDetails(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let attempt = RwSignal::new(0_u32);
     let wanted = Memo::new(move |_| {
         let reach = opened.reach.get();
         let (reading, window) =
             opened.view.with(|view| (view.selection.reading.clone(), view.window_in(reach)));
         Some((Counter::of(opened, &reading?)?, window))
     });
-    let latest = Latest::new(wanted);
-    let resource = LocalResource::new(move || {
-        attempt.track();
-        let wanted = wanted.get();
-        let signal = latest.begin(wanted);
-        async move {
-            let ((counter, window), signal) = (wanted?, signal?);
-            let at = (counter.number, counter.time_ps);
-            let answer = opened.ask(counter.rank).counter(at, window, &signal).await;
-            Some(((counter, window), answer.map(Arc::new)))
-        }
+    let asked = Asked::new(wanted, move |(counter, window): (Counter, Interval), signal| async move {
+        let at = (counter.number, counter.time_ps);
+        opened.ask(counter.rank).counter(at, window, &signal).await
     });
-    let last = last_answer(resource);
     // While the window moves, the last answer stays until the next one arrives. The answer of
     // another counter does not stay.
     let answer = move || -> Answer<(Counter, Interval, Arc<CounterDetail>)> {
         let (counter, _) = wanted.get()?;
-        let ((of, window), answer) = last.get()?;
+        let ((of, window), answer) = asked.last.get()?;
         (of == counter).then(|| answer.map(|detail| Arc::new((of, window, detail))))
     };
-    let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
     let is_unknown = move || {
         let is_here = opened.rank.with(|answer| matches!(answer, Some(Ok(_))));
         is_here && wanted.with(Option::is_none)
     };
-    move || match answer() {
+    move || {
+        match answer() {
         None if is_unknown() => {
             view! { <p class="panel-empty">"This rank has no such counter."</p> }.into_any()
         }
         None => view! { <Loading what="Reading the counter …" /> }.into_any(),
         Some(Err(error)) => {
-            view! { <Failure title="The counter was not read" reason=error.to_string() on_retry=retry /> }
+            view! { <Failure title="The counter was not read" reason=error.to_string() on_retry=asked.retry /> }
                 .into_any()
         }
         Some(Ok(answer)) => {
             let (counter, window, detail) = &*answer;
             view! { <Read opened counter=*counter window=*window detail=detail.clone() /> }.into_any()
         }
+    }
     }
 }
 

@@ -14,7 +14,7 @@ use nprof_engine::wire::question::{SearchQuery, Toward};
 use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
 
-use super::latest::{Latest, last_answer};
+use super::asked::Asked;
 use super::opened::{Answer, Opened};
 use crate::ui::format;
 use crate::view::hits::{Here, Next, Walk, next};
@@ -33,6 +33,9 @@ struct Draft {
     /// dropped.
     of: String,
 }
+
+/// Rank, text and syntax of a search.
+type Pattern = (u32, String, Syntax);
 
 /// The state of the search.
 #[derive(Clone, Copy)]
@@ -57,41 +60,27 @@ impl Search {
     #[must_use]
     pub fn new(opened: Opened) -> Self {
         let walker = Walker::new(opened);
-        let attempt = RwSignal::new(0_u32);
         let asked = Memo::new(move |_| {
             let (query, syntax) = opened.view.with(|view| (view.search.query.clone(), view.search.syntax));
             let query = Some(query).filter(|query| !query.is_empty())?;
             Some((opened.rank_number.get()?, query, syntax))
         });
         let question = Memo::new(move |_| asked.get().map(|asked| (asked, walker.place.get())));
-        let latest = Latest::new(question);
-        let resource = LocalResource::new(move || {
-            attempt.track();
-            let question = question.get();
-            let signal = latest.begin(question.clone());
-            async move {
-                let (((rank, text, syntax), place), signal) = (question?, signal?);
-                let search = SearchQuery {
-                    text: text.clone(),
-                    syntax,
-                    at: place,
-                    toward: Toward::Around,
-                    limit: PAGE_HITS,
-                };
-                let answer = opened.ask(rank).search(search, &signal).await.map(Arc::new);
-                // After a cancelled request, the walk is left to the next one.
-                if let Ok(found) = &answer {
-                    walker.go_on(found);
-                }
-                Some(((rank, text, syntax), answer))
+        let ask = move |((rank, text, syntax), at): (Pattern, HitPlace), signal| async move {
+            let search = SearchQuery { text, syntax, at, toward: Toward::Around, limit: PAGE_HITS };
+            let answer = opened.ask(rank).search(search, &signal).await;
+            // After a cancelled request, the walk is left to the next one.
+            if let Ok(found) = &answer {
+                walker.go_on(found);
             }
-        });
-        let last = last_answer(resource);
+            answer
+        };
+        let Asked { last, retry } = Asked::new(question, ask);
         // The last answer stays while the next one is in flight. Hits of another rank would lead to
         // wrong slices.
         let result = Signal::derive(move || {
             let (rank, ..) = asked.get()?;
-            let ((of, ..), answer) = last.get()?;
+            let (((of, ..), _), answer) = last.get()?;
             (of == rank).then_some(answer)
         });
         let found = Memo::new(move |before: Option<&Option<Arc<SearchResult>>>| match result.get() {
@@ -101,12 +90,12 @@ impl Search {
         });
         let is_asking = Signal::derive(move || {
             let asked = asked.get();
-            asked.is_some() && last.get().map(|(of, _)| of) != asked
+            asked.is_some() && last.get().map(|((of, _), _)| of) != asked
         });
         Self {
             opened,
             input: NodeRef::new(),
-            retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
+            retry,
             draft: RwSignal::new(Draft::default()),
             result,
             found,

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, TrackTotal};
 
-use super::latest::{Latest, last_answer};
+use super::asked::Asked;
 use super::opened::{Answer, Opened};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
@@ -24,27 +24,17 @@ pub fn Selection(
     opened: Opened,
 ) -> impl IntoView {
     provide_context(SelectionSort(RwSignal::new(SortBy::default())));
-    let attempt = RwSignal::new(0_u32);
     let wanted =
         Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.selection.marked)));
-    let latest = Latest::new(wanted);
-    let resource = LocalResource::new(move || {
-        attempt.track();
-        let wanted = wanted.get();
-        let signal = latest.begin(wanted);
-        async move {
-            let ((rank, span), signal) = (wanted?, signal?);
-            Some((rank, opened.ask(rank).selection(span, &signal).await.map(Arc::new)))
-        }
+    let asked = Asked::new(wanted, move |(rank, span): (u32, Interval), signal| async move {
+        opened.ask(rank).selection(span, &signal).await
     });
-    let last = last_answer(resource);
     // During a drag, the last answer stays until the next one arrives. The answer of another rank
     // does not stay.
     let answer = move || -> Answer<SelectionSummary> {
         let (rank, _) = wanted.get()?;
-        last.get().filter(|(of, _)| *of == rank).map(|(_, answer)| answer)
+        asked.last.get().filter(|((of, _), _)| *of == rank).map(|(_, answer)| answer)
     };
-    let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
     move || {
         match answer() {
         _ if wanted.get().is_none() => {
@@ -52,7 +42,7 @@ pub fn Selection(
         }
         None => view! { <Loading what="Adding up …" /> }.into_any(),
         Some(Err(error)) => {
-            view! { <Failure title="The span was not added up" reason=error.to_string() on_retry=retry /> }.into_any()
+            view! { <Failure title="The span was not added up" reason=error.to_string() on_retry=asked.retry /> }.into_any()
         }
         Some(Ok(summary)) => view! { <Totals opened summary /> }.into_any(),
     }
