@@ -14,6 +14,7 @@ use nprof_engine::exec::Work;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{AllCores, SegmentFile, WriteError, write_segment};
 use nprof_engine::query::{HitPage, Pattern};
+use nprof_engine::rank::RankView;
 use nprof_engine::tile::{Level, TileId, groups};
 use nprof_engine::wire::answer;
 
@@ -73,7 +74,8 @@ fn questions(path: &Path) {
             for group in 0..groups.len() as u32 {
                 for index in level.tiles_of(window) {
                     black_box(
-                        answer::tile(&segment, TileId { group, level, index }).expect("it is readable"),
+                        answer::tile(RankView::of(&segment), TileId { group, level, index })
+                            .expect("it is readable"),
                     );
                 }
             }
@@ -81,7 +83,10 @@ fn questions(path: &Path) {
         report(&format!("{name}, all tracks"), time(all_tiles));
     }
     let (_, window) = view(0.001);
-    report("window, 0.1 %", time(|| drop(black_box(answer::window(&segment, window, None, 2000)))));
+    report(
+        "window, 0.1 %",
+        time(|| drop(black_box(answer::window(RankView::of(&segment), window, None, 2000)))),
+    );
     let (_, window) = view(0.1);
     report(
         "selection, 10 %",
@@ -97,7 +102,7 @@ fn questions(path: &Path) {
             )))
         }),
     );
-    report("summary", time(|| drop(black_box(answer::summary(&segment, 0)))));
+    report("summary", time(|| drop(black_box(answer::summary(RankView::of(&segment), 0)))));
 }
 
 fn time(mut question: impl FnMut()) -> Vec<Duration> {

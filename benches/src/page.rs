@@ -3,6 +3,7 @@
 
 use nprof_engine::base::{Interval, Result};
 use nprof_engine::exec::Work;
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::tile::Tile;
@@ -46,7 +47,12 @@ impl Page {
     /// # Errors
     /// If the segment is damaged.
     pub fn select_all(&self) -> Result<u64> {
-        Ok(answer::selection(&self.segment, Interval::new(i64::MIN / 4, i64::MAX / 4), None, Work::IN_PLACE)?
-            .count)
+        Ok(answer::selection(
+            RankView::of(&self.segment),
+            Interval::new(i64::MIN / 4, i64::MAX / 4),
+            None,
+            Work::IN_PLACE,
+        )?
+        .count)
     }
 }

@@ -12,6 +12,7 @@ use nprof_engine::exec::Work;
 use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::query::{HitPage, Pattern};
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::{BlockReader, ColumnRole};
 use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
 use nprof_engine::wire::answer;
@@ -289,7 +290,7 @@ fn tiles(segment: &SegmentFile, questions: &Questions, whole: Interval) -> Resul
         NAME,
         "tile",
         &ids,
-        |&id| Ok(answer::tile(segment, id)?),
+        |&id| Ok(answer::tile(RankView::of(segment), id)?),
         |_, tile| Answer { rows: tile.lanes.len() as u64, sum: 0 },
     )
 }

@@ -6,7 +6,7 @@
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
 //! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] <
-//! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`vendor`] < [`wire`] < [`native`].
+//! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`vendor`] < [`rank`] < [`wire`] < [`native`].
 
 #![warn(missing_docs)]
 
@@ -21,6 +21,7 @@ pub mod model;
 #[cfg(feature = "native")]
 pub mod native;
 pub mod query;
+pub mod rank;
 pub mod segment;
 pub mod spill;
 pub mod tile;

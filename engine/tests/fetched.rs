@@ -10,6 +10,7 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::{Fetch, Fetched, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId};
@@ -133,7 +134,8 @@ fn an_overview_of_all_tracks_is_at_the_end() {
     let mut lanes = 0;
     for (group, _) in (0..).zip(&groups) {
         for index in level.tiles_of(whole) {
-            lanes += answer::tile(&segment, TileId { group, level, index }).unwrap().lanes.len();
+            lanes +=
+                answer::tile(RankView::of(&segment), TileId { group, level, index }).unwrap().lanes.len();
         }
     }
     assert!(lanes as i64 > TRACKS, "{lanes} lanes");

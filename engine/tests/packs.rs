@@ -14,6 +14,7 @@ use nprof_engine::model::{
     Unit, Value,
 };
 use nprof_engine::query::{Finding, HitPage, Part, Pattern};
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::{Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -150,7 +151,7 @@ fn expected(slices: &[Given]) -> Vec<Row> {
 fn found(segment: &Segment<Vec<u8>>, track: TrackId) -> Vec<Row> {
     let mut rows = Vec::new();
     for slice in segment.slices_in(track, ALL).unwrap() {
-        let detail = answer::slice(segment, slice.row).unwrap();
+        let detail = answer::slice(RankView::of(segment), slice.row).unwrap();
         let (mut size, mut rate, mut text) = (None, None, None);
         for field in &detail.fields {
             match &field.value {

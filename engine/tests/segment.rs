@@ -14,6 +14,7 @@ use nprof_engine::model::{
 };
 use nprof_engine::native::AllCores;
 use nprof_engine::query::{HitPage, HitPlace, Pattern, Syntax};
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -153,7 +154,7 @@ proptest! {
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
         for (at, track) in (0..3).map(|at| (at, TrackId(at as u32 + 1))) {
             for slice in segment.slices_in(track, all).unwrap() {
-                let detail = answer::slice(&segment, slice.row).unwrap();
+                let detail = answer::slice(RankView::of(&segment), slice.row).unwrap();
                 let field = |name: &str| detail.fields.iter().find(|f| f.name == name).map(|f| format!("{:?}", f.value));
                 found.push((
                     key(at, slice.start_ps, slice.duration_ps, &detail.slice.name),
@@ -193,7 +194,7 @@ proptest! {
         prop_assert_eq!(unwanted, Err(Error::Cancelled));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
-        for of in answer::selection(&segment, window, None, Work::IN_PLACE).unwrap().by_name {
+        for of in answer::selection(RankView::of(&segment), window, None, Work::IN_PLACE).unwrap().by_name {
             check_times(&inside, window, of)?;
         }
         let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
@@ -216,7 +217,7 @@ proptest! {
         let plain = regex_automata::meta::Regex::new(&format!("{case}{pattern}")).unwrap();
         let mut expected = Vec::new();
         for row in 0..u32::try_from(slices.len()).unwrap() {
-            let detail = answer::slice(&segment, row).unwrap();
+            let detail = answer::slice(RankView::of(&segment), row).unwrap();
             let has_text = |field: &FieldContent| matches!(field, FieldContent::Text(text) if plain.is_match(text));
             if plain.is_match(&detail.slice.name) {
                 expected.push((detail.slice.start_ps, row, "name"));
@@ -231,7 +232,7 @@ proptest! {
         let hit = expected.get(at.1.index(expected.len().max(1))).filter(|_| at.2);
         let (start_ps, row) = hit.map_or((at.0, 0), |&(start_ps, row, _)| (start_ps, row));
         let at = HitPlace { start_ps, row };
-        let found = answer::search(&segment, &pattern, HitPage { at, before, after }, Work::on(&AllCores)).unwrap();
+        let found = answer::search(RankView::of(&segment), &pattern, HitPage { at, before, after }, Work::on(&AllCores)).unwrap();
         let place = expected.partition_point(|&(start_ps, row, _)| (start_ps, row) < (at.start_ps, at.row));
         let (first, end) = (place.saturating_sub(before), expected.len().min(place + after));
         let hits: Vec<_> =
@@ -406,8 +407,8 @@ fn a_newer_version_says_upgrade() {
 fn an_empty_rank_has_an_empty_timeline() {
     let segment = Segment::open(build(&[], BuildOptions::default())).unwrap();
     assert_eq!(segment.slice_tracks(None), []);
-    assert!(matches!(answer::slice(&segment, 0), Err(Error::Invalid { .. })));
-    assert!(matches!(answer::slice(&segment, 99), Err(Error::Invalid { .. })));
+    assert!(matches!(answer::slice(RankView::of(&segment), 0), Err(Error::Invalid { .. })));
+    assert!(matches!(answer::slice(RankView::of(&segment), 99), Err(Error::Invalid { .. })));
 }
 
 #[test]
@@ -430,7 +431,7 @@ fn the_ends_of_time_are_within_reach() {
     for level in (0..=Level::COARSEST.number()).filter_map(Level::new) {
         for time in [-far, -1, 0, far] {
             let index = *level.tiles_of(Interval::new(time, time + 1)).start();
-            assert!(answer::tile(&segment, TileId { group: 0, level, index }).is_ok());
+            assert!(answer::tile(RankView::of(&segment), TileId { group: 0, level, index }).is_ok());
         }
     }
 }

@@ -11,6 +11,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Value,
 };
 use nprof_engine::query::{Finding, Part};
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId, cut};
@@ -195,7 +196,10 @@ fn what_is_not_damaged_stays_readable() {
     assert!(name.column.is_some(), "{name:?}");
 
     // A row of another block of the same track is as in the intact segment.
-    assert_eq!(answer::slice(&damaged, 3).unwrap(), answer::slice(&segment, 3).unwrap());
+    assert_eq!(
+        answer::slice(RankView::of(&damaged), 3).unwrap(),
+        answer::slice(RankView::of(&segment), 3).unwrap()
+    );
     // So is a tile of another track.
     let other = *tracks.last().unwrap();
     assert_ne!(other, tracks[0]);
@@ -205,6 +209,8 @@ fn what_is_not_damaged_stays_readable() {
     assert_eq!(cut(&damaged, other, tile).unwrap(), cut(&segment, other, tile).unwrap());
     // A row of the damaged block is refused, and the error leads to the block's name.
     let row = segment.footer().tracks[tracks[0].0 as usize].rows - 1;
-    let Err(error) = answer::slice(&damaged, row) else { panic!("row {row} is in the damaged block") };
+    let Err(error) = answer::slice(RankView::of(&damaged), row) else {
+        panic!("row {row} is in the damaged block")
+    };
     assert_eq!(damaged.name_of(error), Some(name));
 }

@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::device::simulated::{self, Settings};
-use nprof_engine::exec::Work;
 use nprof_engine::base::Interval;
 use nprof_engine::codec;
+use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::query::{HitPage, HitPlace, Pattern, Syntax};
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::{Segment, WORDS};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId};
@@ -91,22 +92,28 @@ fn with_changed_footer(segment: &[u8], changes: &[u8]) -> Vec<u8> {
 fn ask(bytes: Vec<u8>) {
     let Ok(segment) = Segment::open(bytes) else { return };
     let _ = segment.anatomy();
+    let rank = RankView::of(&segment);
     let span = Interval::new(0, 1_000_000_000);
-    let _ = answer::search(&segment, &Pattern::text("matmul"), HitPage::first(10), Work::IN_PLACE);
+    let _ = answer::search(rank, &Pattern::text("matmul"), HitPage::first(10), Work::IN_PLACE);
     if let Ok(pattern) = Pattern::new("size > \\d|x", Syntax::Regex) {
-        let _ = answer::search(&segment, &pattern, HitPage::around(HitPlace { start_ps: 1_000_000, row: 3 }, 10), Work::IN_PLACE);
+        let _ = answer::search(
+            rank,
+            &pattern,
+            HitPage::around(HitPlace { start_ps: 1_000_000, row: 3 }, 10),
+            Work::IN_PLACE,
+        );
     }
-    let _ = answer::selection(&segment, span, None, Work::IN_PLACE);
-    let _ = answer::window(&segment, span, None, 100);
-    let _ = answer::summary(&segment, 0);
+    let _ = answer::selection(rank, span, None, Work::IN_PLACE);
+    let _ = answer::window(rank, span, None, 100);
+    let _ = answer::summary(rank, 0);
     for row in [0, 1, 100, u32::MAX] {
-        let _ = answer::slice(&segment, row);
+        let _ = answer::slice(rank, row);
     }
     let groups = segment.footer().tracks.len().min(8);
     for group in 0..u32::try_from(groups).unwrap_or(0) {
         for level in [0, 8, 20] {
             if let Some(level) = Level::new(level) {
-                let _ = answer::tile(&segment, TileId { group, level, index: 0 });
+                let _ = answer::tile(rank, TileId { group, level, index: 0 });
             }
         }
     }

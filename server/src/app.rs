@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nprof_engine::native::{Mapped, SegmentFile};
+use nprof_engine::rank::RankView;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::{self, Rank};
@@ -166,8 +167,8 @@ pub struct OpenRank {
 impl Rank for OpenRank {
     type Bytes = Mapped;
 
-    fn segment(&self) -> &SegmentFile {
-        &self.segment
+    fn view(&self) -> RankView<'_, Mapped> {
+        self.file.view(&self.segment)
     }
 
     fn tile_content(&self) -> String {
@@ -177,7 +178,7 @@ impl Rank for OpenRank {
     fn detail(&self) -> nprof_engine::base::Result<RankDetail> {
         let later = warnings::later(&self.file);
         let later = later.iter().map(WarningEntry::from);
-        answer::rank_detail(&self.segment, self.file.entry(), &self.profile.manifest.names, later)
+        answer::rank_detail(self.view(), self.file.entry(), &self.profile.manifest.names, later)
     }
 
     fn summary(&self) -> Result<Summary, Refusal> {

@@ -99,7 +99,7 @@ impl From<Refusal> for ApiError {
 impl From<&StoreError> for ApiError {
     fn from(error: &StoreError) -> Self {
         match error {
-            StoreError::Unknown { .. } => Self::NotFound(error.to_string()),
+            StoreError::Unknown { .. } | StoreError::UnknownRank { .. } => Self::NotFound(error.to_string()),
             StoreError::NameTaken { .. } => Self::Conflict(error.to_string()),
             StoreError::BadName { .. } => Self::BadRequest(error.to_string()),
             _ => Self::Internal(error.to_string()),

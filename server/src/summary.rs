@@ -45,7 +45,7 @@ pub fn summary_of(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> 
     if let Kept::Good(summary) = read(&path, segment.content()) {
         return Ok(Summary { rank: rank.rank, ..summary });
     }
-    let summary = answer::summary(segment, rank.rank)?;
+    let summary = answer::summary(rank.view(segment), rank.rank)?;
     if let Err(error) = write(&path, segment.content(), &summary) {
         tracing::debug!("{}: the summary is not kept: {error}", path.display());
     }

@@ -17,6 +17,7 @@ use nprof_engine::codec;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::Sink;
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_engine::tile::{Level, TileId};
@@ -147,12 +148,14 @@ fn messages(segments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         for group in 0..u32::try_from(segment.footer().tracks.len())?.min(4) {
             for level in [0, 12, 24] {
                 let Some(level) = Level::new(level) else { continue };
-                let Ok(tile) = answer::tile(&segment, TileId { group, level, index: 0 }) else { continue };
+                let Ok(tile) = answer::tile(RankView::of(&segment), TileId { group, level, index: 0 }) else {
+                    continue;
+                };
                 messages.push(postcard::to_allocvec(&tile)?);
             }
         }
-        messages.push(postcard::to_allocvec(&answer::slice(&segment, 0)?)?);
-        messages.push(postcard::to_allocvec(&answer::summary(&segment, 0)?)?);
+        messages.push(postcard::to_allocvec(&answer::slice(RankView::of(&segment), 0)?)?);
+        messages.push(postcard::to_allocvec(&answer::summary(RankView::of(&segment), 0)?)?);
     }
     let packed: Vec<Vec<u8>> = messages
         .iter()

@@ -16,6 +16,7 @@ use nprof_engine::model::{
     TrackSpec, Unit, Value, WarningKind,
 };
 use nprof_engine::query::{HitPage, Pattern};
+use nprof_engine::rank::RankView;
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::wire::answer;
@@ -165,7 +166,7 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     let (found, _) = segment.window(&tracks, Interval::new(50_000_000, 51_000_000), 100).unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();
     assert_eq!(names, ["LDWEIGHTS", "ACTIVATE"]);
-    let detail = answer::slice(&segment, found[0].slice.row).unwrap();
+    let detail = answer::slice(RankView::of(&segment), found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
     let matches = segment
         .search(&Pattern::text("operand 50"), HitPage::first(1_000), Work::IN_PLACE)
@@ -190,7 +191,7 @@ fn check_packs(segment: &Segment<Vec<u8>>) {
         let slices = segment.slices_in(track, Interval::new(0, i64::MAX / 4)).unwrap();
         for (row, slice) in slices.iter().enumerate() {
             assert_eq!(slice.start_ps, row as i64 * 1_000);
-            let detail = answer::slice(segment, slice.row).unwrap();
+            let detail = answer::slice(RankView::of(segment), slice.row).unwrap();
             let rate = nprof_engine::block::rate(64 + row as i64 * 100, slice.duration_ps);
             let is_rate =
                 |field: &&FieldValue| field.name == "rate" && field.value == FieldContent::Float(rate);

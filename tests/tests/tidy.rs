@@ -6,9 +6,9 @@
 use nprof_tests::source::{Source, at, project_root, read_all};
 
 /// The engine's layers. Each imports only earlier layers.
-const ENGINE_LAYERS: [&str; 15] = [
+const ENGINE_LAYERS: [&str; 16] = [
     "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
-    "metrics", "vendor", "wire", "native",
+    "metrics", "vendor", "rank", "wire", "native",
 ];
 /// The page's layers. Each imports only earlier layers. `draw` draws the data that `fetch` has
 /// brought.

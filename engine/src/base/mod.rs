@@ -1,11 +1,13 @@
-//! Basics that every layer needs: time, ids, checked bytes, errors.
+//! Basics that every layer needs: time, clocks, ids, checked bytes, errors.
 
 pub mod bytes;
 pub mod checksum;
+pub mod clock;
 pub mod error;
 pub mod id;
 pub mod time;
 
+pub use clock::ClockFit;
 pub use error::{ANNEX, Error, Result};
 pub use id::ProfileId;
 pub use time::{Covered, Interval, Time};

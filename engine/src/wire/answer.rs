@@ -1,4 +1,5 @@
-//! Answers: each message is computed from a segment by one call that server and page share.
+//! Answers: each message is computed from a rank by one call that server and page share. All times
+//! are the rank's own.
 
 use rustc_hash::FxHashMap;
 
@@ -17,6 +18,7 @@ use crate::exec::Work;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
 use crate::query::{Direction, HitPage, Pattern, SliceAt};
+use crate::rank::RankView;
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
 use crate::{metrics, vendor};
@@ -27,11 +29,12 @@ use crate::{metrics, vendor};
 /// # Errors
 /// If bytes are missing or damaged.
 pub fn rank_detail<B: Bytes>(
-    segment: &Segment<B>,
+    rank: RankView<'_, B>,
     entry: RankEntry,
     names: &[NameSlot],
     later: impl IntoIterator<Item = WarningEntry>,
 ) -> Result<RankDetail> {
+    let segment = rank.segment;
     let footer = segment.footer();
     let (groups, order) = tile::groups(footer);
     let group_of: FxHashMap<TrackId, u32> = (0..)
@@ -105,7 +108,8 @@ where
 ///
 /// # Errors
 /// `Invalid` if there is no such group; otherwise if bytes are missing or damaged.
-pub fn tile<B: Bytes>(segment: &Segment<B>, id: TileId) -> Result<Tile> {
+pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId) -> Result<Tile> {
+    let segment = rank.segment;
     let (groups, _) = tile::groups(segment.footer());
     let group =
         groups.get(id.group as usize).ok_or(Error::Invalid { what: "there is no such group of tracks" })?;
@@ -207,7 +211,8 @@ fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<
 ///
 /// # Errors
 /// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
-pub fn slice<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceDetail> {
+pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32) -> Result<SliceDetail> {
+    let segment = rank.segment;
     let at = segment.slice(row)?;
     let fields = segment.fields(row)?.into_iter().map(|(id, value)| {
         let (table, spec) = &segment.footer().fields[id.0 as usize];
@@ -275,13 +280,13 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
 /// # Errors
 /// See [`slice()`].
 pub fn step<B: Bytes>(
-    segment: &Segment<B>,
+    rank: RankView<'_, B>,
     row: u32,
     direction: Direction,
     closed: &[u32],
 ) -> Result<Option<SliceDetail>> {
     let closed: Vec<TrackId> = closed.iter().copied().map(TrackId).collect();
-    segment.step(row, direction, &closed)?.map(|at| slice(segment, at.slice.row)).transpose()
+    rank.segment.step(row, direction, &closed)?.map(|at| slice(rank, at.slice.row)).transpose()
 }
 
 /// The values of a counter at a time and over a span.
@@ -289,13 +294,13 @@ pub fn step<B: Bytes>(
 /// # Errors
 /// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
 pub fn counter<B: Bytes>(
-    segment: &Segment<B>,
+    rank: RankView<'_, B>,
     track: u32,
     moment: i64,
     span: Interval,
 ) -> Result<CounterDetail> {
-    let at = segment.counter_at(TrackId(track), moment)?;
-    let over = segment.counter_over(TrackId(track), span)?;
+    let at = rank.segment.counter_at(TrackId(track), moment)?;
+    let over = rank.segment.counter_over(TrackId(track), span)?;
     let sample = |sample: tile::Sample| CounterSample { time_ps: sample.time_ps, value: sample.value };
     Ok(CounterDetail {
         track,
@@ -315,11 +320,12 @@ pub fn counter<B: Bytes>(
 /// # Errors
 /// If bytes are missing or damaged.
 pub fn window<B: Bytes>(
-    segment: &Segment<B>,
+    rank: RankView<'_, B>,
     window: Interval,
     tracks: Option<&[u32]>,
     limit: usize,
 ) -> Result<WindowEvents> {
+    let segment = rank.segment;
     let (found, truncated) = segment.window(&tracks_of(segment, tracks), window, limit)?;
     let slices = found.iter().map(|found| entry(segment, found));
     Ok(WindowEvents { slices: slices.collect::<Result<_>>()?, truncated })
@@ -335,11 +341,12 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
 /// # Errors
 /// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn search<B: Bytes>(
-    segment: &Segment<B>,
+    rank: RankView<'_, B>,
     pattern: &Pattern,
     page: HitPage,
     work: Work<'_>,
 ) -> Result<SearchResult> {
+    let segment = rank.segment;
     let found = segment.search(pattern, page, work)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {
@@ -356,11 +363,12 @@ pub fn search<B: Bytes>(
 /// # Errors
 /// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn selection<B: Bytes>(
-    segment: &Segment<B>,
+    rank: RankView<'_, B>,
     span: Interval,
     tracks: Option<&[u32]>,
     work: Work<'_>,
 ) -> Result<SelectionSummary> {
+    let segment = rank.segment;
     let selection = segment.selection(&tracks_of(segment, tracks), span, work)?;
     let by_name = selection.by_name.iter().map(|name| {
         Ok(NameTotal {
@@ -390,7 +398,7 @@ pub fn selection<B: Bytes>(
 ///
 /// # Errors
 /// If bytes are missing or damaged.
-pub fn summary<B: Bytes>(segment: &Segment<B>, rank: u32) -> Result<Summary> {
+pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32) -> Result<Summary> {
     let group = |group: metrics::MetricGroup| MetricGroup {
         key: group.key.to_owned(),
         title: group.title.to_owned(),
@@ -406,5 +414,5 @@ pub fn summary<B: Bytes>(segment: &Segment<B>, rank: u32) -> Result<Summary> {
             })
             .collect(),
     };
-    Ok(Summary { rank, groups: vendor::metrics(segment)?.into_iter().map(group).collect() })
+    Ok(Summary { rank: number, groups: vendor::metrics(rank.segment)?.into_iter().map(group).collect() })
 }

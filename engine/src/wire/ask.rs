@@ -17,7 +17,8 @@ use super::window::WindowEvents;
 use crate::base::{Error, Result};
 use crate::exec::Work;
 use crate::query::Pattern;
-use crate::segment::{Bytes, Segment};
+use crate::rank::RankView;
+use crate::segment::Bytes;
 
 /// Profiles that can be queried.
 pub trait Store {
@@ -43,13 +44,13 @@ pub trait Store {
     fn rank(&self, id: &RankId) -> std::result::Result<Self::Rank, Refusal>;
 }
 
-/// A rank that can be queried: its segment, and the data that is kept beside it.
+/// A rank that can be queried: its events and clock, and the data that is kept beside them.
 pub trait Rank {
     /// Source of the segment's bytes.
     type Bytes: Bytes;
 
-    /// The segment.
-    fn segment(&self) -> &Segment<Self::Bytes>;
+    /// The events and the clock.
+    fn view(&self) -> RankView<'_, Self::Bytes>;
 
     /// The content identifier in the paths of its tiles.
     fn tile_content(&self) -> String;
@@ -92,7 +93,7 @@ pub trait Rank {
             return refusal;
         }
         let place = self.place();
-        let message = match self.segment().name_of(error) {
+        let message = match self.view().segment.name_of(error) {
             Some(part) => format!("{place}: {part} is damaged; the rest can be read{}", self.advice()),
             None => format!("{place}: {error}"),
         };
@@ -154,29 +155,29 @@ pub fn answer_of_rank(
     question: &RankQuestion,
     work: Work<'_>,
 ) -> std::result::Result<Answer, Refusal> {
-    let segment = rank.segment();
+    let view = rank.view();
     let answer = match question {
         RankQuestion::Detail => rank.detail().map(Answer::Detail),
         RankQuestion::Tile { content, id } => {
             rank.check_content(content)?;
-            answer::tile(segment, *id).map(Answer::Tile)
+            answer::tile(view, *id).map(Answer::Tile)
         }
-        RankQuestion::Slice(row) => answer::slice(segment, *row).map(Answer::Slice),
-        RankQuestion::Step { row, direction, closed } => answer::step(segment, *row, *direction, closed)
+        RankQuestion::Slice(row) => answer::slice(view, *row).map(Answer::Slice),
+        RankQuestion::Step { row, direction, closed } => answer::step(view, *row, *direction, closed)
             .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
         RankQuestion::Counter { track, at_ps, span } => {
-            answer::counter(segment, *track, *at_ps, *span).map(Answer::Counter)
+            answer::counter(view, *track, *at_ps, *span).map(Answer::Counter)
         }
         RankQuestion::Events { span, tracks, limit } => {
-            answer::window(segment, *span, tracks.as_deref(), limited(*limit)).map(Answer::Events)
+            answer::window(view, *span, tracks.as_deref(), limited(*limit)).map(Answer::Events)
         }
         RankQuestion::Search(search) => {
             let pattern = Pattern::new(&search.text, search.syntax)
                 .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
-            answer::search(segment, &pattern, search.page(), work).map(Answer::Search)
+            answer::search(view, &pattern, search.page(), work).map(Answer::Search)
         }
         RankQuestion::Selection { span, tracks } => {
-            answer::selection(segment, *span, tracks.as_deref(), work).map(Answer::Selection)
+            answer::selection(view, *span, tracks.as_deref(), work).map(Answer::Selection)
         }
         RankQuestion::Summary => return rank.summary().map(Answer::Summary),
     };

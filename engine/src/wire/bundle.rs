@@ -10,6 +10,7 @@ use super::question::RankId;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
 use crate::base::{Error, Result};
+use crate::rank::RankView;
 use crate::segment::{Bytes, Segment};
 
 /// The data of a profile beside its segments.
@@ -141,8 +142,9 @@ impl<B> OpenRank<'_, B> {
 impl<B: Bytes> Rank for OpenRank<'_, B> {
     type Bytes = B;
 
-    fn segment(&self) -> &Segment<B> {
-        self.segment
+    fn view(&self) -> RankView<'_, B> {
+        let clock = self.entry().clock.map(|clock| clock.0);
+        RankView::of(self.segment).with_clock(clock.unwrap_or_default())
     }
 
     fn tile_content(&self) -> String {
@@ -151,7 +153,7 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
 
     fn detail(&self) -> Result<RankDetail> {
         let later = self.bundle.ranks[self.at].warnings.iter().cloned();
-        answer::rank_detail(self.segment, self.entry().clone(), &self.bundle.names, later)
+        answer::rank_detail(self.view(), self.entry().clone(), &self.bundle.names, later)
     }
 
     fn summary(&self) -> std::result::Result<Summary, Refusal> {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::Clock;
 use crate::model::Warning;
 
 /// All profiles of a store, newest first.
@@ -73,6 +74,9 @@ pub struct RankEntry {
     pub content: String,
     /// Input file of the rank.
     pub input: String,
+    /// Map from the rank's times to the times that all ranks share. `None` if the rank's times are
+    /// the shared times as far as known.
+    pub clock: Option<Clock>,
 }
 
 impl RankEntry {

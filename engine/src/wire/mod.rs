@@ -1,13 +1,15 @@
 //! Questions and answers between server and page: the only serialised types of the engine.
 //!
 //! Each is plain data, written as postcard (for the page) or JSON (for all other clients). Times
-//! are picoseconds since the profile's origin. Row numbers identify slices, samples and side-table
-//! rows of one rank alike.
+//! are picoseconds since the profile's origin, on the clock of their rank. [`clock::Clock`] maps
+//! them to the time that all ranks share. Row numbers identify slices, samples and side-table rows
+//! of one rank alike.
 
 pub mod answer;
 pub mod ask;
 pub mod bundle;
 pub mod catalog;
+pub mod clock;
 pub mod counter;
 pub mod detail;
 pub mod job;
@@ -21,7 +23,7 @@ pub mod tile;
 pub mod window;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// The media type of postcard messages.
 pub const POSTCARD: &str = "application/x-nprof";

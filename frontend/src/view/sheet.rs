@@ -211,6 +211,7 @@ pub(crate) mod tests {
             end_ps: 1_000_000,
             content: "c".into(),
             input: "test".into(),
+            clock: None,
         };
         let groups = vec![TileGroup { id: 0, tracks: tracks.iter().map(|track| track.id).collect() }];
         let names = vec![];

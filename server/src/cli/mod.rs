@@ -5,6 +5,7 @@
 //! cancelled by Ctrl-C.
 
 mod capture;
+mod clock;
 mod completions;
 mod demo;
 mod export;
@@ -69,6 +70,7 @@ enum Command {
     Ingest(ingest::IngestArgs),
     List(list::ListArgs),
     Rm(rm::RmArgs),
+    Clock(clock::ClockArgs),
     Summary(summary::SummaryArgs),
     Export(export::ExportArgs),
     Demo(demo::DemoArgs),
@@ -119,6 +121,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Ingest(args) => args.run(place, out),
         Command::List(args) => args.run(place, out),
         Command::Rm(args) => args.run(place, out),
+        Command::Clock(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
         Command::Demo(args) => args.run(place, out),

@@ -83,14 +83,15 @@ impl Ranks {
 }
 
 /// Splits a number from its unit.
-fn with_unit(text: &str) -> Option<(f64, &str)> {
+pub(super) fn with_unit(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     Some((number.parse().ok()?, unit.trim()))
 }
 
-fn time_ps(text: &str) -> Result<i64, String> {
+/// Picoseconds of a time with a unit, such as `10ms`.
+pub(super) fn time_ps(text: &str) -> Result<i64, String> {
     let expected = || format!("\"{text}\" is no time: write a number and ps, ns, us, ms or s, such as 10ms");
     let (number, unit) = with_unit(text).ok_or_else(expected)?;
     let ps = match unit {

@@ -19,9 +19,9 @@ use crate::work::Meter;
 /// The exported part of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartOf {
-    /// First timestamp, in picoseconds since the start of the profile.
+    /// First timestamp, in picoseconds of shared time since the start of the profile.
     pub from_ps: Option<i64>,
-    /// Last timestamp, in picoseconds since the start of the profile.
+    /// Last timestamp, in picoseconds of shared time since the start of the profile.
     pub to_ps: Option<i64>,
     /// Patterns of tracks. `*` stands for any text. A pattern that matches a group includes the
     /// tracks below the group.
@@ -57,9 +57,9 @@ impl PartOf {
     ) -> Result<CutProfile, ExportError> {
         let staging = store.stage()?;
         let dir = staging.profile_dir();
-        let whole = profile.manifest.profile_info();
-        let at = |ps: i64| whole.start_ps.saturating_add(ps);
-        let (start, end) = (self.from_ps.map_or(whole.start_ps, at), self.to_ps.map_or(i64::MAX, at));
+        let first_ps = profile.manifest.shared_start().0;
+        let at = |ps: i64| first_ps.saturating_add(ps);
+        let (start, end) = (self.from_ps.map_or(first_ps, at), self.to_ps.map_or(i64::MAX, at));
         let span =
             (self.from_ps.is_some() || self.to_ps.is_some()).then(|| Interval::new(start, end.max(start)));
         let mut cut = Vec::new();
@@ -82,6 +82,8 @@ impl PartOf {
     ) -> Result<RankFile, ExportError> {
         let from = profile.dir.join(&rank.file);
         let segment = open(&from)?;
+        // The same moment of the job on every rank.
+        let span = span.map(|span| rank.view(&segment).local_span(span));
         let cut = Cut { span, tracks: self.kept_tracks(&segment)? };
         let is_cancelled = || meter.is_cancelled();
         let cancel = Cancel::when(&is_cancelled);

@@ -6,13 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use jiff::Timestamp;
+use nprof_capture::formats::trace_event::MAX_APART_PS;
 use nprof_capture::importer::Sinks;
 use nprof_capture::inputs::{Numbers, numbered};
+use nprof_engine::base::ClockFit;
+use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::exec::Cancel;
 use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::spill::Space;
 use nprof_engine::wire::catalog::NameSlot;
+use nprof_engine::wire::clock::Clock;
 
 use super::identity::Identity;
 use super::passes::{self, RankBuilt};
@@ -94,7 +98,7 @@ pub fn build(
     // Sort by number: the order of the files must not change the profile.
     ranks.sort_by_key(|file| file.rank);
     let names = look_through(&staging, &mut ranks)?;
-    note_clocks(&mut ranks);
+    align_wall_clocks(&mut ranks);
     let manifest = Manifest {
         format: FORMAT,
         id: identity.profile.to_string(),
@@ -131,9 +135,9 @@ fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlo
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())
 }
 
-/// Adds a note if the wall clocks of two ranks' time zeros differ. A trace can state its wall clock
-/// at its end, which is read after the origin was chosen.
-fn note_clocks(ranks: &mut [RankFile]) {
+/// Gives a rank a clock and a note if the wall clock of its time zero differs from that of the first
+/// rank. A trace can state its wall clock at its end, which is read after the origin was chosen.
+fn align_wall_clocks(ranks: &mut [RankFile]) {
     let stated = |rank: &RankFile| Some((rank.rank, rank.origin_unix_ns?));
     let Some((first, first_ns)) = ranks.iter().find_map(stated) else { return };
     for rank in ranks {
@@ -142,6 +146,13 @@ fn note_clocks(ranks: &mut [RankFile]) {
         rank.notes.push(format!(
             "time zero of this rank is {later_ns} ns after that of rank {first}, by their wall clocks"
         ));
+        let later_ps = later_ns * i128::from(PS_PER_NS);
+        // Ranks further apart did not run at once: one of their wall clocks is wrong.
+        if later_ps.abs() <= MAX_APART_PS {
+            let offset_ps = i64::try_from(later_ps).ok();
+            let clock = offset_ps.and_then(|offset_ps| ClockFit::new(0, offset_ps, 0, None).ok());
+            rank.clock = clock.map(Clock);
+        }
     }
 }
 
@@ -176,6 +187,7 @@ fn rank_file(
         start_ps: built.start_ps,
         end_ps: built.end_ps,
         origin_unix_ns: built.rank.origin_unix_ns,
+        clock: None,
         active_ps: None,
         notes: moved.map(|moved| note(moved.wish)).collect(),
         left_out: Vec::new(),

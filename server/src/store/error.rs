@@ -67,6 +67,16 @@ pub enum StoreError {
         /// Directory of the store.
         store: PathBuf,
     },
+    /// The profile has no such rank.
+    #[error("profile \"{profile}\" has no rank {rank}; it has {known}")]
+    UnknownRank {
+        /// Name of the profile.
+        profile: String,
+        /// The requested rank.
+        rank: u32,
+        /// Numbers of the profile's ranks.
+        known: String,
+    },
     /// The name belongs to another profile.
     #[error(
         "the name \"{name}\" is taken by the profile {id}; choose another, or --force to replace that profile"

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use nprof_engine::base::Interval;
+use nprof_engine::base::{ClockFit, Interval, Time};
+use nprof_engine::native::{Mapped, SegmentFile};
 use nprof_engine::query::is_small_part;
+use nprof_engine::rank::RankView;
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
+use nprof_engine::wire::clock::Clock;
 use serde::{Deserialize, Serialize};
 
 use super::{Result, Slug, StoreError, disk};
@@ -85,6 +88,10 @@ pub struct RankFile {
     /// Wall clock of time zero, in Unix nanoseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin_unix_ns: Option<i64>,
+    /// Map from the rank's times to the times that all ranks share. `None` if the rank's times are
+    /// the shared times as far as known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// The busiest time span, if it is a small part of the rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_ps: Option<(i64, i64)>,
@@ -136,6 +143,16 @@ impl Manifest {
         }
     }
 
+    /// Takes over the clocks of the replaced profile `before`. A clock belongs to the content of a
+    /// segment: a rank that was read into other events loses it.
+    pub(super) fn keep_clocks(&mut self, before: &Self) {
+        for rank in &mut self.ranks {
+            let is_same = |other: &&RankFile| other.rank == rank.rank && other.content == rank.content;
+            let kept = before.ranks.iter().find(is_same).and_then(|other| other.clock);
+            rank.clock = kept.or(rank.clock);
+        }
+    }
+
     /// Removes a name. The next name becomes the first.
     pub fn remove_name(&mut self, name: &str) {
         let mut left = self.slugs().filter(|own| own.as_str() != name).cloned();
@@ -152,6 +169,19 @@ impl Manifest {
             .or(self.title.as_deref())
             .or_else(|| self.ranks.first()?.inputs.first().map(String::as_str))
             .unwrap_or(&self.id)
+    }
+
+    /// The rank with this number.
+    ///
+    /// # Errors
+    /// `UnknownRank` if there is none.
+    pub(super) fn rank_mut(&mut self, rank: u32) -> Result<&mut RankFile> {
+        let unknown = StoreError::UnknownRank {
+            profile: self.slug().to_owned(),
+            rank,
+            known: self.ranks.iter().map(|file| file.rank.to_string()).collect::<Vec<_>>().join(", "),
+        };
+        self.ranks.iter_mut().find(|file| file.rank == rank).ok_or(unknown)
     }
 
     /// The profile's entry in the list of profiles.
@@ -188,6 +218,25 @@ impl Manifest {
             ranks.map(|rank| rank.active_ps.map(|(start, end)| Interval::new(start, end))).collect();
         let all = stretches?.into_iter().reduce(Interval::cover)?;
         is_small_part(all, Interval::new(start_ps, end_ps)).then_some((all.start.0, all.end.0))
+    }
+
+    /// The earliest event of all ranks, in the time that they share. 0 if no rank has events.
+    #[must_use]
+    pub fn shared_start(&self) -> Time {
+        let ranks = self.ranks.iter().filter(|rank| rank.events > 0);
+        ranks.map(RankFile::shared_start).min().unwrap_or_default()
+    }
+
+    /// Wall clock of the shared time zero in Unix nanoseconds, if known: that of the first rank whose
+    /// times are the shared times, else the first that a rank's clock leads to.
+    #[must_use]
+    pub fn shared_origin_unix_ns(&self) -> Option<i64> {
+        let of = |rank: &RankFile| {
+            let zero_ns = rank.clock_fit().to_shared(Time(0)).floor_ns();
+            Some(rank.origin_unix_ns?.saturating_sub(zero_ns))
+        };
+        let (same, other): (Vec<_>, Vec<_>) = self.ranks.iter().partition(|rank| rank.clock.is_none());
+        same.into_iter().chain(other).find_map(of)
     }
 
     /// First and last timestamp of all ranks, in picoseconds since their origin. Ranks without
@@ -271,7 +320,25 @@ impl RankFile {
             end_ps: self.end_ps,
             content: self.tile_content(),
             input: self.inputs.join(" + "),
+            clock: self.clock,
         }
+    }
+
+    /// The map from the rank's times to shared times. The same times if there is no clock.
+    fn clock_fit(&self) -> ClockFit {
+        self.clock.map(|clock| clock.0).unwrap_or_default()
+    }
+
+    /// The rank's earliest event, in the time that all ranks share.
+    #[must_use]
+    pub fn shared_start(&self) -> Time {
+        self.clock_fit().to_shared(Time(self.start_ps))
+    }
+
+    /// The rank with its open segment.
+    #[must_use]
+    pub fn view<'a>(&self, segment: &'a SegmentFile) -> RankView<'a, Mapped> {
+        RankView::of(segment).with_clock(self.clock_fit())
     }
 }
 

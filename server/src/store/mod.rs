@@ -28,6 +28,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nprof_engine::wire::clock::Clock;
+
 use catalog::Catalog;
 pub use catalog::Survey;
 pub use error::{Result, StoreError};
@@ -180,6 +182,7 @@ impl Store {
         let mut manifest = manifest.clone();
         if let Some(before) = self.by_id(&manifest.id)? {
             manifest.keep_names(&before.manifest);
+            manifest.keep_clocks(&before.manifest);
         }
         manifest.write(&staging.profile_dir())?;
         disk::sync_dir(&staging.profile_dir())?;
@@ -229,6 +232,20 @@ impl Store {
         if let Some(display_name) = display_name {
             manifest.display_name = Some(display_name);
         }
+        manifest.write(&profile.dir)?;
+        self.catalog.forget(&profile.dir);
+        self.find(&manifest.id)
+    }
+
+    /// Sets or removes the clock of a rank. Segments and caches stay as they are.
+    ///
+    /// # Errors
+    /// If the profile or the rank is gone, or the manifest cannot be written.
+    pub fn set_clock(&self, id: &str, rank: u32, clock: Option<Clock>) -> Result<Profile> {
+        let _lock = self.lock()?;
+        let profile = self.find(id)?;
+        let mut manifest = Manifest::clone(&profile.manifest);
+        manifest.rank_mut(rank)?.clock = clock;
         manifest.write(&profile.dir)?;
         self.catalog.forget(&profile.dir);
         self.find(&manifest.id)

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use nprof_engine::base::ClockFit;
+
 use super::*;
 
 fn id(digit: char) -> String {
@@ -36,6 +38,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
             start_ps: 0,
             end_ps: 10,
             origin_unix_ns: None,
+            clock: None,
             notes: Vec::new(),
             left_out: Vec::new(),
         }],
@@ -249,4 +252,84 @@ fn a_damaged_manifest_hides_its_profile_only() {
     }
     fs::write(dir.join("manifest.json"), good.to_string()).unwrap();
     assert_eq!(store.list().unwrap().len(), 2);
+}
+
+fn clock(offset_ps: i64) -> Clock {
+    Clock(ClockFit::new(-5, offset_ps, -500, Some(u64::MAX)).unwrap())
+}
+
+#[test]
+fn a_clock_is_kept_in_the_manifest_and_other_processes_see_it() {
+    let (_dir, store) = open();
+    let other = Store::open(store.root()).unwrap();
+    let profile = add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
+    let text = fs::read_to_string(profile.dir.join("manifest.json")).unwrap();
+    assert!(!text.contains("clock"), "a manifest without clocks is that of older versions");
+    assert_eq!(other.find("run").unwrap().manifest.ranks[0].clock, None);
+
+    let set = store.set_clock("run", 0, Some(clock(i64::MIN))).unwrap();
+    assert_eq!(set.manifest.ranks[0].clock, Some(clock(i64::MIN)));
+    assert_eq!(set.manifest.profile_info().ranks[0].clock, Some(clock(i64::MIN)));
+    assert_eq!(other.find("run").unwrap().manifest, set.manifest);
+    assert_eq!(Store::open(store.root()).unwrap().find("run").unwrap().manifest, set.manifest);
+    assert_eq!(set.manifest.ranks[0].tile_content(), profile.manifest.ranks[0].tile_content());
+
+    let error = store.set_clock("run", 7, None).unwrap_err();
+    assert_eq!(error.to_string(), "profile \"run\" has no rank 7; it has 0");
+    let cleared = store.set_clock("run", 0, None).unwrap();
+    assert_eq!(cleared.manifest, profile.manifest);
+    assert_eq!(fs::read_to_string(profile.dir.join("manifest.json")).unwrap(), text);
+}
+
+#[test]
+fn a_clock_stays_with_the_content_of_its_rank() {
+    let (_dir, store) = open();
+    add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
+    store.set_clock("run", 0, Some(clock(12))).unwrap();
+    let again = add(&store, &named(&id('a'), "run"), Existing::Replace).unwrap();
+    assert_eq!(again.manifest.ranks[0].clock, Some(clock(12)));
+    let other = add(&store, &manifest(&id('a'), "c1"), Existing::Replace).unwrap();
+    assert_eq!(other.manifest.ranks[0].clock, None, "the events have other times now");
+}
+
+#[test]
+fn clocks_written_by_hand_are_checked() {
+    let (_dir, store) = open();
+    let dir = store.root().join(PROFILES).join(id('a'));
+    fs::create_dir(&dir).unwrap();
+    let write = |clock: serde_json::Value| {
+        let mut text = serde_json::to_value(manifest(&id('a'), "c")).unwrap();
+        text["ranks"][0]["clock"] = clock;
+        fs::write(dir.join("manifest.json"), text.to_string()).unwrap();
+        Manifest::read(&dir)
+    };
+    let short = write(serde_json::json!({"offset_ps": 12, "of_a_later_version": 1})).unwrap();
+    assert_eq!(short.ranks[0].clock, Some(Clock(ClockFit::new(0, 12, 0, None).unwrap())));
+    assert_eq!(short.shared_start().0, 12);
+    let error = write(serde_json::json!({"offset_ps": 0, "drift_ppb": -1_000_000_000})).unwrap_err();
+    assert!(error.to_string().contains("the drift of a clock is at most 10 %"), "{error}");
+    for wrong in [serde_json::json!({}), 5.into(), serde_json::json!({"offset_ps": 1e30})] {
+        assert!(write(wrong.clone()).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn the_wall_clock_of_shared_time_is_that_of_an_uncorrected_rank() {
+    let wall_clock = |of_ranks: &[(Option<i64>, Option<i64>)]| {
+        let mut manifest = manifest(&id('a'), "c0");
+        let first = manifest.ranks.remove(0);
+        let clock = |offset_ps| Clock(ClockFit::new(0, offset_ps, 0, None).unwrap());
+        manifest.ranks.extend((0..).zip(of_ranks).map(|(rank, &(origin_unix_ns, offset_ps))| RankFile {
+            rank,
+            origin_unix_ns,
+            clock: offset_ps.map(clock),
+            ..first.clone()
+        }));
+        manifest.shared_origin_unix_ns()
+    };
+    assert_eq!(wall_clock(&[(None, None)]), None);
+    assert_eq!(wall_clock(&[(Some(7), None), (Some(9), Some(2_000))]), Some(7));
+    assert_eq!(wall_clock(&[(Some(9), Some(12_000_000)), (None, None), (Some(8), None)]), Some(8));
+    assert_eq!(wall_clock(&[(Some(9), Some(2_000))]), Some(7), "two nanoseconds before");
+    assert_eq!(wall_clock(&[(Some(i64::MIN), Some(i64::MAX))]), Some(i64::MIN));
 }

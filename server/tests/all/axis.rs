@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use nprof_engine::base::ClockFit;
+use nprof_engine::base::time::{PS_PER_S, PS_PER_US};
 use nprof_engine::segment::Segment;
+use nprof_engine::wire::clock::Clock;
 use nprof_server::ingest::{Named, Settings, run};
 use nprof_server::store::{RankFile, Store};
 use nprof_server::work::Meter;
 
 use crate::stage::shared;
-
-const PS_PER_US: i64 = 1_000_000;
 
 /// A trace of one rank, with a slice of 10 µs at each of these timestamps.
 fn trace(rank: u32, timestamps: &[&str], more: &str) -> String {
@@ -92,7 +93,7 @@ fn an_event_before_the_first_of_the_file_has_a_negative_time() {
 }
 
 #[test]
-fn wall_clocks_that_differ_move_ranks_or_are_noted() {
+fn wall_clocks_that_differ_move_ranks_or_become_clocks() {
     let base = |ns: u64| format!(r#""baseTimeNanoseconds":{ns},"#);
     let traces = [
         trace(0, &["5000000"], &base(1_751_410_836_000_000_000)),
@@ -100,6 +101,7 @@ fn wall_clocks_that_differ_move_ranks_or_are_noted() {
     ];
     let ranks = check(traces, [(6_000_000, 6_000_010), (5_000_000, 5_000_010)]);
     assert!(ranks.iter().all(|rank| rank.origin_unix_ns == Some(1_751_410_835_000_000_000)));
+    assert!(ranks.iter().all(|rank| rank.clock.is_none()), "the ranks have one zero");
     // A long trace that states its wall clock at its end: its origin is chosen before the statement
     // is read.
     let end = format!(r#"],"padding":"{}","baseTimeNanoseconds":7000000000}}"#, "-".repeat(1 << 20));
@@ -109,6 +111,12 @@ fn wall_clocks_that_differ_move_ranks_or_are_noted() {
     assert_eq!(ranks[0].notes, [""; 0]);
     let note = "time zero of this rank is 5000000000 ns after that of rank 0, by their wall clocks";
     assert_eq!(ranks[1].notes, [note]);
+    let seconds = ClockFit::new(0, 5 * PS_PER_S, 0, None).unwrap();
+    assert_eq!((ranks[0].clock, ranks[1].clock), (None, Some(Clock(seconds))));
+    // No clock follows from wall clocks that are a month apart.
+    let month = [trace(0, &["5000000"], &base(0)), trace(1, &["5000000"], &base(2_678_400_000_000_000))];
+    let ranks = check(month, [(5_000_000, 5_000_010); 2]);
+    assert_eq!((ranks[0].notes.len() + ranks[1].notes.len(), ranks[1].clock), (1, None));
 }
 
 #[test]

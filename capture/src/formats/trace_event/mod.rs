@@ -59,7 +59,7 @@ use crate::files::{Fault, Job};
 use crate::importer::Sinks;
 use crate::json::{digits, tokens};
 
-pub use self::origin::{Beginning, Origin, Sharing, origins};
+pub use self::origin::{Beginning, MAX_APART_PS, Origin, Sharing, origins};
 
 /// Facts about the profile that the trace is a rank of, and resources for its reader.
 #[derive(Clone, Copy, Default)]

@@ -17,7 +17,7 @@ const MAX_STRAY_PS: i128 = 3_600 * 1_000_000_000_000;
 
 /// Ranks further from the median of all ranks than this (26 days) get an origin of their own. This
 /// is a quarter of the range of time, so that the times of ranks that share an origin fit.
-const MAX_APART_PS: i128 = 1 << 61;
+pub const MAX_APART_PS: i128 = 1 << 61;
 
 /// Most timestamps of a head that are read.
 const MAX_TIMESTAMPS: usize = 10_000;

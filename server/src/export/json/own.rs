@@ -45,6 +45,9 @@ impl Export<'_> {
         if let Some(origin) = footer.rank.origin_unix_ns {
             row.insert("origin_unix_ns".to_owned(), json!(origin));
         }
+        if let Some(clock) = self.rank.clock {
+            row.insert("clock".to_owned(), json!(clock));
+        }
         Ok(self.table(",", "export", &[Json::Object(row)])?)
     }
 

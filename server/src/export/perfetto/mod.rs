@@ -13,7 +13,8 @@ use std::io::{self, Write};
 
 use nprof_engine::base::Time;
 use nprof_engine::model::TrackKind;
-use nprof_engine::native::SegmentFile;
+use nprof_engine::native::{Mapped, SegmentFile};
+use nprof_engine::rank::RankView;
 use prost::Message;
 
 use self::events::Events;
@@ -61,17 +62,18 @@ pub fn write(
         let path = profile.dir.join(&rank.file);
         segments.push((rank, super::open(&path)?, path));
     }
-    let zero = Zero::of(segments.iter().map(|(_, segment, _)| segment));
+    let zero = Zero::of(profile, ranks, segments.iter().map(|(rank, segment, _)| rank.view(segment)));
     for (sequence, (rank, segment, path)) in (1..).zip(&segments) {
         let mut packets = Packets { out, sequence, has_begun: false };
         let place = Place {
             rank,
+            view: rank.view(segment),
             is_alone: ranks.len() == 1,
-            shift_ns: zero.shift_ns(segment),
+            shift_ns: zero.shift_ns(rank),
             // Tracks of different ranks and traces must not share numbers.
             seed: seed(&rank.content, rank.rank),
         };
-        let written = write_rank(segment, &place, flows, &mut packets);
+        let written = write_rank(&place, flows, &mut packets);
         written.map_err(|failure| match failure {
             Failure::Engine(source) => ExportError::Segment { path: path.clone(), source },
             Failure::Io(source) => ExportError::Write(source),
@@ -101,8 +103,9 @@ impl From<io::Error> for Failure {
 /// A rank's place in the trace.
 struct Place<'a> {
     rank: &'a RankFile,
+    view: RankView<'a, Mapped>,
     is_alone: bool,
-    /// Nanoseconds added to the rank's times.
+    /// Nanoseconds added to the shared times.
     shift_ns: i128,
     seed: u64,
 }
@@ -111,7 +114,7 @@ impl Place<'_> {
     /// Converts a rank's timestamp to the trace's time. Times before 1970 cannot be written and
     /// become 0.
     fn ns(&self, time_ps: i64) -> u64 {
-        let ns = i128::from(Time(time_ps).floor_ns()) + self.shift_ns;
+        let ns = i128::from(self.view.shared(Time(time_ps)).floor_ns()) + self.shift_ns;
         u64::try_from(ns.max(0)).unwrap_or(u64::MAX)
     }
 
@@ -123,25 +126,37 @@ impl Place<'_> {
 
 /// The time zero of the trace.
 enum Zero {
-    /// 1970, if every rank knows its wall clock.
-    Unix,
+    /// 1970, if every rank knows its wall clock. `origin_ns` is that of the shared time zero.
+    Unix { origin_ns: i64 },
     /// The ranks' origin, moved back by the nanoseconds that the earliest event lies before it.
     Origin { before_ns: i64 },
 }
 
 impl Zero {
-    fn of<'a>(segments: impl Iterator<Item = &'a SegmentFile> + Clone) -> Self {
-        if segments.clone().all(|segment| segment.footer().rank.origin_unix_ns.is_some()) {
-            return Self::Unix;
+    fn of<'a>(
+        profile: &Profile,
+        ranks: &[RankFile],
+        views: impl Iterator<Item = RankView<'a, Mapped>>,
+    ) -> Self {
+        let is_known = ranks.iter().all(|rank| rank.origin_unix_ns.is_some());
+        if let Some(origin_ns) = profile.manifest.shared_origin_unix_ns().filter(|_| is_known) {
+            return Self::Unix { origin_ns };
         }
-        let tracks = segments.flat_map(|segment| &segment.footer().tracks);
-        let first = tracks.filter(|track| track.rows > 0).map(|track| Time(track.start_ps).floor_ns()).min();
-        Self::Origin { before_ns: first.unwrap_or(0).min(0).saturating_neg() }
+        let first_of = |rank: RankView<'a, Mapped>| {
+            let tracks = rank.segment.footer().tracks.iter().filter(|track| track.rows > 0);
+            tracks.map(|track| rank.shared(Time(track.start_ps)).floor_ns()).min()
+        };
+        Self::Origin { before_ns: views.filter_map(first_of).min().unwrap_or(0).min(0).saturating_neg() }
     }
 
-    fn shift_ns(&self, segment: &SegmentFile) -> i128 {
+    /// Nanoseconds from the shared times of a rank to the trace's time. A rank without a clock is
+    /// placed by its own wall clock.
+    fn shift_ns(&self, rank: &RankFile) -> i128 {
         match self {
-            Self::Unix => i128::from(segment.footer().rank.origin_unix_ns.unwrap_or(0)),
+            Self::Unix { origin_ns } => {
+                let own_ns = rank.origin_unix_ns.filter(|_| rank.clock.is_none());
+                i128::from(own_ns.unwrap_or(*origin_ns))
+            }
             Self::Origin { before_ns } => i128::from(*before_ns),
         }
     }
@@ -175,12 +190,8 @@ const WARNINGS_NUMBER: u64 = 2;
 /// The first number of the rank's own tracks.
 const FIRST_TRACK_NUMBER: u64 = 16;
 
-fn write_rank(
-    segment: &SegmentFile,
-    place: &Place<'_>,
-    flows: Flows,
-    packets: &mut Packets<'_>,
-) -> Result<(), Failure> {
+fn write_rank(place: &Place<'_>, flows: Flows, packets: &mut Packets<'_>) -> Result<(), Failure> {
+    let segment = place.view.segment;
     if !place.is_alone {
         let rank = TrackDescriptor {
             uuid: Some(place.uuid(RANK_NUMBER)),

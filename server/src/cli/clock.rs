@@ -1,0 +1,157 @@
+//! `nprof clock`
+
+use std::io::Write;
+
+use clap::{ArgGroup, Args};
+use nprof_engine::base::ClockFit;
+use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
+use nprof_engine::wire::clock::Clock;
+
+use super::StorePlace;
+use super::part::{rank_of, time_ps, with_unit};
+use super::size::{self, Align};
+use crate::store::{Profile, RankFile};
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof clock run-7                                     the clocks of all ranks
+  nprof clock run-7 --rank 3 --offset 12us              rank 3 is 12 µs behind: add 12 µs to its times
+  nprof clock run-7 --rank 3 --offset=-1.5us --drift 0.5ppm
+  nprof clock run-7 --rank 3 --clear";
+
+const PPB_PER_PPM: f64 = 1e3;
+
+/// Show or correct how the clocks of a profile's ranks relate to each other
+///
+/// The page shows each rank in its own time. Perfetto traces and the times of `nprof export --from
+/// --to` use the time that all ranks share. A rank without a clock has the shared time.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("change").args(["offset", "clear"]).requires("rank")))]
+pub(super) struct ClockArgs {
+    /// The name or id of a profile, as `nprof list` shows it
+    profile: String,
+    /// The rank whose clock is set or removed
+    #[arg(long, value_name = "NUMBER", requires = "change")]
+    rank: Option<u32>,
+    /// Time from the rank's clock to the shared time, such as 12us or -0.3ms, at its first event
+    /// [units: ps, ns, us, ms, s]
+    #[arg(long, value_name = "TIME", value_parser = time_ps, allow_hyphen_values = true)]
+    offset: Option<i64>,
+    /// Growth of the offset, such as 0.5ppm or -200ppb
+    #[arg(long, value_name = "RATE", value_parser = rate_ppb, allow_hyphen_values = true, requires = "offset")]
+    drift: Option<i32>,
+    /// Largest possible error of the offset, if it is known, such as 1us
+    #[arg(long, value_name = "TIME", value_parser = bound_ps, requires = "offset")]
+    bound: Option<u64>,
+    /// Remove the clock of the rank
+    #[arg(long)]
+    clear: bool,
+}
+
+impl ClockArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let store = place.open()?;
+        let mut profile = store.find(&self.profile)?;
+        if let Some(number) = self.rank {
+            let clock = self.clock(rank_of(&profile, number)?)?;
+            profile = store.set_clock(&profile.manifest.id, number, clock)?;
+        }
+        Ok(show(&profile, out)?)
+    }
+
+    /// The requested clock of a rank. `None` removes it.
+    fn clock(&self, rank: &RankFile) -> anyhow::Result<Option<Clock>> {
+        let Some(offset_ps) = self.offset else { return Ok(None) };
+        let fit = ClockFit::new(rank.start_ps, offset_ps, self.drift.unwrap_or(0), self.bound)?;
+        Ok(Some(Clock(fit)))
+    }
+}
+
+fn show(profile: &Profile, out: &mut dyn Write) -> std::io::Result<()> {
+    let heading = ["RANK", "OFFSET", "DRIFT", "BOUND", "FIRST EVENT"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(profile.manifest.ranks.iter().map(row));
+    size::table(out, &[Align::Right; 5], &rows)
+}
+
+fn row(rank: &RankFile) -> Vec<String> {
+    let fit = rank.clock.map(|clock| clock.0);
+    let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    vec![
+        rank.rank.to_string(),
+        cell(fit.map(|fit| time_text(fit.offset_ps().into()))),
+        cell(fit.map(|fit| format!("{} ppm", decimal(fit.drift_ppb().into(), 1_000)))),
+        cell(fit.and_then(|fit| fit.bound_ps()).map(|ps| time_text(ps.into()))),
+        time_text(rank.shared_start().0.into()),
+    ]
+}
+
+/// An exact time with the largest unit that is not larger than it.
+fn time_text(ps: i128) -> String {
+    const UNITS: [(i64, &str); 4] =
+        [(PS_PER_S, "s"), (1_000 * PS_PER_US, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns")];
+    let fits = |(unit, _): &&(i64, &str)| ps.unsigned_abs() >= unit.unsigned_abs().into();
+    match UNITS.iter().find(fits) {
+        Some(&(unit, symbol)) => format!("{} {symbol}", decimal(ps, unit)),
+        None => format!("{ps} ps"),
+    }
+}
+
+/// `number / unit` with all its decimals. The unit is a power of ten.
+fn decimal(number: i128, unit: i64) -> String {
+    let (number_abs, unit) = (number.unsigned_abs(), u128::from(unit.unsigned_abs()));
+    let decimals = unit.ilog10() as usize;
+    let text = format!("{}.{:0decimals$}", number_abs / unit, number_abs % unit);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if number < 0 { format!("-{text}") } else { text.to_owned() }
+}
+
+fn rate_ppb(text: &str) -> Result<i32, String> {
+    let expected = || format!("\"{text}\" is no rate: write a number and ppm or ppb, such as 0.5ppm");
+    let (number, unit) = with_unit(text).ok_or_else(expected)?;
+    let ppb = match unit {
+        "ppm" => number * PPB_PER_PPM,
+        "ppb" => number,
+        _ => return Err(expected()),
+    };
+    // A rate beyond the range of the type becomes its limit, which the clock refuses.
+    Ok(ppb.round() as i32)
+}
+
+fn bound_ps(text: &str) -> Result<u64, String> {
+    let ps = time_ps(text)?;
+    u64::try_from(ps).map_err(|_| format!("\"{text}\" is below zero"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_units_and_bounds_are_not_negative() {
+        assert_eq!(rate_ppb("0.5ppm"), Ok(500));
+        assert_eq!(rate_ppb("-200 ppb"), Ok(-200));
+        assert_eq!(rate_ppb("99999999ppm"), Ok(i32::MAX));
+        for wrong in ["", "1", "ppm", "1%", "1.2.3ppm"] {
+            assert!(rate_ppb(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(bound_ps("1us"), Ok(1_000_000));
+        assert!(bound_ps("-1us").is_err());
+    }
+
+    #[test]
+    fn times_are_shown_exactly() {
+        for (ps, text) in [
+            (0, "0 ps"),
+            (-999, "-999 ps"),
+            (1_500, "1.5 ns"),
+            (12_000_000, "12 µs"),
+            (-12_000_001, "-12.000001 µs"),
+            (100_000_000_000, "100 ms"),
+            (i128::from(i64::MIN), "-9223372.036854775808 s"),
+        ] {
+            assert_eq!(time_text(ps), text);
+        }
+    }
+}
