@@ -66,6 +66,9 @@ impl ClockFit {
     /// or follows in local time does so in shared time.
     #[must_use]
     pub fn to_shared(&self, local: Time) -> Time {
+        if self.drift_ppb == 0 {
+            return Time(local.0.saturating_add(self.offset_ps));
+        }
         let since = i128::from(local.0) - i128::from(self.at_ps);
         let elapsed = (since * self.rate()).div_euclid(BILLION);
         clamped(elapsed + i128::from(self.at_ps) + i128::from(self.offset_ps))
@@ -74,6 +77,9 @@ impl ClockFit {
     /// The first local time whose shared time is this one or later.
     #[must_use]
     pub fn to_local(&self, shared: Time) -> Time {
+        if self.drift_ppb == 0 {
+            return Time(shared.0.saturating_sub(self.offset_ps));
+        }
         let elapsed = i128::from(shared.0) - i128::from(self.at_ps) - i128::from(self.offset_ps);
         // A division that rounds up.
         let since = -(-elapsed * BILLION).div_euclid(self.rate());

@@ -13,7 +13,7 @@ use nprof_engine::wire::tile::Tile;
 use super::batch::{Instance, Paint};
 use super::palette::GROUP;
 use super::strip::Strip;
-use crate::view::{Sheet, TimeScale};
+use crate::view::{Axis, Sheet, TimeScale};
 
 /// Least share of a lane that busy time counts as. Without it, very short work would vanish.
 const LEAST_SHARE: f32 = 1e-4;
@@ -83,14 +83,14 @@ impl Columns {
         Self { scale, lanes: vec![0.0; columns] }
     }
 
-    /// Adds a tile's load to the columns in `clip`.
+    /// Adds a tile's load to the columns in `clip`, which is in the tile's time.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the columns")]
-    pub fn add(&mut self, tile: &Tile, clip: Interval, load: &Load) {
+    pub fn add(&mut self, tile: &Tile, clip: Interval, load: &Load, axis: Axis) {
         let width = self.lanes.len() as f64;
         let px = |ps: i64| self.scale.px_from_time(ps).clamp(0.0, width);
-        let (left, right) = (px(clip.start.0), px(clip.end.0));
-        let origin = self.scale.px_from_time(tile.start_ps);
-        let cell_px = tile.cell_ps as f64 * self.scale.px_per_ps();
+        let (left, right) = (px(axis.shared(clip.start.0)), px(axis.shared(clip.end.0)));
+        let origin = self.scale.px_from_time(axis.shared(tile.start_ps));
+        let cell_px = tile.cell_ps as f64 * self.scale.px_per_ps() * axis.rate();
         let first = ((left - origin) / cell_px).floor().max(0.0) as usize;
         for (cell, &lanes) in load.lanes.iter().enumerate().skip(first).filter(|(_, lanes)| **lanes > 0.0) {
             let from = (origin + cell as f64 * cell_px).clamp(left, right);
@@ -207,8 +207,8 @@ mod tests {
         let load = |lanes: f32| Load { group: 0, lanes: vec![lanes; CELLS as usize] };
         let whole = Interval::new(0, 51_200);
         let mut columns = Columns::new(whole, 100);
-        columns.add(&tile(100), whole, &load(1.0));
-        columns.add(&tile(200), Interval::new(0, 25_600), &load(0.5));
+        columns.add(&tile(100), whole, &load(1.0), Axis::default());
+        columns.add(&tile(200), Interval::new(0, 25_600), &load(0.5), Axis::default());
         let bands = columns.rectangles(4, 7);
         let text: Vec<_> =
             bands.iter().map(|one| format!("{}..{}@{:.3}", one.start, one.end, one.high)).collect();

@@ -4,6 +4,8 @@
 use nprof_engine::base::Interval;
 use nprof_engine::wire::tile::{Content, Tile};
 
+use crate::view::Axis;
+
 /// Busy shares from 0 to 1, in columns (time) and rows (tracks).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Density {
@@ -46,9 +48,9 @@ impl Density {
         self.busy.iter().copied().fold(0.0, f32::max).min(1.0)
     }
 
-    /// Adds a tile. `row_of` returns the row of a track and the number of lanes that share the row,
+    /// Adds a tile of a rank with this axis. `row_of` returns the row of a track and the number of lanes that share the row,
     /// or `None` to skip the track.
-    pub fn add(&mut self, tile: &Tile, row_of: impl Fn(u32) -> Option<(usize, f32)>) {
+    pub fn add(&mut self, tile: &Tile, axis: Axis, row_of: impl Fn(u32) -> Option<(usize, f32)>) {
         for lane in &tile.lanes {
             let Some((row, shared_by)) = row_of(lane.track) else { continue };
             let weight = 1.0 / shared_by.max(1.0);
@@ -59,13 +61,9 @@ impl Density {
                         let start = slice.start_ps.max(0);
                         let end = slice.start_ps.saturating_add(slice.duration_ps);
                         let end = end.min(tile.cell_ps.saturating_mul(nprof_engine::tile::CELLS));
-                        self.spread(
-                            row,
-                            tile.start_ps.saturating_add(start),
-                            end.saturating_sub(start),
-                            1.0,
-                            weight,
-                        );
+                        let start_ps = tile.start_ps.saturating_add(start);
+                        let span = (start_ps, start_ps.saturating_add(end.saturating_sub(start)));
+                        self.spread(row, axis, span, 1.0, weight);
                     }
                 }
                 Content::Cells(cells) => {
@@ -73,7 +71,9 @@ impl Density {
                         let start = i64::from(cell.cell).saturating_mul(tile.cell_ps);
                         let work_ps = cell.busy_ps.saturating_sub(cell.wait_ps);
                         let share = work_ps as f32 / tile.cell_ps.max(1) as f32;
-                        self.spread(row, tile.start_ps.saturating_add(start), tile.cell_ps, share, weight);
+                        let start_ps = tile.start_ps.saturating_add(start);
+                        let span = (start_ps, start_ps.saturating_add(tile.cell_ps));
+                        self.spread(row, axis, span, share, weight);
                     }
                 }
                 Content::Samples(_) | Content::Ranges(_) => {}
@@ -81,18 +81,19 @@ impl Density {
         }
     }
 
-    /// Adds busy time to the columns that a span touches, to each its part of the span.
+    /// Adds busy time to the columns that a span of the rank touches, to each its part of the span.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the columns")]
-    fn spread(&mut self, row: usize, start_ps: i64, duration_ps: i64, share: f32, weight: f32) {
-        if row >= self.rows || duration_ps <= 0 {
+    fn spread(&mut self, row: usize, axis: Axis, (start_ps, end_ps): (i64, i64), share: f32, weight: f32) {
+        if row >= self.rows || end_ps <= start_ps {
             return;
         }
         let columns_per_ps = self.columns as f64 / self.whole.duration_ps().max(1) as f64;
         let last = self.columns as f64;
-        let from = (start_ps.saturating_sub(self.whole.start.0) as f64 * columns_per_ps).clamp(0.0, last);
-        let to = (start_ps.saturating_add(duration_ps).saturating_sub(self.whole.start.0) as f64
-            * columns_per_ps)
-            .clamp(0.0, last);
+        let column = |local_ps: i64| {
+            let since_ps = axis.shared(local_ps).saturating_sub(self.whole.start.0);
+            (since_ps as f64 * columns_per_ps).clamp(0.0, last)
+        };
+        let (from, to) = (column(start_ps), column(end_ps));
         for column in from as usize..(to.ceil() as usize).min(self.columns) {
             let inside = (to.min((column + 1) as f64) - from.max(column as f64)).max(0.0) as f32;
             self.busy[row * self.columns + column] += inside * share * weight;
@@ -117,7 +118,7 @@ mod tests {
             lanes: vec![lane],
         };
         let mut density = Density::new(Interval::new(0, 100), 10, 2);
-        density.add(&tile, |track| (track == 3).then_some((1, shared_by)));
+        density.add(&tile, Axis::default(), |track| (track == 3).then_some((1, shared_by)));
         let row: Vec<_> = (0..10).map(|column| density.busy(column, 1)).collect();
         assert_eq!(row, expected);
         assert!((0..10).all(|column| density.busy(column, 0) == 0.0));

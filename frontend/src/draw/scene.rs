@@ -111,11 +111,12 @@ impl<'a> Camera<'a> {
                 _ => instances.push(span.instances.clone()),
             }
         }
-        let clip_px = self.clip_px(piece.clip)?;
+        let axis = self.sheet.axis(piece.id.source);
+        let clip_px = self.clip_px(axis.shared_span(piece.clip))?;
         (!instances.is_empty()).then(|| Quads {
             tile: piece.id,
-            offset_px: self.scale.px_from_time(piece.tile.start_ps),
-            cell_px: piece.tile.cell_ps as f64 * self.scale.px_per_ps(),
+            offset_px: self.scale.px_from_time(axis.shared(piece.tile.start_ps)),
+            cell_px: piece.tile.cell_ps as f64 * self.scale.px_per_ps() * axis.rate(),
             clip_px,
             instances,
         })
@@ -137,7 +138,7 @@ impl<'a> Camera<'a> {
             let mut columns = Columns::new(self.scale.window, width);
             for (piece, batch) in pieces.clone() {
                 if let Some(load) = batch.loads.iter().find(|load| load.group == row.track) {
-                    columns.add(&piece.tile, piece.clip, load);
+                    columns.add(&piece.tile, piece.clip, load, self.sheet.axis(piece.id.source));
                 }
             }
             out.extend(columns.rectangles(self.shape.lanes_below(row.track), lane));
@@ -155,15 +156,18 @@ impl<'a> Camera<'a> {
     ) {
         let tile: &'a Tile = &piece.tile;
         let least_ps = self.scale.ps_from_px(LABEL_PX);
+        let axis = self.sheet.axis(piece.id.source);
+        let clip = axis.shared_span(piece.clip);
         let shown = Interval::new(
-            piece.clip.start.0.max(self.scale.window.start.0),
-            piece.clip.end.0.min(self.scale.window.end.0),
+            clip.start.0.max(self.scale.window.start.0),
+            clip.end.0.min(self.scale.window.end.0),
         );
         let inks = palette::inks(self.ground);
         let mut add = |(track, lane): (usize, u32), start_ps: i64, duration_ps: i64, name: u32| {
             let (top_px, height_px) = self.band_px(track, lane)?;
-            let (x_px, room_px) =
-                self.text_room(tile.start_ps.saturating_add(start_ps), duration_ps, shown)?;
+            let start_ps = tile.start_ps.saturating_add(start_ps);
+            let span = Interval::new(start_ps, start_ps.saturating_add(duration_ps.max(0)));
+            let (x_px, room_px) = self.text_room(axis.shared_span(span), shown)?;
             let end_px = out.end_px.entry((track, lane)).or_insert(f64::NEG_INFINITY);
             if x_px < *end_px {
                 return None;
@@ -200,9 +204,9 @@ impl<'a> Camera<'a> {
 
     /// The visible part of a slice, if it has room for text. If several pieces show a slice, only
     /// the piece in which the visible part begins gives the text.
-    fn text_room(&self, start_ps: i64, duration_ps: i64, shown: Interval) -> Option<(f64, f64)> {
-        let end_ps = start_ps.saturating_add(duration_ps).min(self.scale.window.end.0);
-        let visible_ps = start_ps.max(self.scale.window.start.0);
+    fn text_room(&self, slice: Interval, shown: Interval) -> Option<(f64, f64)> {
+        let end_ps = slice.end.0.min(self.scale.window.end.0);
+        let visible_ps = slice.start.0.max(self.scale.window.start.0);
         if visible_ps < shown.start.0 || visible_ps >= shown.end.0 {
             return None;
         }

@@ -19,6 +19,7 @@ use super::decode::{self, PackedTile};
 use super::embedded::Embedded;
 use super::error::FetchError;
 use super::server::{Form, Server};
+use crate::view::Axis;
 
 /// The source of answers; a context of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl Source {
     /// The source of one rank of a profile.
     #[must_use]
     pub fn rank(self, profile: String, rank: u32) -> RankSource {
-        RankSource { source: self, id: RankId { profile, rank } }
+        RankSource { source: self, id: RankId { profile, rank }, axis: Axis::default() }
     }
 
     async fn bytes(self, question: &Question, cancel: Option<&AbortSignal>) -> Result<Vec<u8>, FetchError> {
@@ -114,9 +115,17 @@ impl Source {
 pub struct RankSource {
     source: Source,
     id: RankId,
+    axis: Axis,
 }
 
 impl RankSource {
+    /// The same source for a rank with this axis. All times of questions and answers but those of
+    /// tiles are shared times.
+    #[must_use]
+    pub fn on_axis(self, axis: Axis) -> Self {
+        Self { axis, ..self }
+    }
+
     /// Tracks, tables and warnings of the rank.
     ///
     /// # Errors
@@ -144,7 +153,8 @@ impl RankSource {
     /// # Errors
     /// See [`Source::profiles`].
     pub async fn slice(self, row: u32) -> Result<SliceDetail, FetchError> {
-        self.ask(RankQuestion::Slice(row), None).await
+        let axis = self.axis;
+        self.ask(RankQuestion::Slice(row), None).await.map(|detail| axis.moved_detail(detail))
     }
 
     /// All details of the neighbour of this slice. `None` if there is none. Steps up and down skip
@@ -161,7 +171,10 @@ impl RankSource {
         let question = Question::OfRank(self.id, RankQuestion::Step { row, direction, closed });
         let bytes = self.source.bytes(&question, None).await?;
         // An empty answer means no neighbour: no message is empty.
-        if bytes.is_empty() { Ok(None) } else { decode::message(&bytes).map(Some) }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        decode::message(&bytes).map(|detail| Some(self.axis.moved_detail(detail)))
     }
 
     /// The value of a counter, by track number, at a timestamp, and its values over a span.
@@ -174,7 +187,10 @@ impl RankSource {
         span: Interval,
         cancel: &AbortSignal,
     ) -> Result<CounterDetail, FetchError> {
-        self.ask(RankQuestion::Counter { track, at_ps, span }, Some(cancel)).await
+        let axis = self.axis;
+        let (at_ps, span) = (axis.local(at_ps), axis.local_span(span));
+        let question = RankQuestion::Counter { track, at_ps, span };
+        self.ask(question, Some(cancel)).await.map(|counter| axis.moved_counter(counter))
     }
 
     /// The hits of a search.
@@ -183,7 +199,9 @@ impl RankSource {
     /// See [`RankSource::tile`]. A refusal of the kind `BadPattern` explains the mistake in a
     /// pattern.
     pub async fn search(self, search: SearchQuery, cancel: &AbortSignal) -> Result<SearchResult, FetchError> {
-        self.ask(RankQuestion::Search(search), Some(cancel)).await
+        let axis = self.axis;
+        let search = SearchQuery { at: axis.local_place(search.at), ..search };
+        self.ask(RankQuestion::Search(search), Some(cancel)).await.map(|result| axis.moved_hits(result))
     }
 
     /// Statistics of the slices in a span.
@@ -195,7 +213,10 @@ impl RankSource {
         span: Interval,
         cancel: &AbortSignal,
     ) -> Result<SelectionSummary, FetchError> {
-        self.ask(RankQuestion::Selection { span, tracks: None }, Some(cancel)).await
+        let axis = self.axis;
+        let question = RankQuestion::Selection { span: axis.local_span(span), tracks: None };
+        let answer = self.ask(question, Some(cancel)).await;
+        answer.map(|summary| axis.moved_selection(summary, span))
     }
 
     /// Metrics of the rank.

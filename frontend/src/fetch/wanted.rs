@@ -53,7 +53,7 @@ impl Wanted {
 
     fn add(&mut self, sheet: &Sheet, (source, group): (SourceId, u32), level: Level, window: Interval) {
         let Some(rank) = sheet.source(source) else { return };
-        let Some(window) = inside(window, rank) else { return };
+        let Some(window) = inside(sheet.axis(source).local_span(window), rank) else { return };
         let (shown, coarser) = (level.tiles_of(window), level.coarser());
         let beside = [shown.start().saturating_sub(1), shown.end().saturating_add(1)];
         let tile = |level, index| TileKey { source, tile: TileId { group, level, index } };

@@ -2,6 +2,8 @@
 
 use nprof_engine::base::Interval;
 
+use super::axis::Axis;
+
 /// An item under the pointer, for a tooltip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hover {
@@ -78,6 +80,23 @@ pub enum Hovered {
 }
 
 impl Hovered {
+    /// The same item with the times of another axis.
+    #[must_use]
+    pub fn moved(mut self, axis: Axis) -> Self {
+        match &mut self {
+            Self::Slice { start_ps, duration_ps, .. } => {
+                let end_ps = axis.shared(start_ps.saturating_add(*duration_ps));
+                *start_ps = axis.shared(*start_ps);
+                *duration_ps = end_ps.saturating_sub(*start_ps);
+            }
+            Self::Cell { span, .. } | Self::Group { span, .. } | Self::Range { span, .. } => {
+                *span = axis.shared_span(*span);
+            }
+            Self::Sample { time_ps, .. } => *time_ps = axis.shared(*time_ps),
+        }
+        self
+    }
+
     /// The row that a click selects. `None` for counters, which are read instead.
     #[must_use]
     pub fn slice_row(&self) -> Option<u32> {

@@ -1,5 +1,6 @@
 //! State of the page: values and functions on them, without a browser.
 
+pub mod axis;
 pub mod by_name;
 pub mod clock;
 pub mod command;
@@ -26,6 +27,7 @@ pub mod trail;
 pub mod url;
 pub mod window;
 
+pub use axis::Axis;
 pub use clock::Clock;
 pub use command::{Command, History};
 pub use extent::Extent;

@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
 
+use super::axis::Axis;
 use super::track_path::{Paths, TrackPath};
 
 /// Identifies a source of tiles and slices on the page: the number of its rank.
@@ -131,6 +133,19 @@ impl Sheet {
     #[must_use]
     pub fn source(&self, id: SourceId) -> Option<&Arc<RankDetail>> {
         self.sources.iter().find(|rank| rank.entry.rank == id.0)
+    }
+
+    /// The axis of a rank's times.
+    #[must_use]
+    pub fn axis(&self, id: SourceId) -> Axis {
+        Axis::of(self.source(id).and_then(|rank| rank.entry.clock))
+    }
+
+    /// Wall clock of the shared time zero in Unix nanoseconds, if the rank knows it.
+    #[must_use]
+    pub fn origin_unix_ns(&self, id: SourceId) -> Option<i64> {
+        let zero_ns = self.axis(id).shared(0).div_euclid(PS_PER_NS);
+        Some(self.source(id)?.origin_unix_ns?.saturating_sub(zero_ns))
     }
 
     /// All tracks, each group before its tracks.

@@ -214,8 +214,11 @@ impl Manifest {
     /// them together are a small part of the profile.
     fn active_ps(&self, (start_ps, end_ps): (i64, i64)) -> Option<(i64, i64)> {
         let ranks = self.ranks.iter().filter(|rank| rank.events > 0);
-        let stretches: Option<Vec<Interval>> =
-            ranks.map(|rank| rank.active_ps.map(|(start, end)| Interval::new(start, end))).collect();
+        let active = |rank: &RankFile| {
+            let (start, end) = rank.shared_ps(rank.active_ps?);
+            Some(Interval::new(start, end))
+        };
+        let stretches: Option<Vec<Interval>> = ranks.map(active).collect();
         let all = stretches?.into_iter().reduce(Interval::cover)?;
         is_small_part(all, Interval::new(start_ps, end_ps)).then_some((all.start.0, all.end.0))
     }
@@ -239,11 +242,11 @@ impl Manifest {
         same.into_iter().chain(other).find_map(of)
     }
 
-    /// First and last timestamp of all ranks, in picoseconds since their origin. Ranks without
-    /// events are skipped. The result is (0, 0) if no rank has events.
+    /// First and last timestamp of all ranks, in the time that they share. Ranks without events are
+    /// skipped. The result is (0, 0) if no rank has events.
     fn span_ps(&self) -> (i64, i64) {
         let spans = self.ranks.iter().filter(|rank| rank.events > 0);
-        let spans = spans.map(|rank| (rank.start_ps, rank.end_ps));
+        let spans = spans.map(|rank| rank.shared_ps((rank.start_ps, rank.end_ps)));
         let cover = |a: (i64, i64), b: (i64, i64)| (a.0.min(b.0), a.1.max(b.1));
         spans.reduce(cover).unwrap_or((0, 0))
     }
@@ -333,6 +336,12 @@ impl RankFile {
     #[must_use]
     pub fn shared_start(&self) -> Time {
         self.clock_fit().to_shared(Time(self.start_ps))
+    }
+
+    /// A span of the rank, in the time that all ranks share.
+    fn shared_ps(&self, (start_ps, end_ps): (i64, i64)) -> (i64, i64) {
+        let clock = self.clock_fit();
+        (clock.to_shared(Time(start_ps)).0, clock.to_shared(Time(end_ps)).0)
     }
 
     /// The rank with its open segment.

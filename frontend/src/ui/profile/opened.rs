@@ -1,6 +1,6 @@
 //! The open profile: the state that all parts of its page read, and the only way to change it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use crate::ui::message::Messages;
 use crate::ui::timeline::Tracks;
 use crate::view::sheet::SourceId;
 use crate::view::window::Reach;
-use crate::view::{Clock, Command, Sheet, Tab, TimeScale, View};
+use crate::view::{Axis, Clock, Command, Sheet, Tab, TimeScale, View};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -60,13 +60,16 @@ pub struct Opened {
 pub struct ProfileSource {
     source: Source,
     slug: StoredValue<String>,
+    /// The axes of the ranks; known before any rank is asked for.
+    axes: StoredValue<BTreeMap<u32, Axis>>,
 }
 
 impl ProfileSource {
     /// The source of answers about a rank.
     #[must_use]
     pub fn rank(self, rank: u32) -> RankSource {
-        self.source.rank(self.slug.get_value(), rank)
+        let axis = self.axes.with_value(|axes| axes.get(&rank).copied().unwrap_or_default());
+        self.source.rank(self.slug.get_value(), rank).on_axis(axis)
     }
 }
 
@@ -80,20 +83,28 @@ impl Opened {
             // While the page changes to another place, this component still exists for a moment.
             place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
         });
-        let of = ProfileSource { source: Source::of_page(), slug: StoredValue::new(slug) };
+        let (slug, axes) = (StoredValue::new(slug), StoredValue::new(BTreeMap::new()));
+        let of = ProfileSource { source: Source::of_page(), slug, axes };
         let attempt = RwSignal::new(0_u32);
         let profile = LocalResource::new(move || {
             attempt.track();
             let slug = of.slug.get_value();
-            async move { of.source.profile(&slug).await.map(Arc::new) }
+            async move {
+                let profile = of.source.profile(&slug).await.map(Arc::new);
+                if let Ok(profile) = &profile {
+                    let axes = profile.ranks.iter().map(|rank| (rank.rank, Axis::of(rank.clock)));
+                    of.axes.try_set_value(axes.collect());
+                }
+                profile
+            }
         });
         let rank_number = Memo::new(move |_| {
-            view.with(|view| view.tracks.rank).or_else(|| {
-                profile.with(|answer| match answer {
-                    Some(Ok(profile)) => profile.ranks.first().map(|rank| rank.rank),
-                    _ => None,
-                })
-            })
+            // The profile knows the axes, without which no time can be asked for.
+            let first = profile.with(|answer| match answer {
+                Some(Ok(profile)) => profile.ranks.first().map(|rank| rank.rank),
+                _ => None,
+            })?;
+            Some(view.with(|view| view.tracks.rank).unwrap_or(first))
         });
         let wanted = Memo::new(move |_| {
             let current = rank_number.get();

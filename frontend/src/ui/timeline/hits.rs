@@ -36,6 +36,8 @@ impl Stage {
 
     /// Load of a closed group at a timestamp.
     fn group_at(&self, sheet: &Sheet, row: &Row, time_ps: i64) -> Option<Hovered> {
+        let axis = sheet.axis(sheet.tracks().get(row.track)?.source);
+        let time_ps = axis.local(time_ps);
         let mut load = GroupLoad::new(time_ps);
         for (source, group) in self.shown.layout.tile_groups(sheet, row) {
             let Some(piece) = self.piece_at(source, group, time_ps) else { continue };
@@ -46,10 +48,10 @@ impl Stage {
                 }
             }
         }
-        load.finish(self.shape.lanes_below(row.track))
+        Some(load.finish(self.shape.lanes_below(row.track))?.moved(axis))
     }
 
-    /// The piece that shows a timestamp of a tile group.
+    /// The piece that shows a timestamp of a tile group, in the time of its rank.
     fn piece_at(&self, source: SourceId, group: u32, time_ps: i64) -> Option<Piece> {
         let level = self.shown.scale().level(window().device_pixel_ratio().max(0.5));
         let index = level.cell_of(Time(time_ps)).div_euclid(CELLS);
@@ -60,10 +62,12 @@ impl Stage {
     }
 
     fn at(&self, track: &SheetTrack, lane: u32, time_ps: i64, slop_ps: i64) -> Option<Hovered> {
+        let axis = self.shown.sheet.axis(track.source);
+        let time_ps = axis.local(time_ps);
         let piece = self.piece_at(track.source, track.group?, time_ps)?;
         let is_here = |one: &&Lane| Some(one.track) == track.number && one.lane == lane;
         let lane = piece.tile.lanes.iter().find(is_here)?;
-        hit::hit(&piece.tile, lane, time_ps, slop_ps)
+        Some(hit::hit(&piece.tile, lane, time_ps, slop_ps)?.moved(axis))
     }
 
     /// The slice nearest to the middle of the window in the topmost visible track, and its rank.

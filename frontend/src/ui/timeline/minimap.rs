@@ -95,7 +95,7 @@ fn density<'a>(
     }
     let mut density = Density::new(whole, COLUMNS, rows);
     for tile in tiles {
-        density.add(tile, |track| {
+        density.add(tile, sheet.axis(source), |track| {
             let row = row_of[sheet.position(source, track)?]?;
             Some((row, lanes[row]))
         });

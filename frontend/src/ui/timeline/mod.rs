@@ -110,7 +110,7 @@ pub fn Timeline(
     });
     let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
     let zero_unix_ns = Memo::new(move |_| {
-        let origin_unix_ns = tracks.sheet.with(|sheet| sheet.source(tracks.current.get())?.origin_unix_ns)?;
+        let origin_unix_ns = tracks.sheet.with(|sheet| sheet.origin_unix_ns(tracks.current.get()))?;
         origin_unix_ns.checked_add(scene.whole.get().start.0 / PS_PER_NS)
     });
     let zero = Signal::derive(move || zero_in_words(zero_unix_ns.get()));

@@ -45,7 +45,8 @@ impl Shown {
     /// The source of answers about the current rank.
     #[must_use]
     pub fn current_source(&self) -> Option<RankSource> {
-        Some(self.source?.rank(self.profile.clone(), self.current.0))
+        let axis = self.sheet.axis(self.current);
+        Some(self.source?.rank(self.profile.clone(), self.current.0).on_axis(axis))
     }
 
     /// The time scale of the tracks.
