@@ -73,7 +73,7 @@ pub fn write(
             // Tracks of different ranks and traces must not share numbers.
             seed: seed(&rank.content, rank.rank),
         };
-        let written = write_rank(&place, flows, &mut packets);
+        let written = write_rank(segment, &place, flows, &mut packets);
         written.map_err(|failure| match failure {
             Failure::Engine(source) => ExportError::Segment { path: path.clone(), source },
             Failure::Io(source) => ExportError::Write(source),
@@ -190,8 +190,12 @@ const WARNINGS_NUMBER: u64 = 2;
 /// The first number of the rank's own tracks.
 const FIRST_TRACK_NUMBER: u64 = 16;
 
-fn write_rank(place: &Place<'_>, flows: Flows, packets: &mut Packets<'_>) -> Result<(), Failure> {
-    let segment = place.view.segment;
+fn write_rank(
+    segment: &SegmentFile,
+    place: &Place<'_>,
+    flows: Flows,
+    packets: &mut Packets<'_>,
+) -> Result<(), Failure> {
     if !place.is_alone {
         let rank = TrackDescriptor {
             uuid: Some(place.uuid(RANK_NUMBER)),
