@@ -402,7 +402,7 @@ fn predecessors() {
             }
         }
         let shown = |key: nprof_engine::model::SliceKey| {
-            place(&slice_row(&recorder.slices[key.arrival as usize], "opcode"))
+            place(&slice_row(&recorder.slices[recorder.index_of(key)], "opcode"))
         };
         let dependencies = recorder.links.iter().filter(|(_, _, name)| name == "FLOW_DEPENDENCE");
         let mut found: Vec<_> = dependencies.map(|&(from, to, _)| (shown(from), shown(to))).collect();

@@ -63,6 +63,8 @@ pub struct Recorder {
     pub rank: RankInfo,
     templates: Templates,
     warnings: Warnings,
+    /// Indices of the slices of each track.
+    of_track: BTreeMap<TrackId, Vec<usize>>,
     /// Start and duration of the last row of each track that promised to come in order.
     promised: BTreeMap<TrackId, Option<(i64, i64)>>,
 }
@@ -85,6 +87,12 @@ impl Recorder {
     pub fn path(&self, track: TrackId) -> String {
         let spec = &self.tracks[track.0 as usize];
         spec.parent.map_or_else(|| spec.name.clone(), |parent| format!("{}/{}", self.path(parent), spec.name))
+    }
+
+    /// Index of the slice with this key in [`Self::slices`].
+    #[must_use]
+    pub fn index_of(&self, key: SliceKey) -> usize {
+        self.of_track[&key.track][key.arrival as usize]
     }
 
     /// Slices of the table with this name.
@@ -196,8 +204,11 @@ impl Sink for Recorder {
             form: slice.form,
             fields: self.named(slice.fields)?,
         };
+        let of_track = self.of_track.entry(slice.track).or_default();
+        let arrival = of_track.len() as u32;
+        of_track.push(self.slices.len());
         self.slices.push(recorded);
-        Ok(SliceKey { track: slice.track, arrival: self.slices.len() as u32 - 1 })
+        Ok(SliceKey { track: slice.track, arrival })
     }
 
     fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {

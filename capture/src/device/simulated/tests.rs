@@ -83,7 +83,7 @@ fn arrows_lead_forward_in_time() {
         sink.links.iter().map(|(_, _, name)| name.as_str()).collect();
     assert_eq!(kinds.len(), 4, "{kinds:?}");
     for (from, to, name) in &sink.links {
-        let (from, to) = (&sink.slices[from.arrival as usize], &sink.slices[to.arrival as usize]);
+        let (from, to) = (&sink.slices[sink.index_of(*from)], &sink.slices[sink.index_of(*to)]);
         assert!(end(from) <= to.start_ps, "{name}: {from:?} to {to:?}");
     }
 }

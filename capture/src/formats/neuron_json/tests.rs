@@ -61,8 +61,11 @@ fn each_row_goes_where_it_belongs() {
 #[test]
 fn references_become_arrows() {
     let sink = import(SMALL.as_bytes()).unwrap();
-    let links: Vec<_> =
-        sink.links.iter().map(|(from, to, name)| (from.arrival, to.arrival, name.as_str())).collect();
+    let links: Vec<_> = sink
+        .links
+        .iter()
+        .map(|(from, to, name)| (sink.index_of(*from), sink.index_of(*to), name.as_str()))
+        .collect();
     assert_eq!(links, [(0, 1, "FLOW_DEPENDENCE"), (1, 3, "DMA_TRIGGER")]);
     let warnings = sink.warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");

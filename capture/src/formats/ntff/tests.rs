@@ -224,7 +224,7 @@ fn results_lead_to_those_who_use_them_and_fill_memory_meanwhile() {
     trace.run(Engine::Tensor, 1, BEGIN + 50, BEGIN + 60);
     let recorder = recorded(trace);
     let place = |key: nprof_engine::model::SliceKey| {
-        let slice = &recorder.slices[key.arrival as usize];
+        let slice = &recorder.slices[recorder.index_of(key)];
         (slice.name.as_str(), slice.start_ps)
     };
     let mut links: Vec<_> = recorder.links.iter().map(|&(from, to, _)| (place(from), place(to))).collect();

@@ -47,7 +47,7 @@ pub(super) fn is_launch_flow(cat: &[u8]) -> bool {
     matches!(cat, b"ac2g" | b"async_cpu_to_gpu" | b"async_gpu" | b"async")
 }
 
-/// Most slices that wait for their partners, 24 bytes each.
+/// Most slices that wait for their partners, 32 bytes each.
 const MAX_WAITING: usize = 1 << 20;
 
 /// Whether the trace draws the arrows itself.
@@ -65,6 +65,7 @@ enum Drawn {
 struct Correlated {
     id: i64,
     side: Side,
+    start_ps: i64,
     key: SliceKey,
 }
 
@@ -83,7 +84,12 @@ impl Correlations {
     }
 
     /// Takes a slice, if it has a correlation.
-    pub(super) fn slice(&mut self, out: &mut Output<'_>, seen: Seen<'_>, key: SliceKey) -> Result<()> {
+    pub(super) fn slice(
+        &mut self,
+        out: &mut Output<'_>,
+        seen: Seen<'_>,
+        (key, start_ps): (SliceKey, i64),
+    ) -> Result<()> {
         if self.drawn == Drawn::ByTheTrace || seen.event.members.is_empty() {
             return Ok(());
         }
@@ -94,7 +100,7 @@ impl Correlations {
         else {
             return Ok(());
         };
-        self.waiting.push(Correlated { id, side, key });
+        self.waiting.push(Correlated { id, side, start_ps, key });
         if self.waiting.len() >= MAX_WAITING {
             self.link(out)?;
             self.forget();
@@ -103,7 +109,7 @@ impl Correlations {
     }
 
     /// Links every piece of device work with its launch. If several launches have its number, the
-    /// last one with a lower key counts, or else the first.
+    /// last one that starts before the work counts, or else the first.
     pub(super) fn link(&mut self, out: &mut Output<'_>) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
@@ -114,7 +120,7 @@ impl Correlations {
             let (hosts, devices) = group.split_at(group.partition_point(|one| one.side == Side::Host));
             let Some(first) = hosts.first() else { continue };
             for device in devices {
-                let before = hosts.partition_point(|host| host.key < device.key);
+                let before = hosts.partition_point(|host| host.start_ps <= device.start_ps);
                 let host = before.checked_sub(1).and_then(|at| hosts.get(at)).unwrap_or(first);
                 out.sink.link(host.key, device.key, name)?;
             }
@@ -123,8 +129,8 @@ impl Correlations {
     }
 
     /// Forgets slices that are not needed after linking. Launches are kept, and slices without a
-    /// partner. If there are too many, the half with the higher keys is kept, because partners are
-    /// near each other.
+    /// partner. If there are too many, the half that starts last is kept, because partners are near
+    /// each other.
     fn forget(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         for group in waiting.chunk_by(|a, b| a.id == b.id) {
@@ -132,7 +138,7 @@ impl Correlations {
             self.waiting.extend(group.iter().filter(|one| !is_linked || one.side == Side::Host));
         }
         if self.waiting.len() > MAX_WAITING / 2 {
-            self.waiting.sort_unstable_by_key(|one| std::cmp::Reverse(one.key));
+            self.waiting.sort_unstable_by_key(|one| std::cmp::Reverse((one.start_ps, one.key)));
             self.waiting.truncate(MAX_WAITING / 2);
         }
     }

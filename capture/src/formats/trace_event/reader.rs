@@ -123,7 +123,7 @@ impl<'s> Reader<'s> {
     fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {
         let track = self.thread(seen);
         if let Some(key) = self.durations.complete(&mut self.out, seen, (track, time_ps))? {
-            self.correlations.slice(&mut self.out, seen, key)?;
+            self.correlations.slice(&mut self.out, seen, (key, time_ps))?;
         }
         Ok(())
     }

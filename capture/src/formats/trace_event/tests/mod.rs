@@ -2,7 +2,7 @@
 
 use super::{Context, read, read_bytes};
 use nprof_engine::fixture::Recorder;
-use nprof_engine::model::{Bind, FlowPhase, Form, OwnedValue, WarningKind};
+use nprof_engine::model::{Bind, FlowPhase, FlowPoint, Form, OwnedValue, SliceKey, WarningKind};
 
 mod batches;
 mod damage;
@@ -428,11 +428,13 @@ fn flows_that_ride_on_slices() {
         {"ph":"X","pid":1,"tid":2,"name":"b","ts":5,"dur":2,"bind_id":"0x5","flow_in":true,"flow_out":true},
         {"ph":"X","pid":1,"tid":3,"name":"c","ts":9,"dur":2,"bind_id":"0x5","flow_in":true,"flow_out":false}]"#;
     let recorder = record(text);
-    let phases: Vec<(FlowPhase, Bind)> =
-        recorder.flow_points.iter().map(|point| (point.phase, point.bind)).collect();
-    let expected =
-        [(FlowPhase::Start, Bind::Own(0)), (FlowPhase::Step, Bind::Own(1)), (FlowPhase::End, Bind::Own(2))];
-    assert_eq!(phases, expected);
+    let name = |point: &FlowPoint| {
+        let Bind::Own(arrival) = point.bind else { panic!("{point:?}") };
+        let key = SliceKey { track: point.track, arrival };
+        recorder.slices[recorder.index_of(key)].name.as_str()
+    };
+    let phases: Vec<_> = recorder.flow_points.iter().map(|point| (point.phase, name(point))).collect();
+    assert_eq!(phases, [(FlowPhase::Start, "a"), (FlowPhase::Step, "b"), (FlowPhase::End, "c")]);
     assert!(recorder.flow_points.iter().all(|point| point.key == recorder.flow_points[0].key));
 }
 
@@ -485,12 +487,20 @@ fn launches_are_linked_where_the_trace_draws_no_arrows() {
             .links
             .iter()
             .map(|(from, to, _)| {
-                let name = |key: usize| recorder.slices[key].name.as_str();
-                (name(from.arrival as usize), name(to.arrival as usize))
+                let name = |key| recorder.slices[recorder.index_of(key)].name.as_str();
+                (name(*from), name(*to))
             })
             .collect();
         assert_eq!(names, [("launch", "k")]);
     }
+    // A number that is used again: the last launch before the work counts, wherever it stands in
+    // the file and whichever track it is on.
+    let again = launch.replace(r#""ts":1"#, r#""ts":20"#).replace("launch", "again");
+    let late = kernel.replace(r#""ts":5"#, r#""ts":25"#).replace(r#""k""#, r#""late""#);
+    let recorder = record(format!("[{kernel},{late},{again},{launch}]"));
+    let name = |key| recorder.slices[recorder.index_of(key)].name.as_str();
+    let names: Vec<_> = recorder.links.iter().map(|(from, to, _)| (name(*from), name(*to))).collect();
+    assert_eq!(names, [("launch", "k"), ("again", "late")]);
     let recorder = record(format!("[{launch},{kernel},{arrow}]"));
     assert_eq!((recorder.links.len(), recorder.flow_points.len()), (0, 1));
 }
