@@ -9,6 +9,7 @@ use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::question::{Question, RankId, RankQuestion, SearchQuery};
+use nprof_engine::wire::rows::TableRows;
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
@@ -176,6 +177,20 @@ impl RankSource {
         cancel: &AbortSignal,
     ) -> Result<CounterDetail, FetchError> {
         self.ask(RankQuestion::Counter { track, at_ps: time_ps, span }, Some(cancel)).await
+    }
+
+    /// The first rows of a table; of slices and samples only those in `span`, if there is one.
+    ///
+    /// # Errors
+    /// See [`RankSource::tile`].
+    pub async fn rows(
+        self,
+        table: String,
+        span: Option<Interval>,
+        limit: u32,
+        cancel: &AbortSignal,
+    ) -> Result<TableRows, FetchError> {
+        self.ask(RankQuestion::Rows { table, span, tracks: None, limit }, Some(cancel)).await
     }
 
     /// The hits of a search.

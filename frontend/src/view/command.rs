@@ -3,6 +3,8 @@
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
+use super::data::DataChange;
+use super::place::ProfilePlace;
 use super::reading::Reading;
 use super::state::{Tab, View};
 use super::window::{self, Reach};
@@ -78,6 +80,10 @@ pub enum Command {
     ScrollTo(Option<u32>),
     /// Opens the rank with this number. The window stays, and nothing is selected.
     OpenRank(u32),
+    /// Opens a place of the page.
+    GoTo(ProfilePlace),
+    /// Changes the Data place.
+    Data(DataChange),
 }
 
 /// Effect of a command on the browser's history.
@@ -107,6 +113,8 @@ impl Command {
             | Self::SearchAs(_)
             | Self::ShowTab(_)
             | Self::ScrollTo(_) => History::Replace,
+            Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
+            Self::Data(_) => History::Replace,
             Self::Show(_)
             | Self::ShowAll
             | Self::Undo
@@ -131,6 +139,7 @@ impl View {
     pub fn apply(mut self, command: &Command, reach: Reach) -> Self {
         let (now, whole) = (self.window_in(reach), reach.whole);
         let tab = self.tab_after(command);
+        self.place = self.place_after(command);
         match *command {
             Command::Zoom { factor, at_ps } => self.window = Some(window::zoomed(now, factor, at_ps, whole)),
             Command::ZoomMiddle { factor } => {
@@ -161,7 +170,8 @@ impl View {
             Command::SearchFor(ref query) => self.query.clone_from(query),
             Command::SearchAs(syntax) => self.syntax = syntax,
             Command::ScrollTo(track) => self.top = track,
-            Command::ShowTab(_) => {}
+            Command::ShowTab(_) | Command::GoTo(_) => {}
+            Command::Data(ref change) => self.data = self.data.changed(change),
             Command::OpenRank(rank) => {
                 self.rank = Some(rank);
                 (self.selected, self.reading) = (None, None);
@@ -188,6 +198,16 @@ impl View {
             Command::SearchFor(ref query) if !query.is_empty() => Tab::Search,
             Command::ShowTab(tab) => tab,
             _ => now,
+        }
+    }
+
+    /// The place for a command. A slice or span is shown where time is, a table in its own place.
+    fn place_after(&self, command: &Command) -> ProfilePlace {
+        match *command {
+            Command::GoTo(place) => place,
+            Command::Reveal { .. } | Command::Show(_) => ProfilePlace::Timeline,
+            Command::Data(DataChange::Open(_)) => ProfilePlace::Data,
+            _ => self.place,
         }
     }
 
@@ -221,11 +241,11 @@ mod tests {
         check(&[Command::Show(Interval::new(10_000, 20_000))], "/profile/p?v=1&from=10000&to=20000");
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(1)], "/profile/p?v=1&groups=1,3");
         check(&[Command::ToggleGroup(3), Command::ToggleGroup(3)], "/profile/p?v=1");
-        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2&tab=details");
+        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=1&rank=2");
         let reading = Reading { track: 7, time_ps: 12 };
         check(&[Command::Select(Some(7)), Command::Read(reading)], "/profile/p?v=1&reading=7@12");
         check(&[Command::Read(reading), Command::Select(Some(7))], "/profile/p?v=1&sel=7");
-        check(&[Command::Read(reading), Command::OpenRank(2)], "/profile/p?v=1&rank=2&tab=details");
+        check(&[Command::Read(reading), Command::OpenRank(2)], "/profile/p?v=1&rank=2");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=1&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=1");
         check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=1&mark=-5..6");
@@ -244,11 +264,25 @@ mod tests {
         check(&[search(), Command::SearchFor(String::new())], "/profile/p?v=1&tab=search");
         check(&[select.clone(), mark.clone()], "/profile/p?v=1&sel=7&mark=1..2&tab=selection");
         check(&[mark, select.clone()], "/profile/p?v=1&sel=7&mark=1..2");
-        check(&[Command::ShowTab(Tab::Warnings)], "/profile/p?v=1&tab=warnings");
-        check(&[Command::ShowTab(Tab::Warnings), select.clone()], "/profile/p?v=1&sel=7");
-        check(&[Command::ShowTab(Tab::Warnings), Command::ShowTab(Tab::Summary)], "/profile/p?v=1");
+        check(&[Command::ShowTab(Tab::Selection)], "/profile/p?v=1&tab=selection");
+        check(&[Command::ShowTab(Tab::Selection), select.clone()], "/profile/p?v=1&sel=7");
+        check(&[Command::ShowTab(Tab::Selection), Command::ShowTab(Tab::Details)], "/profile/p?v=1");
         // Dropping the selection changes the panel's content, not its tab.
-        check(&[select, Command::Select(None)], "/profile/p?v=1&tab=details");
+        check(&[select, Command::Select(None)], "/profile/p?v=1");
+    }
+
+    #[test]
+    fn slices_are_shown_in_the_timeline_and_tables_keep_their_state() {
+        let open = Command::Data(DataChange::Open("dma".to_owned()));
+        let filter = Command::Data(DataChange::Filter("x".to_owned()));
+        let go = Command::GoTo;
+        check(&[go(ProfilePlace::Summary)], "/profile/p/summary?v=1");
+        check(&[go(ProfilePlace::Summary), open.clone()], "/profile/p/data?v=1&table=dma");
+        let slice = reveal(0, 10, &[]);
+        check(&[open.clone(), filter.clone(), slice.clone()], "/profile/p?v=1&sel=4&table=dma&filter=x");
+        let back = [open.clone(), filter, slice, go(ProfilePlace::Data)];
+        check(&back, "/profile/p/data?v=1&sel=4&table=dma&filter=x");
+        check(&[open, Command::Show(Interval::new(10, 20_000))], "/profile/p?v=1&from=10&to=20000&table=dma");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 use nprof_engine::wire::catalog::Track;
 
+use super::data::DataView;
+use super::place::ProfilePlace;
 use super::reading::Reading;
 
 /// The view of a profile. A value: [`View::apply`](super::command) creates the next one, and
@@ -14,6 +16,10 @@ use super::reading::Reading;
 pub struct View {
     /// The profile's name for URLs.
     pub profile: String,
+    /// The place of the page.
+    pub place: ProfilePlace,
+    /// State of the Data place, which is kept while another place is shown.
+    pub data: DataView,
     /// The rank's number; `None` is the first of the profile.
     pub rank: Option<u32>,
     /// The visible span; `None` is the whole rank.
@@ -48,15 +54,11 @@ pub enum Tab {
     Selection,
     /// Hits of the search.
     Search,
-    /// Metrics of the rank.
-    Summary,
-    /// Warnings of the ingest.
-    Warnings,
 }
 
 impl Tab {
     /// All tabs, in the panel's order.
-    pub const ALL: [Self; 5] = [Self::Details, Self::Selection, Self::Search, Self::Summary, Self::Warnings];
+    pub const ALL: [Self; 3] = [Self::Details, Self::Selection, Self::Search];
 
     /// Heading of the tab.
     #[must_use]
@@ -65,8 +67,6 @@ impl Tab {
             Self::Details => "Details",
             Self::Selection => "Selection",
             Self::Search => "Search",
-            Self::Summary => "Summary",
-            Self::Warnings => "Warnings",
         }
     }
 }
@@ -111,9 +111,8 @@ impl View {
     /// The tab to show if the user chose none.
     pub(super) fn suiting_tab(&self) -> Tab {
         match (self.selected.or(self.reading.map(|reading| reading.track)), self.marked) {
-            (Some(_), _) => Tab::Details,
             (None, Some(_)) => Tab::Selection,
-            (None, None) => Tab::Summary,
+            (Some(_), _) | (None, None) => Tab::Details,
         }
     }
 

@@ -15,6 +15,8 @@ use nprof_engine::query::Syntax;
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
+use super::data::WARNINGS_TABLE;
+use super::place::{ProfilePlace, split_path};
 use super::state::{Tab, View};
 
 /// The version of the parameters.
@@ -55,7 +57,7 @@ impl std::error::Error for UrlError {}
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}?v={VERSION}", percent_encoded(&self.profile))?;
+        write!(f, "{PREFIX}{}{}?v={VERSION}", percent_encoded(&self.profile), self.place.path())?;
         if let Some(rank) = self.rank {
             write!(f, "&rank={rank}")?;
         }
@@ -91,7 +93,7 @@ impl fmt::Display for View {
         if let Some(of) = &self.of {
             write!(f, "&of={of}")?;
         }
-        Ok(())
+        write!(f, "{}", self.data)
     }
 }
 
@@ -101,9 +103,9 @@ impl FromStr for View {
     fn from_str(url: &str) -> Result<Self, UrlError> {
         let rest = url.strip_prefix(PREFIX).ok_or(UrlError::NotAProfile)?;
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let slug = path.strip_suffix('/').unwrap_or(path);
+        let (slug, place) = split_path(path);
         let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
-        let mut view = Self { profile, ..Self::default() };
+        let mut view = Self { profile, place, ..Self::default() };
         let (mut from, mut to) = (None, None);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
@@ -120,10 +122,12 @@ impl FromStr for View {
                 "groups" => view.toggled = groups(value)?,
                 "q" => view.query = query_text(value)?,
                 "search" => view.syntax = syntax(value)?,
-                "tab" => view.tab = Some(tab(value)?),
+                "tab" => view.open_tab(value)?,
                 "of" => view.of = Some(content(value)?),
                 "top" => view.top = Some(number("top", "the number of a track", value)?),
-                _ => {}
+                _ => {
+                    view.data.read(name, value)?;
+                }
             }
         }
         view.window = match (from, to) {
@@ -181,17 +185,26 @@ fn tab_name(tab: Tab) -> &'static str {
         Tab::Details => "details",
         Tab::Selection => "selection",
         Tab::Search => "search",
-        Tab::Summary => "summary",
-        Tab::Warnings => "warnings",
     }
 }
 
-fn tab(name: &str) -> Result<Tab, UrlError> {
-    let known = Tab::ALL.into_iter().find(|&tab| tab_name(tab) == name);
-    known.ok_or(UrlError::Parameter {
-        name: "tab",
-        expected: "details, selection, search, summary or warnings",
-    })
+impl View {
+    /// Opens the tab with this name. Links from before there were places name two of them as tabs.
+    fn open_tab(&mut self, name: &str) -> Result<(), UrlError> {
+        match name {
+            "summary" => self.place = ProfilePlace::Summary,
+            "warnings" => {
+                self.place = ProfilePlace::Data;
+                self.data.table = Some(WARNINGS_TABLE.to_owned());
+            }
+            _ => {
+                let known = Tab::ALL.into_iter().find(|&tab| tab_name(tab) == name);
+                let expected = "details, selection or search";
+                self.tab = Some(known.ok_or(UrlError::Parameter { name: "tab", expected })?);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn syntax(name: &str) -> Result<Syntax, UrlError> {
@@ -201,7 +214,7 @@ fn syntax(name: &str) -> Result<Syntax, UrlError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Reading;
+    use crate::view::{DataView, Reading};
     use proptest::prelude::*;
 
     fn intervals() -> impl Strategy<Value = Interval> {
@@ -220,10 +233,12 @@ mod tests {
             top in proptest::option::of(any::<u32>()),
             reading in proptest::option::of((any::<u32>(), any::<i64>())),
             of in proptest::option::of("[0-9a-f]{1,20}"),
+            place in proptest::sample::select(&ProfilePlace::ALL[..]), filter in "\\PC{0,12}",
         ) {
             let reading = reading.map(|(track, time_ps)| Reading { track, time_ps });
+            let data = DataView { filter, ..DataView::default() };
             let view =
-                View { profile, rank, window, selected, reading, marked, toggled, query, syntax, tab, top, of };
+                View { profile, place, data, rank, window, selected, reading, marked, toggled, query, syntax, tab, top, of };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -244,8 +259,18 @@ mod tests {
         assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
         assert_eq!("/profile/x/?else=3&rank=4".parse(), Ok(View { rank: Some(4), ..View::of_profile("x") }));
         assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
+        assert_eq!("/profile/x/timeline".parse(), Ok(View::of_profile("x")));
+        let place = ProfilePlace::Summary;
+        assert_eq!("/profile/x/summary/?v=1".parse(), Ok(View { place, ..View::of_profile("x") }));
         let query = "all reduce=1".to_owned();
         assert_eq!("/profile/x?q=all+reduce%3D1".parse(), Ok(View { query, ..View::of_profile("x") }));
+    }
+
+    #[test]
+    fn links_to_former_tabs_open_the_places() {
+        let shown = |url: &str| url.parse::<View>().unwrap().to_string();
+        assert_eq!(shown("/profile/x?v=1&rank=2&tab=summary"), "/profile/x/summary?v=1&rank=2");
+        assert_eq!(shown("/profile/x?v=1&sel=7&tab=warnings"), "/profile/x/data?v=1&sel=7&table=~warnings");
     }
 
     #[test]
