@@ -26,11 +26,18 @@ test("axe finds nothing", async (t) => {
     list: [url, (page) => page.getByRole("link", { name: "Demo: 2 simulated ranks" })],
     "a broken link": [`${profile}&from=5`, (page) => page.getByRole("heading", { name: "This link cannot be read" })],
     "no profile": [`${url}/profile/none`, (page) => page.getByRole("alert")],
-    summary: [profile, (page) => page.getByRole("heading", { name: "Overall" }).or(page.locator(".metrics")).first()],
+    timeline: [profile, (page) => rowOf(page, "Tensor")],
+    summary: [`${url}/profile/${slug}/summary`, (page) => page.getByRole("heading", { name: "Tensor engine" })],
+    "a table": [`${url}/profile/${slug}/data?table=neff_node`, (page) => page.getByRole("grid", { name: "Neff node" })],
+    "a record": [`${url}/profile/${slug}/data?table=metadata`, (page) => page.getByRole("grid", { name: "Metadata" })],
+    "events without a match": [
+      `${url}/profile/${slug}/data?table=dma&filter=zzz`,
+      (page) => page.getByText("No row matches the filter."),
+    ],
     details: [`${profile}&sel=${hits[0].slice.row}`, (page) => page.getByRole("article", { name: "Details" })],
     selection: [`${profile}&mark=${entry.start_ps}..${entry.end_ps}`, (page) => page.getByRole("table").first()],
     search: [`${profile}&q=MATMUL&tab=search`, (page) => page.getByRole("list", { name: "Hits" })],
-    warnings: [`${profile}&tab=warnings`, (page) => page.getByRole("tabpanel", { name: "Warnings" })],
+    warnings: [`${profile}&tab=warnings`, (page) => page.getByText("Every event of this rank's trace was read.")],
   };
   for (const colorScheme of ["light", "dark"]) {
     for (const [name, [address, there]] of Object.entries(states)) {

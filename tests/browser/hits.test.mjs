@@ -117,7 +117,7 @@ test("hits", async (t) => {
     await eventually(() => assert.equal(parametersOf(page).get("q"), query));
     assert.equal(parametersOf(page).get("tab"), "search");
     // A tab that suits nothing that is selected.
-    await page.getByRole("tab", { name: /^Warnings/ }).click();
+    await page.getByRole("tab", { name: "Selection" }).click();
     await page.locator(".timeline-rows").evaluate((rows) => rows.scrollTo(0, 260));
     const top = await eventually(() => {
       const top = parametersOf(page).get("row");
@@ -126,10 +126,10 @@ test("hits", async (t) => {
     });
     const upper = (row) => row.getBoundingClientRect().top;
     const name = top.split("/").at(-1);
-    await eventually(() => assert.equal(parametersOf(page).get("tab"), "warnings"));
+    await eventually(() => assert.equal(parametersOf(page).get("tab"), "selection"));
 
     await page.reload();
-    await page.getByRole("tab", { name: /^Warnings/, selected: true }).waitFor();
+    await page.getByRole("tab", { name: "Selection", selected: true }).waitFor();
     assert.equal(await box.inputValue(), query);
     await page.locator(".search-count").getByText(`${number(all.length)} hits`).waitFor();
     await eventually(async () => {

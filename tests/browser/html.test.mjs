@@ -39,7 +39,7 @@ test("an HTML file", SERVED, async (t) => {
     await page.keyboard.type("MATMUL");
     await page.keyboard.press("Enter");
     await page.getByRole("tabpanel").getByText("MATMUL").first().waitFor();
-    await page.getByRole("tab", { name: /Summary/ }).click();
+    await page.getByRole("link", { name: "Summary" }).click();
     await page.getByText("Hardware flops").first().waitFor();
     const foreign = requests.filter((request) => !/^(file|blob|data):/.test(request));
     assert.deepEqual(foreign, []);
@@ -115,8 +115,9 @@ test("a part of a profile in an HTML file", SERVED, async (t) => {
   assert.match(tree, new RegExp(`Tensor: ${expected} slices`));
   assert.doesNotMatch(tree, /DMA|Counters/);
   assert.deepEqual(await page.getByRole("tablist", { name: /ranks/i }).getByRole("tab").allInnerTexts(), ["0", "2"]);
-  await page.getByRole("tab", { name: /Warnings/ }).click();
-  await page.getByRole("tabpanel").getByText(/part of/i).first().waitFor();
+  await page.getByRole("link", { name: /Data/ }).click();
+  await page.getByRole("navigation", { name: "Tables" }).getByRole("button", { name: /Warnings/ }).click();
+  await page.getByRole("grid", { name: "Warnings" }).getByText(/part of/i).first().waitFor();
   assert.deepEqual(problems, []);
 });
 

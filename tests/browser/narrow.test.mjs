@@ -58,7 +58,7 @@ test("narrow screens", async (t) => {
       await page.getByRole("link", { name: "Demo: 2 simulated ranks" }).waitFor();
       assert.deepEqual(await outside(page), [], "list");
       assert.deepEqual(await smallTargets(page, LEAST_TARGET_PX), [], "list");
-      for (const more of ["", span, "&q=MATMUL", `&sel=${hits[0].slice.row}`, "&tab=warnings"]) {
+      for (const more of ["", span, "&q=MATMUL", `&sel=${hits[0].slice.row}`]) {
         await page.goto(`${url}/profile/${slug}?v=1${more}`);
         await rowOf(page, "Engines").waitFor();
         const tab = page.getByRole("tab", { selected: true }).last();
@@ -67,6 +67,17 @@ test("narrow screens", async (t) => {
         await page.waitForLoadState("networkidle");
         assert.deepEqual(await outside(page), [], more);
         assert.deepEqual(await smallTargets(page, LEAST_TARGET_PX), [], more);
+      }
+      const places = {
+        summary: page.getByRole("heading", { name: "Tensor engine" }),
+        "data?table=neff_node": page.getByRole("grid", { name: "Neff node" }),
+      };
+      for (const [place, there] of Object.entries(places)) {
+        await page.goto(`${url}/profile/${slug}/${place}`);
+        await there.waitFor();
+        await page.waitForLoadState("networkidle");
+        assert.deepEqual(await outside(page), [], place);
+        assert.deepEqual(await smallTargets(page, LEAST_TARGET_PX), [], place);
       }
       assert.deepEqual(problems, []);
     });

@@ -72,7 +72,7 @@ test("the panel closes to its tabs and opens", async (t) => {
     const { page, tracks, isOpen, isClosed } = await open(t, { width: 640, height: 400 });
     await isClosed();
     assert.ok((await height(tracks)) > 180, `the tracks have ${await height(tracks)} px`);
-    await page.getByRole("tab", { name: "Summary" }).click();
+    await page.getByRole("tab", { name: "Details" }).click();
     await isOpen();
     await page.setViewportSize({ width: 1280, height: 800 });
     await isOpen();
@@ -121,8 +121,8 @@ test("a table of calls adds no time twice, names everything and cuts no unit", S
   await totals.getByRole("columnheader", { name: "Count" }).and(page.locator("[aria-sort=descending]")).waitFor();
 
   // Summary: the same numbers.
-  await page.getByRole("tab", { name: "Summary" }).click();
-  const summary = page.getByRole("tabpanel", { name: "Summary" });
+  await page.getByRole("link", { name: "Summary" }).click();
+  const summary = page.getByRole("main", { name: "Summary" });
   await summary.getByRole("heading", { name: "Self time by name" }).waitFor();
   const line = summary.locator(".metrics > div").filter({ hasText: "outer" });
   assert.match(await line.innerText(), /700 µs/);
@@ -137,14 +137,16 @@ test("a table of calls adds no time twice, names everything and cuts no unit", S
   for (const label of ["i", "cbid", "Category"]) assert.ok(labels.includes(label), `${label}: ${labels}`);
 
   // Warnings: times as elsewhere, and they lead there.
-  await page.getByRole("tab", { name: /^Warnings/ }).click();
-  const warnings = page.getByRole("tabpanel", { name: "Warnings" });
-  await warnings.getByRole("cell").first().waitFor();
+  await page.getByRole("link", { name: /^Data/ }).click();
+  await page.getByRole("navigation", { name: "Tables" }).getByRole("button", { name: /^Warnings/ }).click();
+  const warnings = page.getByRole("grid", { name: "Warnings" });
+  await warnings.getByRole("gridcell").first().waitFor();
   assert.equal(await warnings.getByText(/\d ps\b/).count(), 0);
   // 2.3 ms on the trace's clock, whose first event is at 1 ms.
   await warnings.getByRole("button", { name: "1.3 ms", exact: true }).click();
   await eventually(() => {
     const { from, to } = viewOf(page);
+    assert.match(page.url(), /\/profile\/[^/]+\?/);
     assert.ok(from <= 2_300_000_000 && 2_300_000_000 <= to && to - from < 100_000_000, page.url());
   });
 

@@ -58,7 +58,7 @@ test("a site", async (t) => {
     await page.getByRole("tab", { name: /1/ }).first().click();
     await eventually(() => assert.match(page.url(), /#\/profile\/.*rank=1/));
     await drawn(page, "Tensor");
-    await page.getByRole("tab", { name: /Summary/ }).click();
+    await page.getByRole("link", { name: "Summary" }).click();
     await page.getByText("Hardware flops").first().waitFor();
     assert.deepEqual(problems, []);
   });

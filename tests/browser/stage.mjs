@@ -58,7 +58,7 @@ export function exported(store, slug, ...args) {
 async function addressInFile(address) {
   if (address.startsWith("file:")) return address;
   const { origin, pathname, search } = new URL(address);
-  const slug = pathname.match(/^\/profile\/([^/]+)$/)?.[1];
+  const slug = pathname.match(/^\/profile\/([^/]+)(\/(timeline|summary|data))?$/)?.[1];
   assert.ok(slug, `an HTML file has no page ${pathname}`);
   return `${await exported(stores.get(origin), decodeURIComponent(slug))}#${pathname}${search}`;
 }

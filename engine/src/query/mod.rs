@@ -1,4 +1,4 @@
-//! Queries on a segment: the fields of a row, the slices of a window, neighbours, search,
+//! Queries on a segment: the fields of a row, the rows of a window, neighbours, search,
 //! statistics of a selection, and the damaged parts.
 //!
 //! All queries are plain calls that decode only the blocks they need.
@@ -7,6 +7,7 @@ mod active;
 mod copy;
 mod counter;
 mod fields;
+mod listing;
 mod name_slots;
 mod neighbour;
 mod part;
@@ -21,6 +22,7 @@ pub use active::{active_span, is_small_part};
 pub use copy::Cut;
 pub use counter::{CounterAt, CounterSpan};
 pub use fields::RowFields;
+pub use listing::{ListedRow, Listing, RowFilter};
 pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::Direction;
 pub use part::{Part, PartMap, PartName};

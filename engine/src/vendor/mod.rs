@@ -17,3 +17,13 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
         _ => trace::groups(segment),
     }
 }
+
+/// The heading over a table in lists of tables, e.g. "Device".
+#[must_use]
+pub fn table_group(source: &str, table: &str) -> &'static str {
+    let of_vendor = match source {
+        neuron::SOURCE => neuron::schema::heading_of(table),
+        _ => None,
+    };
+    of_vendor.unwrap_or("Trace")
+}

@@ -87,6 +87,7 @@ where
             TableKind::Side => "side",
         }
         .to_owned(),
+        group: vendor::table_group(&footer.rank.source, &meta.spec.name).to_owned(),
         rows: u64::from(meta.rows),
         doc: meta.spec.doc.clone(),
         fields: footer

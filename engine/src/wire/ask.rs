@@ -7,8 +7,9 @@ use super::answer;
 use super::catalog::{ProfileInfo, ProfileList, RankDetail};
 use super::counter::CounterDetail;
 use super::detail::SliceDetail;
-use super::question::{Question, RankId, RankQuestion, limited};
+use super::question::{Question, RankId, RankQuestion, limited, limited_rows};
 use super::refusal::{Refusal, RefusalKind};
+use super::rows::{self, RowsWanted, TableRows};
 use super::search::SearchResult;
 use super::selection::SelectionSummary;
 use super::summary::Summary;
@@ -117,6 +118,8 @@ pub enum Answer {
     Slice(SliceDetail),
     /// Answer to [`RankQuestion::Step`], if there is no slice in that direction.
     Nothing,
+    /// Answer to [`RankQuestion::Rows`].
+    Rows(TableRows),
     /// Answer to [`RankQuestion::Counter`].
     Counter(CounterDetail),
     /// Answer to [`RankQuestion::Events`].
@@ -165,6 +168,10 @@ pub fn answer_of_rank(
         RankQuestion::Slice(row) => answer::slice(view, *row).map(Answer::Slice),
         RankQuestion::Step { row, direction, closed } => answer::step(view, *row, *direction, closed)
             .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
+        RankQuestion::Rows { table, span, tracks, limit } => {
+            let wanted = RowsWanted { span: *span, tracks: tracks.as_deref(), limit: limited_rows(*limit) };
+            rows::table_rows(view, table, wanted, work).map(Answer::Rows)
+        }
         RankQuestion::Counter { track, at_ps, span } => {
             answer::counter(view, *track, *at_ps, *span).map(Answer::Counter)
         }

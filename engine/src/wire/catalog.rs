@@ -178,6 +178,8 @@ pub struct Table {
     pub name: String,
     /// `slices`, `samples` or `side`.
     pub kind: String,
+    /// Heading over tables that belong together, e.g. "Device".
+    pub group: String,
     /// Number of rows.
     pub rows: u64,
     /// Explanation in one sentence.

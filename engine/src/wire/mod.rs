@@ -16,6 +16,8 @@ pub mod job;
 pub mod percent;
 pub mod question;
 pub mod refusal;
+mod row_columns;
+pub mod rows;
 pub mod search;
 pub mod selection;
 pub mod summary;

@@ -9,6 +9,7 @@ use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::question::{Question, RankId, RankQuestion, SearchQuery};
+use nprof_engine::wire::rows::TableRows;
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
@@ -191,6 +192,23 @@ impl RankSource {
         let (at_ps, span) = (axis.local(at_ps), axis.local_span(span));
         let question = RankQuestion::Counter { track, at_ps, span };
         self.ask(question, Some(cancel)).await.map(|counter| axis.moved_counter(counter))
+    }
+
+    /// The first rows of a table; of slices and samples only those in `span`, if there is one.
+    ///
+    /// # Errors
+    /// See [`RankSource::tile`].
+    pub async fn rows(
+        self,
+        table: String,
+        span: Option<Interval>,
+        limit: u32,
+        cancel: &AbortSignal,
+    ) -> Result<TableRows, FetchError> {
+        let axis = self.axis;
+        let span = span.map(|span| axis.local_span(span));
+        let question = RankQuestion::Rows { table, span, tracks: None, limit };
+        self.ask(question, Some(cancel)).await.map(|rows| axis.moved_rows(rows))
     }
 
     /// The hits of a search.

@@ -40,6 +40,12 @@ pub enum Glyph {
     More,
     /// Empty list.
     Empty,
+    /// Tracks over time.
+    Timeline,
+    /// Metrics.
+    Summary,
+    /// A table.
+    Table,
 }
 
 impl Glyph {
@@ -75,6 +81,9 @@ impl Glyph {
             Self::Close => "M4 4l8 8M12 4l-8 8",
             Self::Up => "M4 9.75L8 5.75l4 4",
             Self::Down => "M4 6.25l4 4l4-4",
+            Self::Timeline => "M2 3.5h5M5 8h7M3.5 12.5h4M10 3.5h4M10 12.5h3",
+            Self::Summary => "M2.5 13.5v-5h3v5ZM6.5 13.5v-11h3v11ZM10.5 13.5v-8h3v8Z",
+            Self::Table => "M2.5 3h11v10h-11ZM2.5 6.25h11M2.5 9.5h11M6.5 6.25v6.75",
             Self::Empty => "M2.5 4.5h5M6 8h7.5M3.5 11.5h4.5",
         }
     }

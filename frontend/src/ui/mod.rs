@@ -36,6 +36,8 @@ pub mod name;
 #[cfg(feature = "browser")]
 pub mod splitter;
 #[cfg(feature = "browser")]
+pub mod table;
+#[cfg(feature = "browser")]
 pub mod theme;
 #[cfg(feature = "browser")]
 pub mod timeline;

@@ -8,6 +8,7 @@ use nprof_engine::query::HitPlace;
 use nprof_engine::wire::clock::Clock;
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
+use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
 
@@ -90,6 +91,17 @@ impl Axis {
             sample.time_ps = self.shared(sample.time_ps);
         }
         counter
+    }
+
+    /// Moves the times of the rows of a table. Durations stay in the rank's time.
+    #[must_use]
+    pub fn moved_rows(self, mut rows: TableRows) -> TableRows {
+        for column in rows.columns.iter_mut().filter(|column| column.role == RowColumnRole::Start) {
+            if let ColumnValues::Ints(times) = &mut column.values {
+                times.iter_mut().for_each(|time| *time = self.shared(*time));
+            }
+        }
+        rows
     }
 
     /// Statistics of a span, which was asked for in the rank's time. Sums stay in the rank's time.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
+use super::data::DataChange;
+use super::place::ProfilePlace;
 use super::reading::Reading;
 use super::state::tracks::TopRow;
 use super::state::{Tab, View};
@@ -102,6 +104,10 @@ pub enum Command {
         /// Number of the current rank. To change it too, use [`Command::InRank`].
         current: u32,
     },
+    /// Opens a place of the page.
+    GoTo(ProfilePlace),
+    /// Changes the Data place.
+    Data(DataChange),
 }
 
 /// Effect of a command on the browser's history.
@@ -137,6 +143,8 @@ impl Command {
             | Self::SearchAs(_)
             | Self::ShowTab(_)
             | Self::ScrollTo(_) => History::Replace,
+            Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
+            Self::Data(_) => History::Replace,
             Self::Show(_)
             | Self::ShowAll
             | Self::Undo
@@ -165,10 +173,14 @@ impl View {
         if matches!(command, Command::OpenRank(_) | Command::InRank { .. }) {
             self.numbered = None;
         }
+        self.place = self.place_after(command);
         self.move_window(command, reach);
         self.tracks.apply(command);
         self.selection.apply(command);
         self.search.apply(command);
+        if let Command::Data(change) = command {
+            self.data = std::mem::take(&mut self.data).changed(change);
+        }
         self.tab = Some(tab).filter(|tab| *tab != self.suiting_tab());
         match command {
             Command::InRank { then, .. } => self.apply(then, reach),
@@ -220,6 +232,16 @@ impl View {
             _ => now,
         }
     }
+
+    /// The place for a command. A slice or span is shown where time is, a table in its own place.
+    fn place_after(&self, command: &Command) -> ProfilePlace {
+        match *command {
+            Command::GoTo(place) => place,
+            Command::Reveal { .. } | Command::Show(_) => ProfilePlace::Timeline,
+            Command::Data(DataChange::Open(_)) => ProfilePlace::Data,
+            _ => self.place,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -251,11 +273,11 @@ mod tests {
         let group = |text, is_open| Command::SetGroup { path: path(text), is_open };
         check(&[group("b", true), group("a/c", true)], "/profile/p?v=2&open=a/c,b");
         check(&[group("b", true), group("b", false)], "/profile/p?v=2&closed=b");
-        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=2&rank=2&tab=details");
+        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=2&rank=2");
         let reading = || Command::Read("Power@12".parse::<Reading>().expect("a reading"));
         check(&[Command::Select(Some(7)), reading()], "/profile/p?v=2&counter=Power@12");
         check(&[reading(), Command::Select(Some(7))], "/profile/p?v=2&sel=7");
-        check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2&tab=details");
+        check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
         check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=2&mark=-5..6");
@@ -280,11 +302,25 @@ mod tests {
         check(&[search(), Command::SearchFor(String::new())], "/profile/p?v=2&tab=search");
         check(&[select.clone(), mark.clone()], "/profile/p?v=2&sel=7&mark=1..2&tab=selection");
         check(&[mark, select.clone()], "/profile/p?v=2&sel=7&mark=1..2");
-        check(&[Command::ShowTab(Tab::Warnings)], "/profile/p?v=2&tab=warnings");
-        check(&[Command::ShowTab(Tab::Warnings), select.clone()], "/profile/p?v=2&sel=7");
-        check(&[Command::ShowTab(Tab::Warnings), Command::ShowTab(Tab::Summary)], "/profile/p?v=2");
+        check(&[Command::ShowTab(Tab::Selection)], "/profile/p?v=2&tab=selection");
+        check(&[Command::ShowTab(Tab::Selection), select.clone()], "/profile/p?v=2&sel=7");
+        check(&[Command::ShowTab(Tab::Selection), Command::ShowTab(Tab::Details)], "/profile/p?v=2");
         // Dropping the selection changes the panel's content, not its tab.
-        check(&[select, Command::Select(None)], "/profile/p?v=2&tab=details");
+        check(&[select, Command::Select(None)], "/profile/p?v=2");
+    }
+
+    #[test]
+    fn slices_are_shown_in_the_timeline_and_tables_keep_their_state() {
+        let open = Command::Data(DataChange::Open("dma".to_owned()));
+        let filter = Command::Data(DataChange::Filter("x".to_owned()));
+        let go = Command::GoTo;
+        check(&[go(ProfilePlace::Summary)], "/profile/p/summary?v=2");
+        check(&[go(ProfilePlace::Summary), open.clone()], "/profile/p/data?v=2&table=dma");
+        let slice = reveal(0, 10, &[]);
+        check(&[open.clone(), filter.clone(), slice.clone()], "/profile/p?v=2&sel=4&table=dma&filter=x");
+        let back = [open.clone(), filter, slice, go(ProfilePlace::Data)];
+        check(&back, "/profile/p/data?v=2&sel=4&table=dma&filter=x");
+        check(&[open, Command::Show(Interval::new(10, 20_000))], "/profile/p?v=2&from=10&to=20000&table=dma");
     }
 
     #[test]

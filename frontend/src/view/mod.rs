@@ -1,9 +1,9 @@
 //! State of the page: values and functions on them, without a browser.
 
 pub mod axis;
-pub mod by_name;
 pub mod clock;
 pub mod command;
+pub mod data;
 pub mod extent;
 pub mod group_load;
 pub mod hit;
@@ -15,11 +15,13 @@ pub mod moments;
 pub mod nearest;
 pub mod outside;
 pub mod panel;
+pub mod place;
 pub mod reading;
 pub mod scale;
 pub mod sheet;
 pub mod shortcut;
 pub mod state;
+pub mod table;
 pub mod ticks;
 pub mod touch;
 pub mod track_path;
@@ -30,9 +32,11 @@ pub mod window;
 pub use axis::Axis;
 pub use clock::Clock;
 pub use command::{Command, History};
+pub use data::{DataChange, DataView};
 pub use extent::Extent;
 pub use hover::{Hover, Hovered};
 pub use layout::Layout;
+pub use place::ProfilePlace;
 pub use reading::Reading;
 pub use scale::TimeScale;
 pub use sheet::Sheet;

@@ -2,6 +2,8 @@
 //! that belong to the page, not to the timeline. Tests compare the table with the effects of the
 //! keys.
 
+use super::place::GO_KEY;
+
 /// A command of the page that has a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageKey {
@@ -11,6 +13,8 @@ pub enum PageKey {
     Panel,
     /// Shows all keys.
     Help,
+    /// Waits for the letter of a place.
+    Go,
 }
 
 /// The command of a key. Q is identified by its position on the keyboard, all others by their
@@ -23,6 +27,7 @@ pub fn page_key(key: &str, code: &str) -> Option<PageKey> {
     match (key, code) {
         ("/", _) => Some(PageKey::Search),
         ("?", _) => Some(PageKey::Help),
+        (GO_KEY | "G", _) => Some(PageKey::Go),
         (_, "KeyQ") | ("q" | "Q", "") => Some(PageKey::Panel),
         _ => None,
     }
@@ -120,8 +125,21 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        title: "Table",
+        shortcuts: &[
+            gesture(&["↑", "↓"], "Row above, below; with Shift more rows"),
+            gesture(&["PageUp", "PageDown"], "A page up, down"),
+            gesture(&["Home", "End"], "First, last row"),
+            gesture(&["Enter"], "Show the row's slice in the timeline"),
+            gesture(&["Ctrl", "C"], "Copy the marked rows"),
+        ],
+    },
+    Group {
         title: "Page",
         shortcuts: &[
+            keys(&["G", "T"], &["g"], "Timeline"),
+            gesture(&["G", "S"], "Summary"),
+            gesture(&["G", "D"], "Data: all tables"),
             keys(&["[", "]"], &["[", "]"], "Previous, next rank"),
             keys(&["<", ">"], &["<", ">"], "The same, with Shift and comma or period"),
             gesture(&["Ctrl", "click"], "Show or hide a rank below the others"),

@@ -18,6 +18,8 @@ use nprof_engine::query::Syntax;
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
+use super::data::WARNINGS_TABLE;
+use super::place::{ProfilePlace, split_path};
 use super::state::numbered::Numbered;
 use super::state::tracks::TopRow;
 use super::state::{Tab, View};
@@ -61,7 +63,7 @@ impl std::error::Error for UrlError {}
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}?v={VERSION}", percent_encoded(&self.profile))?;
+        write!(f, "{PREFIX}{}{}?v={VERSION}", percent_encoded(&self.profile), self.place.path())?;
         if let Some(rank) = self.tracks.rank {
             write!(f, "&rank={rank}")?;
         }
@@ -101,7 +103,7 @@ impl fmt::Display for View {
         if let Some(of) = &self.of {
             write!(f, "&of={of}")?;
         }
-        Ok(())
+        write!(f, "{}", self.data)
     }
 }
 
@@ -144,9 +146,9 @@ impl FromStr for View {
     fn from_str(url: &str) -> Result<Self, UrlError> {
         let rest = url.strip_prefix(PREFIX).ok_or(UrlError::NotAProfile)?;
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let slug = path.strip_suffix('/').unwrap_or(path);
+        let (slug, place) = split_path(path);
         let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
-        let mut view = Self { profile, ..Self::default() };
+        let mut view = Self { profile, place, ..Self::default() };
         let (mut from, mut to) = (None, None);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
@@ -192,12 +194,14 @@ impl View {
             "row" => self.tracks.top = Some(top_row(&decoded("row", value)?)?),
             "q" => self.search.query = query_text(value)?,
             "search" => self.search.syntax = syntax(value)?,
-            "tab" => self.tab = Some(tab(value)?),
+            "tab" => self.open_tab(value)?,
             "of" => self.of = Some(content(value)?),
             "groups" => self.numbered().toggled = numbers("groups", GROUP_NUMBERS, value)?,
             "reading" => self.numbered().reading = Some(numbered_reading(value)?),
             "top" => self.numbered().top = Some(number("top", "the number of a track", value)?),
-            _ => {}
+            _ => {
+                self.data.read(name, value)?;
+            }
         }
         Ok(())
     }
@@ -276,17 +280,26 @@ fn tab_name(tab: Tab) -> &'static str {
         Tab::Details => "details",
         Tab::Selection => "selection",
         Tab::Search => "search",
-        Tab::Summary => "summary",
-        Tab::Warnings => "warnings",
     }
 }
 
-fn tab(name: &str) -> Result<Tab, UrlError> {
-    let known = Tab::ALL.into_iter().find(|&tab| tab_name(tab) == name);
-    known.ok_or(UrlError::Parameter {
-        name: "tab",
-        expected: "details, selection, search, summary or warnings",
-    })
+impl View {
+    /// Opens the tab with this name. Links from before there were places name two of them as tabs.
+    fn open_tab(&mut self, name: &str) -> Result<(), UrlError> {
+        match name {
+            "summary" => self.place = ProfilePlace::Summary,
+            "warnings" => {
+                self.place = ProfilePlace::Data;
+                self.data.table = Some(WARNINGS_TABLE.to_owned());
+            }
+            _ => {
+                let known = Tab::ALL.into_iter().find(|&tab| tab_name(tab) == name);
+                let expected = "details, selection or search";
+                self.tab = Some(known.ok_or(UrlError::Parameter { name: "tab", expected })?);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn syntax(name: &str) -> Result<Syntax, UrlError> {
@@ -296,11 +309,11 @@ fn syntax(name: &str) -> Result<Syntax, UrlError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Reading;
     use crate::view::state::search::SearchState;
     use crate::view::state::selection::SelectionState;
     use crate::view::state::tracks::TracksState;
     use crate::view::track_path::Paths;
+    use crate::view::{DataView, Reading};
     use proptest::option;
     use proptest::prelude::*;
 
@@ -344,9 +357,11 @@ mod tests {
             (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
             tab in option::of(proptest::sample::select(&Tab::ALL[..])),
             of in option::of("[0-9a-f]{1,20}"),
+            place in proptest::sample::select(&ProfilePlace::ALL[..]), filter in "\\PC{0,12}",
         ) {
             let search = SearchState { query, syntax };
-            let view = View { profile, window, tracks, selection, search, tab, numbered, of };
+            let data = DataView { filter, ..DataView::default() };
+            let view = View { profile, place, data, window, tracks, selection, search, tab, numbered, of };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -370,6 +385,9 @@ mod tests {
         assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
         let search = SearchState { query: "all reduce=1".to_owned(), ..SearchState::default() };
         assert_eq!("/profile/x?q=all+reduce%3D1".parse(), Ok(View { search, ..View::of_profile("x") }));
+        assert_eq!("/profile/x/timeline".parse(), Ok(View::of_profile("x")));
+        let place = ProfilePlace::Summary;
+        assert_eq!("/profile/x/summary/?v=1".parse(), Ok(View { place, ..View::of_profile("x") }));
     }
 
     /// One link of each version. They are never changed: people keep links.
@@ -400,6 +418,13 @@ mod tests {
         view.tracks.groups = [(path("DMA/q%20"), true), (path("DMA"), true), (path("Engines"), false)].into();
         view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2") });
         assert_eq!(second.parse(), Ok(view));
+    }
+
+    #[test]
+    fn links_to_former_tabs_open_the_places() {
+        let shown = |url: &str| url.parse::<View>().unwrap().to_string();
+        assert_eq!(shown("/profile/x?v=1&rank=2&tab=summary"), "/profile/x/summary?v=2&rank=2");
+        assert_eq!(shown("/profile/x?v=1&sel=7&tab=warnings"), "/profile/x/data?v=2&sel=7&table=~warnings");
     }
 
     #[test]

@@ -87,6 +87,10 @@ async fn damage_is_named_and_what_does_not_need_it_is_answered() {
     let said = refused.json()["error"].as_str().unwrap().to_owned();
     assert!(said.starts_with(&format!("profile \"small\" rank 0: {name} is damaged; ")), "{said}");
     assert!(said.contains("`nprof verify small`"), "{said}");
+    let (_, table) = name.rsplit_once(" of table ").unwrap();
+    let refused = stage.get(&format!("{rank}/tables/{}", table.trim_matches('"'))).await;
+    assert_eq!(refused.json()["error"].as_str().unwrap(), said);
+    stage.json(&format!("{rank}/tables/counter")).await;
     assert_eq!(stage.json(&format!("{rank}/events?start_ps=0&end_ps=100000000")).await, whole);
     stage.json(rank).await;
     let tile = stage.tile_path().await;

@@ -148,6 +148,7 @@ async fn every_answer_fits_its_schema() {
         ("stepFromSlice", format!("{rank}/slices/{row}/step?direction=next")),
         ("readCounter", format!("{rank}/counters/{counter}?at_ps=80000000&{span}")),
         ("readCounter", format!("{rank}/counters/{counter}?at_ps=-1&start_ps=-9&end_ps=-5")),
+        ("readTable", format!("{rank}/tables/counter?limit=1")),
         ("listEvents", format!("{rank}/events?{span}")),
         ("search", format!("{rank}/search?q=e")),
         ("summariseSelection", format!("{rank}/selection?{span}")),

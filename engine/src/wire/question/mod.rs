@@ -60,6 +60,17 @@ pub enum RankQuestion {
         /// Groups whose tracks are skipped.
         closed: Vec<u32>,
     },
+    /// The rows of a table: [`super::rows::TableRows`].
+    Rows {
+        /// Name of the table.
+        table: String,
+        /// Only rows that overlap this span. For slices and samples.
+        span: Option<Interval>,
+        /// Only rows of these tracks. For slices and samples.
+        tracks: Option<Vec<u32>>,
+        /// Maximum number of rows.
+        limit: u32,
+    },
     /// Values of a counter at a time and over a span: [`super::counter::CounterDetail`].
     Counter {
         /// The counter's track.
@@ -131,7 +142,7 @@ impl SearchQuery {
     }
 }
 
-/// Default number of slices of a window or hits of a search.
+/// Default number of slices of a window, hits of a search or rows of a table.
 const DEFAULT_LIMIT: u32 = 1_000;
 /// Maximum number of slices or hits in one answer.
 const MAX_LIMIT: u32 = 100_000;
@@ -142,15 +153,25 @@ pub fn limited(limit: u32) -> usize {
     limit.min(MAX_LIMIT) as usize
 }
 
+/// Maximum number of rows of a table in one answer.
+const MAX_ROWS: u32 = 1_000_000;
+
+/// The limit of rows of a table, clamped to the maximum.
+#[must_use]
+pub fn limited_rows(limit: u32) -> usize {
+    limit.min(MAX_ROWS) as usize
+}
+
 impl Question {
     /// Path templates of all questions, with parameters in braces.
-    pub const PATHS: [&str; 11] = [
+    pub const PATHS: [&str; 12] = [
         "/api/profiles",
         "/api/profiles/{slug}",
         "/api/profiles/{slug}/ranks/{rank}",
         "/api/profiles/{slug}/ranks/{rank}/tiles/{content}/{group}/{level}/{index}",
         "/api/profiles/{slug}/ranks/{rank}/slices/{row}",
         "/api/profiles/{slug}/ranks/{rank}/slices/{row}/step",
+        "/api/profiles/{slug}/ranks/{rank}/tables/{table}",
         "/api/profiles/{slug}/ranks/{rank}/counters/{track}",
         "/api/profiles/{slug}/ranks/{rank}/events",
         "/api/profiles/{slug}/ranks/{rank}/search",
@@ -212,6 +233,11 @@ impl RankQuestion {
                 write!(path, "/slices/{row}/step?direction={}", name_of(&DIRECTIONS, *direction))?;
                 if closed.is_empty() { Ok(()) } else { write!(path, "&closed={}", Numbers(closed)) }
             }
+            Self::Rows { table, span, tracks, limit } => {
+                write!(path, "/tables/{}?limit={limit}", percent_encoded(table))?;
+                span.map_or(Ok(()), |span| write!(path, "&{}", Span(span)))?;
+                write_tracks(path, tracks.as_deref())
+            }
             Self::Counter { track, at_ps, span } => {
                 write!(path, "/counters/{track}?at_ps={at_ps}&{}", Span(*span))
             }
@@ -249,6 +275,12 @@ impl RankQuestion {
                 row: number("row", row)?,
                 direction: parameters.word("direction", &DIRECTIONS)?.ok_or_else(|| missing("direction"))?,
                 closed: parameters.numbers("closed")?.unwrap_or_default(),
+            },
+            ["tables", table] if !table.is_empty() => Self::Rows {
+                table: table.to_owned(),
+                span: parameters.span_if_any()?,
+                tracks: parameters.numbers("tracks")?,
+                limit: parameters.number("limit")?.unwrap_or(DEFAULT_LIMIT),
             },
             ["counters", track] => Self::Counter {
                 track: number("track", track)?,

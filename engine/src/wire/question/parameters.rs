@@ -98,6 +98,14 @@ impl<'a> Parameters<'a> {
         Ok(Interval::new(start_ps, end_ps))
     }
 
+    /// The span; `None` if neither of its ends is given.
+    pub(super) fn span_if_any(&self) -> Result<Option<Interval>, Refusal> {
+        match (self.text("start_ps"), self.text("end_ps")) {
+            (None, None) => Ok(None),
+            _ => self.span().map(Some),
+        }
+    }
+
     pub(super) fn search(&self) -> Result<SearchQuery, Refusal> {
         let toward = self.word("direction", &TOWARDS)?.unwrap_or_default();
         let at = match (self.number("at_ps")?, self.number("at_row")?) {

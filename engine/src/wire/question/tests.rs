@@ -33,8 +33,11 @@ fn of_rank() -> impl Strategy<Value = RankQuestion> {
         });
     let step = (any::<u32>(), meaning(&DIRECTIONS), prop::collection::vec(any::<u32>(), 0..4))
         .prop_map(|(row, direction, closed)| RankQuestion::Step { row, direction, closed });
+    let rows = ("\\PC{1,12}", prop::option::of(spans()), tracks(), any::<u32>())
+        .prop_map(|(table, span, tracks, limit)| RankQuestion::Rows { table, span, tracks, limit });
     prop_oneof![
         Just(RankQuestion::Detail),
+        rows,
         Just(RankQuestion::Summary),
         tile,
         any::<u32>().prop_map(RankQuestion::Slice),
@@ -116,6 +119,8 @@ fn refusals_name_the_parameter() {
         BadQuestion,
         "tracks=3,5,7",
     );
+    check_refused("/api/profiles/a/ranks/0/tables/b?end_ps=1", BadQuestion, "start_ps is missing");
+    check_refused("/api/profiles/a/ranks/0/tables/", NotFound, "nothing at");
     check_refused("/api/profiles/a/ranks/0/tiles/c/0/44/0", NotFound, "the coarsest is 43");
 }
 
@@ -134,6 +139,15 @@ fn a_search_by_hand_needs_only_its_text() {
 }
 
 #[test]
+fn a_table_by_hand_needs_only_its_name() {
+    let by_hand = parse("/api/profiles/a/ranks/0/tables/nc_memory").unwrap();
+    let rows =
+        RankQuestion::Rows { table: "nc_memory".to_owned(), span: None, tracks: None, limit: DEFAULT_LIMIT };
+    assert_eq!(by_hand, Question::OfRank(RankId { profile: "a".to_owned(), rank: 0 }, rows));
+}
+
+#[test]
 fn limits_are_kept() {
     assert_eq!((limited(7), limited(u32::MAX)), (7, 100_000));
+    assert_eq!((limited_rows(7), limited_rows(u32::MAX)), (7, 1_000_000));
 }

@@ -1,5 +1,6 @@
-//! The page of a profile: ranks, timeline, search, and the panel with details.
+//! The page of a profile: its places (timeline, summary, data), search, and the panel with details.
 
+pub mod data;
 pub mod field;
 
 #[cfg(feature = "browser")]
@@ -19,6 +20,8 @@ mod page;
 #[cfg(feature = "browser")]
 mod panel;
 #[cfg(feature = "browser")]
+mod rail;
+#[cfg(feature = "browser")]
 mod rank_details;
 #[cfg(feature = "browser")]
 mod ranks;
@@ -34,8 +37,6 @@ mod search_panel;
 mod selection;
 #[cfg(feature = "browser")]
 mod summary;
-#[cfg(feature = "browser")]
-mod warnings;
 
 #[cfg(feature = "browser")]
 pub use missing::HomeLink;

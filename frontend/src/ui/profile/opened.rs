@@ -154,6 +154,14 @@ impl Opened {
         self.of.rank(rank)
     }
 
+    /// The axis of the current rank.
+    #[must_use]
+    pub fn axis(self) -> Axis {
+        let Tracks { sheet, current } = self.tracks;
+        let source = current.get_untracked();
+        sheet.with_untracked(|sheet| sheet.axis(source))
+    }
+
     /// The rank, once it is present.
     #[must_use]
     pub fn rank_detail(self) -> Option<Arc<RankDetail>> {

@@ -3,12 +3,15 @@
 use leptos::prelude::*;
 
 use super::bar::Bar;
+use super::data::DataPage;
 use super::hovered::HoverTip;
 use super::missing::{Failed, failure};
 use super::opened::Opened;
 use super::panel::Panel;
+use super::rail::Rail;
 use super::ranks::{RankTabs, open_neighbour};
 use super::search::Search;
+use super::summary::SummaryPage;
 use crate::fetch::Source;
 use crate::fetch::embedded::{Embedded, Unpacked};
 use crate::ui::app::{is_for_page, is_outside_of_fields};
@@ -18,8 +21,9 @@ use crate::ui::splitter::PanelSize;
 use crate::ui::timeline::{Timeline, Times};
 use crate::view::hits::Walk;
 use crate::view::keys::{Held, Press, RankStep, rank_step};
+use crate::view::place::GO_MS;
 use crate::view::shortcut::{PageKey, page_key};
-use crate::view::{Command, Hover};
+use crate::view::{Command, Hover, ProfilePlace};
 
 /// The page of the profile with this slug.
 #[component]
@@ -30,24 +34,39 @@ pub fn ProfilePage(
     let opened = Opened::new(slug);
     let search = Search::new(opened);
     let size = PanelSize::new();
-    let keys = window_event_listener(leptos::ev::keydown, move |event| press(&event, opened, search, size));
+    let going = StoredValue::new(None::<f64>);
+    let keys = window_event_listener(leptos::ev::keydown, move |event| {
+        if !go(&event, opened, going) {
+            press(&event, opened, search, size);
+        }
+    });
     on_cleanup(move || keys.remove());
     let failure = Memo::new(move |_| failure(opened));
+    let place = Memo::new(move |_| opened.view.with(|view| view.place));
+    opened.correct_address();
+    opened.complete_link();
     Effect::new(move |_| document().set_title(&format!("{} · nprof", name(opened))));
     view! {
         <div class="profile">
             <Bar opened search />
-            <RankTabs opened />
-            {move || match failure.get() {
-                Some(failure) => view! { <Failed opened failure /> }.into_any(),
-                None => {
-                    view! {
-                        <TimelineArea opened />
-                        <Panel opened search size />
-                    }
-                        .into_any()
-                }
-            }}
+            <div class="profile-body">
+                <Rail opened />
+                <div class="profile-place">
+                    <RankTabs opened />
+                    {move || match (failure.get(), place.get()) {
+                        (Some(failure), _) => view! { <Failed opened failure /> }.into_any(),
+                        (None, ProfilePlace::Summary) => view! { <SummaryPage opened /> }.into_any(),
+                        (None, ProfilePlace::Data) => view! { <DataPage opened /> }.into_any(),
+                        (None, ProfilePlace::Timeline) => {
+                            view! {
+                                <TimelineArea opened />
+                                <Panel opened search size />
+                            }
+                                .into_any()
+                        }
+                    }}
+                </div>
+            </div>
         </div>
     }
 }
@@ -59,6 +78,29 @@ pub fn name(opened: Opened) -> String {
         Some(Ok(profile)) => profile.entry.display_name.clone(),
         _ => opened.slug(),
     })
+}
+
+/// Opens a place by its two keys. The second one counts for [`GO_MS`]. Returns true if the key is used
+/// up.
+fn go(event: &web_sys::KeyboardEvent, opened: Opened, going: StoredValue<Option<f64>>) -> bool {
+    if !is_for_page(event) {
+        return false;
+    }
+    let now_ms = event.time_stamp();
+    let since = going.try_update_value(Option::take).flatten();
+    if since.is_some_and(|since| now_ms - since < GO_MS)
+        && let Some(place) = ProfilePlace::of_letter(&event.key())
+    {
+        event.prevent_default();
+        opened.act(&Command::GoTo(place));
+        return true;
+    }
+    if page_key(&event.key(), &event.code()) == Some(PageKey::Go) {
+        going.set_value(Some(now_ms));
+        event.prevent_default();
+        return true;
+    }
+    false
 }
 
 fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: PanelSize) {
@@ -78,7 +120,7 @@ fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: P
         (Some(RankStep::Next), _) => open_neighbour(opened, Walk::Forward),
         (None, Some(PageKey::Search)) => search.focus(),
         (None, Some(PageKey::Panel)) => size.toggle(),
-        (None, Some(PageKey::Help) | None) => return,
+        (None, Some(PageKey::Help | PageKey::Go) | None) => return,
     }
     event.prevent_default();
 }
@@ -105,8 +147,6 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let times =
         Times { whole: opened.whole, reach: opened.reach, clock: opened.clock, tracks_px: opened.tracks_px };
     let on_command = Callback::new(move |command: Command| opened.act(&command));
-    opened.correct_address();
-    opened.complete_link();
     let on_hover = Callback::new(move |at| hover.set(at));
     view! {
         <main class="timeline-area">
@@ -118,10 +158,4 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
         </main>
         <HoverTip opened hover />
     }
-}
-
-/// Number of warnings, shown next to the tab's name.
-#[must_use]
-pub fn warnings(opened: Opened) -> u64 {
-    opened.rank_detail().map_or(0, |rank| rank.warnings.len() as u64)
 }

@@ -5,13 +5,9 @@ use leptos::prelude::*;
 
 use super::details::Details;
 use super::opened::Opened;
-use super::page::warnings;
 use super::search::Search;
 use super::search_panel::SearchPanel;
 use super::selection::Selection;
-use super::summary::SummaryPanel;
-use super::warnings::WarningsPanel;
-use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
 use crate::ui::splitter::{PanelSize, Splitter};
 use crate::view::hits::{Walk, step};
@@ -35,8 +31,6 @@ pub fn Panel(
         Tab::Details => view! { <Details opened /> }.into_any(),
         Tab::Selection => view! { <Selection opened /> }.into_any(),
         Tab::Search => view! { <SearchPanel search /> }.into_any(),
-        Tab::Summary => view! { <SummaryPanel opened /> }.into_any(),
-        Tab::Warnings => view! { <WarningsPanel opened /> }.into_any(),
     };
     let height = move || match is_closed.get() {
         true => "auto".to_owned(),
@@ -118,10 +112,6 @@ fn PanelTab(opened: Opened, tab: Tab, size: PanelSize) -> impl IntoView {
             button.focus().ok();
         }
     });
-    let chip = move || {
-        let count = if tab == Tab::Warnings { warnings(opened) } else { 0 };
-        (count > 0).then(|| view! { <span class="chip chip-warning">{format::count(count)}</span> })
-    };
     let show = move |_| {
         opened.act(&Command::ShowTab(tab));
         size.close(false);
@@ -138,7 +128,6 @@ fn PanelTab(opened: Opened, tab: Tab, size: PanelSize) -> impl IntoView {
             on:click=show
         >
             {tab.title()}
-            {chip}
         </button>
     }
 }

@@ -4,18 +4,28 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::selection::{NameTotal, SelectionSummary, TrackTotal};
+use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::wire::rows::ColumnValues;
+use nprof_engine::wire::selection::SelectionSummary;
 
 use super::asked::Asked;
+use super::data::content::texts;
 use super::opened::{Answer, Opened};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::name::Name;
+use crate::ui::table::{DrawCell, PlainTable, TableSource};
 use crate::view::Command;
-use crate::view::by_name::SortBy;
+use crate::view::table::{DataTable, Sorting, TableColumn, sorted};
 
-/// Limit of listed names. The others are counted.
-const MOST_NAMES: usize = 200;
+/// Limit of listed rows. The others are counted.
+const MOST_ROWS: usize = 200;
+/// Keys of columns with a bar.
+const SELF: &str = "self";
+const SHARE: &str = "share";
+/// Keys of columns that are drawn in a way of their own.
+const NAME: &str = "name";
+const LONGEST: &str = "longest";
 
 /// Statistics of the slices in the marked span.
 #[component]
@@ -23,7 +33,8 @@ pub fn Selection(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    provide_context(SelectionSort(RwSignal::new(SortBy::default())));
+    let most_self = Sorting { column: SELF.to_owned(), descending: true };
+    provide_context(SelectionSort { names: RwSignal::new(Some(most_self)), tracks: RwSignal::new(None) });
     let wanted =
         Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.selection.marked)));
     let asked = Asked::new(wanted, move |(rank, span): (u32, Interval), signal| async move {
@@ -53,9 +64,10 @@ pub fn Selection(
 fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
-    let by_track = summary.by_track.iter();
-    let by_track =
-        by_track.map(|total| track_row(total, whole, opened.track_title(total.track))).collect_view();
+    let sort = expect_context::<SelectionSort>();
+    let names = table_of(by_name(&summary), sort.names, name_cells(opened, &summary, whole));
+    let title = |track| opened.track_title(track).get_untracked();
+    let tracks = table_of(by_track(&summary, whole, title), sort.tracks, share_cells());
     view! {
         <div class="stats-line">
             <dl class="stats">
@@ -78,77 +90,125 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
             </div>
         </div>
         <div class="columns">
-            <ByName opened summary whole />
-            <table class="grid-table">
-                <thead>
-                    <tr>
-                        <th scope="col">"Track"</th>
-                        <th scope="col" class="number">"Slices"</th>
-                        <th scope="col" class="number">"Busy"</th>
-                        <th scope="col" class="number">"Share"</th>
-                    </tr>
-                </thead>
-                <tbody>{by_track}</tbody>
-            </table>
+            <PlainTable source=names most=MOST_ROWS noun="names" />
+            <PlainTable source=tracks most=MOST_ROWS noun="tracks" />
         </div>
     }
 }
 
-/// Times by name, sorted by the column that was clicked last.
-#[component]
-fn ByName(opened: Opened, summary: Arc<SelectionSummary>, whole: u64) -> impl IntoView {
-    let sort = expect_context::<SelectionSort>().0;
-    let more = summary.by_name.len().saturating_sub(MOST_NAMES);
-    let more = (more > 0).then(|| {
-        view! {
-            <tr>
-                <td class="muted" colspan="6">{format!("and {} more names", format::count(more as u64))}</td>
-            </tr>
-        }
-    });
-    let rows = move || {
-        let names = sort.get().first(&summary.by_name, MOST_NAMES);
-        names.into_iter().map(|total| view! { <NameRow opened total whole /> }).collect_view()
-    };
-    let headings = SortBy::ALL.map(|(column, title)| view! { <SortHeading sort column title /> });
-    view! {
-        <table class="grid-table">
-            <thead>
-                <tr>
-                    <th scope="col">"Name"</th>
-                    {headings.into_iter().collect_view()}
-                </tr>
-            </thead>
-            <tbody>{rows} {more}</tbody>
-        </table>
-    }
-}
-
-/// Order of the names, kept when the span changes.
+/// Order of both tables, kept when the span changes.
 #[derive(Debug, Clone, Copy)]
-struct SelectionSort(RwSignal<SortBy>);
+struct SelectionSort {
+    names: RwSignal<Option<Sorting>>,
+    tracks: RwSignal<Option<Sorting>>,
+}
 
-#[component]
-fn SortHeading(sort: RwSignal<SortBy>, column: SortBy, title: &'static str) -> impl IntoView {
-    view! {
-        <th
-            scope="col"
-            class=format!("number {}", extra(column))
-            aria-sort=move || (sort.get() == column).then_some("descending")
-        >
-            <button class="button-sort" type="button" title=column.about() on:click=move |_| sort.set(column)>
-                {title}
-            </button>
-        </th>
+fn table_of(table: DataTable, sort: RwSignal<Option<Sorting>>, draw: DrawCell) -> TableSource {
+    let columns: Vec<usize> = (0..table.columns.len()).collect();
+    let table = Arc::new(table);
+    let of_rows = Arc::clone(&table);
+    let rows = Signal::derive(move || {
+        let all = (0..of_rows.rows).collect();
+        Arc::new(sort.with(|sorting| sorted(&of_rows, all, sorting.as_ref())))
+    });
+    TableSource {
+        table: Signal::stored(table),
+        columns: Signal::stored(columns),
+        rows,
+        sorting: sort.into(),
+        on_sort: Callback::new(move |sorting| sort.set(sorting)),
+        draw: StoredValue::new(draw),
     }
 }
 
-/// CSS class of columns that narrow screens have no room for.
-fn extra(column: SortBy) -> &'static str {
-    match column {
-        SortBy::Count | SortBy::Own | SortBy::Total => "",
-        SortBy::Union | SortBy::Longest => "wide-only",
+/// Times by name. Equal ones are in the order of names.
+fn by_name(summary: &SelectionSummary) -> DataTable {
+    let mut totals: Vec<_> = summary.by_name.iter().collect();
+    totals.sort_by(|a, b| a.name.cmp(&b.name));
+    let times = |time: fn(&nprof_engine::wire::selection::NameTotal) -> u64| {
+        ColumnValues::Ints(totals.iter().map(|total| picoseconds(time(total))).collect())
+    };
+    let names = texts(totals.iter().map(|total| total.name.clone()).collect());
+    let counts = ColumnValues::Uints(totals.iter().map(|total| total.count).collect());
+    let longest = times(|total| total.longest_ps);
+    DataTable {
+        columns: vec![
+            TableColumn::new(NAME, "Name", "", names),
+            TableColumn::new("count", "Count", "count", counts).explained("Slices that overlap the span"),
+            TableColumn::new(SELF, "Self", "ps", times(|total| total.self_ps))
+                .explained("Time inside the span without the calls inside: no time counts twice on a thread"),
+            TableColumn::new("union", "Union", "ps", times(|total| total.union_ps))
+                .explained("As the total, where calls of the same name inside do not count again")
+                .extra(),
+            TableColumn::new("total", "Total", "ps", times(|total| total.total_ps))
+                .explained("Sum of the durations inside the span: calls inside calls count in each"),
+            TableColumn::new(LONGEST, "Longest", "ps", longest)
+                .explained("The longest slice, with what lies outside of the span")
+                .extra(),
+        ],
+        rows: u32::try_from(totals.len()).unwrap_or(u32::MAX),
     }
+}
+
+fn by_track(summary: &SelectionSummary, whole: u64, path: impl Fn(u32) -> String) -> DataTable {
+    let totals = &summary.by_track;
+    let paths = texts(totals.iter().map(|total| path(total.track)).collect());
+    let counts = ColumnValues::Uints(totals.iter().map(|total| total.count).collect());
+    let busy = ColumnValues::Ints(totals.iter().map(|total| picoseconds(total.busy_ps)).collect());
+    let shares = totals.iter().map(|total| format::share(total.busy_ps, whole));
+    DataTable {
+        columns: vec![
+            TableColumn::new("track", "Track", "", paths),
+            TableColumn::new("slices", "Slices", "count", counts),
+            TableColumn::new("busy", "Busy", "ps", busy),
+            TableColumn::new(SHARE, "Share", "ratio", ColumnValues::Floats(shares.collect())),
+        ],
+        rows: u32::try_from(totals.len()).unwrap_or(u32::MAX),
+    }
+}
+
+/// Draws names, shares of the span, and links to the longest slices.
+fn name_cells(opened: Opened, summary: &SelectionSummary, whole: u64) -> DrawCell {
+    let mut totals: Vec<_> = summary.by_name.iter().collect();
+    totals.sort_by(|a, b| a.name.cmp(&b.name));
+    let longest: Vec<u32> = totals.iter().map(|total| total.longest_row).collect();
+    Arc::new(move |column, row| match column.key.as_str() {
+        NAME => {
+            let name = column.text(row);
+            Some(view! { <span title=name.clone()><Name name=name.clone() /></span> }.into_any())
+        }
+        SELF => {
+            let time_ps = column.int(row)?;
+            let share = format::share(time_ps.unsigned_abs(), whole);
+            Some(with_bar(format::duration(time_ps), share).into_any())
+        }
+        LONGEST => {
+            let (time_ps, slice) = (column.int(row)?, *longest.get(row as usize)?);
+            Some(
+                view! {
+                    <button
+                        class="button-link"
+                        type="button"
+                        title="Show the longest one"
+                        on:click=move |_| opened.reveal_row(slice)
+                    >
+                        {format::duration(time_ps)}
+                    </button>
+                }
+                .into_any(),
+            )
+        }
+        _ => None,
+    })
+}
+
+fn share_cells() -> DrawCell {
+    Arc::new(|column, row| match column.cell(row)? {
+        FieldContent::Float(share) if column.key == SHARE => {
+            Some(with_bar(format::percent(share), share).into_any())
+        }
+        _ => None,
+    })
 }
 
 /// A timestamp since the profile's start.
@@ -174,44 +234,8 @@ fn Stat(name: &'static str, value: String, exact: String) -> impl IntoView {
     }
 }
 
-#[component]
-fn NameRow(opened: Opened, total: NameTotal, whole: u64) -> impl IntoView {
-    let row = total.longest_row;
-    view! {
-        <tr>
-            <td title=total.name.clone()><Name name=total.name.clone() /></td>
-            <td class="number">{format::count(total.count)}</td>
-            <td class="number">{with_bar(duration(total.self_ps), format::share(total.self_ps, whole))}</td>
-            <td class="number wide-only">{duration(total.union_ps)}</td>
-            <td class="number">{duration(total.total_ps)}</td>
-            <td class="number wide-only">
-                <button
-                    class="button-link"
-                    type="button"
-                    title="Show the longest one"
-                    on:click=move |_| opened.reveal_row(row)
-                >
-                    {duration(total.longest_ps)}
-                </button>
-            </td>
-        </tr>
-    }
-}
-
-fn track_row(total: &TrackTotal, whole: u64, name: Signal<String>) -> impl IntoView + use<> {
-    let share = format::share(total.busy_ps, whole);
-    view! {
-        <tr>
-            <td title=name>{name}</td>
-            <td class="number">{format::count(total.count)}</td>
-            <td class="number">{duration(total.busy_ps)}</td>
-            <td class="number">{with_bar(format::percent(share), share)}</td>
-        </tr>
-    }
-}
-
-fn duration(ps: u64) -> String {
-    format::duration(i64::try_from(ps).unwrap_or(i64::MAX))
+fn picoseconds(ps: u64) -> i64 {
+    i64::try_from(ps).unwrap_or(i64::MAX)
 }
 
 /// A number with a bar as long as its share. Shares above 1 (overlapping slices) fill the bar.

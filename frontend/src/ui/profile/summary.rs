@@ -1,4 +1,4 @@
-//! The metrics of the rank.
+//! The Summary place: the metrics of the rank, in cards.
 
 use std::sync::Arc;
 
@@ -6,15 +6,18 @@ use leptos::prelude::*;
 use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
 
 use super::opened::Opened;
+use super::page::name;
 use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
 use crate::ui::label::{explanation, label_of_metric};
 use crate::ui::name::Name;
+use crate::view::data::WARNINGS_TABLE;
+use crate::view::{Command, DataChange};
 
-/// All metrics by heading.
+/// The place with all metrics.
 #[component]
-pub fn SummaryPanel(
+pub fn SummaryPage(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
@@ -28,7 +31,7 @@ pub fn SummaryPanel(
         }
     });
     let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
-    move || match resource.get().flatten() {
+    let body = move || match resource.get().flatten() {
         None => view! { <Loading what="Loading metrics …" /> }.into_any(),
         Some(Err(error)) => {
             view! { <Failure title="The metrics did not arrive" reason=error.to_string() on_retry=retry /> }
@@ -38,15 +41,53 @@ pub fn SummaryPanel(
             view! { <p class="panel-empty">"No metrics are defined for this kind of trace."</p> }.into_any()
         }
         Some(Ok(summary)) => groups(&summary).into_any(),
+    };
+    view! {
+        <main class="summary-place" aria-label="Summary">
+            <SummaryHead opened />
+            {body}
+        </main>
+    }
+}
+
+/// What is summed up: the profile and rank, its length, events and warnings.
+#[component]
+fn SummaryHead(opened: Opened) -> impl IntoView {
+    let facts = move || {
+        let rank = opened.rank_detail()?;
+        let entry = &rank.entry;
+        let several = opened.profile.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
+        let mut facts = Vec::new();
+        facts.extend(several.then(|| format!("Rank {}", entry.rank)));
+        facts.extend(entry.device.map(|device| format!("device {device}")));
+        facts.extend(entry.core.map(|core| format!("core {core}")));
+        facts.push(format::duration(entry.end_ps.saturating_sub(entry.start_ps)));
+        facts.push(format::counted(entry.events, "event", "events"));
+        Some(facts.join(" · "))
+    };
+    let warnings = move || {
+        let count = opened.rank_detail().map_or(0, |rank| rank.warnings.len() as u64);
+        let show = move |_| opened.act(&Command::Data(DataChange::Open(WARNINGS_TABLE.to_owned())));
+        (count > 0).then(|| {
+            view! {
+                <button class="chip chip-warning" type="button" on:click=show>
+                    {format::counted(count, "kind of warning", "kinds of warnings")}
+                </button>
+            }
+        })
+    };
+    view! {
+        <header class="summary-head">
+            <h2>{move || name(opened)}</h2>
+            <p class="muted">{facts}</p>
+            {warnings}
+        </header>
     }
 }
 
 fn groups(summary: &Summary) -> impl IntoView + use<> {
     let groups = summary.groups.iter().cloned().map(|group| view! { <Group group /> }).collect_view();
-    view! {
-        <h2 class="unseen">"Summary"</h2>
-        <div class="groups">{groups}</div>
-    }
+    view! { <div class="cards">{groups}</div> }
 }
 
 #[component]
@@ -57,7 +98,7 @@ fn Group(group: MetricGroup) -> impl IntoView {
     };
     let rows = group.metrics.iter().map(row).collect_view();
     view! {
-        <section class="group">
+        <section class="metric-card">
             <h3>{group.title}</h3>
             <dl class="rows metrics">{rows}</dl>
         </section>

@@ -12,6 +12,8 @@ use self::numbered::Numbered;
 use self::search::SearchState;
 use self::selection::SelectionState;
 use self::tracks::TracksState;
+use super::data::DataView;
+use super::place::ProfilePlace;
 use super::sheet::{Sheet, SourceId};
 
 /// The view of a profile. A value: [`View::apply`](super::command) creates the next one, and
@@ -20,6 +22,10 @@ use super::sheet::{Sheet, SourceId};
 pub struct View {
     /// The profile's name for URLs.
     pub profile: String,
+    /// The place of the page.
+    pub place: ProfilePlace,
+    /// State of the Data place, which is kept while another place is shown.
+    pub data: DataView,
     /// The visible span; `None` is the span that the profile opens with.
     pub window: Option<Interval>,
     /// The shown ranks and their open groups.
@@ -46,15 +52,11 @@ pub enum Tab {
     Selection,
     /// Hits of the search.
     Search,
-    /// Metrics of the rank.
-    Summary,
-    /// Warnings of the ingest.
-    Warnings,
 }
 
 impl Tab {
     /// All tabs, in the panel's order.
-    pub const ALL: [Self; 5] = [Self::Details, Self::Selection, Self::Search, Self::Summary, Self::Warnings];
+    pub const ALL: [Self; 3] = [Self::Details, Self::Selection, Self::Search];
 
     /// Heading of the tab.
     #[must_use]
@@ -63,8 +65,6 @@ impl Tab {
             Self::Details => "Details",
             Self::Selection => "Selection",
             Self::Search => "Search",
-            Self::Summary => "Summary",
-            Self::Warnings => "Warnings",
         }
     }
 }
@@ -121,9 +121,8 @@ impl View {
     /// The tab to show if the user chose none.
     pub(super) fn suiting_tab(&self) -> Tab {
         match (self.selection.is_empty(), self.selection.marked) {
-            (false, _) => Tab::Details,
             (true, Some(_)) => Tab::Selection,
-            (true, None) => Tab::Summary,
+            (false, _) | (true, None) => Tab::Details,
         }
     }
 }

@@ -14,6 +14,7 @@ mod table;
 mod collectives;
 mod counters;
 mod dma;
+mod heading;
 mod instruction;
 mod layer;
 mod program;
@@ -26,6 +27,7 @@ pub use counters::{
     PENDING_DMA, PendingDma, SEMAPHORE_UPDATE, SemaphoreUpdate, throttle_reason,
 };
 pub use dma::{DMA, Dma, dma_name};
+pub use heading::heading_of;
 pub use instruction::{INSTRUCTION, Instruction};
 pub use layer::{LAYER_SUMMARY, LayerSummary};
 pub use program::{

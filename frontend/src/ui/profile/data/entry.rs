@@ -1,0 +1,146 @@
+//! The tables of a rank as a list under headings. Pure.
+
+use nprof_engine::wire::catalog::{RankDetail, Table};
+
+use crate::ui::label::label;
+use crate::view::data::WARNINGS_TABLE;
+
+/// Headings in the order of the list. Others come before the last one.
+const HEADINGS: [&str; 4] = ["Model & NEFF", "Program", "Device", "Trace"];
+
+/// A table in the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableEntry {
+    /// Name in addresses.
+    pub name: String,
+    /// Name for people.
+    pub title: String,
+    /// The heading above it.
+    pub heading: String,
+    /// Explanation in one sentence.
+    pub doc: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Kind of the rows.
+    pub kind: EntryKind,
+}
+
+/// Kind of a table's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// Slices and instants.
+    Slices,
+    /// Samples of counters.
+    Samples,
+    /// Rows without a time.
+    Side,
+    /// Warnings of the ingest.
+    Warnings,
+}
+
+impl EntryKind {
+    /// Whether the rows have times.
+    #[must_use]
+    pub fn has_time(self) -> bool {
+        matches!(self, Self::Slices | Self::Samples)
+    }
+}
+
+/// All tables with rows, in the order of the list.
+#[must_use]
+pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
+    let mut entries: Vec<TableEntry> = rank.tables.iter().filter(|table| table.rows > 0).map(entry).collect();
+    if !rank.warnings.is_empty() {
+        entries.push(TableEntry {
+            name: WARNINGS_TABLE.to_owned(),
+            title: "Warnings".to_owned(),
+            heading: HEADINGS[3].to_owned(),
+            doc: "What the ingest could not read or had to correct.".to_owned(),
+            rows: rank.warnings.len() as u64,
+            kind: EntryKind::Warnings,
+        });
+    }
+    let place = |entry: &TableEntry| {
+        let known = HEADINGS.iter().position(|heading| *heading == entry.heading);
+        // Unknown headings stand before the events of the trace.
+        known.map_or(2 * HEADINGS.len() - 3, |at| 2 * at)
+    };
+    entries.sort_by_key(place);
+    entries
+}
+
+fn entry(table: &Table) -> TableEntry {
+    TableEntry {
+        name: table.name.clone(),
+        title: label(&table.name),
+        heading: table.group.clone(),
+        doc: table.doc.clone(),
+        rows: table.rows,
+        kind: match table.kind.as_str() {
+            "slices" => EntryKind::Slices,
+            "samples" => EntryKind::Samples,
+            _ => EntryKind::Side,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::catalog::{RankEntry, WarningEntry};
+
+    use super::*;
+
+    #[test]
+    fn tables_stand_under_headings_and_empty_ones_are_absent() {
+        let table = |name: &str, group: &str, kind: &str, rows| Table {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            group: group.to_owned(),
+            rows,
+            doc: String::new(),
+            fields: Vec::new(),
+        };
+        let warning =
+            WarningEntry { title: String::new(), what: String::new(), first_place: String::new(), count: 9 };
+        let rank = RankDetail {
+            entry: RankEntry {
+                rank: 0,
+                device: None,
+                core: None,
+                events: 0,
+                start_ps: 0,
+                end_ps: 0,
+                content: String::new(),
+                input: String::new(),
+                clock: None,
+            },
+            tracks: Vec::new(),
+            groups: Vec::new(),
+            tables: vec![
+                table("calls", "Trace", "slices", 4),
+                table("memory", "Trace", "samples", 2),
+                table("clocks", "Device", "side", 1),
+                table("nothing", "Device", "side", 0),
+                table("ours", "Other", "side", 1),
+                table("model_info", "Model & NEFF", "side", 1),
+            ],
+            warnings: vec![warning],
+            origin_unix_ns: None,
+            names: Vec::new(),
+        };
+        let list: Vec<String> = entries(&rank)
+            .iter()
+            .map(|entry| format!("{}/{} {}", entry.heading, entry.title, entry.rows))
+            .collect();
+        let expected = [
+            "Model & NEFF/Model info 1",
+            "Device/Clocks 1",
+            "Other/Ours 1",
+            "Trace/Calls 4",
+            "Trace/Memory 2",
+            "Trace/Warnings 1",
+        ];
+        assert_eq!(list, expected);
+        assert!(entries(&rank)[3].kind.has_time() && !entries(&rank)[0].kind.has_time());
+    }
+}

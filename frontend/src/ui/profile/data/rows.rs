@@ -1,0 +1,248 @@
+//! The rows of the open table: asked for once a table, shown in the order and with the filter of the
+//! address.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+
+use super::content::{Content, START, content};
+use super::entry::{EntryKind, TableEntry};
+use super::warnings::{warning_cells, warnings_table};
+use crate::ui::failure::{Failure, Loading};
+use crate::ui::format;
+use crate::ui::profile::asked::Asked;
+use crate::ui::profile::opened::{Answer, Opened};
+use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable};
+use crate::view::table::{Sorting, TableFilter, sorted};
+use crate::view::{Command, DataChange};
+
+/// Most rows that the page asks for.
+const MOST_ROWS: u32 = 100_000;
+
+/// What the rows are asked by.
+#[derive(Debug, Clone, PartialEq)]
+struct Wanted {
+    rank: u32,
+    table: String,
+    span: Option<Interval>,
+}
+
+/// The open table with its tools.
+#[component]
+pub fn TableRowsView(
+    /// The opened profile.
+    opened: Opened,
+    /// The open table.
+    entry: TableEntry,
+) -> impl IntoView {
+    let kind = entry.kind;
+    let (answer, retry) = answer(opened, &entry);
+    let has_answer = Memo::new(move |_| {
+        answer.with(|answer| match answer {
+            None => None,
+            Some(Ok(_)) => Some(Ok(())),
+            Some(Err(error)) => Some(Err(error.to_string())),
+        })
+    });
+    let content = Memo::new(move |before: Option<&Arc<Content>>| match answer.get() {
+        Some(Ok(content)) => content,
+        _ => before.cloned().unwrap_or_default(),
+    });
+    let file = format!("{}-{}.csv", opened.slug(), entry.name.trim_start_matches('~'));
+    move || match has_answer.get() {
+        None => view! { <Loading what="Loading rows …" /> }.into_any(),
+        Some(Err(reason)) => {
+            view! { <Failure title="The rows did not arrive" reason on_retry=retry /> }.into_any()
+        }
+        Some(Ok(())) => {
+            let (file, title) = (file.clone(), entry.title.clone());
+            view! { <Shown opened kind content file title /> }.into_any()
+        }
+    }
+}
+
+/// The content of a table, and the way to ask again. Warnings are here already.
+fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callback<()>) {
+    if entry.kind == EntryKind::Warnings {
+        let warnings = Signal::derive(move || {
+            let rank = opened.rank_detail()?;
+            let total = rank.warnings.len() as u64;
+            Some(Ok(Arc::new(Content { table: warnings_table(&rank.warnings), numbers: Vec::new(), total })))
+        });
+        return (warnings, opened.retry);
+    }
+    let (table, has_time) = (entry.name.clone(), entry.kind.has_time());
+    let wanted = Memo::new(move |_| {
+        let rank = opened.rank_number.get()?;
+        let in_window = opened.view.with(|view| view.data.in_window);
+        let span =
+            (has_time && in_window).then(|| opened.view.with(|view| view.window_in(opened.reach.get())));
+        Some(Wanted { rank, table: table.clone(), span })
+    });
+    let asked = Asked::new(wanted, move |wanted: Wanted, signal| async move {
+        let Wanted { rank, table, span } = wanted;
+        let rows = opened.ask(rank).rows(table, span, MOST_ROWS, &signal).await?;
+        let zero_ps = opened.whole.try_get_untracked().unwrap_or_default().start.0;
+        Ok(content(rows, zero_ps))
+    });
+    let answer = Signal::derive(move || {
+        let wanted = wanted.get()?;
+        asked.last.get().filter(|(of, _)| *of == wanted).map(|(_, answer)| answer)
+    });
+    (answer, asked.retry)
+}
+
+/// The tools and the rows.
+#[component]
+fn Shown(
+    opened: Opened,
+    kind: EntryKind,
+    content: Memo<Arc<Content>>,
+    file: String,
+    title: String,
+) -> impl IntoView {
+    let data = move || opened.view.with(|view| view.data.clone());
+    let change = move |change: DataChange| opened.act(&Command::Data(change));
+    let table = Memo::new(move |_| content.with(|content| Arc::new(content.table.clone())));
+    let hidden = Memo::new(move |_| opened.view.with(|view| view.data.hidden.clone()));
+    let columns = Memo::new(move |_| {
+        let is_shown = |column: &crate::view::table::TableColumn| {
+            !column.is_empty() && !hidden.with(|hidden| hidden.contains(&column.key))
+        };
+        table.with(|table| {
+            let columns = table.columns.iter().enumerate();
+            columns.filter(|(_, column)| is_shown(column)).map(|(at, _)| at).collect::<Vec<usize>>()
+        })
+    });
+    let filter = Memo::new(move |_| opened.view.with(|view| view.data.filter.clone()));
+    let sorting = Memo::new(move |_| opened.view.with(|view| view.data.sorting.clone()));
+    let passing = Memo::new(move |_| {
+        let filter = filter.with(|filter| TableFilter::parse(filter));
+        table.with(|table| columns.with(|columns| Arc::new(filter.rows(table, columns))))
+    });
+    let rows = Memo::new(move |_| {
+        let passing = passing.get();
+        let in_order =
+            |sorting: &Option<Sorting>| table.with(|table| sorted(table, passing.to_vec(), sorting.as_ref()));
+        Arc::new(sorting.with(in_order))
+    });
+    let mistake = Memo::new(move |_| {
+        filter.with(|filter| table.with(|table| TableFilter::parse(filter).mistake(table)))
+    });
+    let draw: DrawCell = if kind == EntryKind::Warnings { warning_cells(opened) } else { event_cells() };
+    let source = TableSource {
+        table: table.into(),
+        columns: columns.into(),
+        rows: rows.into(),
+        sorting: sorting.into(),
+        on_sort: Callback::new(move |sorting| change(DataChange::Sort(sorting))),
+        draw: StoredValue::new(draw),
+    };
+    let tools = TableToolsState::new(source);
+    let open = Callback::new(move |row: u32| {
+        let number = content.with_untracked(|content| content.numbers.get(row as usize).copied());
+        number.into_iter().for_each(|number| opened.reveal_row(number));
+    });
+    let on_open = Signal::derive(move || (kind == EntryKind::Slices).then_some(open));
+    view! {
+        <TableTools
+            tools
+            filter
+            on_filter=Callback::new(move |text| change(DataChange::Filter(text)))
+            mistake
+            is_hidden=Callback::new(move |key: String| hidden.with(|hidden| hidden.contains(&key)))
+            on_toggle=Callback::new(move |key| change(DataChange::Toggle(key)))
+            file
+        >
+            {kind.has_time().then(|| view! { <WindowSwitch opened /> })}
+        </TableTools>
+        <Truncated opened kind content />
+        <Show
+            when=move || rows.with(|rows| !rows.is_empty())
+            fallback=move || {
+                let text = if content.with(|content| content.table.rows == 0) {
+                    "The timeline's window has no rows of this table."
+                } else {
+                    "No row matches the filter."
+                };
+                let drop = move |_| {
+                    change(DataChange::Filter(String::new()));
+                    if data().in_window {
+                        change(DataChange::InWindow(false));
+                    }
+                };
+                view! {
+                    <div class="notice">
+                        <p>{text}</p>
+                        <button class="button" type="button" on:click=drop>"Show all rows"</button>
+                    </div>
+                }
+            }
+        >
+            <VirtualTable source tools label=title.clone() on_open />
+        </Show>
+    }
+}
+
+/// Draws starts exactly: rounded ones would all look alike in a small window.
+fn event_cells() -> DrawCell {
+    Arc::new(|column, row| {
+        let time_ps = if column.key == START { column.int(row)? } else { return None };
+        let exact = format::exact_ns(time_ps);
+        let number = exact.trim_end_matches(" ns").to_owned();
+        Some(view! { {number} <span class="unit">" ns"</span> }.into_any())
+    })
+}
+
+/// Switches between all rows and those in the timeline's window.
+#[component]
+fn WindowSwitch(opened: Opened) -> impl IntoView {
+    let in_window = Memo::new(move |_| opened.view.with(|view| view.data.in_window));
+    let span = move || {
+        let span = opened.view.with(|view| view.window_in(opened.reach.get()));
+        format!("Only rows in the timeline's window of {}", format::duration(span.duration_ps()))
+    };
+    let button = move |value: bool, text: &'static str| {
+        view! {
+            <button
+                class="button"
+                type="button"
+                aria-pressed=move || (in_window.get() == value).to_string()
+                title=move || if value { span() } else { "All rows of the rank".to_owned() }
+                on:click=move |_| opened.act(&Command::Data(DataChange::InWindow(value)))
+            >
+                {text}
+            </button>
+        }
+    };
+    view! {
+        <div class="switch" role="group" aria-label="Rows">
+            {button(false, "Whole")}
+            {button(true, "Window")}
+        </div>
+    }
+}
+
+/// Says that there are more rows than the page holds.
+#[component]
+fn Truncated(opened: Opened, kind: EntryKind, content: Memo<Arc<Content>>) -> impl IntoView {
+    move || {
+        let (here, total) = content.with(|content| (u64::from(content.table.rows), content.total));
+        let is_cut = here < total;
+        is_cut.then(|| {
+            let in_window = opened.view.with(|view| view.data.in_window);
+            let advice = match (kind.has_time(), in_window) {
+                (true, true) => "zoom in to see later ones",
+                (true, false) => "zoom in and choose Window to see later ones",
+                (false, _) => "export the profile to see all",
+            };
+            let (here, total) = (format::count(here), format::count(total));
+            view! {
+                <p class="table-cut" role="status">
+                    {format!("The first {here} of {total} rows: {advice}. The filter looks at these rows.")}
+                </p>
+            }
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! A table that fills its place: only the rows in sight are in the page, however many there are.
+
+use std::sync::Arc;
+
+use leptos::html::{Div, Table};
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+use web_sys::{KeyboardEvent, MouseEvent, ResizeObserver};
+
+use super::TableSource;
+use super::cell::Cells;
+use super::head::Head;
+use super::tools::TableToolsState;
+use super::widths::widths;
+use crate::view::table::{Scroller, Sight};
+
+/// Height of a row and of the head, in CSS pixels; the style sheet has the same.
+const ROW_PX: f64 = 28.0;
+/// Padding of a cell on both sides, in characters.
+const PADDING_CH: usize = 3;
+
+/// A scrolled table with keys: arrows, pages, Home and End move; Shift marks rows; Enter opens.
+#[component]
+pub fn VirtualTable(
+    /// The table.
+    source: TableSource,
+    /// Marked rows, and how they are copied.
+    tools: TableToolsState,
+    /// Name of the table for screen readers.
+    #[prop(into)]
+    label: Signal<String>,
+    /// Opens a row; `None` if rows lead nowhere.
+    #[prop(into)]
+    on_open: Signal<Option<Callback<u32>>>,
+) -> impl IntoView {
+    let (scrolled, table) = (NodeRef::<Div>::new(), NodeRef::<Table>::new());
+    let (scroll_px, sight_px) = (RwSignal::new(0.0), RwSignal::new(0.0));
+    follow_height(scrolled, sight_px);
+    let scroller = Memo::new(move |_| Scroller {
+        rows: source.rows.with(|rows| u32::try_from(rows.len()).unwrap_or(u32::MAX)),
+        row_px: ROW_PX,
+        // The head covers a row.
+        sight_px: (sight_px.get() - ROW_PX).max(0.0),
+    });
+    let sight = Memo::new(move |_| scroller.get().sight(scroll_px.get()));
+    let keys = Keys { source, tools, scroller, scrolled, on_open };
+    Effect::new(move |before: Option<()>| {
+        // Another order or filter starts at its first row.
+        source.rows.track();
+        if let (Some(()), Some(element)) = (before, scrolled.get_untracked()) {
+            element.set_scroll_top(0);
+            tools.marked.clear();
+        }
+    });
+    let sizes =
+        Memo::new(move |_| source.table.with(|table| source.columns.with(|columns| widths(table, columns))));
+    let least_width = move || {
+        let all: usize = sizes.with(|sizes| sizes.iter().map(|size| size + PADDING_CH).sum());
+        format!("{all}ch")
+    };
+    let columns = move || {
+        let columns = sizes.get().into_iter();
+        columns.map(|size| view! { <col style:width=format!("{}ch", size + PADDING_CH) /> }).collect_view()
+    };
+    view! {
+        <div
+            class="table-scroll"
+            node_ref=scrolled
+            on:scroll=move |_| {
+                if let Some(element) = scrolled.get_untracked() {
+                    scroll_px.set(f64::from(element.scroll_top()));
+                }
+            }
+        >
+            <table
+                node_ref=table
+                class="grid-table grid-table-virtual"
+                class:can-open=move || on_open.get().is_some()
+                role="grid"
+                tabindex="0"
+                aria-label=label
+                aria-multiselectable="true"
+                aria-rowcount=move || (scroller.get().rows + 1).to_string()
+                aria-activedescendant=move || tools.marked.current().map(row_id)
+                style:min-width=least_width
+                on:keydown=move |event| keys.press(&event)
+            >
+                <colgroup>{columns}</colgroup>
+                <Head source />
+                <tbody>
+                    <Space height_px=Signal::derive(move || sight.get().top_px) />
+                    {move || {
+                        source.table.track();
+                        source.columns.track();
+                        view! { <Rows source tools sight keys /> }
+                    }}
+                    <Space height_px=Signal::derive(move || {
+                        let Sight { first, end, top_px } = sight.get();
+                        scroller.get().height_px() - top_px - f64::from(end - first) * ROW_PX
+                    }) />
+                </tbody>
+            </table>
+        </div>
+    }
+}
+
+/// Room of the rows that are out of sight.
+#[component]
+fn Space(height_px: Signal<f64>) -> impl IntoView {
+    let height = move || format!("{:.2}px", height_px.get().max(0.0));
+    view! { <tr class="space" aria-hidden="true" style:height=height></tr> }
+}
+
+/// The rows in sight.
+#[component]
+fn Rows(source: TableSource, tools: TableToolsState, sight: Memo<Sight>, keys: Keys) -> impl IntoView {
+    let in_sight = move || {
+        let Sight { first, end, .. } = sight.get();
+        source.rows.with(|rows| {
+            let rows = rows.get(first as usize..end as usize).unwrap_or_default();
+            (first..).zip(rows.iter().copied()).collect::<Vec<(u32, u32)>>()
+        })
+    };
+    let (table, columns) = (source.table.get_untracked(), source.columns.get_untracked());
+    view! {
+        <For each=in_sight key=|place| *place let((place, row))>
+            <tr
+                id=row_id(place)
+                aria-rowindex=(place + 2).to_string()
+                aria-selected=move || tools.marked.has(place).to_string()
+                class:is-current=move || tools.marked.current() == Some(place)
+                on:click=move |event: MouseEvent| tools.marked.go(place, event.shift_key())
+                on:dblclick=move |_| keys.open(row)
+            >
+                <Cells table=Arc::clone(&table) columns=columns.clone() row draw=source.draw />
+            </tr>
+        </For>
+    }
+}
+
+fn row_id(place: u32) -> String {
+    format!("row-{place}")
+}
+
+/// What keys act on.
+#[derive(Clone, Copy)]
+struct Keys {
+    source: TableSource,
+    tools: TableToolsState,
+    scroller: Memo<Scroller>,
+    scrolled: NodeRef<Div>,
+    on_open: Signal<Option<Callback<u32>>>,
+}
+
+impl Keys {
+    fn open(self, row: u32) {
+        if let Some(open) = self.on_open.get_untracked() {
+            open.run(row);
+        }
+    }
+
+    fn press(self, event: &KeyboardEvent) {
+        let on_table = event.target() == event.current_target();
+        let command = event.ctrl_key() || event.meta_key();
+        if !on_table || event.alt_key() {
+            return;
+        }
+        let scroller = self.scroller.get_untracked();
+        let Some(last) = scroller.rows.checked_sub(1) else { return };
+        let now = untrack(|| self.tools.marked.current());
+        let by = |step: i64| {
+            let at = now.map_or(if step > 0 { -1 } else { 0 }, i64::from);
+            u32::try_from((at + step).clamp(0, i64::from(last))).unwrap_or_default()
+        };
+        let page = i64::from(scroller.page());
+        let place = match event.key().as_str() {
+            "c" | "C" if command => {
+                event.prevent_default();
+                return self.tools.copy();
+            }
+            _ if command => return,
+            "ArrowDown" => by(1),
+            "ArrowUp" => by(-1),
+            "PageDown" => by(page),
+            "PageUp" => by(-page),
+            "Home" => 0,
+            "End" => last,
+            "Enter" => {
+                let row = now.and_then(|place| {
+                    self.source.rows.with_untracked(|rows| rows.get(place as usize).copied())
+                });
+                row.into_iter().for_each(|row| self.open(row));
+                return;
+            }
+            _ => return,
+        };
+        event.prevent_default();
+        self.tools.marked.go(place, event.shift_key());
+        if let Some(element) = self.scrolled.get_untracked() {
+            element.set_scroll_top(scroller.revealing(f64::from(element.scroll_top()), place).ceil() as i32);
+        }
+    }
+}
+
+/// Keeps `height_px` equal to the visible height.
+fn follow_height(of: NodeRef<Div>, height_px: RwSignal<f64>) {
+    Effect::new(move |_| {
+        let Some(element) = of.get() else { return };
+        let measured = element.clone();
+        let changed = Closure::<dyn FnMut()>::new(move || {
+            let now = f64::from(measured.client_height());
+            if height_px.try_get_untracked().is_some_and(|before| before != now) {
+                height_px.set(now);
+            }
+        });
+        let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) else { return };
+        observer.observe(&element);
+        let kept = StoredValue::new_local((observer, changed));
+        on_cleanup(move || {
+            kept.try_with_value(|(observer, _)| observer.disconnect());
+        });
+    });
+}

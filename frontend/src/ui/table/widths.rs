@@ -1,0 +1,27 @@
+//! Widths of columns, from their titles and first values. They stay while the rows scroll.
+
+use super::cell::cell_title;
+use crate::view::table::DataTable;
+
+/// Rows that decide the widths.
+const SAMPLE: u32 = 120;
+/// Least and greatest width of a column, in characters.
+const NARROWEST: usize = 5;
+const WIDEST: usize = 48;
+/// Greatest width of a column in a table with few columns.
+const WIDEST_OF_FEW: usize = 96;
+const FEW: usize = 5;
+
+/// Widths of columns in characters.
+#[must_use]
+pub fn widths(table: &DataTable, columns: &[usize]) -> Vec<usize> {
+    let widest = if columns.len() <= FEW { WIDEST_OF_FEW } else { WIDEST };
+    let columns = columns.iter().filter_map(|&at| table.columns.get(at));
+    columns
+        .map(|column| {
+            let values = (0..table.rows.min(SAMPLE)).map(|row| cell_title(column, row).chars().count());
+            // The title has a sign for the order beside it.
+            values.max().unwrap_or_default().max(column.title.chars().count() + 2).clamp(NARROWEST, widest)
+        })
+        .collect()
+}

@@ -1,0 +1,106 @@
+//! The places of a profile's page, and the keys that lead there.
+
+/// A place of a profile's page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProfilePlace {
+    /// Tracks over time.
+    #[default]
+    Timeline,
+    /// Metrics of the rank.
+    Summary,
+    /// Tables of the rank.
+    Data,
+}
+
+/// The key before the letter of a place.
+pub const GO_KEY: &str = "g";
+/// Longest time between both keys, in milliseconds.
+pub const GO_MS: f64 = 1_500.0;
+
+impl ProfilePlace {
+    /// All places, in the order of the rail.
+    pub const ALL: [Self; 3] = [Self::Timeline, Self::Summary, Self::Data];
+
+    /// Name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Timeline => "Timeline",
+            Self::Summary => "Summary",
+            Self::Data => "Data",
+        }
+    }
+
+    /// Name in addresses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timeline => "timeline",
+            Self::Summary => "summary",
+            Self::Data => "data",
+        }
+    }
+
+    /// The place with this name in addresses.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|place| place.name() == name)
+    }
+
+    /// The end of the address's path. The timeline has none, like links from before there were other
+    /// places.
+    #[must_use]
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Timeline => "",
+            Self::Summary => "/summary",
+            Self::Data => "/data",
+        }
+    }
+
+    /// The letter that leads to the place, after [`GO_KEY`].
+    #[must_use]
+    pub fn letter(self) -> &'static str {
+        match self {
+            Self::Timeline => "t",
+            Self::Summary => "s",
+            Self::Data => "d",
+        }
+    }
+
+    /// The place of a letter.
+    #[must_use]
+    pub fn of_letter(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|place| key.eq_ignore_ascii_case(place.letter()))
+    }
+}
+
+/// Splits the path below `/profile/` into the profile's name and the place.
+#[must_use]
+pub fn split_path(path: &str) -> (&str, ProfilePlace) {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    path.rsplit_once('/')
+        .and_then(|(profile, place)| Some((profile, ProfilePlace::from_name(place)?)))
+        .unwrap_or((path, ProfilePlace::Timeline))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_letters_name_places() {
+        assert_eq!(split_path("x"), ("x", ProfilePlace::Timeline));
+        assert_eq!(split_path("x/timeline"), ("x", ProfilePlace::Timeline));
+        assert_eq!(split_path("x/summary/"), ("x", ProfilePlace::Summary));
+        // A profile can have the name of a place.
+        assert_eq!(split_path("data"), ("data", ProfilePlace::Timeline));
+        assert_eq!(split_path("data/data"), ("data", ProfilePlace::Data));
+        assert_eq!(split_path("x/else"), ("x/else", ProfilePlace::Timeline));
+        for place in ProfilePlace::ALL {
+            assert_eq!(split_path(&format!("x{}", place.path())), ("x", place));
+            assert_eq!(ProfilePlace::of_letter(&place.letter().to_uppercase()), Some(place));
+        }
+        assert_eq!(ProfilePlace::of_letter("w"), None);
+    }
+}
