@@ -81,5 +81,12 @@ test("all ranks show at once and one of them stays the current one", async (t) =
   await page.getByRole("button", { name: "All", exact: true }).click();
   await heading(0).waitFor({ state: "detached" });
   assert.equal(parametersOf(page).get("ranks"), null);
+  // Keys do the same, one rank after the other.
+  await page.locator("body").press("}");
+  await eventually(() => assert.equal(parametersOf(page).get("ranks"), "1,2"));
+  await page.locator("body").press("}");
+  await eventually(() => assert.equal(parametersOf(page).get("ranks"), "0,1,2"));
+  await page.locator("body").press("{");
+  await eventually(() => assert.equal(parametersOf(page).get("ranks"), "0,1"));
   assert.deepEqual(problems, []);
 });

@@ -204,7 +204,7 @@ test("the view", async (t) => {
   await t.test("several ranks stand below each other, and a slice of another one can be selected", async (t) => {
     const page = await open(t);
     await drawn(page);
-    await page.getByRole("button", { name: "Show rank 1 below the others" }).click();
+    await page.getByTitle("Show rank 1 below the others").click();
     const group = (name) => page.getByRole("button", { name, exact: true });
     const tensor = rowOf(page, "Tensor");
     await group("Rank 0").waitFor();
@@ -235,7 +235,7 @@ test("the view", async (t) => {
     await detailsOf(page, wanted.name);
     await group("Rank 0").waitFor();
     await group("Rank 1").waitFor();
-    await page.getByRole("button", { name: "Hide rank 1" }).click();
+    await page.getByTitle("Hide rank 1").click();
     await group("Rank 1").waitFor({ state: "detached" });
     await tensor.waitFor();
     await viewWhere(page, (view) => view.rank === 0 && view.selected === null);

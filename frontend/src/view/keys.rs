@@ -59,6 +59,10 @@ pub enum RankStep {
     Previous,
     /// The one after.
     Next,
+    /// One more below the shown ones.
+    More,
+    /// The last shown one goes.
+    Fewer,
 }
 
 /// Zoom factor of one press of W: the window becomes this share of itself.
@@ -109,6 +113,8 @@ pub fn rank_step(press: Press) -> Option<RankStep> {
     match (press.key, press.code) {
         ("[", _) => Some(RankStep::Previous),
         ("]", _) => Some(RankStep::Next),
+        ("{", _) => Some(RankStep::Fewer),
+        ("}", _) => Some(RankStep::More),
         _ if control || alt => None,
         ("<", _) => Some(RankStep::Previous),
         (">", _) => Some(RankStep::Next),
@@ -159,6 +165,8 @@ mod tests {
         check_rank("]", "Digit9", "ca", Some(RankStep::Next));
         check_rank("[", "Digit5", "as", Some(RankStep::Previous));
         check_rank("<", "Comma", "s", Some(RankStep::Previous));
+        check_rank("{", "BracketLeft", "s", Some(RankStep::Fewer));
+        check_rank("}", "Digit0", "ca", Some(RankStep::More));
         check_rank(":", "Period", "s", Some(RankStep::Next));
         check_rank(".", "Period", "", None);
         check_rank("[", "BracketLeft", "c", None);

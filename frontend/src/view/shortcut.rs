@@ -142,6 +142,7 @@ pub const GROUPS: &[Group] = &[
             gesture(&["G", "D"], "Data: all tables"),
             keys(&["[", "]"], &["[", "]"], "Previous, next rank"),
             keys(&["<", ">"], &["<", ">"], "The same, with Shift and comma or period"),
+            keys(&["{", "}"], &["{", "}"], "Show one rank fewer, one more"),
             gesture(&["Ctrl", "click"], "Show or hide a rank below the others"),
             keys(&["?"], &["?"], "These keys"),
         ],

@@ -9,7 +9,7 @@ use super::missing::{Failed, failure};
 use super::opened::Opened;
 use super::panel::Panel;
 use super::rail::Rail;
-use super::ranks::{RankTabs, open_neighbour};
+use super::ranks::{RankTabs, open_neighbour, show_fewer, show_more};
 use super::search::Search;
 use super::summary::SummaryPage;
 use crate::fetch::Source;
@@ -118,6 +118,8 @@ fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: P
     match (rank, page_key(&key, &code).filter(|_| is_for_page(event))) {
         (Some(RankStep::Previous), _) => open_neighbour(opened, Walk::Backward),
         (Some(RankStep::Next), _) => open_neighbour(opened, Walk::Forward),
+        (Some(RankStep::More), _) => show_more(opened),
+        (Some(RankStep::Fewer), _) => show_fewer(opened),
         (None, Some(PageKey::Search)) => search.focus(),
         (None, Some(PageKey::Panel)) => size.toggle(),
         (None, Some(PageKey::Help | PageKey::Go) | None) => return,

@@ -105,7 +105,7 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
         }
     });
     view! {
-        <span class="rank-tab" role="presentation" class:is-shown=move || is_shown.get()>
+        <span class="rank-tab" role="presentation" class:is-shown=move || is_shown.get() && has_others.get()>
             <button
                 node_ref=node
                 class="tab"
@@ -120,12 +120,13 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
                 {number}
             </button>
             <Show when=move || !is_open.get() || has_others.get()>
+                // For the pointer alone: a list of tabs may hold nothing but tabs. Keys are "{" and "}".
                 <button
                     class="rank-beside"
                     type="button"
+                    aria-hidden="true"
+                    tabindex="-1"
                     title=move || beside(number, is_shown.get())
-                    aria-label=move || beside(number, is_shown.get())
-                    aria-pressed=move || is_shown.get().to_string()
                     on:click=move |_| toggle_beside(opened, number)
                 >
                     {move || if is_shown.get() { "−" } else { "+" }}
@@ -158,6 +159,23 @@ fn toggle_beside(opened: Opened, number: u32) {
     let next = if ranks.contains(&current) { Some(current) } else { ranks.first().copied() };
     if let Some(next) = next {
         opened.act(&Command::ShowRanks { ranks, current: next }.in_rank(next, current));
+    }
+}
+
+/// Shows the next rank after the last shown one.
+pub fn show_more(opened: Opened) {
+    let (ranks, shown) = untrack(|| (ranks(opened), shown(opened)));
+    let next = ranks.iter().map(|rank| rank.rank).find(|rank| shown.last().is_none_or(|last| rank > last));
+    // After the last rank come those before the shown ones.
+    let next = next.or_else(|| ranks.iter().map(|rank| rank.rank).rfind(|rank| !shown.contains(rank)));
+    next.into_iter().for_each(|rank| toggle_beside(opened, rank));
+}
+
+/// Hides the last shown rank, if several are shown.
+pub fn show_fewer(opened: Opened) {
+    let shown = untrack(|| shown(opened));
+    if let Some(last) = shown.last().filter(|_| shown.len() > 1) {
+        toggle_beside(opened, *last);
     }
 }
 
