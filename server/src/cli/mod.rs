@@ -8,6 +8,7 @@ mod capture;
 mod completions;
 mod demo;
 mod export;
+mod formats;
 mod ingest;
 mod inspect;
 mod list;

@@ -11,6 +11,7 @@ mod api;
 mod archives;
 mod axis;
 mod cli;
+mod csv;
 mod damage;
 mod exports;
 mod flags;
