@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::formats::trace_event;
+use nprof_engine::base::Error;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, OwnedValue, TrackId, TrackKind, WarningKind};
 use nprof_engine::segment::{ColumnRole, Segment, TrackMeta};
@@ -103,7 +104,7 @@ fn owners(segment: &Segment<Vec<u8>>) -> BTreeMap<i64, (String, Option<String>)>
                 }
             }
             owners.insert(track.unwrap(), (pid.unwrap(), tid));
-            Ok(())
+            Ok::<_, Error>(())
         })
         .unwrap();
     owners

@@ -127,7 +127,7 @@ fn read(segment: &Segment<Vec<u8>>) -> Vec<Executed> {
                 }
             }
             read.push(one);
-            Ok(())
+            Ok::<_, Error>(())
         })
         .unwrap();
     read
@@ -186,7 +186,7 @@ fn some_rows_of_a_column_are_those_of_the_whole() {
         .for_each_row(table, |_, fields| {
             assert_eq!(segment.fields(row).unwrap(), fields);
             row += 1;
-            Ok(())
+            Ok::<_, Error>(())
         })
         .unwrap();
 }

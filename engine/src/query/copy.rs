@@ -190,7 +190,7 @@ impl<B: Bytes> Copy<'_, B> {
                     let fields = self.fields_of(&row)?;
                     self.sink.row(table, &fields)?;
                 }
-                Ok(())
+                Ok::<_, Error>(())
             })?;
         }
         Ok(())

@@ -119,15 +119,15 @@ impl<B: Bytes> Segment<B> {
         u16::try_from(at).ok().map(TableId)
     }
 
-    /// Calls `each` with every row of a table: row number, position of the block, fields.
+    /// Calls `each` with every row of a table: row number and fields.
     ///
     /// # Errors
     /// If bytes are missing or damaged, or if `each` fails.
-    pub fn for_each_row(
+    pub fn for_each_row<E: From<Error>>(
         &self,
         table: TableId,
-        mut each: impl FnMut(u32, Vec<(FieldId, OwnedValue)>) -> Result<()>,
-    ) -> Result<()> {
+        mut each: impl FnMut(u32, Vec<(FieldId, OwnedValue)>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let blocks = self.blocks(table)?;
         let mut row = self.footer().tables[usize::from(table.0)].first_row;
         for block in 0..blocks.len() {

@@ -1,4 +1,4 @@
-//! The rows of a table on the timeline, with one block per track in memory at a time.
+//! The rows of tables on the timeline, with one block per track in memory at a time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,27 +50,31 @@ pub enum RowContent {
 pub enum Order {
     /// By time, over all tracks.
     Time,
-    /// By track, then by time.
+    /// By table, then by track, then by time.
     Track,
 }
 
-/// Calls `each` with every row of a table of slices or samples.
+/// Calls `each` with every row of these tables of slices or samples. Order by time merges the rows
+/// of all tables.
 ///
 /// # Errors
 /// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each_timed<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
-    table: TableId,
+    tables: &[TableId],
     order: Order,
     mut each: impl FnMut(TimedRow) -> Result<(), E>,
 ) -> Result<(), E> {
-    let tracks = (0_u32..).zip(&segment.footer().tracks).map(|(id, _)| TrackId(id));
-    let mut tracks = tracks.filter(|track| segment.table_of(*track) == Some(table));
+    let mut tracks = tables.iter().flat_map(|&table| {
+        let ids = (0_u32..).zip(&segment.footer().tracks).map(|(id, _)| TrackId(id));
+        ids.filter(move |track| segment.table_of(*track) == Some(table)).map(move |track| (table, track))
+    });
     match order {
-        Order::Track => tracks.try_for_each(|track| for_each_of_track(segment, (table, track), &mut each))?,
+        Order::Track => tracks.try_for_each(|place| for_each_of_track(segment, place, &mut each))?,
         Order::Time => {
-            let mut cursors =
-                tracks.map(|track| Cursor::new(segment, table, track)).collect::<Result<Vec<_>>>()?;
+            let mut cursors = tracks
+                .map(|(table, track)| Cursor::new(segment, table, track))
+                .collect::<Result<Vec<_>>>()?;
             let mut heads = BinaryHeap::new();
             for (at, cursor) in cursors.iter_mut().enumerate() {
                 heads.extend(cursor.peek()?.map(|start_ps| Reverse((start_ps, at))));

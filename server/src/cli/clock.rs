@@ -8,8 +8,8 @@ use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
 use nprof_engine::wire::clock::Clock;
 
 use super::StorePlace;
-use super::part::{rank_of, time_ps, with_unit};
 use super::size::{self, Align};
+use crate::export::wanted::{rank_of, time_ps, with_unit};
 use crate::store::{Profile, RankFile};
 
 const EXAMPLES: &str = "\

@@ -9,6 +9,7 @@ mod clock;
 mod completions;
 mod demo;
 mod export;
+mod formats;
 mod ingest;
 mod inspect;
 mod list;

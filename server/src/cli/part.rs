@@ -1,14 +1,12 @@
-//! Flags for the part of a profile to export: ranks, time, tracks, size.
+//! Flags for the part of a profile to export: ranks, time, tracks.
 
-use anyhow::Context;
 use clap::Args;
 use glob::Pattern;
-use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
 
+use crate::export::ExportError;
 use crate::export::cut::PartOf;
+use crate::export::wanted::{Ranks, time_ps};
 use crate::store::{Profile, RankFile};
-
-const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 
 /// Which part of a profile.
 #[derive(Debug, Args)]
@@ -25,127 +23,16 @@ pub(super) struct PartArgs {
     /// Only these tracks: names with their groups, `*` for any text, such as `Engines/*,DMA/q*`
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = Pattern::new)]
     tracks: Vec<Pattern>,
-    /// Write nothing if the file would be larger, such as `50MB`
-    #[arg(long, value_name = "SIZE", value_parser = size_bytes)]
-    max_size: Option<u64>,
 }
 
 impl PartArgs {
     /// The requested ranks of a profile, in the profile's order.
-    pub(super) fn ranks(&self, profile: &Profile) -> anyhow::Result<Vec<RankFile>> {
-        let all = &profile.manifest.ranks;
-        let Some(Ranks(wanted)) = &self.ranks else { return Ok(all.clone()) };
-        for rank in wanted.iter().flat_map(|&(first, last)| [first, last]) {
-            rank_of(profile, rank)?;
-        }
-        let is_wanted =
-            |file: &&RankFile| wanted.iter().any(|&(first, last)| (first..=last).contains(&file.rank));
-        Ok(all.iter().filter(is_wanted).cloned().collect())
+    pub(super) fn ranks(&self, profile: &Profile) -> Result<Vec<RankFile>, ExportError> {
+        self.ranks.as_ref().map_or_else(|| Ok(profile.manifest.ranks.clone()), |ranks| ranks.of(profile))
     }
 
     /// The requested time and tracks.
     pub(super) fn part(&self) -> PartOf {
         PartOf { from_ps: self.from, to_ps: self.to, tracks: self.tracks.clone() }
-    }
-
-    /// Size limit of the file, in bytes.
-    pub(super) fn max_bytes(&self) -> Option<u64> {
-        self.max_size
-    }
-}
-
-/// The rank with this number.
-pub(super) fn rank_of(profile: &Profile, rank: u32) -> anyhow::Result<&RankFile> {
-    let all = &profile.manifest.ranks;
-    all.iter().find(|file| file.rank == rank).with_context(|| {
-        let known: Vec<String> = all.iter().map(|file| file.rank.to_string()).collect();
-        let name = profile.manifest.slug();
-        format!("profile \"{name}\" has no rank {rank}; it has {}", known.join(", "))
-    })
-}
-
-/// Numbers of ranks as ranges: first and last number of each, both inclusive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Ranks(Vec<(u32, u32)>);
-
-impl Ranks {
-    fn parse(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| format!("\"{text}\" is no rank"));
-        let range = |part: &str| match part.split_once('-') {
-            None => number(part).map(|rank| (rank, rank)),
-            Some((first, last)) => {
-                let (first, last) = (number(first)?, number(last)?);
-                if first <= last { Ok((first, last)) } else { Err(format!("\"{part}\" runs backwards")) }
-            }
-        };
-        text.split(',').map(range).collect::<Result<_, _>>().map(Self)
-    }
-}
-
-/// Splits a number from its unit.
-pub(super) fn with_unit(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    Some((number.parse().ok()?, unit.trim()))
-}
-
-/// Picoseconds of a time with a unit, such as `10ms`.
-pub(super) fn time_ps(text: &str) -> Result<i64, String> {
-    let expected = || format!("\"{text}\" is no time: write a number and ps, ns, us, ms or s, such as 10ms");
-    let (number, unit) = with_unit(text).ok_or_else(expected)?;
-    let ps = match unit {
-        "ps" => 1,
-        "ns" => PS_PER_NS,
-        "us" | "µs" | "μs" => PS_PER_US,
-        "ms" => PS_PER_MS,
-        "s" => PS_PER_S,
-        _ => return Err(expected()),
-    };
-    // A picosecond is exact up to two hours. Beyond that nobody cuts at a picosecond.
-    Ok((number * ps as f64).round() as i64)
-}
-
-fn size_bytes(text: &str) -> Result<u64, String> {
-    let expected = || format!("\"{text}\" is no size: write a number and kB, MB or GB, such as 50MB");
-    let (number, unit) = with_unit(text).filter(|(number, _)| *number >= 0.0).ok_or_else(expected)?;
-    let bytes = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "k" | "kb" => 1e3,
-        "m" | "mb" => 1e6,
-        "g" | "gb" => 1e9,
-        "kib" => 1024.0,
-        "mib" => 1024.0 * 1024.0,
-        "gib" => 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(expected()),
-    };
-    Ok((number * bytes).round() as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranks_are_numbers_and_ranges() {
-        assert_eq!(Ranks::parse("0,3-5"), Ok(Ranks(vec![(0, 0), (3, 5)])));
-        for wrong in ["", "a", "1-", "5-3", "-1", "1,,2"] {
-            assert!(Ranks::parse(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn times_and_sizes_have_units() {
-        assert_eq!(time_ps("10ms"), Ok(10_000_000_000));
-        assert_eq!(time_ps("12.5 us"), Ok(12_500_000));
-        assert_eq!(time_ps("1.5ns"), Ok(1_500));
-        assert_eq!(size_bytes("50MB"), Ok(50_000_000));
-        assert_eq!(size_bytes("1 GiB"), Ok(1 << 30));
-        for wrong in ["", "ms", "10", "10 parsecs", "1.2.3ms"] {
-            assert!(time_ps(wrong).is_err(), "{wrong}");
-        }
-        for wrong in ["", "MB", "-1MB", "10 apples"] {
-            assert!(size_bytes(wrong).is_err(), "{wrong}");
-        }
     }
 }

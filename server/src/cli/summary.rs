@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::StorePlace;
-use super::part::rank_of;
-use super::write::{Destination, Form, StoredPart, stored, write_stored};
+use super::formats::format_parser;
+use super::write::{Destination, Output, StoredPart, stored, write_stored};
 use crate::export::cut::PartOf;
+use crate::export::wanted::rank_of;
+use crate::export::{Choices, Export};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,35 +27,30 @@ pub(super) struct SummaryArgs {
     #[arg(long)]
     rank: Option<u32>,
     /// As a table or as JSON
-    #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value_t = SummaryFormat::Text)]
-    output_format: SummaryFormat,
+    #[arg(
+        long,
+        visible_alias = "format",
+        value_parser = format_parser("summary-"),
+        ignore_case = true,
+        default_value = "text"
+    )]
+    output_format: &'static Export,
     /// The file to write, `-` for standard output [default: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SummaryFormat {
-    /// A table of two columns
-    Text,
-    /// JSON: `{"n_<hash>": {metric: value}}`
-    Json,
 }
 
 impl SummaryArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.open()?;
         let profile = stored(&store, &self.profile)?;
-        let form = match self.output_format {
-            SummaryFormat::Text => Form::SummaryText,
-            SummaryFormat::Json => Form::SummaryJson,
-        };
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
         let ranks = match self.rank {
             Some(rank) => vec![rank_of(&profile, rank)?.clone()],
             None => profile.manifest.ranks.clone(),
         };
         let wanted = StoredPart { store: &store, profile: &profile, ranks, part: PartOf::default() };
-        write_stored(&wanted, form, &destination, out)
+        let output = Output { format: self.output_format, choices: Choices::default(), destination };
+        write_stored(&wanted, &output, out)
     }
 }

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::StorePlace;
+use super::formats::{ChoiceArgs, Target, target_parser};
 use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, open_browser, profile_url, runtime, serve};
 use super::terms;
-use super::write::{Destination, Form, write_trace};
-use crate::export::perfetto::Flows;
+use super::write::{Destination, Output, write_trace};
+use crate::export::Export;
 use crate::ingest::Named;
 use crate::routes::health::Health;
 use crate::server::{Place, ServerError};
@@ -54,14 +55,13 @@ pub(super) struct ViewArgs {
     #[arg(long)]
     ingest_only: bool,
     /// What to make of the trace
-    #[arg(long, value_enum, ignore_case = true, default_value_t = OutputFormat::Db)]
-    output_format: OutputFormat,
-    /// The file to write, `-` for standard output [default: ntff.json, ntff.pftrace, else -]
+    #[arg(long, value_parser = target_parser(), ignore_case = true, default_value = "db")]
+    output_format: Target,
+    /// The file to write, `-` for standard output [default: ntff.json, ntff.pftrace and such; metrics: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
-    /// Arrows between slices, in a Perfetto trace
-    #[arg(long)]
-    show_perfetto_flows: bool,
+    #[command(flatten)]
+    choices: ChoiceArgs,
     /// Print the terms that the page uses, with what they mean, and end: as a table, or with
     /// --output-format json as JSON
     #[arg(long)]
@@ -80,26 +80,14 @@ pub(super) struct ViewArgs {
     db_org: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// Into the store, to be looked at in a browser
-    Db,
-    /// The metrics as a table of two columns
-    SummaryText,
-    /// The metrics as JSON
-    SummaryJson,
-    /// All tables, as neuron-profile writes them, with exact times and tracks
-    Json,
-    /// A trace for ui.perfetto.dev and trace_processor; times are whole nanoseconds there
-    Perfetto,
-}
-
 impl ViewArgs {
     pub(super) fn run(self, store: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         self.tell_ignored()?;
+        let choices = self.choices.choices(None, self.output_format.0)?;
         if self.terminology {
-            return match self.output_format {
-                OutputFormat::Json | OutputFormat::SummaryJson => terms::write_json(out),
+            let is_json = |format: &Export| format.media_type == "application/json";
+            return match self.output_format.0 {
+                Some(format) if is_json(format) => terms::write_json(out),
                 _ => terms::write_text(out),
             };
         }
@@ -111,21 +99,10 @@ impl ViewArgs {
             files: self.files.clone(),
         };
         self.refuse_names(&store)?;
-        let form = match self.output_format {
-            OutputFormat::Db => return self.view(store, &named, out),
-            OutputFormat::SummaryText => Form::SummaryText,
-            OutputFormat::SummaryJson => Form::SummaryJson,
-            OutputFormat::Json => Form::Json,
-            OutputFormat::Perfetto => Form::Perfetto(Flows::wanted(self.show_perfetto_flows)),
-        };
-        let destination = match (&self.output_file, form) {
-            (Some(path), _) => Destination::named(path.clone()),
-            // neuron-profile uses these file names.
-            (None, Form::Json) => Destination::File(PathBuf::from("ntff.json")),
-            (None, Form::Perfetto(_)) => Destination::File(PathBuf::from("ntff.pftrace")),
-            (None, _) => Destination::StandardOutput,
-        };
-        write_trace(&store, &named, form, &destination, out)
+        let Some(format) = self.output_format.0 else { return self.view(store, &named, out) };
+        let path = self.output_file.or_else(|| format.view_file.map(PathBuf::from));
+        let destination = path.map_or(Destination::StandardOutput, Destination::named);
+        write_trace(&store, &named, &Output { format, choices, destination }, out)
     }
 
     /// Refuses the name of a profile if a file is expected. The error names the command that takes
@@ -133,7 +110,7 @@ impl ViewArgs {
     fn refuse_names(&self, store: &Store) -> anyhow::Result<()> {
         let mut missing = self.files.iter().filter(|path| !path.exists()).filter_map(|path| path.to_str());
         let Some(name) = missing.find(|name| store.find(name).is_ok()) else { return Ok(()) };
-        if self.output_format == OutputFormat::Db {
+        if self.output_format.0.is_none() {
             bail!(
                 "{name}: no such file, but a profile of the store; `nprof serve` shows it at /profile/{name}"
             );
@@ -156,11 +133,6 @@ impl ViewArgs {
                 "--framework-source-root",
                 self.framework_source_root.is_some(),
                 "source lines are shown as the trace names them, without their text",
-            ),
-            (
-                "--show-perfetto-flows",
-                self.show_perfetto_flows && self.output_format != OutputFormat::Perfetto,
-                "it goes with --output-format perfetto",
             ),
         ];
         for (flag, _, why) in ignored.into_iter().filter(|(_, is_given, _)| *is_given) {

@@ -1,33 +1,33 @@
-//! Writes a profile in another format, for `view --output-format`, `export` and `summary`.
+//! Writes a profile in any format of the table, for `view --output-format`, `export` and `summary`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use anyhow::{Context, bail};
+use nprof_engine::exec::Cancel;
 use nprof_engine::native::AtomicFile;
 
 use super::progress::watched;
 use super::{size, warn};
 use crate::export::cut::PartOf;
-use crate::export::html::Html;
-use crate::export::html::site::Site;
-use crate::export::perfetto::{self, Flows};
-use crate::export::{json, summary};
+use crate::export::table::{Prepare, of_rank};
+use crate::export::{Choices, Export, RanksOf, Scope};
 use crate::ingest::{DiskSpool, IngestError, Inputs, Named, Settings, Staged, identify, stage};
 use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
 use crate::work::{Meter, Metered, Stage};
 
-/// An output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    SummaryText,
-    SummaryJson,
-    Json,
-    Perfetto(Flows),
-    Html { max_bytes: Option<u64> },
-    Site,
+/// The form and the place of an output.
+#[derive(Debug)]
+pub(super) struct Output {
+    /// The format.
+    pub format: &'static Export,
+    /// The user's choices about it.
+    pub choices: Choices,
+    /// The place.
+    pub destination: Destination,
 }
 
 /// A place for output.
@@ -49,15 +49,15 @@ impl Destination {
 pub(super) fn write_trace(
     store: &Store,
     named: &Named,
-    form: Form,
-    destination: &Destination,
+    output: &Output,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let meter = Meter::default();
     let mut said = Vec::new();
     let mut put = |profile: &Profile| {
         warn::tell(profile, &mut said)?;
-        write(profile, &profile.manifest.ranks, form, destination, &meter, &mut *out)
+        let of = RanksOf { profile, ranks: &profile.manifest.ranks };
+        write(of, output, &meter, &mut *out)
     };
     let written = watched(&meter, || {
         let settings = Settings::default();
@@ -113,8 +113,7 @@ pub(super) struct StoredPart<'a> {
 /// Writes a profile of the store, or a part of it. Its warnings go to standard error.
 pub(super) fn write_stored(
     wanted: &StoredPart<'_>,
-    form: Form,
-    destination: &Destination,
+    output: &Output,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let StoredPart { store, profile, ranks, part } = wanted;
@@ -122,11 +121,9 @@ pub(super) fn write_stored(
     let mut said = Vec::new();
     warn::tell(profile, &mut said)?;
     let written = watched(&meter, || {
-        if part.is_all() {
-            return write(profile, ranks, form, destination, &meter, out);
-        }
-        let cut = part.cut(store, profile, ranks, &meter)?;
-        write(&cut.profile, &cut.profile.manifest.ranks, form, destination, &meter, out)
+        let is_cancelled = || meter.is_cancelled();
+        let taken = part.take(store, RanksOf { profile, ranks }, Cancel::when(&is_cancelled))?;
+        write(taken.ranks(), output, &meter, out)
     });
     finish(written, &meter, &said)
 }
@@ -158,59 +155,40 @@ struct Written {
 
 /// Writes these ranks of a profile. Returns the files, in order.
 fn write(
-    profile: &Profile,
-    ranks: &[RankFile],
-    form: Form,
-    destination: &Destination,
+    of: RanksOf<'_>,
+    output: &Output,
     meter: &Meter,
     out: &mut dyn Write,
 ) -> anyhow::Result<Vec<Written>> {
-    meter.begin(Stage::Exporting, 0);
-    let one = |out: &mut dyn Write, write: &dyn Fn(&mut dyn Write) -> anyhow::Result<()>| {
-        Ok(to(destination, meter, out, write)?.into_iter().collect())
-    };
-    match (form, destination) {
-        (Form::SummaryText, _) => one(out, &|out| Ok(summary::write_text(profile, ranks, out)?)),
-        (Form::SummaryJson, _) => one(out, &|out| Ok(summary::write_json(profile, ranks, out)?)),
-        (Form::Perfetto(_), Destination::StandardOutput) if io::stdout().is_terminal() => {
-            bail!("a Perfetto trace is no text for a terminal; name a file with --output-file")
-        }
-        (Form::Html { .. }, Destination::StandardOutput) if io::stdout().is_terminal() => {
-            bail!("an HTML file of a profile is too long for a terminal; name a file with --output-file")
-        }
-        (Form::Html { max_bytes }, _) => {
-            let html = Html::of(profile, ranks)?;
-            max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
-            one(out, &|out| Ok(html.write(out)?))
-        }
-        (Form::Site, Destination::File(dir)) => {
-            let bytes = Site::of(profile, ranks)?.write(dir, meter)?;
-            Ok(vec![Written { path: dir.clone(), bytes }])
-        }
-        (Form::Site, Destination::StandardOutput) => {
-            bail!("a site is a folder; name it with --output-file")
-        }
-        (Form::Perfetto(flows), _) => one(out, &|out| Ok(perfetto::write(profile, ranks, flows, out)?)),
-        (Form::Json, Destination::File(path)) if ranks.len() > 1 && !is_special(path) => {
-            let mut files = Vec::new();
-            for rank in ranks {
-                let file = Destination::File(of_rank(path, rank.rank));
-                files.extend(to(&file, meter, out, |out| Ok(json::write(profile, rank, out)?))?);
-            }
-            Ok(files)
-        }
-        (Form::Json, _) => one(out, &|out| match ranks {
-            [rank] => Ok(json::write(profile, rank, out)?),
-            ranks => Ok(json::write_all(profile, ranks, out)?),
-        }),
+    let Output { format, choices, destination } = output;
+    if let (Some(why), Destination::StandardOutput) = (format.not_on_terminal, destination)
+        && io::stdout().is_terminal()
+    {
+        bail!("{why}; name a file with --output-file");
     }
-}
-
-/// Path for one rank. neuron-profile's JSON holds one rank, so several ranks go to separate files.
-fn of_rank(path: &Path, rank: u32) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
-    path.with_file_name(format!("{stem}_rank_{rank}{}", extension.unwrap_or_default()))
+    meter.begin(Stage::Exporting, 0);
+    let mut one = |of, destination: &Destination, prepare: Prepare| {
+        let prepared = prepare(of, choices)?;
+        to(destination, meter, out, |out| Ok(prepared.write(out)?))
+    };
+    let written = match (format.scope, destination) {
+        (Scope::Folder(write), Destination::File(dir)) => {
+            let bytes = write(of, dir, meter)?;
+            vec![Some(Written { path: dir.clone(), bytes })]
+        }
+        (Scope::Folder(_), Destination::StandardOutput) => {
+            bail!("a {} is a folder; name it with --output-file", format.key)
+        }
+        (Scope::Rank(prepare), Destination::File(path)) if of.ranks.len() > 1 && !is_special(path) => {
+            let each = of.ranks.iter().map(|rank| {
+                let of = RanksOf { ranks: slice::from_ref(rank), ..of };
+                one(of, &Destination::File(of_rank(path, rank.rank)), prepare)
+            });
+            each.collect::<anyhow::Result<_>>()?
+        }
+        (Scope::Rank(prepare) | Scope::Profile(prepare), _) => vec![one(of, destination, prepare)?],
+    };
+    Ok(written.into_iter().flatten().collect())
 }
 
 /// Returns true for a pipe or a device. Such a file is written to, not replaced.
@@ -255,10 +233,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_ranks_go_to_several_files() {
-        assert_eq!(of_rank(Path::new("a/out.json"), 3), Path::new("a/out_rank_3.json"));
-        assert_eq!(of_rank(Path::new("out"), 3), Path::new("out_rank_3"));
+    fn a_dash_is_standard_output() {
         assert_eq!(Destination::named("-".into()), Destination::StandardOutput);
+        assert_eq!(Destination::named("-.json".into()), Destination::File("-.json".into()));
     }
 
     #[test]

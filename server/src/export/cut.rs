@@ -11,10 +11,10 @@ use nprof_engine::model::TrackKind;
 use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
 use nprof_engine::query::{Cut, active_span};
 
-use crate::export::tracks::Tracks;
-use crate::export::{ExportError, open};
+use super::ranks::open;
+use super::tracks::Tracks;
+use super::{ExportError, RanksOf};
 use crate::store::{Manifest, Profile, RankFile, Staging, Store};
-use crate::work::Meter;
 
 /// The exported part of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,33 +28,39 @@ pub struct PartOf {
     pub tracks: Vec<Pattern>,
 }
 
-/// A part of a profile. Its files are removed when this value is dropped.
+/// Ranks of a profile, or the part of them that was taken. Files of a part are removed when this
+/// value is dropped.
 #[derive(Debug)]
-pub struct CutProfile {
-    /// The part, as a profile.
-    pub profile: Profile,
-    _staging: Staging,
+pub struct TakenPart {
+    profile: Profile,
+    ranks: Vec<RankFile>,
+    _staging: Option<Staging>,
+}
+
+impl TakenPart {
+    /// The ranks to write.
+    #[must_use]
+    pub fn ranks(&self) -> RanksOf<'_> {
+        RanksOf { profile: &self.profile, ranks: &self.ranks }
+    }
 }
 
 impl PartOf {
     /// Returns true if this is the whole profile.
-    #[must_use]
-    pub fn is_all(&self) -> bool {
+    fn is_all(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Writes this part of the ranks.
+    /// Takes this part of the ranks. Writes nothing if the part is all.
     ///
     /// # Errors
     /// `NothingLeft` if no track or no event is in the part. Other errors if a segment cannot be
     /// read or written, or if the work is cancelled.
-    pub fn cut(
-        &self,
-        store: &Store,
-        profile: &Profile,
-        ranks: &[RankFile],
-        meter: &Meter,
-    ) -> Result<CutProfile, ExportError> {
+    pub fn take(&self, store: &Store, of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<TakenPart, ExportError> {
+        let RanksOf { profile, ranks } = of;
+        if self.is_all() {
+            return Ok(TakenPart { profile: profile.clone(), ranks: ranks.to_vec(), _staging: None });
+        }
         let staging = store.stage()?;
         let dir = staging.profile_dir();
         let first_ps = profile.manifest.shared_start().0;
@@ -64,13 +70,14 @@ impl PartOf {
             (self.from_ps.is_some() || self.to_ps.is_some()).then(|| Interval::new(start, end.max(start)));
         let mut cut = Vec::new();
         for rank in ranks {
-            cut.push(self.cut_rank((profile, rank), span, &dir, meter)?);
+            cut.push(self.cut_rank((profile, rank), span, &dir, cancel)?);
         }
         if cut.iter().all(|rank| rank.events == 0) {
             return Err(ExportError::NothingLeft { known: known_tracks(profile, ranks)? });
         }
-        let manifest = Manifest { ranks: cut, ..Manifest::clone(&profile.manifest) };
-        Ok(CutProfile { profile: Profile { manifest: manifest.into(), dir }, _staging: staging })
+        let manifest = Manifest { ranks: cut.clone(), ..Manifest::clone(&profile.manifest) };
+        let profile = Profile { manifest: manifest.into(), dir };
+        Ok(TakenPart { profile, ranks: cut, _staging: Some(staging) })
     }
 
     fn cut_rank(
@@ -78,15 +85,13 @@ impl PartOf {
         (profile, rank): (&Profile, &RankFile),
         span: Option<Interval>,
         dir: &Path,
-        meter: &Meter,
+        cancel: Cancel<'_>,
     ) -> Result<RankFile, ExportError> {
         let from = profile.dir.join(&rank.file);
         let segment = open(&from)?;
         // The same moment of the job on every rank.
         let span = span.map(|span| rank.view(&segment).local_span(span));
         let cut = Cut { span, tracks: self.kept_tracks(&segment)? };
-        let is_cancelled = || meter.is_cancelled();
-        let cancel = Cancel::when(&is_cancelled);
         let path = dir.join(&rank.file);
         let options = BuildOptions::default();
         let built = write_segment_while(&path, options, Taking::Beside, cancel, |sink, _| {

@@ -1,8 +1,8 @@
 //! Tables that explain neuron-profile's summary: the group and the meaning of each metric, and the
 //! row of `layer_summary` for the whole program. Rows of single layers need names from the NEFF.
 
-use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::base::{Error, Time};
 use nprof_engine::model::{Role, TrackKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::segment::TrackMeta;
@@ -112,7 +112,7 @@ fn subgraph(segment: &SegmentFile) -> Option<String> {
                 names.push(name);
             }
         }
-        Ok(())
+        Ok::<_, Error>(())
     });
     match (read, names.as_slice()) {
         (Ok(()), [only]) => Some(format!("/{only}")),

@@ -1,13 +1,13 @@
 //! Metrics as `neuron-profile view --output-format summary-text` and `summary-json` write them.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value as Json};
 
-use super::ExportError;
-use crate::store::{Profile, RankFile};
+use super::{Choices, ExportError, Prepared, RanksOf};
+use crate::store::RankFile;
 use crate::summary::summary_of;
 use crate::terminal::{shortened, visible};
 
@@ -21,55 +21,69 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
     all.map(|metric| (metric.name.clone(), json(&metric.value))).collect()
 }
 
-/// Writes the metrics of these ranks as a table of two columns, with a heading per rank if there
-/// are several.
+/// The metrics of these ranks as a table of two columns, with a heading per rank if there are
+/// several.
 ///
 /// # Errors
-/// If a segment cannot be read or the output cannot be written.
-pub fn write_text(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
-    for (at, rank) in ranks.iter().enumerate() {
-        if ranks.len() > 1 {
-            writeln!(out, "{}rank {} ({})", if at > 0 { "\n" } else { "" }, rank.rank, rank.id)?;
-        }
-        let metrics = metrics(&of_rank(profile, rank)?);
-        // Names come from the trace: long names and line breaks must not break the table.
-        let name_of = |name: &str| visible(&shortened(name, MAX_NAME_CHARS)).into_owned();
-        let names: Vec<String> = metrics.keys().map(|name| name_of(name)).collect();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        for (name, value) in names.iter().zip(metrics.values()) {
-            let gap = " ".repeat(width - name.chars().count());
-            match value {
-                Json::String(text) => writeln!(out, "{name}{gap}  {}", visible(text))?,
-                value => writeln!(out, "{name}{gap}  {}", visible(&value.to_string()))?,
+/// If a segment cannot be read.
+pub fn prepare_text<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
+    let ranks = of_ranks(of)?;
+    Ok(Prepared::new(move |out| {
+        for (at, (rank, metrics)) in ranks.iter().enumerate() {
+            if ranks.len() > 1 {
+                writeln!(out, "{}rank {} ({})", if at > 0 { "\n" } else { "" }, rank.rank, rank.id)?;
             }
+            write_text(metrics, out)?;
+        }
+        Ok(())
+    }))
+}
+
+fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()> {
+    // Names come from the trace: long names and line breaks must not break the table.
+    let name_of = |name: &str| visible(&shortened(name, MAX_NAME_CHARS)).into_owned();
+    let names: Vec<String> = metrics.keys().map(|name| name_of(name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in names.iter().zip(metrics.values()) {
+        let gap = " ".repeat(width - name.chars().count());
+        match value {
+            Json::String(text) => writeln!(out, "{name}{gap}  {}", visible(text))?,
+            value => writeln!(out, "{name}{gap}  {}", visible(&value.to_string()))?,
         }
     }
     Ok(())
 }
 
-/// Writes the metrics of these ranks: `{"n_<hash>": {metric: value}}`.
+/// The metrics of these ranks: `{"n_<hash>": {metric: value}}`.
 ///
 /// # Errors
-/// If a segment cannot be read or the output cannot be written.
-pub fn write_json(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
+/// If a segment cannot be read.
+pub fn prepare_json<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
     let mut all = Map::new();
-    for rank in ranks {
+    for (rank, metrics) in of_ranks(of)? {
         // Ranks of the same input have the same id. The rank's number keeps them apart.
         let key = if all.contains_key(&rank.id) {
             format!("{}_rank_{}", rank.id, rank.rank)
         } else {
             rank.id.clone()
         };
-        all.insert(key, Json::Object(metrics(&of_rank(profile, rank)?)));
+        all.insert(key, Json::Object(metrics));
     }
-    serde_json::to_writer_pretty(&mut *out, &all).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(Prepared::new(move |out| {
+        serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;
+        Ok(writeln!(out)?)
+    }))
 }
 
-fn of_rank(profile: &Profile, rank: &RankFile) -> Result<Summary, ExportError> {
-    let path = profile.dir.join(&rank.file);
-    let segment = super::open(&path)?;
-    summary_of(profile, rank, &segment).map_err(|source| ExportError::Segment { path, source })
+/// A rank with its metrics by name.
+type Measured<'a> = (&'a RankFile, Map<String, Json>);
+
+fn of_ranks(of: RanksOf<'_>) -> Result<Vec<Measured<'_>>, ExportError> {
+    let measured = of.open()?.into_iter().map(|opened| {
+        let rank = opened.rank;
+        opened.read(|segment| Ok((rank, metrics(&summary_of(of.profile, rank, segment)?))))
+    });
+    measured.collect()
 }
 
 fn json(value: &FieldContent) -> Json {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
-use nprof_engine::model::{OwnedValue, TableKind, TrackId, TrackKind};
+use nprof_engine::base::{Error, Result};
+use nprof_engine::model::{Form, OwnedValue, TableKind, TrackId, TrackKind};
 use nprof_engine::native::SegmentFile;
 
 /// The side table that names the processes and threads of tracks.
@@ -63,7 +63,7 @@ impl<'a> Tracks<'a> {
                 if let Some(track) = track {
                     origins.insert(track, origin);
                 }
-                Ok(())
+                Ok::<_, Error>(())
             })?;
         }
         Ok(Self { segment, origins })
@@ -97,6 +97,15 @@ pub(super) fn kind_name(kind: TrackKind) -> &'static str {
         TrackKind::Group => "group",
         TrackKind::Slices(..) => "slices",
         TrackKind::Counter(_) => "counter",
+    }
+}
+
+/// The form of a slice, as a word.
+pub(super) fn form_name(form: Form) -> &'static str {
+    match form {
+        Form::Complete => "complete",
+        Form::Instant => "instant",
+        Form::Unfinished => "unfinished",
     }
 }
 

@@ -12,6 +12,7 @@ mod archives;
 mod axis;
 mod cli;
 mod clock;
+mod csv;
 mod damage;
 mod exports;
 mod flags;

@@ -22,7 +22,8 @@ use nprof_engine::wire::refusal::Refusal;
 
 use self::page::Page;
 
-use super::{ExportError, open};
+use super::ranks::open;
+use super::{Choices, ExportError, Prepared, RanksOf};
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile};
 use crate::summary::summary_of;
@@ -35,6 +36,17 @@ const PART_BYTES: u64 = 12 << 20;
 const PART_END: &str = "</script>\n";
 /// Compression level of data that is packed for each export. The data is small.
 const ZSTD_LEVEL: i32 = 19;
+
+/// Prepares an HTML file. Reads all segments to report damage and compute metrics.
+///
+/// # Errors
+/// If the page is not in this binary, a segment cannot be opened, or the file would be too large.
+pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices) -> Result<Prepared<'a>, ExportError> {
+    let html = Html::of(of.profile, of.ranks)?;
+    choices.max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
+    let size_bytes = html.size_bytes();
+    Ok(Prepared::new(move |out| html.write(out)).with_size(size_bytes))
+}
 
 /// A profile as an HTML file that has not been written yet.
 #[derive(Debug)]

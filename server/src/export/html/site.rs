@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::page::Page;
 use super::{SegmentText, write_before};
-use crate::export::ExportError;
+use crate::export::{ExportError, RanksOf};
 use crate::store::{Profile, RankFile};
 use crate::work::{Meter, Metered};
 
@@ -17,6 +17,14 @@ use crate::work::{Meter, Metered};
 const INDEX: &str = "index.html";
 /// Allows the page to load the files next to it.
 const POLICY: &str = "; connect-src 'self'";
+
+/// Writes these ranks as a folder, whole or not at all. Returns the bytes of all files.
+///
+/// # Errors
+/// See [`Site::of`] and [`Site::write`].
+pub fn write(of: RanksOf<'_>, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
+    Site::of(of.profile, of.ranks)?.write(dir, meter)
+}
 
 /// A folder that has not been written yet.
 #[derive(Debug)]

@@ -4,6 +4,8 @@ use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::segment::Footer;
 use serde_json::Value as Json;
 
+use crate::export::keys::freed;
+
 /// Keys of the place and time of slices and samples.
 const PLACE: [&str; 4] = ["timestamp", "start_ps", "row", "track"];
 /// Further keys of slices.
@@ -29,14 +31,9 @@ impl FieldKeys {
         let is_taken =
             |name: &str| further.contains(&name) || of_kind.iter().any(|keys| keys.contains(&name));
         let keys = footer.fields.iter().map(|(of, spec)| {
-            let mut key = spec.name.clone();
-            if *of == table && is_taken(&key) {
-                // If a field of the trace has the same key as every row, the field gets another
-                // key.
-                while is_taken(&key) || own().any(|name| name == key) {
-                    key.push('_');
-                }
-            }
+            // If a field of the trace has the same key as every row, the field gets another key.
+            let free = |name: &str| freed(name, is_taken, |key| own().any(|name| name == key));
+            let key = if *of == table { free(&spec.name) } else { spec.name.clone() };
             Json::from(key).to_string()
         });
         Self(keys.collect())

@@ -8,7 +8,6 @@
 //! arrows per track. Rows are ordered by time; the rows of `dma` are ordered by queue first.
 
 mod keys;
-mod number;
 mod own;
 mod timed;
 
@@ -25,71 +24,47 @@ use nprof_engine::wire::summary::Summary;
 use serde_json::Value as Json;
 
 use self::keys::FieldKeys;
-use self::number::{Precision, float};
-use super::ExportError;
+use super::number::{Precision, float};
 use super::tracks::{self, Tracks};
-use crate::store::{Profile, RankFile};
+use super::{Choices, ExportError, Failure, OpenedRank, Prepared, RanksOf};
+use crate::store::RankFile;
 use crate::summary::summary_of;
 
 const SUMMARY: &str = "summary";
 
-/// Writes all tables of a rank as one JSON object.
+/// Opens the segments and computes the metrics of these ranks. One rank is one object with all
+/// tables. Several ranks become `{"rank_0": {…}, "rank_1": {…}}`.
 ///
 /// # Errors
-/// If the segment cannot be read or the output cannot be written.
-pub fn write(profile: &Profile, rank: &RankFile, out: &mut dyn Write) -> Result<(), ExportError> {
-    let path = profile.dir.join(&rank.file);
-    let segment = super::open(&path)?;
-    let summary = summary_of(profile, rank, &segment);
-    let written = summary.map_err(Failure::Engine).and_then(|summary| {
-        let tracks = Tracks::of(&segment)?;
-        Export { segment: &segment, rank, summary: &summary, tracks, out }.write()
+/// If a segment cannot be read.
+pub fn prepare<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
+    let ranks = of.open()?.into_iter().map(|opened| {
+        let summary = opened.read(|segment| Ok(summary_of(of.profile, opened.rank, segment)?))?;
+        Ok((opened, summary))
     });
-    written.map_err(|failure| match failure {
-        Failure::Engine(source) => ExportError::Segment { path, source },
-        Failure::Io(source) => ExportError::Write(source),
+    let ranks = ranks.collect::<Result<Vec<_>, ExportError>>()?;
+    Ok(Prepared::new(move |out| {
+        if let [(opened, summary)] = &ranks[..] {
+            return write_rank(opened, summary, out);
+        }
+        let mut separator = "{";
+        for (opened, summary) in &ranks {
+            write!(out, "{separator}\n\"rank_{}\":", opened.rank.rank)?;
+            write_rank(opened, summary, out)?;
+            separator = ",";
+        }
+        Ok(writeln!(out, "}}")?)
+    }))
+}
+
+fn write_rank(opened: &OpenedRank<'_>, summary: &Summary, out: &mut dyn Write) -> Result<(), ExportError> {
+    opened.read(|segment| {
+        let tracks = Tracks::of(segment)?;
+        Document { segment, rank: opened.rank, summary, tracks, out }.write()
     })
 }
 
-/// Writes the tables of several ranks as one JSON object: `{"rank_0": {…}, "rank_1": {…}}`.
-///
-/// # Errors
-/// See [`write()`].
-pub fn write_all(profile: &Profile, ranks: &[RankFile], out: &mut dyn Write) -> Result<(), ExportError> {
-    let mut separator = "{";
-    for rank in ranks {
-        write!(out, "{separator}\n\"rank_{}\":", rank.rank)?;
-        write(profile, rank, out)?;
-        separator = ",";
-    }
-    Ok(writeln!(out, "}}")?)
-}
-
-/// The two kinds of failures: of reading and of writing.
-enum Failure {
-    Engine(nprof_engine::base::Error),
-    Io(io::Error),
-}
-
-impl From<nprof_engine::base::Error> for Failure {
-    fn from(error: nprof_engine::base::Error) -> Self {
-        Self::Engine(error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Io(error.into())
-    }
-}
-
-struct Export<'a> {
+struct Document<'a> {
     segment: &'a SegmentFile,
     rank: &'a RankFile,
     summary: &'a Summary,
@@ -97,7 +72,7 @@ struct Export<'a> {
     out: &'a mut dyn Write,
 }
 
-impl Export<'_> {
+impl Document<'_> {
     fn write(&mut self) -> Result<(), Failure> {
         let tables = self.stored();
         let is_neuron = self.is_neuron();
@@ -181,20 +156,12 @@ impl Export<'_> {
         let segment = self.segment;
         let keys = FieldKeys::new(segment.footer(), table, &[]);
         let mut separator = "";
-        let mut failed = None;
         segment.for_each_row(table, |_, row| {
-            let mut write_row = || {
-                write!(self.out, "{separator}\n{{")?;
-                self.fields(&keys, &row, "")?;
-                Ok::<_, Failure>(write!(self.out, "}}")?)
-            };
-            if failed.is_none() {
-                failed = write_row().err();
-            }
+            write!(self.out, "{separator}\n{{")?;
+            self.fields(&keys, &row, "")?;
             separator = ",";
-            Ok(())
-        })?;
-        failed.map_or(Ok(()), Err)
+            Ok::<_, Failure>(write!(self.out, "}}")?)
+        })
     }
 
     fn active_time(&mut self, separator: &str) -> Result<(), Failure> {

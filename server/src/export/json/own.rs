@@ -5,7 +5,8 @@ use nprof_engine::model::{TrackId, TrackKind};
 use serde_json::{Map, Value as Json, json};
 
 use super::super::tracks::{self, Origin, kind_name};
-use super::{Export, Failure};
+use super::Document;
+use crate::export::Failure;
 use crate::warnings;
 
 /// The tables' names. A table of the trace with such a name gets an underscore at the end.
@@ -14,7 +15,7 @@ pub(super) const NAMES: [&str; 4] = [tracks::TABLE, "arrow", "warning", "export"
 /// The version of this form. It is raised when a key changes its meaning.
 const VERSION: u32 = 1;
 
-impl Export<'_> {
+impl Document<'_> {
     /// Writes all of nprof's own tables.
     pub(super) fn own(&mut self, separator: &str) -> Result<(), Failure> {
         let tracks: Vec<Json> = self.tracks.ids().map(|track| self.track(track)).collect();

@@ -11,10 +11,12 @@ use nprof_engine::vendor::neuron::schema::{self, DMA, INSTRUCTION, Table};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
+use super::super::number::float;
+use super::super::tracks::form_name;
+use super::Document;
 use super::keys::{FieldKeys, PROCESS};
-use super::number::float;
 use super::own::number_or_text;
-use super::{Export, Failure};
+use crate::export::Failure;
 
 /// The key of a sample's value in tables that neuron-profile does not have.
 const VALUE_KEY: &str = "value";
@@ -37,7 +39,7 @@ struct Shape<'a> {
     predecessors: Option<ArrowsAt<'a>>,
 }
 
-impl<'a> Export<'a> {
+impl<'a> Document<'a> {
     pub(super) fn timed(&mut self, table: TableId) -> Result<(), Failure> {
         let segment = self.segment;
         let mut shape = self.shape(table)?;
@@ -47,7 +49,7 @@ impl<'a> Export<'a> {
             Order::Time
         };
         let mut separator = "";
-        for_each_timed(segment, table, order, |row: TimedRow| {
+        for_each_timed(segment, &[table], order, |row: TimedRow| {
             write!(self.out, "{separator}\n{{\"timestamp\":{}", Time(row.start_ps).floor_ns())?;
             separator = ",";
             match row.content {
@@ -101,11 +103,7 @@ impl<'a> Export<'a> {
                 write!(self.out, "]")?;
             }
         }
-        let form = match form {
-            Form::Complete => "complete",
-            Form::Instant => "instant",
-            Form::Unfinished => "unfinished",
-        };
+        let form = form_name(form);
         Ok(write!(self.out, ",\"duration_ps\":{duration_ps},\"form\":\"{form}\"")?)
     }
 

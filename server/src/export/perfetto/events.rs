@@ -15,7 +15,8 @@ use super::proto::{
     COUNTER, DebugAnnotation, INSTANT, InternedData, InternedText, SLICE_BEGIN, SLICE_END, TracePacket,
     TrackDescriptor, TrackEvent,
 };
-use super::{FIRST_TRACK_NUMBER, Failure, Flows, Packets, Place, mixed};
+use super::{FIRST_TRACK_NUMBER, Packets, Place, mixed};
+use crate::export::{Choices, Failure};
 
 /// The field that Perfetto shows as the event's category.
 const CATEGORY: &str = "cat";
@@ -49,12 +50,13 @@ impl<'a, 'o> Events<'a, 'o> {
     pub(super) fn new(
         segment: &'a SegmentFile,
         place: &'a Place<'a>,
-        (tracks, flows): (&'a [TrackDescriptor], Flows),
+        (tracks, choices): (&'a [TrackDescriptor], &Choices),
         packets: &'a mut Packets<'o>,
     ) -> Result<Self, Failure> {
-        let arrows = match flows {
-            Flows::Shown => Some((ArrowsAt::new(segment, End::From)?, ArrowsAt::new(segment, End::To)?)),
-            Flows::Hidden => None,
+        let arrows = if choices.has_flows {
+            Some((ArrowsAt::new(segment, End::From)?, ArrowsAt::new(segment, End::To)?))
+        } else {
+            None
         };
         Ok(Self {
             segment,
@@ -74,13 +76,11 @@ impl<'a, 'o> Events<'a, 'o> {
     /// Writes all events.
     pub(super) fn write(mut self) -> Result<(), Failure> {
         let segment = self.segment;
-        for (id, table) in (0..).zip(&segment.footer().tables) {
-            if table.spec.kind != TableKind::Side && table.rows > 0 {
-                for_each_timed(segment, TableId(id), Order::Track, |row| self.row(&row))?;
-                self.leave()?;
-            }
-        }
-        Ok(())
+        let tables = (0..).map(TableId).zip(&segment.footer().tables);
+        let timed = tables.filter(|(_, table)| table.spec.kind != TableKind::Side && table.rows > 0);
+        let timed: Vec<TableId> = timed.map(|(id, _)| id).collect();
+        for_each_timed(segment, &timed, Order::Track, |row| self.row(&row))?;
+        self.leave()
     }
 
     fn row(&mut self, row: &TimedRow) -> Result<(), Failure> {

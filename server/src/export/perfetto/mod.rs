@@ -22,82 +22,37 @@ use self::proto::{
     CounterDescriptor, DebugAnnotation, EXPLICIT_ORDER, INSTANT, NEEDS_INTERNED, SEQUENCE_BEGINS,
     TracePacket, TrackDescriptor, TrackEvent, UNIT_BYTES, UNIT_COUNT,
 };
-use super::ExportError;
+use super::{Choices, ExportError, Failure, OpenedRank, Prepared, RanksOf};
 use crate::store::{Profile, RankFile};
 use crate::warnings;
 
 /// The tag of a packet in a trace: field 1, a message.
 const PACKET_TAG: u8 = 0x0a;
 
-/// Whether arrows are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flows {
-    /// Arrows are written.
-    Shown,
-    /// Arrows are left out.
-    Hidden,
-}
-
-impl Flows {
-    /// From a flag.
-    #[must_use]
-    pub fn wanted(is_wanted: bool) -> Self {
-        if is_wanted { Self::Shown } else { Self::Hidden }
-    }
-}
-
-/// Writes these ranks as one trace. If there are several ranks, each gets a track with the rank's
-/// tracks below.
+/// Opens these ranks, to be written as one trace. If there are several ranks, each gets a track
+/// with the rank's tracks below.
 ///
 /// # Errors
-/// If a segment cannot be read or the output cannot be written.
-pub fn write(
-    profile: &Profile,
-    ranks: &[RankFile],
-    flows: Flows,
-    out: &mut dyn Write,
-) -> Result<(), ExportError> {
-    let mut segments = Vec::new();
-    for rank in ranks {
-        let path = profile.dir.join(&rank.file);
-        segments.push((rank, super::open(&path)?, path));
-    }
-    let zero = Zero::of(profile, ranks, segments.iter().map(|(rank, segment, _)| rank.view(segment)));
-    for (sequence, (rank, segment, path)) in (1..).zip(&segments) {
-        let mut packets = Packets { out, sequence, has_begun: false };
-        let place = Place {
-            rank,
-            view: rank.view(segment),
-            is_alone: ranks.len() == 1,
-            shift_ns: zero.shift_ns(rank),
-            // Tracks of different ranks and traces must not share numbers.
-            seed: seed(&rank.content, rank.rank),
-        };
-        let written = write_rank(segment, &place, flows, &mut packets);
-        written.map_err(|failure| match failure {
-            Failure::Engine(source) => ExportError::Segment { path: path.clone(), source },
-            Failure::Io(source) => ExportError::Write(source),
-        })?;
-    }
-    Ok(())
-}
-
-/// The two kinds of failures: of reading and of writing.
-enum Failure {
-    Engine(nprof_engine::base::Error),
-    Io(io::Error),
-}
-
-impl From<nprof_engine::base::Error> for Failure {
-    fn from(error: nprof_engine::base::Error) -> Self {
-        Self::Engine(error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
+/// If a segment cannot be opened.
+pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices) -> Result<Prepared<'a>, ExportError> {
+    let ranks = of.open()?;
+    Ok(Prepared::new(move |out| {
+        let zero = Zero::of(of.profile, &ranks);
+        for (sequence, opened) in (1..).zip(&ranks) {
+            let rank = opened.rank;
+            let mut packets = Packets { out: &mut *out, sequence, has_begun: false };
+            let place = Place {
+                rank,
+                view: rank.view(opened.segment()),
+                is_alone: ranks.len() == 1,
+                shift_ns: zero.shift_ns(rank),
+                // Tracks of different ranks and traces must not share numbers.
+                seed: seed(&rank.content, rank.rank),
+            };
+            opened.read(|segment| write_rank(segment, &place, choices, &mut packets))?;
+        }
+        Ok(())
+    }))
 }
 
 /// A rank's place in the trace.
@@ -133,20 +88,19 @@ enum Zero {
 }
 
 impl Zero {
-    fn of<'a>(
-        profile: &Profile,
-        ranks: &[RankFile],
-        views: impl Iterator<Item = RankView<'a, Mapped>>,
-    ) -> Self {
-        let is_known = ranks.iter().all(|rank| rank.origin_unix_ns.is_some());
+    fn of(profile: &Profile, ranks: &[OpenedRank<'_>]) -> Self {
+        let is_known = ranks.iter().all(|opened| opened.rank.origin_unix_ns.is_some());
         if let Some(origin_ns) = profile.manifest.shared_origin_unix_ns().filter(|_| is_known) {
             return Self::Unix { origin_ns };
         }
-        let first_of = |rank: RankView<'a, Mapped>| {
+        let first_of = |opened: &OpenedRank<'_>| {
+            let rank = opened.rank.view(opened.segment());
             let tracks = rank.segment.footer().tracks.iter().filter(|track| track.rows > 0);
             tracks.map(|track| rank.shared(Time(track.start_ps)).floor_ns()).min()
         };
-        Self::Origin { before_ns: views.filter_map(first_of).min().unwrap_or(0).min(0).saturating_neg() }
+        Self::Origin {
+            before_ns: ranks.iter().filter_map(first_of).min().unwrap_or(0).min(0).saturating_neg(),
+        }
     }
 
     /// Nanoseconds from the shared times of a rank to the trace's time. A rank without a clock is
@@ -193,7 +147,7 @@ const FIRST_TRACK_NUMBER: u64 = 16;
 fn write_rank(
     segment: &SegmentFile,
     place: &Place<'_>,
-    flows: Flows,
+    choices: &Choices,
     packets: &mut Packets<'_>,
 ) -> Result<(), Failure> {
     if !place.is_alone {
@@ -211,7 +165,7 @@ fn write_rank(
         packets.write(TracePacket { track_descriptor: descriptor, ..TracePacket::default() })?;
     }
     write_warnings(segment, place, packets)?;
-    Events::new(segment, place, (&tracks, flows), packets)?.write()
+    Events::new(segment, place, (&tracks, choices), packets)?.write()
 }
 
 /// The descriptors of all tracks, indexed by track number.

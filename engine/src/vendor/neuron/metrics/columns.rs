@@ -1,6 +1,6 @@
 //! Columns by field name, block by block.
 
-use crate::base::Result;
+use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::model::{FieldId, OwnedValue, TableId};
 use crate::segment::{Bytes, ColumnRole, Segment};
@@ -105,7 +105,7 @@ impl<'a, B: Bytes> Columns<'a, B> {
         self.segment.for_each_row(self.table, |_, fields| {
             let name = |id: FieldId| self.segment.footer().fields[id.0 as usize].1.name.as_str();
             rows.push(fields.into_iter().map(|(id, value)| (name(id), value)).collect());
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         Ok(rows)
     }

@@ -1,0 +1,69 @@
+//! The values of `--format`, and the flags that go with some formats, from the table of exports.
+
+use std::io::{self, Write};
+
+use anyhow::bail;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::export::{Choice, Choices, EXPORTS, Export, find};
+
+/// Flags that go with some formats.
+#[derive(Debug, Args)]
+pub(super) struct ChoiceArgs {
+    /// Arrows between slices, in a Perfetto trace
+    #[arg(long)]
+    show_perfetto_flows: bool,
+    /// Only this table, as CSV: a table of the JSON export that the trace has [default: all slices]
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
+}
+
+impl ChoiceArgs {
+    /// The choices for this format; `None` is the store. A note says that arrows are ignored by
+    /// other formats.
+    ///
+    /// # Errors
+    /// If another choice does not go with the format.
+    pub(super) fn choices(&self, max_bytes: Option<u64>, format: Option<&Export>) -> anyhow::Result<Choices> {
+        let table = self.table.clone();
+        let mut choices = Choices { has_flows: self.show_perfetto_flows, max_bytes, table };
+        let foreign = |choices: &Choices| match format {
+            Some(format) => format.foreign(choices),
+            None => choices.made().next(),
+        };
+        while let Some(choice) = foreign(&choices) {
+            let (flag, formats) = (choice.flag(), choice.formats());
+            if choice != Choice::Flows {
+                bail!("{flag} goes with --format {formats} alone");
+            }
+            // Scripts for neuron-profile pass this flag with every format.
+            writeln!(io::stderr(), "{flag} is ignored: it goes with the format {formats}")?;
+            choices.has_flows = false;
+        }
+        Ok(choices)
+    }
+}
+
+/// Reads the key of a format. `prefix` is a part of the key that the user leaves out; keys without
+/// it are no values.
+pub(super) fn format_parser(prefix: &'static str) -> impl TypedValueParser<Value = &'static Export> {
+    PossibleValuesParser::new(values(prefix))
+        .try_map(move |word| find(&format!("{prefix}{word}")).ok_or("this is no format"))
+}
+
+/// A format, or `None` for the store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target(pub Option<&'static Export>);
+
+/// Reads the key of a format, or `db`.
+pub(super) fn target_parser() -> impl TypedValueParser<Value = Target> {
+    let store = PossibleValue::new("db").help("Into the store, to be looked at in a browser");
+    PossibleValuesParser::new(std::iter::once(store).chain(values(""))).map(|word| Target(find(&word)))
+}
+
+fn values(prefix: &'static str) -> impl Iterator<Item = PossibleValue> {
+    let value =
+        move |export: &Export| Some(PossibleValue::new(export.key.strip_prefix(prefix)?).help(export.doc));
+    EXPORTS.iter().filter_map(value)
+}

@@ -1,0 +1,114 @@
+//! Errors of exports.
+
+use indicatif::DecimalBytes;
+use std::io;
+use std::path::PathBuf;
+
+use crate::store::StoreError;
+
+/// Errors of exports.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A segment could not be read.
+    #[error("{}: {source}", path.display())]
+    Segment {
+        /// The segment.
+        path: PathBuf,
+        /// The cause.
+        source: nprof_engine::base::Error,
+    },
+    /// A file could not be opened.
+    #[error("{}: cannot read ({source})", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The binary was built without the page.
+    #[error("this nprof was built without its page; run scripts/page.sh and build again")]
+    NoPage,
+    /// Bytes of a segment are damaged.
+    #[error("a segment cannot be read: {0}; `nprof verify` tells more")]
+    Damaged(nprof_engine::base::Error),
+    /// The store could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The profile does not have this rank.
+    #[error("profile \"{profile}\" has no rank {rank}; it has {known}")]
+    NoRank {
+        /// Name of the profile.
+        profile: String,
+        /// The requested rank.
+        rank: u32,
+        /// Ranks of the profile, for the message.
+        known: String,
+    },
+    /// The format has one file for each rank, and several ranks are requested as one file.
+    #[error("{format} holds one rank: choose one, such as ranks={first}; here are ranks {known}")]
+    SeveralRanks {
+        /// Key of the format.
+        format: &'static str,
+        /// A rank that could be requested.
+        first: u32,
+        /// The requested ranks, for the message.
+        known: String,
+    },
+    /// The rank does not have this table.
+    #[error("rank {rank} has no table \"{table}\"; it has {known}")]
+    NoTable {
+        /// The rank.
+        rank: u32,
+        /// The requested table.
+        table: String,
+        /// Tables of the rank, for the message.
+        known: String,
+    },
+    /// The requested part contains no event.
+    #[error("no event is in this part; tracks are {known}")]
+    NothingLeft {
+        /// Tracks of the profile, for the message.
+        known: String,
+    },
+    /// The file would be larger than the limit.
+    #[error(
+        "the file would have {}, --max-size allows {}; take fewer --ranks, less time (--from, --to) or fewer --tracks",
+        DecimalBytes(*size_bytes), DecimalBytes(*max_bytes)
+    )]
+    TooLarge {
+        /// Size of the file in bytes.
+        size_bytes: u64,
+        /// Limit in bytes.
+        max_bytes: u64,
+    },
+    /// The output folder already contains files.
+    #[error("{}: this folder is not empty; name a new one, or empty it", _0.display())]
+    FolderInUse(PathBuf),
+    /// The output could not be written.
+    #[error("cannot write the export ({0}); check the rights and the free space")]
+    Write(#[from] io::Error),
+}
+
+/// The two kinds of failures while rows are written: of reading and of writing.
+pub(super) enum Failure {
+    Engine(nprof_engine::base::Error),
+    Io(io::Error),
+}
+
+impl From<nprof_engine::base::Error> for Failure {
+    fn from(error: nprof_engine::base::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Io(error.into())
+    }
+}

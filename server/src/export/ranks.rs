@@ -1,0 +1,70 @@
+//! The ranks that an export writes, with their segments.
+
+use std::path::{Path, PathBuf};
+
+use nprof_engine::native::{OpenError, SegmentFile};
+
+use super::{ExportError, Failure};
+use crate::store::{Profile, RankFile};
+
+/// Ranks of a profile.
+#[derive(Debug, Clone, Copy)]
+pub struct RanksOf<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// The ranks, in the profile's order.
+    pub ranks: &'a [RankFile],
+}
+
+/// A rank with its segment open.
+pub struct OpenedRank<'a> {
+    /// The rank's entry in the manifest.
+    pub rank: &'a RankFile,
+    path: PathBuf,
+    segment: SegmentFile,
+}
+
+impl<'a> RanksOf<'a> {
+    /// Opens the segments of all ranks.
+    ///
+    /// # Errors
+    /// If a segment cannot be opened.
+    pub fn open(self) -> Result<Vec<OpenedRank<'a>>, ExportError> {
+        let opened = self.ranks.iter().map(|rank| {
+            let path = self.profile.dir.join(&rank.file);
+            let segment = open(&path)?;
+            Ok(OpenedRank { rank, path, segment })
+        });
+        opened.collect()
+    }
+}
+
+impl OpenedRank<'_> {
+    /// The rank's segment.
+    #[must_use]
+    pub fn segment(&self) -> &SegmentFile {
+        &self.segment
+    }
+
+    /// Runs work that reads the segment. An error of reading gets the segment's path.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&SegmentFile) -> Result<T, Failure>,
+    ) -> Result<T, ExportError> {
+        work(&self.segment).map_err(|failure| match failure {
+            Failure::Engine(source) => ExportError::Segment { path: self.path.clone(), source },
+            Failure::Io(source) => ExportError::Write(source),
+        })
+    }
+}
+
+/// Opens a segment for an export.
+///
+/// # Errors
+/// If the segment cannot be read.
+pub(super) fn open(path: &Path) -> Result<SegmentFile, ExportError> {
+    SegmentFile::open_file(path).map_err(|error| match error {
+        OpenError::Io(source) => ExportError::Open { path: path.to_owned(), source },
+        OpenError::Segment(source) => ExportError::Segment { path: path.to_owned(), source },
+    })
+}
