@@ -10,6 +10,7 @@ pub mod bundle;
 pub mod catalog;
 pub mod counter;
 pub mod detail;
+pub mod export;
 pub mod job;
 pub mod percent;
 pub mod question;

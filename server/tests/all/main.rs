@@ -13,6 +13,7 @@ mod axis;
 mod cli;
 mod csv;
 mod damage;
+mod downloads;
 mod exports;
 mod flags;
 mod full;
