@@ -115,7 +115,19 @@ impl From<StoreError> for ApiError {
 
 impl From<ExportError> for ApiError {
     fn from(error: ExportError) -> Self {
-        Self::Internal(error.to_string())
+        match error {
+            ExportError::Store(error) => error.into(),
+            ExportError::NoRank { .. } | ExportError::NoTable { .. } => Self::NotFound(error.to_string()),
+            ExportError::SeveralRanks { .. }
+            | ExportError::NothingLeft { .. }
+            | ExportError::TooLarge { .. } => Self::BadRequest(error.to_string()),
+            ExportError::Segment { .. }
+            | ExportError::Open { .. }
+            | ExportError::NoPage
+            | ExportError::Damaged(_)
+            | ExportError::FolderInUse(_)
+            | ExportError::Write(_) => Self::Internal(error.to_string()),
+        }
     }
 }
 

@@ -36,6 +36,7 @@ macro_rules! routes {
 pub const ROUTES: &[Route] = routes! {
     "GET" "/api/health" => get(health::read);
     "GET" "/api/openapi.json" => get(openapi::read);
+    "GET" "/api/exports" => get(export::list);
     "POST" "/api/profiles" => post(upload::create);
     "DELETE" "/api/profiles/{slug}" => delete(profiles::remove);
     "GET" "/api/profiles/{slug}/export" => get(export::read);

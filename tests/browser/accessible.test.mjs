@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import test from "node:test";
 import { ask, contrast, rowOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 /** WCAG 2.2, 1.4.11. */
@@ -55,6 +55,14 @@ test("axe finds nothing", async (t) => {
       await page.keyboard.press("?");
       const keys = page.getByRole("dialog", { name: "Keys" });
       await keys.getByText("Mark a span and add it up").waitFor();
+      assert.deepEqual(await violations(page), []);
+    });
+    await t.test(`downloads, ${colorScheme}`, SERVED, async (t) => {
+      const { page } = await openPage(t, { colorScheme });
+      await page.goto(profile);
+      await rowOf(page, "Tensor").waitFor();
+      await page.getByRole("button", { name: "Download" }).click();
+      await page.getByRole("link", { name: "HTML file" }).waitFor();
       assert.deepEqual(await violations(page), []);
     });
     await t.test(`inputs and buttons have borders that can be seen, ${colorScheme}`, async (t) => {

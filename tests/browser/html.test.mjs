@@ -65,7 +65,7 @@ test("an HTML file", SERVED, async (t) => {
   await t.test("has nothing that needs a server", async (t) => {
     const { page } = await openFile(t, `${address}#/`);
     await rowOf(page, "Tensor").waitFor();
-    assert.equal(await page.getByRole("link", { name: /Download/ }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Download" }).count(), 0);
     await page.getByRole("link", { name: "nprof" }).click();
     await rowOf(page, "Tensor").waitFor();
     await page.goto(`${address}#/profile/other`);
@@ -151,9 +151,10 @@ test("a file can be downloaded from the page", SERVED, async (t) => {
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { page, problems } = await openPage(t);
   await page.goto(`${url}/profile/${slug}`);
+  await page.getByRole("button", { name: "Download" }).click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("link", { name: "Download as one HTML file" }).click(),
+    page.getByRole("link", { name: "HTML file" }).click(),
   ]);
   assert.equal(download.suggestedFilename(), `${slug}.html`);
   const file = join(store, download.suggestedFilename());
@@ -161,4 +162,62 @@ test("a file can be downloaded from the page", SERVED, async (t) => {
   const opened = await openFile(t, pathToFileURL(file).href);
   await rowOf(opened.page, "Tensor").waitFor();
   assert.deepEqual([...problems, ...opened.problems], []);
+});
+
+test("the menu of downloads has all formats of the server", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--events", "5000", "--ranks", "2");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { formats } = await ask(url, "exports");
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}?v=1&rank=1`);
+  await rowOf(page, "Tensor").waitFor();
+  const button = page.getByRole("button", { name: "Download" });
+  const menu = page.getByRole("group", { name: "Formats" });
+  const links = menu.getByRole("link");
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+
+  await t.test("keys open it, walk through it and close it", async () => {
+    const address = page.url();
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await links.first().waitFor();
+    assert.equal(await button.getAttribute("aria-expanded"), "true");
+    const titles = await links.locator("span").allInnerTexts();
+    const title = ({ title, is_per_rank }) => is_per_rank ? `${title} of rank 1` : title;
+    assert.deepEqual(titles, formats.map(title));
+    assert.equal(formats[0].key, "html");
+    await page.keyboard.press("ArrowDown");
+    assert.match(await focused(), /^HTML file/);
+    await page.keyboard.press("ArrowDown");
+    assert.match(await focused(), /^Perfetto trace/);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    assert.match(await focused(), /^Metrics as text/);
+    await page.keyboard.press("Escape");
+    await menu.waitFor({ state: "hidden" });
+    assert.match(await focused(), /^Download/);
+    assert.equal(page.url(), address, "the keys are not those of the timeline");
+  });
+
+  await t.test("each format is a file", async () => {
+    for (const { title, extension, is_per_rank: isPerRank } of formats.slice(1)) {
+      await button.click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        links.filter({ hasText: title }).click(),
+      ]);
+      const name = isPerRank ? `${slug}_rank_1.${extension}` : `${slug}.${extension}`;
+      assert.equal(download.suggestedFilename(), name);
+      assert.ok((await readFile(await download.path())).length > 0, name);
+      await menu.waitFor({ state: "hidden" });
+    }
+  });
+
+  await t.test("a click elsewhere closes it", async () => {
+    await button.click();
+    await links.first().waitFor();
+    await page.getByRole("heading", { level: 1 }).click();
+    await menu.waitFor({ state: "hidden" });
+    assert.deepEqual(problems, []);
+  });
 });

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, rowOf } from "./picture.mjs";
-import { openPage, serve, SERVED } from "./stage.mjs";
+import { IS_FILE, openPage, serve, SERVED } from "./stage.mjs";
 
 /** WCAG 2.2, 2.5.8. */
 const LEAST_TARGET_PX = 24;
@@ -106,6 +106,14 @@ test("narrow screens", async (t) => {
     await theme.tap();
     await page.locator("html[data-theme=dark]").waitFor();
     await page.getByRole("button", { name: "Switch to the light theme" }).waitFor({ state: "hidden" });
+
+    if (!IS_FILE) {
+      await page.getByRole("button", { name: "More" }).tap();
+      await page.getByRole("button", { name: "Download" }).tap();
+      await page.getByRole("link", { name: "HTML file" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("link", { name: "HTML file" }).waitFor({ state: "hidden" });
+    }
     assert.deepEqual(problems, []);
   });
 });

@@ -12,6 +12,7 @@ pub mod catalog;
 pub mod clock;
 pub mod counter;
 pub mod detail;
+pub mod export;
 pub mod job;
 pub mod percent;
 pub mod question;

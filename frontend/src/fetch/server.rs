@@ -1,6 +1,7 @@
 //! The server that delivered the page. Only this module uses the browser's `fetch`.
 
 use js_sys::Uint8Array;
+use nprof_engine::wire::export::ExportList;
 use nprof_engine::wire::job::JobReport;
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
@@ -54,10 +55,20 @@ impl Server {
         remove(&Question::Profile(profile.to_owned()).path()).await
     }
 
-    /// The path of a profile as one HTML file.
+    /// The formats in which a profile can be downloaded.
+    ///
+    /// # Errors
+    /// See [`Server::delete`].
+    pub async fn exports(self) -> Result<ExportList, FetchError> {
+        decode::message(&body("/api/exports", &RequestInit::new(), Form::Message).await?)
+    }
+
+    /// The path of a profile as a file of this format. `rank` is for formats that hold one rank.
     #[must_use]
-    pub fn html_path(profile: &str) -> String {
-        format!("{}/export?format=html", Question::Profile(profile.to_owned()).path())
+    pub fn export_path(profile: &str, format: &str, rank: Option<u32>) -> String {
+        let path = Question::Profile(profile.to_owned()).path();
+        let ranks = rank.map_or_else(String::new, |rank| format!("&ranks={rank}"));
+        format!("{path}/export?format={format}{ranks}")
     }
 
     /// The progress of an ingest.

@@ -20,6 +20,8 @@ pub mod clipboard;
 #[cfg(feature = "browser")]
 pub mod dialog;
 #[cfg(feature = "browser")]
+pub mod download;
+#[cfg(feature = "browser")]
 pub mod explain;
 #[cfg(feature = "browser")]
 pub mod failure;

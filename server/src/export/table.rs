@@ -202,6 +202,16 @@ impl Choice {
         }
     }
 
+    /// The parameter of the HTTP API.
+    #[must_use]
+    pub fn parameter(self) -> &'static str {
+        match self {
+            Self::Flows => "flows",
+            Self::MaxSize => "max_size",
+            Self::Table => "table",
+        }
+    }
+
     /// Keys of the formats that offer this choice, as text for messages.
     #[must_use]
     pub fn formats(self) -> String {

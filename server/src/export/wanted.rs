@@ -57,7 +57,8 @@ pub fn rank_of(profile: &Profile, rank: u32) -> Result<&RankFile, ExportError> {
 }
 
 /// The numbers of these ranks, as text for messages.
-pub(super) fn numbers(ranks: &[RankFile]) -> String {
+#[must_use]
+pub fn numbers(ranks: &[RankFile]) -> String {
     ranks.iter().map(|file| file.rank.to_string()).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,96 +1,244 @@
-//! Download of a profile as a file.
+//! Download of a profile as a file, in the formats of [`crate::export::EXPORTS`].
 
-use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
-use axum::http::header;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use http_body_util::channel::{Channel, Sender};
+use glob::Pattern;
+use http_body_util::channel::Channel;
+use nprof_engine::exec::Cancel;
+use nprof_engine::wire::export::{ExportFormat, ExportList};
+use nprof_engine::wire::percent::percent_encoded;
 use serde::Deserialize;
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
-use super::blocking;
-use super::path::At;
+use super::path::{At, With};
 use super::profiles::ProfilePath;
+use super::reply::Form;
+use super::sending::{Sending, WAITING};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::export::ExportError;
-use crate::export::html::Html;
-
-/// Limit of pieces that wait for the network. A slow client slows down the writer.
-const WAITING: usize = 4;
-/// Bytes of a piece.
-const PIECE_BYTES: usize = 1 << 20;
+use crate::export::cut::{PartOf, TakenPart};
+use crate::export::table::{Prepare, files, of_rank};
+use crate::export::wanted::{Ranks, numbers, size_bytes, time_ps};
+use crate::export::{Choices, Export, ExportError, RanksOf, Scope, find};
 
 /// Query of an export.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    format: Format,
+    format: Option<String>,
+    ranks: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
+    tracks: Option<String>,
+    flows: Option<bool>,
+    table: Option<String>,
+    max_size: Option<String>,
 }
 
-/// The formats that a browser downloads.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Format {
-    Html,
+/// `GET /api/exports`
+pub async fn list(form: Form) -> Result<Response, ApiError> {
+    let formats = files().map(|export| ExportFormat {
+        key: export.key.to_owned(),
+        title: export.title.to_owned(),
+        doc: export.doc.to_owned(),
+        extension: export.extension.to_owned(),
+        is_per_rank: export.is_per_rank(),
+    });
+    form.reply(&ExportList { formats: formats.collect() })
 }
 
-/// `GET /api/profiles/{slug}/export?format=html`
+/// `GET /api/profiles/{slug}/export?format=…`
 pub async fn read(
     State(app): State<App>,
     At(at): At<ProfilePath>,
-    wanted: Result<Query<ExportQuery>, axum::extract::rejection::QueryRejection>,
+    With(query): With<ExportQuery>,
 ) -> Result<Response, ApiError> {
-    let Query(ExportQuery { format: Format::Html }) =
-        wanted.map_err(|_| ApiError::BadRequest("the parameter \"format\" should be html".to_owned()))?;
-    let (name, html) = blocking(move || {
-        let profile = app.store().find(at.slug())?;
-        let html = Html::of(&profile, &profile.manifest.ranks)?;
-        Ok((format!("{}.html", profile.manifest.slug()), html))
-    })
-    .await?;
-    let headers = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
-        (header::CONTENT_LENGTH, html.size_bytes().to_string()),
-        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
-        // The content is already compressed.
-        (header::CONTENT_ENCODING, "identity".to_owned()),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
-    ];
+    let wanted = Wanted::of(query)?;
+    let (head, answered) = oneshot::channel();
     let (sender, body) = Channel::<Bytes, ExportError>::new(WAITING);
-    let handle = Handle::current();
-    tokio::task::spawn_blocking(move || send(&html, sender, handle));
+    let sending = Sending::new(sender, Handle::current());
+    tokio::task::spawn_blocking(move || wanted.answer(&app, at.slug(), head, sending));
+    let lost = |_| ApiError::Internal("the export ended early".to_owned());
+    let headers = answered.await.map_err(lost)??;
     Ok((headers, Body::new(body)).into_response())
 }
 
-/// Writes the file to the sender. Blocks. An error closes the connection, so that the browser
-/// discards the file.
-fn send(html: &Html, sender: Sender<Bytes, ExportError>, handle: Handle) {
-    let mut out = BufWriter::with_capacity(PIECE_BYTES, Sending { sender, handle });
-    let written = html.write(&mut out).and_then(|()| Ok(out.flush()?));
-    if let Err(error) = written {
-        tracing::debug!("the export ended early: {error}");
-        let (sending, _) = out.into_parts();
-        sending.sender.abort(error);
+/// The sender of the response's head.
+type Head = oneshot::Sender<Result<HeaderMap, ApiError>>;
+
+/// A request for an export.
+struct Wanted {
+    export: &'static Export,
+    prepare: Prepare,
+    ranks: Option<Ranks>,
+    part: PartOf,
+    choices: Choices,
+}
+
+impl Wanted {
+    fn of(query: ExportQuery) -> Result<Self, ApiError> {
+        let (export, prepare) = format(query.format.as_deref())?;
+        let tracks = query.tracks.as_deref().unwrap_or_default();
+        let tracks = tracks.split(',').filter(|pattern| !pattern.is_empty());
+        let part = PartOf {
+            from_ps: parsed("from", query.from.as_deref(), time_ps)?,
+            to_ps: parsed("to", query.to.as_deref(), time_ps)?,
+            tracks: tracks
+                .map(Pattern::new)
+                .collect::<Result<_, _>>()
+                .map_err(|error| wrong("tracks", &error.to_string()))?,
+        };
+        let choices = Choices {
+            has_flows: query.flows.unwrap_or(false),
+            max_bytes: parsed("max_size", query.max_size.as_deref(), size_bytes)?,
+            table: query.table,
+        };
+        if let Some(choice) = export.foreign(&choices) {
+            return Err(wrong(
+                choice.parameter(),
+                &format!("it goes with format={} alone", choice.formats()),
+            ));
+        }
+        let ranks = parsed("ranks", query.ranks.as_deref(), Ranks::parse)?;
+        Ok(Self { export, prepare, ranks, part, choices })
+    }
+
+    /// Sends the head and writes the file. Blocks. An error before the first byte is the answer; a
+    /// later one closes the connection, so that the browser discards the file. Work ends soon after
+    /// the client has left.
+    fn answer(self, app: &App, slug: &str, head: Head, sending: Sending) {
+        let (taken, name) = match self.take(app, slug, &head) {
+            Ok(taken) => taken,
+            Err(error) => return drop(head.send(Err(error))),
+        };
+        let file = match (self.prepare)(taken.ranks(), &self.choices) {
+            Ok(file) => file,
+            Err(error) => return drop(head.send(Err(error.into()))),
+        };
+        let headers = headers(self.export, &name, file.size_bytes());
+        if head.send(Ok(headers)).is_ok() {
+            sending.send(|out| file.write(out));
+        }
+    }
+
+    /// The requested part of the profile, and the name of the file.
+    fn take(&self, app: &App, slug: &str, head: &Head) -> Result<(TakenPart, String), ApiError> {
+        let profile = app.store().find(slug)?;
+        let all = &profile.manifest.ranks;
+        let ranks = self.ranks.as_ref().map_or_else(|| Ok(all.clone()), |ranks| ranks.of(&profile))?;
+        let mut name = format!("{}.{}", profile.manifest.slug(), self.export.extension);
+        if self.export.is_per_rank()
+            && let [first, others @ ..] = &ranks[..]
+        {
+            if !others.is_empty() {
+                let (format, first, known) = (self.export.key, first.rank, numbers(&ranks));
+                return Err(ExportError::SeveralRanks { format, first, known }.into());
+            }
+            if all.len() > 1 {
+                name = of_rank(Path::new(&name), first.rank).to_string_lossy().into_owned();
+            }
+        }
+        let is_gone = || head.is_closed();
+        let of = RanksOf { profile: &profile, ranks: &ranks };
+        Ok((self.part.take(app.store(), of, Cancel::when(&is_gone))?, name))
     }
 }
 
-/// A writer that sends its bytes in pieces.
-struct Sending {
-    sender: Sender<Bytes, ExportError>,
-    handle: Handle,
+/// The format with this key. It must be one file.
+fn format(key: Option<&str>) -> Result<(&'static Export, Prepare), ApiError> {
+    let known = || files().map(|export| export.key).collect::<Vec<_>>().join(", ");
+    let export =
+        key.and_then(find).ok_or_else(|| wrong("format", &format!("it should be one of {}", known())))?;
+    match export.scope {
+        Scope::Rank(prepare) | Scope::Profile(prepare) => Ok((export, prepare)),
+        Scope::Folder(_) => {
+            let key = export.key;
+            Err(wrong("format", &format!("a {key} is a folder: `nprof export NAME --format {key} -o DIR`")))
+        }
+    }
 }
 
-impl Write for Sending {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let bytes = &bytes[..bytes.len().min(PIECE_BYTES)];
-        let sent = self.sender.send_data(Bytes::copy_from_slice(bytes));
-        self.handle.block_on(sent).map_err(|_| io::ErrorKind::BrokenPipe)?;
-        Ok(bytes.len())
+fn parsed<T>(
+    parameter: &str,
+    text: Option<&str>,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, ApiError> {
+    text.map(parse).transpose().map_err(|error| wrong(parameter, &error))
+}
+
+fn wrong(parameter: &str, why: &str) -> ApiError {
+    ApiError::BadRequest(format!("the parameter \"{parameter}\": {why}"))
+}
+
+fn headers(export: &Export, name: &str, size_bytes: Option<u64>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(export.media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // A name that no header can hold is left out: the browser takes one from the URL.
+    let attachment = HeaderValue::from_str(&attachment(name));
+    headers.insert(
+        header::CONTENT_DISPOSITION,
+        attachment.unwrap_or_else(|_| HeaderValue::from_static("attachment")),
+    );
+    if let Some(size_bytes) = size_bytes {
+        headers.insert(header::CONTENT_LENGTH, size_bytes.into());
+        // Compression would drop the length, by which browsers show progress and find a cut file.
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("identity"));
+    }
+    headers
+}
+
+/// The header that names the file. A name with letters beyond ASCII is also given as RFC 6266 asks.
+fn attachment(name: &str) -> String {
+    if name.is_ascii() {
+        return format!("attachment; filename=\"{name}\"");
+    }
+    let plain: String = name.chars().map(|sign| if sign.is_ascii() { sign } else { '_' }).collect();
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{}", percent_encoded(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_any_script_are_named() {
+        assert_eq!(attachment("run.json"), "attachment; filename=\"run.json\"");
+        assert_eq!(
+            attachment("lauf-ü.json"),
+            "attachment; filename=\"lauf-_.json\"; filename*=UTF-8''lauf-%C3%BC.json"
+        );
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    #[track_caller]
+    fn check_refused(query: ExportQuery, expected: &str) {
+        let said = Wanted::of(query).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains(expected), "{said}");
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_named_with_what_it_takes() {
+        let of = |format: &str| ExportQuery { format: Some(format.to_owned()), ..ExportQuery::default() };
+        let text = |text: &str| Some(text.to_owned());
+        check_refused(ExportQuery::default(), "\"format\": it should be one of html, perfetto, json, csv");
+        check_refused(of("none"), "\"format\": it should be one of html");
+        check_refused(of("site"), "`nprof export NAME --format site -o DIR`");
+        check_refused(ExportQuery { ranks: text("5-3"), ..of("json") }, "\"ranks\": \"5-3\" runs backwards");
+        check_refused(ExportQuery { from: text("10"), ..of("json") }, "\"from\": \"10\" is no time");
+        check_refused(ExportQuery { tracks: text("a***"), ..of("json") }, "\"tracks\": ");
+        check_refused(
+            ExportQuery { table: text("slice"), ..of("json") },
+            "\"table\": it goes with format=csv",
+        );
+        check_refused(
+            ExportQuery { flows: Some(true), ..of("csv") },
+            "\"flows\": it goes with format=perfetto",
+        );
+        assert!(Wanted::of(ExportQuery { max_size: text("1kB"), ..of("HTML") }).is_ok());
     }
 }

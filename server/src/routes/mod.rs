@@ -10,6 +10,7 @@ pub mod page;
 pub mod path;
 pub mod profiles;
 pub mod reply;
+mod sending;
 pub mod tiles;
 pub mod upload;
 mod waiting;

@@ -31,7 +31,7 @@ fn segment_path(stage: &Stage) -> PathBuf {
 }
 
 /// Flips a bit of the file and returns the byte.
-fn flip(path: &Path, offset: u64) {
+pub fn flip(path: &Path, offset: u64) {
     let mut bytes = fs::read(path).unwrap();
     bytes[usize::try_from(offset).unwrap()] ^= 4;
     // Write a new file and rename it: the old file can be mapped.
@@ -41,7 +41,7 @@ fn flip(path: &Path, offset: u64) {
 }
 
 /// Offset and name of the first part that fits.
-fn find(path: &Path, fits: impl Fn(&SegmentFile, Part) -> bool) -> (u64, String) {
+pub fn find(path: &Path, fits: impl Fn(&SegmentFile, Part) -> bool) -> (u64, String) {
     let segment = SegmentFile::open_file(path).unwrap();
     let map = segment.part_map();
     let (bytes, part) = map.iter().find(|(_, part)| fits(&segment, *part)).unwrap();

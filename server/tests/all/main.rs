@@ -14,6 +14,7 @@ mod cli;
 mod clock;
 mod csv;
 mod damage;
+mod downloads;
 mod exports;
 mod flags;
 mod full;

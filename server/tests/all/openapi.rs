@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use nprof_engine::wire::question::Question;
+use nprof_server::export::EXPORTS;
+use nprof_server::export::table::files;
 use nprof_server::router::ROUTES;
 use nprof_server::routes::openapi::DOCUMENT;
 use serde_json::Value;
@@ -95,6 +97,24 @@ fn the_document_describes_exactly_the_routes() {
 }
 
 #[test]
+fn the_document_names_the_formats_of_the_table() {
+    let document = document();
+    let operation = &document["paths"]["/api/profiles/{slug}/export"]["get"];
+    let parameters = operation["parameters"].as_array().unwrap();
+    let format = parameters.iter().find(|parameter| parameter["name"] == "format").unwrap();
+    let keys: Vec<&str> = files().map(|export| export.key).collect();
+    assert_eq!(format["schema"]["enum"], serde_json::json!(keys));
+    let content = operation["responses"]["200"]["content"].as_object().unwrap().keys();
+    let described: BTreeSet<&str> = content.map(String::as_str).collect();
+    let media_types = files().map(|export| export.media_type.split(';').next().unwrap());
+    assert_eq!(described, media_types.collect());
+    for choice in EXPORTS.iter().flat_map(|export| export.choices) {
+        let is_described = parameters.iter().any(|parameter| parameter["name"] == choice.parameter());
+        assert!(is_described, "{choice:?}");
+    }
+}
+
+#[test]
 fn every_parameter_of_a_path_is_described_and_every_reference_leads_somewhere() {
     let document = document();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -141,6 +161,7 @@ async fn every_answer_fits_its_schema() {
     for (operation, path) in [
         ("health", "/api/health".to_owned()),
         ("openapi", "/api/openapi.json".to_owned()),
+        ("listExports", "/api/exports".to_owned()),
         ("listProfiles", "/api/profiles".to_owned()),
         ("readProfile", "/api/profiles/small".to_owned()),
         ("readRank", rank.to_owned()),

@@ -55,7 +55,8 @@ impl Stage {
         Self::with(&TRACE.replacen('[', &format!("[{filler}"), 1))
     }
 
-    fn with(events: &str) -> Self {
+    /// The profile `small` of these events.
+    pub fn with(events: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(&dir.path().join("store")).unwrap());
         let trace = dir.path().join("small.json");

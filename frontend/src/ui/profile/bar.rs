@@ -7,12 +7,12 @@ use super::page::name;
 use super::search::Search;
 use super::search_box::SearchBox;
 use crate::fetch::Source;
-use crate::fetch::server::Server;
 use crate::ui::actions::{Action, BarActions};
 use crate::ui::address::Address;
 use crate::ui::app::{Brand, HelpButton};
 use crate::ui::clipboard;
-use crate::ui::icon::{Glyph, Icon};
+use crate::ui::download::DownloadMenu;
+use crate::ui::icon::Glyph;
 use crate::ui::message::Messages;
 use crate::ui::place::Place;
 use crate::ui::theme::ThemeButton;
@@ -31,7 +31,14 @@ pub fn Bar(
             _ => None,
         })
     };
-    let is_served = Source::of_page().server().is_ok();
+    let rank = Memo::new(move |_| {
+        let are_several = opened.profile.with(|answer| match answer {
+            Some(Ok(profile)) => profile.ranks.len() > 1,
+            _ => true,
+        });
+        opened.rank_number.get().filter(|_| are_several)
+    });
+    let server = Source::of_page().server().ok();
     view! {
         <header class="bar">
             <Brand />
@@ -45,29 +52,11 @@ pub fn Bar(
             <SearchBox search />
             <BarActions>
                 <LinkButton opened />
-                {is_served.then(|| view! { <DownloadLink opened /> })}
+                {server.map(|server| view! { <DownloadMenu server profile=opened.slug() rank /> })}
                 <ThemeButton />
                 <HelpButton />
             </BarActions>
         </header>
-    }
-}
-
-/// The link that downloads the profile and its page as one file.
-#[component]
-fn DownloadLink(opened: Opened) -> impl IntoView {
-    let label = "Download as one HTML file";
-    view! {
-        <a
-            class="button button-icon"
-            href=Server::html_path(&opened.slug())
-            download=""
-            aria-label=label
-            title="Download as one HTML file, which opens without nprof"
-        >
-            <Icon glyph=Glyph::Download />
-            <span class="bar-label">{label}</span>
-        </a>
     }
 }
 

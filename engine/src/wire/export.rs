@@ -1,0 +1,25 @@
+//! Messages about exports: the formats in which a server writes a profile.
+
+use serde::{Deserialize, Serialize};
+
+/// The formats that a browser can download.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportList {
+    /// One entry per format, in the order of a menu.
+    pub formats: Vec<ExportFormat>,
+}
+
+/// A format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportFormat {
+    /// Name in URLs.
+    pub key: String,
+    /// Name for people.
+    pub title: String,
+    /// One sentence without a full stop.
+    pub doc: String,
+    /// Ending of file names, without the dot.
+    pub extension: String,
+    /// True if a file holds one rank, so that the request names a rank.
+    pub is_per_rank: bool,
+}

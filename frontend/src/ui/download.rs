@@ -1,0 +1,153 @@
+//! The menu of downloads of a profile. The server lists the formats; the page requests the list
+//! when the menu opens.
+//!
+//! The arrow keys lead from entry to entry, Escape closes the menu and returns to its button.
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use nprof_engine::wire::export::{ExportFormat, ExportList};
+use wasm_bindgen::JsCast;
+
+use super::icon::{Glyph, Icon};
+use crate::fetch::FetchError;
+use crate::fetch::server::Server;
+
+/// Id of the entries, for the button that opens the menu.
+const ENTRIES_ID: &str = "downloads";
+/// Name of the button.
+const LABEL: &str = "Download";
+
+/// The button and its menu.
+#[component]
+pub fn DownloadMenu(
+    /// The server that writes the files.
+    server: Server,
+    /// The profile's name in URLs.
+    profile: String,
+    /// The shown rank, if there are several. Formats that hold one rank take this one.
+    rank: Memo<Option<u32>>,
+) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    let formats = RwSignal::new(None::<Result<ExportList, FetchError>>);
+    let button = NodeRef::<html::Button>::new();
+    let entries = NodeRef::<html::Div>::new();
+    let close = move || {
+        is_open.set(false);
+        if let Some(button) = button.get_untracked() {
+            button.focus().ok();
+        }
+    };
+    let press = move |event: web_sys::KeyboardEvent| {
+        if !is_open.get_untracked() {
+            return;
+        }
+        match event.key().as_str() {
+            "Escape" => close(),
+            "ArrowDown" => move_focus(entries.get_untracked().as_deref(), 1),
+            "ArrowUp" => move_focus(entries.get_untracked().as_deref(), -1),
+            _ => return,
+        }
+        // The page has keys of its own, and the menu around this one closes by Escape, too.
+        event.prevent_default();
+        event.stop_propagation();
+    };
+    let left = move |event: web_sys::FocusEvent| {
+        if !keeps_focus(&event) {
+            is_open.set(false);
+        }
+    };
+    // Another click would close the menu around this one on a narrow screen.
+    let toggle = move |event: web_sys::MouseEvent| {
+        event.stop_propagation();
+        is_open.update(|open| *open = !*open);
+        if is_open.get_untracked() && !formats.with_untracked(|formats| matches!(formats, Some(Ok(_)))) {
+            formats.set(None);
+            // The page of another place may be open when the answer comes.
+            spawn_local(async move { drop(formats.try_set(Some(server.exports().await))) });
+        }
+    };
+    let profile = StoredValue::new(profile);
+    let shown = move || match formats.get() {
+        None => view! { <p class="downloads-note">"Loading …"</p> }.into_any(),
+        Some(Err(error)) => view! { <p class="downloads-note">{error.to_string()}</p> }.into_any(),
+        Some(Ok(list)) => {
+            let entry = |format| view! { <Entry format profile rank /> };
+            list.formats.into_iter().map(entry).collect_view().into_any()
+        }
+    };
+    view! {
+        <div class="downloads" on:keydown=press on:focusout=left>
+            <button
+                node_ref=button
+                class="button button-icon"
+                type="button"
+                aria-label=LABEL
+                title="Download the profile as a file"
+                aria-expanded=move || is_open.get().to_string()
+                aria-controls=ENTRIES_ID
+                on:click=toggle
+            >
+                <Icon glyph=Glyph::Download />
+                <span class="bar-label">{LABEL}</span>
+            </button>
+            <div
+                node_ref=entries
+                id=ENTRIES_ID
+                class="downloads-entries"
+                class:is-open=is_open
+                role="group"
+                aria-label="Formats"
+                on:click=move |_| close()
+            >
+                {shown}
+            </div>
+        </div>
+    }
+}
+
+/// A link that downloads the profile in one format.
+#[component]
+fn Entry(format: ExportFormat, profile: StoredValue<String>, rank: Memo<Option<u32>>) -> impl IntoView {
+    let ExportFormat { key, title, doc, is_per_rank, .. } = format;
+    let shown_rank = move || rank.get().filter(|_| is_per_rank);
+    let href = move || profile.with_value(|profile| Server::export_path(profile, &key, shown_rank()));
+    let of_rank = move || shown_rank().map(|rank| format!(" of rank {rank}"));
+    view! {
+        <a class="downloads-entry" href=href download="">
+            <span>{title}{of_rank}</span>
+            <small class="muted">{doc}</small>
+        </a>
+    }
+}
+
+/// Returns true if the focus moves to another element of the same menu.
+fn keeps_focus(event: &web_sys::FocusEvent) -> bool {
+    let menu = event.current_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
+    let to = event.related_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
+    menu.is_some_and(|menu| menu.contains(to.as_ref()))
+}
+
+/// Moves the focus to the next entry, or by -1 to the previous one. The first follows the last.
+fn move_focus(entries: Option<&web_sys::HtmlElement>, step: i32) {
+    let Some(entries) = entries else { return };
+    let Ok(links) = entries.query_selector_all("a") else { return };
+    let count = i32::try_from(links.length()).unwrap_or(i32::MAX);
+    if count == 0 {
+        return;
+    }
+    let focused = document().active_element();
+    let link_at = |at: i32| u32::try_from(at).ok().and_then(|at| links.get(at));
+    let current = (0..count).find(|&at| {
+        link_at(at)
+            .is_some_and(|link| focused.as_ref().is_some_and(|focused| link.is_same_node(Some(focused))))
+    });
+    let next = match current {
+        Some(at) => (at + step).rem_euclid(count),
+        None if step > 0 => 0,
+        None => count - 1,
+    };
+    if let Some(link) = link_at(next).and_then(|link| link.dyn_into::<web_sys::HtmlElement>().ok()) {
+        link.focus().ok();
+    }
+}
