@@ -112,13 +112,6 @@ impl<B: Bytes> Segment<B> {
         RowFields::read(self, place.table, reader, place.at..place.at + 1)?.row(self, place.at)
     }
 
-    /// The table with this name.
-    #[must_use]
-    pub fn table(&self, name: &str) -> Option<TableId> {
-        let at = self.footer().tables.iter().position(|table| table.spec.name == name)?;
-        u16::try_from(at).ok().map(TableId)
-    }
-
     /// Calls `each` with every row of a table: row number, position of the block, fields.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! bytes are stored inline, in the directory itself. Most predicted columns take no more; in a
 //! small segment all blocks are inline.
 
-use super::Piece;
+use super::layout::Piece;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};

@@ -7,7 +7,7 @@ use super::grid::{Level, TileId};
 use super::row_lanes::{MAX_SLICES, RowLanes};
 use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
-use crate::model::{TableId, TrackId, TrackKind};
+use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, ColumnRole, Page, Segment};
 
 /// One lane of a track in a tile.
@@ -254,18 +254,5 @@ impl<B: Bytes> Segment<B> {
         }
         found.splice(0..0, before);
         Ok(found)
-    }
-
-    /// Values of a block of samples.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn core_floats(&self, table: TableId, block: usize) -> Result<Vec<f64>> {
-        let damaged = crate::base::Error::Inconsistent { what: "counter without values" };
-        let column = self.column(table, ColumnRole::Value).ok_or(damaged)?;
-        match self.block(column, block)?.map(crate::block::BlockColumn::into_full_floats) {
-            Some(Some(values)) => Ok(values),
-            _ => Err(damaged),
-        }
     }
 }

@@ -115,7 +115,7 @@ impl<B: Bytes> Segment<B> {
                 candidates.extend((0..blocks.len()).map(|block| Candidate { column, block, is_all: false }));
             } else if meta.role == ColumnRole::Name || matches!(meta.role, ColumnRole::Field(_)) {
                 let zones = self.zones(column)?.iter();
-                for (block, (zone, seen)) in zones.zip(self.seen_codes(column)?).enumerate() {
+                for (block, (zone, seen)) in zones.zip(self.code_spans(column)?).enumerate() {
                     let share = match (matches.share_of_zone(*zone), seen.get()) {
                         (Share::Some, Some(spans)) => matches.share_of_spans(spans),
                         (share, _) => share,
@@ -172,12 +172,12 @@ impl<B: Bytes> Segment<B> {
         if self.footer().columns[of.column].postings.len > 0 || !column.is_full() {
             return Ok(());
         }
-        let seen = &self.seen_codes(of.column)?[of.block];
-        if seen.get().is_none()
+        let kept = &self.code_spans(of.column)?[of.block];
+        if kept.get().is_none()
             && let Some(spans) = CodeSpans::of(codes)
         {
             // Another search can have stored the same codes first.
-            seen.set(spans).ok();
+            kept.set(spans).ok();
         }
         Ok(())
     }
