@@ -6,7 +6,7 @@ use std::iter::repeat;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::directory::Place;
+use super::directory::StoredAt;
 use super::footer::ColumnRole;
 use super::footer_codec::column_key;
 use super::program::{Foretold, Program};
@@ -297,13 +297,13 @@ impl<B: Bytes> Segment<B> {
         let directory = self.directory(column)?;
         let damaged = Error::Inconsistent { what: "block that is not there" };
         match *directory.places.get(pack).ok_or(damaged)? {
-            Place::Absent => Ok(None),
-            Place::Inline(start, len) => {
+            StoredAt::Absent => Ok(None),
+            StoredAt::Inline(start, len) => {
                 let start = start as usize;
                 let bytes = directory.inline.get(start..start + len as usize).ok_or(damaged)?;
                 Ok(Some((bytes, self.footer().columns[column].directory.offset)))
             }
-            Place::Piece(piece) => Ok(Some((self.piece(piece, "column block")?, piece.offset))),
+            StoredAt::Piece(piece) => Ok(Some((self.piece(piece, "column block")?, piece.offset))),
         }
     }
 

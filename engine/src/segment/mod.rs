@@ -36,7 +36,7 @@ pub use block_reader::BlockReader;
 pub use blocks::{BlockList, BlockListWriter, TrackRows};
 pub use code_spans::CodeSpans;
 pub use dictionary_writer::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
-pub use directory::{Around, Directory, MAX_INLINE, MAX_INLINE_SMALL, Place};
+pub use directory::{Around, Directory, MAX_INLINE, MAX_INLINE_SMALL, StoredAt};
 pub use flows::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter};
 pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
 pub use footer_codec::{MAX_TRACK_DEPTH, put_column_key};
