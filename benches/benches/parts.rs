@@ -380,7 +380,7 @@ mod tiles {
 mod search {
     use memchr::memmem;
     use nprof_engine::native::AllCores;
-    use nprof_engine::query::{HitPage, Pattern};
+    use nprof_engine::query::{self, HitPage, Pattern};
 
     use super::*;
 
@@ -389,10 +389,13 @@ mod search {
     #[divan::bench(args = NEEDLES)]
     fn text(bencher: Bencher, needle: &str) {
         bencher.bench(|| {
-            EVENTS
-                .segment
-                .search(&Pattern::text(needle), HitPage::first(0), Work::on(&AllCores))
-                .map(|found| found.rows)
+            query::search::find(
+                &EVENTS.segment,
+                &Pattern::text(needle),
+                HitPage::first(0),
+                Work::on(&AllCores),
+            )
+            .map(|found| found.rows)
         });
     }
 

@@ -13,7 +13,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{AllCores, SegmentFile, WriteError, write_segment};
-use nprof_engine::query::{HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, Pattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::{Level, TileId, groups};
 use nprof_engine::wire::answer;
@@ -54,7 +54,7 @@ fn questions(path: &Path) {
     report("open", time(|| drop(black_box(open()))));
     let segment = open();
     let (groups, _) = groups(segment.footer());
-    let tracks = segment.slice_tracks(None);
+    let tracks = query::slice::tracks(&segment, None);
     let spans = segment.footer().tracks.iter().filter(|track| track.rows > 0);
     let (from, to) =
         spans.fold((i64::MAX, i64::MIN), |(from, to), t| (from.min(t.start_ps), to.max(t.end_ps)));
@@ -90,12 +90,13 @@ fn questions(path: &Path) {
     let (_, window) = view(0.1);
     report(
         "selection, 10 %",
-        time(|| drop(black_box(segment.selection(&tracks, window, Work::on(&AllCores))))),
+        time(|| drop(black_box(query::selection::select(&segment, &tracks, window, Work::on(&AllCores))))),
     );
     report(
         "search, rare text",
         time(|| {
-            drop(black_box(segment.search(
+            drop(black_box(query::search::find(
+                &segment,
                 &Pattern::text("layers.7"),
                 HitPage::first(100),
                 Work::on(&AllCores),

@@ -268,7 +268,7 @@ mod tests {
     use nprof_engine::base::Interval;
     use nprof_engine::exec::Work;
     use nprof_engine::native::SegmentFile;
-    use nprof_engine::query::{HitPage, Pattern};
+    use nprof_engine::query::{self, HitPage, Pattern};
 
     use super::*;
     use crate::generate::files::read_texts;
@@ -287,15 +287,21 @@ mod tests {
         assert_eq!(built.events, meta.rows() + meta.samples, "a microsecond has two samples");
         assert_eq!(built.warnings, []);
         let segment = SegmentFile::open_file(&path).unwrap();
-        let tracks = segment.slice_tracks(None);
+        let tracks = query::slice::tracks(&segment, None);
         assert_eq!(tracks.len(), ENGINES.len() + meta.dmas.len());
-        let all = segment.selection(&tracks[..1], Interval::new(0, i64::MAX), Work::IN_PLACE).unwrap();
+        let all =
+            query::selection::select(&segment, &tracks[..1], Interval::new(0, i64::MAX), Work::IN_PLACE)
+                .unwrap();
         assert_eq!(all.count, meta.instructions[0]);
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
-        let rows = segment
-            .search(&Pattern::text(texts.lines().next().unwrap()), HitPage::first(1), Work::IN_PLACE)
-            .unwrap()
-            .rows;
+        let rows = query::search::find(
+            &segment,
+            &Pattern::text(texts.lines().next().unwrap()),
+            HitPage::first(1),
+            Work::IN_PLACE,
+        )
+        .unwrap()
+        .rows;
         assert!(!rows.is_empty());
     }
 }

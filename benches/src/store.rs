@@ -11,7 +11,7 @@ use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
 use nprof_engine::exec::Work;
 use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
-use nprof_engine::query::{HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, Pattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{BlockReader, ColumnRole};
 use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
@@ -142,7 +142,12 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             "G1",
             &questions.spans,
             |&(start, end)| {
-                Ok(segment.selection(&engines, Interval::new(ps(start), ps(end)), Work::on(&AllCores))?)
+                Ok(query::selection::select(
+                    &segment,
+                    &engines,
+                    Interval::new(ps(start), ps(end)),
+                    Work::on(&AllCores),
+                )?)
             },
             |_, selection| {
                 let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
@@ -153,7 +158,15 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             NAME,
             "S1",
             &questions.needles,
-            |needle| Ok(segment.search(&Pattern::text(needle), HitPage::first(0), Work::on(&AllCores))?.rows),
+            |needle| {
+                Ok(query::search::find(
+                    &segment,
+                    &Pattern::text(needle),
+                    HitPage::first(0),
+                    Work::on(&AllCores),
+                )?
+                .rows)
+            },
             |_, rows| Answer { rows: rows.len(), sum: 0 },
         )?,
         tiles(&segment, questions, whole)?,
@@ -168,7 +181,7 @@ fn ps(ns: u64) -> i64 {
 
 /// The engines' tracks are the first ones.
 fn engines(segment: &SegmentFile) -> Vec<TrackId> {
-    segment.slice_tracks(None).into_iter().take(crate::generate::text::ENGINES.len()).collect()
+    query::slice::tracks(segment, None).into_iter().take(crate::generate::text::ENGINES.len()).collect()
 }
 
 /// The slices of a window with all their fields, if they start at most `lookback_ns` before the

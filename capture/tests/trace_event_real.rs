@@ -14,6 +14,7 @@ use nprof_capture::formats::trace_event;
 use nprof_engine::base::Error;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, OwnedValue, TrackId, TrackKind, WarningKind};
+use nprof_engine::query;
 use nprof_engine::segment::{ColumnRole, Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
 use serde::Deserialize;
@@ -91,22 +92,21 @@ fn owners(segment: &Segment<Vec<u8>>) -> BTreeMap<i64, (String, Option<String>)>
     let mut owners = BTreeMap::new();
     let Some(table) = segment.table("track") else { return owners };
     let fields = &segment.footer().fields;
-    segment
-        .for_each_row(table, |_, row| {
-            let (mut track, mut pid, mut tid) = (None, None, None);
-            for (id, value) in row {
-                match (fields[id.0 as usize].1.name.as_str(), value) {
-                    ("track", OwnedValue::Int(value)) => track = Some(value),
-                    ("pid", OwnedValue::Text(text)) => pid = Some(text),
-                    ("tid", OwnedValue::Text(text)) => tid = Some(text),
-                    ("counter" | "counter_id" | "series", OwnedValue::Text(_)) => {}
-                    other => panic!("{other:?} in the table of tracks"),
-                }
+    query::fields::for_each_row(segment, table, |_, row| {
+        let (mut track, mut pid, mut tid) = (None, None, None);
+        for (id, value) in row {
+            match (fields[id.0 as usize].1.name.as_str(), value) {
+                ("track", OwnedValue::Int(value)) => track = Some(value),
+                ("pid", OwnedValue::Text(text)) => pid = Some(text),
+                ("tid", OwnedValue::Text(text)) => tid = Some(text),
+                ("counter" | "counter_id" | "series", OwnedValue::Text(_)) => {}
+                other => panic!("{other:?} in the table of tracks"),
             }
-            owners.insert(track.unwrap(), (pid.unwrap(), tid));
-            Ok::<_, Error>(())
-        })
-        .unwrap();
+        }
+        owners.insert(track.unwrap(), (pid.unwrap(), tid));
+        Ok::<_, Error>(())
+    })
+    .unwrap();
     owners
 }
 

@@ -10,6 +10,7 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
+use nprof_engine::query;
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{Fetch, Fetched, Segment};
 use nprof_engine::spill::MemoryScratch;
@@ -98,7 +99,8 @@ fn a_window_takes_few_requests_and_none_twice() {
     let segment = Host::segment(bytes, 4096);
     let host = segment.bytes().fetcher();
     let window = Interval::new(5_000_000, 5_003_000);
-    let found = || segment.window(&[TrackId(1)], window, 10).map(|(found, _)| found[0].slice.row);
+    let found =
+        || query::slice::window(&segment, &[TrackId(1)], window, 10).map(|(found, _)| found[0].slice.row);
     let row = found().unwrap();
     let asked = host.take_asked();
     assert!(asked.len() < 8 && asked.iter().sum::<u64>() < 2 * len, "{asked:?} of {len} bytes");
@@ -113,7 +115,7 @@ fn a_host_that_is_gone_is_an_error_that_passes() {
     let segment = Host::segment(build(60_000), 4096);
     let host = segment.bytes().fetcher();
     host.is_gone.store(true, Ordering::Relaxed);
-    let window = || segment.window(&[TrackId(1)], Interval::new(5_000_000, 5_003_000), 10);
+    let window = || query::slice::window(&segment, &[TrackId(1)], Interval::new(5_000_000, 5_003_000), 10);
     assert_eq!(window().unwrap_err(), Error::Storage { what: "gone" });
     host.is_gone.store(false, Ordering::Relaxed);
     assert!(!window().unwrap().0.is_empty());

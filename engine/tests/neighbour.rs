@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use nprof_engine::base::Interval;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit};
-use nprof_engine::query::{Direction, SliceAt};
+use nprof_engine::query::{self, Direction, SliceAt};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
+use nprof_engine::tile;
 use proptest::prelude::*;
 
 const TRACKS: usize = 4;
@@ -67,12 +68,13 @@ fn stage(slices: &[(usize, i64, i64)]) -> Stage {
 impl Stage {
     fn all(&self, track: usize) -> Vec<SliceAt> {
         let track = self.tracks[track];
-        let slices = self.segment.slices_in(track, Interval::new(i64::MIN / 4, i64::MAX / 4)).unwrap();
+        let slices =
+            tile::slices_in(&self.segment, track, Interval::new(i64::MIN / 4, i64::MAX / 4)).unwrap();
         slices.into_iter().map(|slice| SliceAt { track, slice }).collect()
     }
 
     fn step(&self, from: &SliceAt, direction: Direction, closed: &[TrackId]) -> Option<SliceAt> {
-        self.segment.step(from.slice.row, direction, closed).unwrap()
+        query::neighbour::step(&self.segment, from.slice.row, direction, closed).unwrap()
     }
 }
 

@@ -13,11 +13,11 @@ use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
     Unit, Value,
 };
-use nprof_engine::query::{Finding, HitPage, Part, Pattern};
+use nprof_engine::query::{self, Finding, HitPage, Part, Pattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
-use nprof_engine::tile::{LaneContent, Level, TileId, cut};
+use nprof_engine::tile::{self, LaneContent, Level, TileId, cut};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
 use proptest::prelude::*;
@@ -150,7 +150,7 @@ fn expected(slices: &[Given]) -> Vec<Row> {
 
 fn found(segment: &Segment<Vec<u8>>, track: TrackId) -> Vec<Row> {
     let mut rows = Vec::new();
-    for slice in segment.slices_in(track, ALL).unwrap() {
+    for slice in tile::slices_in(segment, track, ALL).unwrap() {
         let detail = answer::slice(RankView::of(segment), slice.row).unwrap();
         let (mut size, mut rate, mut text) = (None, None, None);
         for field in &detail.fields {
@@ -184,25 +184,25 @@ proptest! {
             let track = track_of(&segment, &format!("track {at}"));
             prop_assert_eq!(found(&segment, track), expected(slices));
             let inside = |given: &&Given| window.overlaps(given.start_ps, given.start_ps + given.duration_ps);
-            prop_assert_eq!(segment.slices_in(track, window).unwrap().len(), slices.iter().filter(inside).count());
+            prop_assert_eq!(tile::slices_in(&segment, track, window).unwrap().len(), slices.iter().filter(inside).count());
             let counter = track_of(&segment, &format!("counter {at}"));
             let mut samples: Vec<_> =
-                segment.samples_in(counter, ALL).unwrap().iter().map(|s| (s.time_ps, s.value as u8)).collect();
+                tile::samples_in(&segment, counter, ALL).unwrap().iter().map(|s| (s.time_ps, s.value as u8)).collect();
             let mut given: Vec<_> = slices.iter().map(|given| (given.start_ps, given.name)).collect();
             samples.sort_unstable();
             given.sort_unstable();
             prop_assert_eq!(samples, given);
         }
         let all: Vec<&Given> = tracks.iter().flatten().collect();
-        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
+        let hits = query::search::find(&segment, &Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
         let matching = all.iter().filter(|given| given.text.as_deref().is_some_and(|text| text.contains("ab")));
         prop_assert_eq!(hits.rows.len(), matching.count() as u64);
-        let selection = segment.selection(&segment.slice_tracks(None), window, Work::IN_PLACE).unwrap();
+        let selection = query::selection::select(&segment, &query::slice::tracks(&segment, None), window, Work::IN_PLACE).unwrap();
         let others = (0..others).filter(|row| window.overlaps(row * 100, row * 100 + 50)).count();
         let inside = all.iter().filter(|given| window.overlaps(given.start_ps, given.start_ps + given.duration_ps));
         prop_assert_eq!(selection.count, (inside.count() + others) as u64);
         prop_assert!(segment.anatomy().is_ok());
-        let whole = segment.verify(&mut |finding| match finding {
+        let whole = query::verify::check(&segment, &mut |finding| match finding {
             Finding::Checked(_) => ControlFlow::Continue(()),
             Finding::Damaged { .. } => ControlFlow::Break(()),
         });
@@ -293,10 +293,10 @@ fn damage_of_a_pack_in_a_large_segment_is_named_once() {
     let tracks = tracks_of_one_row(600);
     let whole = Plan { tracks: &tracks, others: 9_000, dictionary_bytes: 1 << 20 }.bytes();
     let segment = Segment::open(whole.clone()).unwrap();
-    let map = segment.part_map();
+    let map = query::part::map(&segment);
     let blocks = segment.blocks(segment.table("counts").unwrap()).unwrap();
     assert_eq!((blocks.len(), blocks.packs()), (600, 1));
-    let is_pack = |part: &Part| segment.part_name(*part).table.as_deref() == Some("counts");
+    let is_pack = |part: &Part| query::part::name(&segment, *part).table.as_deref() == Some("counts");
     let parts: Vec<_> =
         map.iter().filter(|(_, part)| is_pack(part) && matches!(part, Part::Block(..))).cloned().collect();
     assert!(!parts.is_empty());
@@ -305,7 +305,7 @@ fn damage_of_a_pack_in_a_large_segment_is_named_once() {
         damaged[bytes.start as usize] ^= 1;
         let damaged = Segment::open(damaged).unwrap();
         let mut found = Vec::new();
-        let _ = damaged.verify(&mut |finding| {
+        let _ = query::verify::check(&damaged, &mut |finding| {
             if let Finding::Damaged { part, offset, .. } = finding {
                 found.push((part, offset));
             }
@@ -313,8 +313,8 @@ fn damage_of_a_pack_in_a_large_segment_is_named_once() {
         });
         assert_eq!(found, [(part, bytes.start)]);
         assert_eq!(
-            damaged.name_of(Error::Corrupt { what: "", offset: bytes.start }),
-            Some(damaged.part_name(part))
+            query::part::name_of(&damaged, Error::Corrupt { what: "", offset: bytes.start }),
+            Some(query::part::name(&damaged, part))
         );
     }
 }

@@ -11,10 +11,10 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, Pattern};
 use nprof_engine::segment::{BlockReader, ColumnRole, Segment};
 use nprof_engine::spill::MemoryScratch;
-use nprof_engine::tile::{LaneContent, Level, TileId, cut};
+use nprof_engine::tile::{self, LaneContent, Level, TileId, cut};
 
 /// An executed instruction.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,32 +104,31 @@ const TRACK: TrackId = TrackId(0);
 
 fn read(segment: &Segment<Vec<u8>>) -> Vec<Executed> {
     let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
-    let slices = segment.slices_in(TRACK, all).unwrap();
+    let slices = tile::slices_in(segment, TRACK, all).unwrap();
     let fields = &segment.footer().fields;
     let mut read = Vec::new();
-    segment
-        .for_each_row(segment.table("instruction").unwrap(), |row, values| {
-            let slice = &slices[row as usize];
-            let mut one = Executed {
-                start_ps: slice.start_ps,
-                duration_ps: slice.duration_ps,
-                opcode: segment.text(nprof_engine::model::NameId(slice.name))?.to_owned(),
-                pc: 0,
-                operands: String::new(),
-                bytes: None,
-            };
-            for (field, value) in values {
-                match (fields[field.0 as usize].1.name.as_str(), value) {
-                    ("pc", OwnedValue::Int(value)) => one.pc = value,
-                    ("operands", OwnedValue::Text(text)) => one.operands = text,
-                    ("bytes", OwnedValue::Int(value)) => one.bytes = Some(value),
-                    (name, value) => assert!(name.is_empty(), "{name} is {value:?}"),
-                }
+    query::fields::for_each_row(segment, segment.table("instruction").unwrap(), |row, values| {
+        let slice = &slices[row as usize];
+        let mut one = Executed {
+            start_ps: slice.start_ps,
+            duration_ps: slice.duration_ps,
+            opcode: segment.text(nprof_engine::model::NameId(slice.name))?.to_owned(),
+            pc: 0,
+            operands: String::new(),
+            bytes: None,
+        };
+        for (field, value) in values {
+            match (fields[field.0 as usize].1.name.as_str(), value) {
+                ("pc", OwnedValue::Int(value)) => one.pc = value,
+                ("operands", OwnedValue::Text(text)) => one.operands = text,
+                ("bytes", OwnedValue::Int(value)) => one.bytes = Some(value),
+                (name, value) => assert!(name.is_empty(), "{name} is {value:?}"),
             }
-            read.push(one);
-            Ok::<_, Error>(())
-        })
-        .unwrap();
+        }
+        read.push(one);
+        Ok::<_, Error>(())
+    })
+    .unwrap();
     read
 }
 
@@ -182,13 +181,12 @@ fn some_rows_of_a_column_are_those_of_the_whole() {
         assert!(reader.column_of(column, 0..whole + 1).is_err());
     }
     let mut row = 0;
-    segment
-        .for_each_row(table, |_, fields| {
-            assert_eq!(segment.fields(row).unwrap(), fields);
-            row += 1;
-            Ok::<_, Error>(())
-        })
-        .unwrap();
+    query::fields::for_each_row(&segment, table, |_, fields| {
+        assert_eq!(query::fields::read(&segment, row).unwrap(), fields);
+        row += 1;
+        Ok::<_, Error>(())
+    })
+    .unwrap();
 }
 
 #[test]
@@ -229,7 +227,7 @@ fn check_statistics(executed: &[Executed], options: BuildOptions) {
         let at = |percent: i64| first + (last - first) / 100 * percent;
         let span = Interval::new(at(from), at(to));
         let inside = |one: &&Executed| span.overlaps(one.start_ps, one.start_ps + one.duration_ps);
-        let selection = segment.selection(&[TRACK], span, Work::IN_PLACE).unwrap();
+        let selection = query::selection::select(&segment, &[TRACK], span, Work::IN_PLACE).unwrap();
         assert_eq!(selection.count, executed.iter().filter(inside).count() as u64);
         let (mut busy_ps, mut covered_to) = (0, span.start.0);
         for one in executed.iter().filter(inside) {
@@ -260,15 +258,16 @@ fn search_finds_texts_with_and_without_postings() {
         let is_match =
             |one: &&Executed| one.operands.contains(needle) || one.opcode.to_lowercase().contains(needle);
         let pattern = Pattern::text(needle);
-        let found = segment.search(&pattern, HitPage::first(3), Work::IN_PLACE).unwrap();
+        let found = query::search::find(&segment, &pattern, HitPage::first(3), Work::IN_PLACE).unwrap();
         // The same search with kept codes, and on several threads.
         assert_eq!(
-            segment.search(&pattern, HitPage::first(3), Work::on(&AllCores)).unwrap(),
+            query::search::find(&segment, &pattern, HitPage::first(3), Work::on(&AllCores)).unwrap(),
             found,
             "{needle}"
         );
         assert_eq!(
-            segment.search(
+            query::search::find(
+                &segment,
                 &pattern,
                 HitPage::first(3),
                 Work { exec: &AllCores, cancel: Cancel::when(&|| true) }

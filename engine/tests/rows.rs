@@ -9,7 +9,7 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec, Unit,
     Value,
 };
-use nprof_engine::query::RowFilter;
+use nprof_engine::query::{self, RowFilter};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -129,7 +129,7 @@ proptest! {
             prop_assert_eq!((ints(&rows, "start")[place], ints(&rows, "duration")[place]), (start, duration));
             prop_assert_eq!(texts(&rows, "track")[place], ["Engines/a", "Engines/b", "Engines/c"][track]);
             prop_assert_eq!(texts(&rows, "name")[place], ["x", "y"][at as usize % 2]);
-            let row = segment.slice(ints(&rows, "row")[place] as u32).unwrap();
+            let row = query::slice::read(&segment, ints(&rows, "row")[place] as u32).unwrap();
             prop_assert_eq!((row.slice.start_ps, row.slice.duration_ps), (start, duration));
         }
         // Slices with equal starts can stand in any order, so only their starts are compared.
@@ -187,7 +187,7 @@ fn questions_that_make_no_sense_are_refused() {
     let no_time = Error::Invalid { what: "the rows of this table have no time and no track" };
     assert_eq!(refused("side", RowsWanted { span: Some(Interval::new(0, 1)), ..ALL }), no_time);
     assert_eq!(refused("side", RowsWanted { tracks: Some(&[1]), ..ALL }), no_time);
-    let listing = segment.listing(TableId(99), RowFilter::default(), 1, Work::IN_PLACE);
+    let listing = query::listing::list(&segment, TableId(99), RowFilter::default(), 1, Work::IN_PLACE);
     assert_eq!(listing.unwrap_err(), no_table);
 }
 

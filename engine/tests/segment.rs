@@ -13,11 +13,11 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{HitPage, HitPlace, Pattern, Syntax};
+use nprof_engine::query::{self, HitPage, HitPlace, Pattern, Syntax};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
-use nprof_engine::tile::{LaneContent, Level, TileId, cut};
+use nprof_engine::tile::{self, LaneContent, Level, TileId, cut};
 use nprof_engine::wire::{answer, detail::FieldContent, selection::NameTotal};
 use proptest::prelude::*;
 
@@ -118,7 +118,7 @@ fn key(track: usize, start_ps: i64, duration_ps: i64, name: &str) -> (usize, i64
 }
 
 fn ids(segment: &Segment<Vec<u8>>) -> Vec<TrackId> {
-    segment.slice_tracks(None)
+    query::slice::tracks(segment, None)
 }
 
 /// Union times of calls equal those of a walk along their track. All other union times are totals.
@@ -153,7 +153,7 @@ proptest! {
         let mut found = Vec::new();
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
         for (at, track) in (0..3).map(|at| (at, TrackId(at as u32 + 1))) {
-            for slice in segment.slices_in(track, all).unwrap() {
+            for slice in tile::slices_in(&segment, track, all).unwrap() {
                 let detail = answer::slice(RankView::of(&segment), slice.row).unwrap();
                 let field = |name: &str| detail.fields.iter().find(|f| f.name == name).map(|f| format!("{:?}", f.value));
                 found.push((
@@ -185,19 +185,19 @@ proptest! {
         let window = Interval::new(from, from + width);
         let inside: Vec<&Given> =
             slices.iter().filter(|g| window.overlaps(g.start_ps, g.start_ps + g.duration_ps)).collect();
-        let (found, truncated) = segment.window(&ids(&segment), window, 1000).unwrap();
+        let (found, truncated) = query::slice::window(&segment, &ids(&segment), window, 1000).unwrap();
         prop_assert_eq!((found.len(), truncated), (inside.len(), false));
-        let selection = segment.selection(&ids(&segment), window, Work::IN_PLACE).unwrap();
+        let selection = query::selection::select(&segment, &ids(&segment), window, Work::IN_PLACE).unwrap();
         prop_assert_eq!(selection.count, inside.len() as u64);
-        prop_assert_eq!(&segment.selection(&ids(&segment), window, Work::on(&AllCores)).unwrap(), &selection);
-        let unwanted = segment.selection(&ids(&segment), window, Work { exec: &AllCores, cancel: Cancel::when(&|| true) });
+        prop_assert_eq!(&query::selection::select(&segment, &ids(&segment), window, Work::on(&AllCores)).unwrap(), &selection);
+        let unwanted = query::selection::select(&segment, &ids(&segment), window, Work { exec: &AllCores, cancel: Cancel::when(&|| true) });
         prop_assert_eq!(unwanted, Err(Error::Cancelled));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
         for of in answer::selection(RankView::of(&segment), window, None, Work::IN_PLACE).unwrap().by_name {
             check_times(&inside, window, of)?;
         }
-        let hits = segment.search(&Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
+        let hits = query::search::find(&segment, &Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
         let matching = slices.iter().filter(|g| g.text.as_deref().is_some_and(|t| t.contains("ab"))).count();
         prop_assert_eq!(hits.rows.len(), matching as u64);
         prop_assert_eq!(hits.hits.len(), matching.min(5));
@@ -226,7 +226,7 @@ proptest! {
             }
         }
         let pattern = Pattern::new(pattern, Syntax::Regex).unwrap();
-        let rows = segment.search(&pattern, HitPage::first(0), Work::IN_PLACE).unwrap().rows;
+        let rows = query::search::find(&segment, &pattern, HitPage::first(0), Work::IN_PLACE).unwrap().rows;
         prop_assert_eq!(rows.iter().collect::<Vec<_>>(), expected.iter().map(|hit| hit.1).collect::<Vec<_>>());
         expected.sort_unstable();
         let hit = expected.get(at.1.index(expected.len().max(1))).filter(|_| at.2);
@@ -295,7 +295,7 @@ fn a_stored_tile_is_the_aggregate_of_its_slices() {
 
 fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<(), TestCaseError> {
     let span = id.interval();
-    let slices = segment.slices_in(track, span).unwrap();
+    let slices = tile::slices_in(segment, track, span).unwrap();
     for lane in cut(segment, track, id).unwrap() {
         let of_lane: Vec<_> = slices.iter().filter(|slice| slice.lane == lane.lane).collect();
         match lane.content {
@@ -406,7 +406,7 @@ fn a_newer_version_says_upgrade() {
 #[test]
 fn an_empty_rank_has_an_empty_timeline() {
     let segment = Segment::open(build(&[], BuildOptions::default())).unwrap();
-    assert_eq!(segment.slice_tracks(None), []);
+    assert_eq!(query::slice::tracks(&segment, None), []);
     assert!(matches!(answer::slice(RankView::of(&segment), 0), Err(Error::Invalid { .. })));
     assert!(matches!(answer::slice(RankView::of(&segment), 99), Err(Error::Invalid { .. })));
 }
@@ -426,7 +426,8 @@ fn the_ends_of_time_are_within_reach() {
     // Enough slices for a pyramid over the whole range of times.
     slices.extend((0..9_000).map(|step| at(-far + step * (far / 4_600), 1)));
     let segment = Segment::open(build(&slices, BuildOptions::default())).unwrap();
-    let all = segment.selection(&ids(&segment), Interval::new(-far, far), Work::IN_PLACE).unwrap();
+    let all =
+        query::selection::select(&segment, &ids(&segment), Interval::new(-far, far), Work::IN_PLACE).unwrap();
     assert_eq!(all.count + 1, slices.len() as u64, "all but the one that stands where the span ends");
     for level in (0..=Level::COARSEST.number()).filter_map(Level::new) {
         for time in [-far, -1, 0, far] {

@@ -10,7 +10,7 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Value,
 };
-use nprof_engine::query::{Finding, Part};
+use nprof_engine::query::{self, Finding, Part};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -65,7 +65,7 @@ fn built() -> Vec<u8> {
 
 fn findings(segment: &Segment<Vec<u8>>) -> (Vec<(Part, u64)>, u64) {
     let (mut damaged, mut checked) = (Vec::new(), 0);
-    let done = segment.verify(&mut |finding| {
+    let done = query::verify::check(segment, &mut |finding| {
         match finding {
             Finding::Checked(bytes) => checked += bytes,
             Finding::Damaged { part, offset, .. } => damaged.push((part, offset)),
@@ -94,7 +94,7 @@ fn kind(part: Part) -> &'static str {
 }
 
 fn parts(segment: &Segment<Vec<u8>>) -> Vec<(Range<u64>, Part)> {
-    segment.part_map().iter().cloned().collect()
+    query::part::map(segment).iter().cloned().collect()
 }
 
 fn with_flipped(bytes: &[u8], at: u64) -> Vec<u8> {
@@ -138,7 +138,7 @@ fn a_flipped_byte_is_reported_by_the_name_of_its_part() {
         assert_eq!(damaged, [(*part, bytes.start)], "byte {flipped}");
         // The name is the same as for an answer's error.
         let error = Error::Corrupt { what: "", offset: bytes.start };
-        assert_eq!(segment.name_of(error), Some(segment.part_name(*part)));
+        assert_eq!(query::part::name_of(&segment, error), Some(query::part::name(&segment, *part)));
     }
 }
 
@@ -172,7 +172,7 @@ fn several_damages_are_all_reported() {
 fn the_check_ends_when_told() {
     let segment = Segment::open(built()).unwrap();
     let mut calls = 0;
-    let done = segment.verify(&mut |_| {
+    let done = query::verify::check(&segment, &mut |_| {
         calls += 1;
         if calls == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -183,7 +183,7 @@ fn the_check_ends_when_told() {
 fn what_is_not_damaged_stays_readable() {
     let whole = built();
     let segment = Segment::open(whole.clone()).unwrap();
-    let tracks = segment.slice_tracks(None);
+    let tracks = query::slice::tracks(&segment, None);
     // The start column of the last block of the first track's rows.
     let table = segment.table_of(tracks[0]).unwrap();
     let blocks = segment.blocks_of(tracks[0]).unwrap();
@@ -191,7 +191,7 @@ fn what_is_not_damaged_stays_readable() {
     let place = |part: &Part| matches!(part, Part::Block(column, block) if names.contains(column) && *block == blocks.end - 1);
     let (bytes, part) = parts(&segment).into_iter().rfind(|(_, part)| place(part)).unwrap();
     let damaged = Segment::open(with_flipped(&whole, bytes.start + 1)).unwrap();
-    let name = damaged.part_name(part);
+    let name = query::part::name(&damaged, part);
     assert_eq!((name.table.as_deref(), name.number), (Some("instruction"), Some(blocks.end - 1)));
     assert!(name.column.is_some(), "{name:?}");
 
@@ -212,5 +212,5 @@ fn what_is_not_damaged_stays_readable() {
     let Err(error) = answer::slice(RankView::of(&damaged), row) else {
         panic!("row {row} is in the damaged block")
     };
-    assert_eq!(damaged.name_of(error), Some(name));
+    assert_eq!(query::part::name_of(&damaged, error), Some(name));
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use nprof_engine::base::{ANNEX, Error};
 use nprof_engine::native::{OpenError, SegmentFile};
-use nprof_engine::query::{Finding, PartName};
+use nprof_engine::query::{self, Finding, PartName};
 use serde::Serialize;
 
 use crate::ingest::IngestError;
@@ -109,11 +109,11 @@ fn verify_rank(
         let what = format!("{} is whole, but not the segment that the manifest names", file.file);
         verified.damages.push(of(Damage::of(what)));
     }
-    let ended = segment.verify(&mut |finding| {
+    let ended = query::verify::check(&segment, &mut |finding| {
         match finding {
             Finding::Checked(bytes) => meter.add_bytes(bytes),
             Finding::Damaged { part, offset, error } => {
-                let damage = Damage::of_part(segment.part_name(part), offset, error);
+                let damage = Damage::of_part(query::part::name(&segment, part), offset, error);
                 verified.damages.push(of(damage));
             }
         }

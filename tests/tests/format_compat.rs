@@ -15,10 +15,11 @@ use nprof_engine::model::{
     EngineKind, FieldSpec, Form, Identity, Nesting, RankInfo, Role, Sink, SliceRecord, TableKind, TableSpec,
     TrackSpec, Unit, Value, WarningKind,
 };
-use nprof_engine::query::{HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, Pattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
+use nprof_engine::tile;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::{FieldContent, FieldValue};
 
@@ -159,20 +160,23 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     let identities: Vec<Identity> = footer.tracks.iter().map(|track| track.spec.identity).collect();
     assert_eq!(identities[..4], [Identity::default(), TENSOR, HOST, Identity::default()]);
     assert_eq!(footer.flows.arrows, given - 1);
-    let tracks = segment.slice_tracks(None);
-    let all = segment.selection(&tracks, Interval::new(-1_000_000, i64::MAX / 4), Work::IN_PLACE).unwrap();
+    let tracks = query::slice::tracks(&segment, None);
+    let all =
+        query::selection::select(&segment, &tracks, Interval::new(-1_000_000, i64::MAX / 4), Work::IN_PLACE)
+            .unwrap();
     // The first of the short tracks has one row, the second two, and so on.
     assert_eq!(all.count, given + 15);
-    let (found, _) = segment.window(&tracks, Interval::new(50_000_000, 51_000_000), 100).unwrap();
+    let (found, _) =
+        query::slice::window(&segment, &tracks, Interval::new(50_000_000, 51_000_000), 100).unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();
     assert_eq!(names, ["LDWEIGHTS", "ACTIVATE"]);
     let detail = answer::slice(RankView::of(&segment), found[0].slice.row).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    let matches = segment
-        .search(&Pattern::text("operand 50"), HitPage::first(1_000), Work::IN_PLACE)
-        .unwrap()
-        .rows
-        .len();
+    let matches =
+        query::search::find(&segment, &Pattern::text("operand 50"), HitPage::first(1_000), Work::IN_PLACE)
+            .unwrap()
+            .rows
+            .len();
     let matching = (0..rows).filter(|at| at % 3 == 2 && (at % 500).to_string().starts_with("50")).count();
     assert_eq!(matches, matching as u64);
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();
@@ -184,11 +188,11 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
 #[track_caller]
 fn check_packs(segment: &Segment<Vec<u8>>) {
     let mut rates = 0;
-    for track in segment.slice_tracks(None) {
+    for track in query::slice::tracks(segment, None) {
         if !segment.footer().tracks[track.0 as usize].spec.name.starts_with("Small") {
             continue;
         }
-        let slices = segment.slices_in(track, Interval::new(0, i64::MAX / 4)).unwrap();
+        let slices = tile::slices_in(segment, track, Interval::new(0, i64::MAX / 4)).unwrap();
         for (row, slice) in slices.iter().enumerate() {
             assert_eq!(slice.start_ps, row as i64 * 1_000);
             let detail = answer::slice(RankView::of(segment), slice.row).unwrap();

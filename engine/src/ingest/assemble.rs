@@ -9,7 +9,9 @@ use crate::block::{ColumnType, ZoneMap};
 use crate::codec::{self, Encoder};
 use crate::index::{BlockTexts, encode_postings};
 use crate::model::TableId;
-use crate::segment::{Around, BlockListWriter, ColumnMeta, ColumnRole, Directory, Piece, PieceWriter, Place};
+use crate::segment::{
+    Around, BlockListWriter, ColumnMeta, ColumnRole, Directory, Piece, PieceWriter, StoredAt,
+};
 
 /// Takes the tracks of one table in order.
 #[derive(Debug, Default)]
@@ -129,8 +131,8 @@ impl ColumnOutput {
         let inline_before = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);
         self.directory.inline.extend_from_slice(&part.directory.inline);
         self.directory.places.extend(part.directory.places.into_iter().map(|place| match place {
-            Place::Inline(start, len) => Place::Inline(start + inline_before, len),
-            Place::Absent | Place::Piece(_) => place,
+            StoredAt::Inline(start, len) => StoredAt::Inline(start + inline_before, len),
+            StoredAt::Absent | StoredAt::Piece(_) => place,
         }));
         self.directory.zones.extend(part.directory.zones);
         self.bytes += part.bytes;

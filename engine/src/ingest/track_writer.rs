@@ -13,7 +13,7 @@ use crate::codec::Encoder;
 use crate::index::BlockTexts;
 use crate::model::{Nesting, TrackId, TrackKind};
 use crate::segment::{
-    ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, Place, TotalsWriter,
+    ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, StoredAt, TotalsWriter,
 };
 use crate::tile::{Base, ClosedPyramid, PyramidWriter, Range, SliceCell};
 
@@ -398,9 +398,9 @@ impl ColumnOutput {
         let place = if encoded.bytes.len() <= max_inline {
             let start = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);
             self.directory.inline.extend_from_slice(&encoded.bytes);
-            Place::Inline(start, encoded.bytes.len() as u32)
+            StoredAt::Inline(start, encoded.bytes.len() as u32)
         } else {
-            Place::Piece(writer.piece(&encoded.bytes)?)
+            StoredAt::Piece(writer.piece(&encoded.bytes)?)
         };
         self.directory.places.push(place);
         self.directory.zones.push(encoded.zone);
@@ -414,7 +414,7 @@ impl ColumnOutput {
     /// Adds packs without values until there are this many.
     pub fn pad(&mut self, packs: usize) {
         let packs = packs.max(self.directory.places.len());
-        self.directory.places.resize(packs, Place::Absent);
+        self.directory.places.resize(packs, StoredAt::Absent);
         self.directory.zones.resize(packs, ZoneMap::None);
     }
 }

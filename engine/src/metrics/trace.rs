@@ -4,6 +4,7 @@ use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::model::{OwnedValue, TrackId, Unit};
+use crate::query;
 use crate::segment::{Bytes, Segment};
 
 /// The explanation of a name's self time.
@@ -24,8 +25,8 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     let span = span(segment);
     // An instant at the last time of the span counts too.
     let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
-    let tracks = segment.slice_tracks(None);
-    let selection = segment.selection(&tracks, whole, Work::IN_PLACE)?;
+    let tracks = query::slice::tracks(segment, None);
+    let selection = query::selection::select(segment, &tracks, whole, Work::IN_PLACE)?;
     let footer = segment.footer();
     let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
     let totals = vec![

@@ -3,6 +3,7 @@
 //! A trace can begin long before its work and end long after it. Two microseconds of set-up and
 //! twelve of work are invisible in a capture of two milliseconds.
 
+use super::slice;
 use crate::base::{Interval, Result};
 use crate::model::TrackId;
 use crate::segment::{Bytes, Segment};
@@ -29,7 +30,7 @@ struct CellWork {
 /// # Errors
 /// If bytes are missing or damaged.
 pub fn active_span<B: Bytes>(segment: &Segment<B>) -> Result<Option<Interval>> {
-    let tracks = segment.slice_tracks(None);
+    let tracks = slice::tracks(segment, None);
     let spans = tracks.iter().map(|id| &segment.footer().tracks[id.0 as usize]);
     let whole = spans.map(|track| Interval::new(track.start_ps, track.end_ps)).reduce(Interval::cover);
     let Some(whole) = whole.filter(|whole| whole.duration_ps() > 0) else { return Ok(None) };

@@ -7,6 +7,7 @@
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
+use super::fields;
 use super::rows::{RowContent, TimedRow, for_each_of_track};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Cancel;
@@ -29,29 +30,32 @@ pub struct Cut {
     pub tracks: Option<Vec<bool>>,
 }
 
-impl<B: Bytes> Segment<B> {
-    /// Copies a part of this segment into a sink. Warnings are not copied, because their counts are
-    /// of the whole segment.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, the work is cancelled, or the sink fails.
-    pub fn copy_to(&self, cut: &Cut, sink: &mut dyn Sink, cancel: Cancel<'_>) -> Result<()> {
-        let mut copy = Copy {
-            segment: self,
-            cut,
-            sink,
-            cancel,
-            tables: Vec::new(),
-            fields: Vec::new(),
-            tracks: Vec::new(),
-            names: FxHashMap::default(),
-            rows: RoaringBitmap::new(),
-        };
-        copy.define()?;
-        copy.copy_rows()?;
-        copy.copy_side_tables()?;
-        copy.copy_arrows()
-    }
+/// Copies a part of this segment into a sink. Warnings are not copied, because their counts are
+/// of the whole segment.
+///
+/// # Errors
+/// If bytes are missing or damaged, the work is cancelled, or the sink fails.
+pub fn copy<B: Bytes>(
+    segment: &Segment<B>,
+    cut: &Cut,
+    sink: &mut dyn Sink,
+    cancel: Cancel<'_>,
+) -> Result<()> {
+    let mut copy = Copy {
+        segment,
+        cut,
+        sink,
+        cancel,
+        tables: Vec::new(),
+        fields: Vec::new(),
+        tracks: Vec::new(),
+        names: FxHashMap::default(),
+        rows: RoaringBitmap::new(),
+    };
+    copy.define()?;
+    copy.copy_rows()?;
+    copy.copy_side_tables()?;
+    copy.copy_arrows()
 }
 
 struct Copy<'a, B> {
@@ -184,7 +188,7 @@ impl<B: Bytes> Copy<'_, B> {
         let tables = (0..).zip(&self.segment.footer().tables);
         for (id, _) in tables.filter(|(_, table)| table.spec.kind == TableKind::Side) {
             let table = self.table(TableId(id))?;
-            self.segment.for_each_row(TableId(id), |_, mut row| {
+            fields::for_each_row(self.segment, TableId(id), |_, mut row| {
                 self.cancel.check()?;
                 if self.renumber_track(&mut row) {
                     let fields = self.fields_of(&row)?;

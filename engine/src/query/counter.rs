@@ -3,7 +3,7 @@
 use crate::base::{Error, Interval, Result};
 use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, Segment};
-use crate::tile::Sample;
+use crate::tile::{Sample, samples_in};
 
 /// Samples of a counter around a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,52 +27,50 @@ pub struct CounterSpan {
     pub mean: f64,
 }
 
-impl<B: Bytes> Segment<B> {
-    /// The samples of a counter at a time.
-    ///
-    /// # Errors
-    /// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
-    pub fn counter_at(&self, track: TrackId, moment: i64) -> Result<CounterAt> {
-        self.check_counter(track)?;
-        let sample = self.samples_in(track, instant(moment))?.last().copied();
-        let before = match sample {
-            Some(sample) => {
-                self.samples_in(track, Interval::new(sample.time_ps, sample.time_ps))?.last().copied()
-            }
-            None => None,
-        };
-        Ok(CounterAt { sample, before })
-    }
+/// The samples of a counter at a time.
+///
+/// # Errors
+/// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
+pub fn at<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Result<CounterAt> {
+    check_counter(segment, track)?;
+    let sample = samples_in(segment, track, instant(moment))?.last().copied();
+    let before = match sample {
+        Some(sample) => {
+            samples_in(segment, track, Interval::new(sample.time_ps, sample.time_ps))?.last().copied()
+        }
+        None => None,
+    };
+    Ok(CounterAt { sample, before })
+}
 
-    /// The values of a counter over a span, clamped to the span of the rank. `None` if no value
-    /// holds in the span. Reads all samples of the span.
-    ///
-    /// # Errors
-    /// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
-    pub fn counter_over(&self, track: TrackId, span: Interval) -> Result<Option<CounterSpan>> {
-        self.check_counter(track)?;
-        // The last time of the rank is inside the span.
-        let last = self.footer().tracks.iter().filter(|track| track.rows > 0).map(|track| track.end_ps).max();
-        let end = span.end.0.min(last.unwrap_or(i64::MIN).saturating_add(1));
-        let start = span.start.0;
-        if start >= end {
-            return Ok(None);
-        }
-        let samples = self.samples_in(track, Interval::new(start, end))?;
-        let mut over = Sums::default();
-        for (at, sample) in samples.iter().enumerate() {
-            let until = samples.get(at + 1).map_or(end, |next| next.time_ps);
-            over.add(sample.value, until.saturating_sub(sample.time_ps.max(start)));
-        }
-        let inside = samples.iter().filter(|sample| sample.time_ps >= start).count() as u64;
-        Ok(over.of_samples(inside))
+/// The values of a counter over a span, clamped to the span of the rank. `None` if no value
+/// holds in the span. Reads all samples of the span.
+///
+/// # Errors
+/// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
+pub fn over<B: Bytes>(segment: &Segment<B>, track: TrackId, span: Interval) -> Result<Option<CounterSpan>> {
+    check_counter(segment, track)?;
+    // The last time of the rank is inside the span.
+    let last = segment.footer().tracks.iter().filter(|track| track.rows > 0).map(|track| track.end_ps).max();
+    let end = span.end.0.min(last.unwrap_or(i64::MIN).saturating_add(1));
+    let start = span.start.0;
+    if start >= end {
+        return Ok(None);
     }
+    let samples = samples_in(segment, track, Interval::new(start, end))?;
+    let mut over = Sums::default();
+    for (at, sample) in samples.iter().enumerate() {
+        let until = samples.get(at + 1).map_or(end, |next| next.time_ps);
+        over.add(sample.value, until.saturating_sub(sample.time_ps.max(start)));
+    }
+    let inside = samples.iter().filter(|sample| sample.time_ps >= start).count() as u64;
+    Ok(over.of_samples(inside))
+}
 
-    fn check_counter(&self, track: TrackId) -> Result<()> {
-        match self.footer().tracks.get(track.0 as usize).map(|track| &track.spec.kind) {
-            Some(TrackKind::Counter(_)) => Ok(()),
-            _ => Err(Error::Invalid { what: "this track is no counter" }),
-        }
+fn check_counter<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Result<()> {
+    match segment.footer().tracks.get(track.0 as usize).map(|track| &track.spec.kind) {
+        Some(TrackKind::Counter(_)) => Ok(()),
+        _ => Err(Error::Invalid { what: "this track is no counter" }),
     }
 }
 

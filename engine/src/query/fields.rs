@@ -101,42 +101,33 @@ fn value_of<'v, B: Bytes>(
     })
 }
 
-impl<B: Bytes> Segment<B> {
-    /// The fields of a row that have a value.
-    ///
-    /// # Errors
-    /// `Invalid` if there is no such row; otherwise if bytes are missing or damaged.
-    pub fn fields(&self, row: u32) -> Result<Vec<(FieldId, OwnedValue)>> {
-        let place = self.place(row)?;
-        let reader = BlockReader::new(self, place.table, place.block)?;
-        RowFields::read(self, place.table, reader, place.at..place.at + 1)?.row(self, place.at)
-    }
+/// The fields of a row that have a value.
+///
+/// # Errors
+/// `Invalid` if there is no such row; otherwise if bytes are missing or damaged.
+pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Vec<(FieldId, OwnedValue)>> {
+    let place = segment.place(row)?;
+    let reader = BlockReader::new(segment, place.table, place.block)?;
+    RowFields::read(segment, place.table, reader, place.at..place.at + 1)?.row(segment, place.at)
+}
 
-    /// The table with this name.
-    #[must_use]
-    pub fn table(&self, name: &str) -> Option<TableId> {
-        let at = self.footer().tables.iter().position(|table| table.spec.name == name)?;
-        u16::try_from(at).ok().map(TableId)
-    }
-
-    /// Calls `each` with every row of a table: row number and fields.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or if `each` fails.
-    pub fn for_each_row<E: From<Error>>(
-        &self,
-        table: TableId,
-        mut each: impl FnMut(u32, Vec<(FieldId, OwnedValue)>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let blocks = self.blocks(table)?;
-        let mut row = self.footer().tables[usize::from(table.0)].first_row;
-        for block in 0..blocks.len() {
-            let fields = RowFields::decode(self, table, block)?;
-            for at in 0..blocks.rows(block) {
-                each(row, fields.row(self, at)?)?;
-                row += 1;
-            }
+/// Calls `each` with every row of a table: row number and fields.
+///
+/// # Errors
+/// If bytes are missing or damaged, or if `each` fails.
+pub fn for_each_row<B: Bytes, E: From<Error>>(
+    segment: &Segment<B>,
+    table: TableId,
+    mut each: impl FnMut(u32, Vec<(FieldId, OwnedValue)>) -> Result<(), E>,
+) -> Result<(), E> {
+    let blocks = segment.blocks(table)?;
+    let mut row = segment.footer().tables[usize::from(table.0)].first_row;
+    for block in 0..blocks.len() {
+        let fields = RowFields::decode(segment, table, block)?;
+        for at in 0..blocks.rows(block) {
+            each(row, fields.row(segment, at)?)?;
+            row += 1;
         }
-        Ok(())
     }
+    Ok(())
 }

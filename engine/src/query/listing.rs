@@ -47,38 +47,36 @@ pub struct ListedRow {
     pub start_ps: i64,
 }
 
-impl<B: Bytes> Segment<B> {
-    /// The first rows of a table that a filter selects, at most `limit`.
-    ///
-    /// # Errors
-    /// `Invalid` if there is no such table, or if it is a side table and the filter is not empty;
-    /// `Cancelled` if the work was cancelled; otherwise if bytes are missing or damaged.
-    pub fn listing(
-        &self,
-        table: TableId,
-        filter: RowFilter<'_>,
-        limit: usize,
-        work: Work<'_>,
-    ) -> Result<Listing> {
-        let unknown = Error::Invalid { what: "there is no such table" };
-        let meta = self.footer().tables.get(usize::from(table.0)).ok_or(unknown)?;
-        let list = Lister { segment: self, table, first_row: meta.first_row, window: filter.span };
-        if meta.spec.kind == TableKind::Side {
-            if filter != RowFilter::default() {
-                return Err(Error::Invalid { what: "the rows of this table have no time and no track" });
-            }
-            return Ok(Listing { rows: list.side_rows(limit)?, total: u64::from(meta.rows) });
+/// The first rows of a table that a filter selects, at most `limit`.
+///
+/// # Errors
+/// `Invalid` if there is no such table, or if it is a side table and the filter is not empty;
+/// `Cancelled` if the work was cancelled; otherwise if bytes are missing or damaged.
+pub fn list<B: Bytes>(
+    segment: &Segment<B>,
+    table: TableId,
+    filter: RowFilter<'_>,
+    limit: usize,
+    work: Work<'_>,
+) -> Result<Listing> {
+    let unknown = Error::Invalid { what: "there is no such table" };
+    let meta = segment.footer().tables.get(usize::from(table.0)).ok_or(unknown)?;
+    let list = Lister { segment, table, first_row: meta.first_row, window: filter.span };
+    if meta.spec.kind == TableKind::Side {
+        if filter != RowFilter::default() {
+            return Err(Error::Invalid { what: "the rows of this table have no time and no track" });
         }
-        let tracks: Vec<TrackId> = (0_u32..)
-            .zip(&self.footer().tracks)
-            .filter(|(_, track)| track.rows > 0)
-            .map(|(id, _)| TrackId(id))
-            .filter(|id| self.table_of(*id) == Some(table))
-            .filter(|id| filter.tracks.is_none_or(|wanted| wanted.contains(id)))
-            .collect();
-        let counts = work.gather(tracks.len(), |at| list.count(tracks[at]))?;
-        Ok(Listing { rows: list.merged(&tracks, limit, work)?, total: counts.iter().sum() })
+        return Ok(Listing { rows: list.side_rows(limit)?, total: u64::from(meta.rows) });
     }
+    let tracks: Vec<TrackId> = (0_u32..)
+        .zip(&segment.footer().tracks)
+        .filter(|(_, track)| track.rows > 0)
+        .map(|(id, _)| TrackId(id))
+        .filter(|id| segment.table_of(*id) == Some(table))
+        .filter(|id| filter.tracks.is_none_or(|wanted| wanted.contains(id)))
+        .collect();
+    let counts = work.gather(tracks.len(), |at| list.count(tracks[at]))?;
+    Ok(Listing { rows: list.merged(&tracks, limit, work)?, total: counts.iter().sum() })
 }
 
 struct Lister<'a, B> {

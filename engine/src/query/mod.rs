@@ -1,22 +1,23 @@
 //! Queries on a segment: the fields of a row, the rows of a window, neighbours, search,
 //! statistics of a selection, and the damaged parts.
 //!
-//! All queries are plain calls that decode only the blocks they need.
+//! A query is a function of an open segment: `query::slice::read(segment, row)`. It decodes only the
+//! blocks that it needs. A module names the topic, so names of functions are short.
 
 mod active;
-mod copy;
-mod counter;
-mod fields;
-mod listing;
+pub mod copy;
+pub mod counter;
+pub mod fields;
+pub mod listing;
 mod name_slots;
-mod neighbour;
-mod part;
+pub mod neighbour;
+pub mod part;
 mod rows;
-mod search;
-mod selection;
+pub mod search;
+pub mod selection;
 mod self_time;
-mod slice;
-mod verify;
+pub mod slice;
+pub mod verify;
 
 pub use active::{active_span, is_small_part};
 pub use copy::Cut;

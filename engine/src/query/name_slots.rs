@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{selection, slice};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::model::{TrackId, hash_of};
@@ -75,9 +76,9 @@ impl NameUses {
     /// If bytes are missing or damaged.
     pub fn add_rank<B: Bytes>(&mut self, segment: &Segment<B>) -> Result<()> {
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
-        for track in segment.slice_tracks(None) {
+        for track in slice::tracks(segment, None) {
             let (own, group) = paths_of(segment, track);
-            for name in segment.selection(&[track], all, Work::IN_PLACE)?.by_name {
+            for name in selection::select(segment, &[track], all, Work::IN_PLACE)?.by_name {
                 let kind = kind_of(segment.text(name.name)?);
                 let use_ = match self.kinds.get_mut(kind.as_ref()) {
                     Some(known) => known,

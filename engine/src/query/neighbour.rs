@@ -5,11 +5,11 @@
 //! track that is not hidden. Counters have no slices and are skipped. A step decodes the blocks
 //! around one time. Only a step to a rarely used lane scans further blocks.
 
-use super::SliceAt;
+use super::slice::{self, SliceAt};
 use crate::base::{Interval, Result};
 use crate::model::{TableId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
-use crate::tile::LaneSlice;
+use crate::tile::{LaneSlice, block_slices, slices_in};
 
 /// Direction of a step from a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,181 +54,190 @@ struct Start {
     at: usize,
 }
 
-impl<B: Bytes> Segment<B> {
-    /// The slice in this direction; `None` at the end of the lane, or beyond the last track. Tracks
-    /// below the groups in `closed` are skipped.
-    ///
-    /// # Errors
-    /// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
-    pub fn step(&self, row: u32, direction: Direction, closed: &[TrackId]) -> Result<Option<SliceAt>> {
-        let from = self.slice(row)?;
-        match direction {
-            Direction::Next => self.along_lane(&from, Way::Forward),
-            Direction::Previous => self.along_lane(&from, Way::Backward),
-            Direction::Up => match from.slice.lane.checked_sub(1) {
-                Some(lane) => self.nearest(&from, from.track, Lanes::One(lane), direction),
-                None => self.in_next_track(&from, direction, closed),
-            },
-            Direction::Down => {
-                let lane = from.slice.lane + 1;
-                if lane < self.footer().tracks[from.track.0 as usize].lanes {
-                    self.nearest(&from, from.track, Lanes::One(lane), direction)
-                } else {
-                    self.in_next_track(&from, direction, closed)
-                }
+/// The slice in this direction; `None` at the end of the lane, or beyond the last track. Tracks
+/// below the groups in `closed` are skipped.
+///
+/// # Errors
+/// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
+pub fn step<B: Bytes>(
+    segment: &Segment<B>,
+    row: u32,
+    direction: Direction,
+    closed: &[TrackId],
+) -> Result<Option<SliceAt>> {
+    let from = slice::read(segment, row)?;
+    match direction {
+        Direction::Next => along_lane(segment, &from, Way::Forward),
+        Direction::Previous => along_lane(segment, &from, Way::Backward),
+        Direction::Up => match from.slice.lane.checked_sub(1) {
+            Some(lane) => nearest(segment, &from, from.track, Lanes::One(lane), direction),
+            None => in_next_track(segment, &from, direction, closed),
+        },
+        Direction::Down => {
+            let lane = from.slice.lane + 1;
+            if lane < segment.footer().tracks[from.track.0 as usize].lanes {
+                nearest(segment, &from, from.track, Lanes::One(lane), direction)
+            } else {
+                in_next_track(segment, &from, direction, closed)
             }
         }
     }
+}
 
-    fn in_next_track(
-        &self,
-        from: &SliceAt,
-        direction: Direction,
-        closed: &[TrackId],
-    ) -> Result<Option<SliceAt>> {
-        let order = self.slice_tracks(None);
-        let Some(own) = order.iter().position(|track| *track == from.track) else { return Ok(None) };
-        let is_shown = |track: &&TrackId| !self.is_below(**track, closed);
-        let next = match direction {
-            Direction::Up => order[..own].iter().rev().find(is_shown),
-            _ => order[own + 1..].iter().find(is_shown),
+fn in_next_track<B: Bytes>(
+    segment: &Segment<B>,
+    from: &SliceAt,
+    direction: Direction,
+    closed: &[TrackId],
+) -> Result<Option<SliceAt>> {
+    let order = slice::tracks(segment, None);
+    let Some(own) = order.iter().position(|track| *track == from.track) else { return Ok(None) };
+    let is_shown = |track: &&TrackId| !is_below(segment, **track, closed);
+    let next = match direction {
+        Direction::Up => order[..own].iter().rev().find(is_shown),
+        _ => order[own + 1..].iter().find(is_shown),
+    };
+    next.map_or(Ok(None), |track| nearest(segment, from, *track, Lanes::All, direction))
+}
+
+/// Whether a track is below one of these groups.
+fn is_below<B: Bytes>(segment: &Segment<B>, track: TrackId, groups: &[TrackId]) -> bool {
+    let tracks = &segment.footer().tracks;
+    let parent = |track: TrackId| tracks.get(track.0 as usize)?.spec.parent;
+    // A damaged list could contain cycles, so the path is limited to the length of the list.
+    let mut above = std::iter::successors(parent(track), |group| parent(*group)).take(tracks.len());
+    above.any(|group| groups.contains(&group))
+}
+
+/// The slice of a track that is nearest in time. If several lanes have one at the start of
+/// `from`, the lane closest to the origin of the step wins.
+fn nearest<B: Bytes>(
+    segment: &Segment<B>,
+    from: &SliceAt,
+    track: TrackId,
+    lanes: Lanes,
+    direction: Direction,
+) -> Result<Option<SliceAt>> {
+    let moment = from.slice.start_ps;
+    let covering = slices_in(segment, track, Interval::new(moment, moment.saturating_add(1)))?;
+    let covering = covering.into_iter().filter(|slice| lanes.has(i64::from(slice.lane)));
+    let beside = match direction {
+        Direction::Up => covering.max_by_key(|slice| slice.lane),
+        _ => covering.min_by_key(|slice| slice.lane),
+    };
+    if let Some(slice) = beside {
+        return Ok(Some(SliceAt { track, slice }));
+    }
+    let Some(start) = first_from(segment, track, moment)? else { return Ok(None) };
+    let after = scan(segment, track, start, lanes, Way::Forward)?;
+    let before = match lanes {
+        Lanes::One(_) => scan(segment, track, start, lanes, Way::Backward)?,
+        Lanes::All => latest_end(segment, track, moment)?,
+    };
+    let to_after = |slice: &SliceAt| slice.slice.start_ps.saturating_sub(from.end_ps()).max(0);
+    let to_before = |slice: &SliceAt| moment.saturating_sub(slice.end_ps());
+    Ok(match (before, after) {
+        (Some(before), Some(after)) if to_before(&before) < to_after(&after) => Some(before),
+        (before, after) => after.or(before),
+    })
+}
+
+/// The first row of a track that starts at or after `moment`; the end of the last block if
+/// there is none. `None` for a track without rows.
+fn first_from<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Result<Option<Start>> {
+    let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
+    if blocks.is_empty() {
+        return Ok(None);
+    }
+    let starts = &segment.blocks(table)?.starts()[blocks.clone()];
+    // The block before the first one that starts late enough can have such rows at its end.
+    let block = blocks.start + starts.partition_point(|&start| start < moment).saturating_sub(1);
+    let starts = segment.core_ints(table, ColumnRole::Start, block)?;
+    Ok(Some(Start { block, at: starts.partition_point(|&start| start < moment) }))
+}
+
+fn along_lane<B: Bytes>(segment: &Segment<B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
+    let place = segment.place(from.slice.row)?;
+    let at = match way {
+        Way::Forward => place.at + 1,
+        Way::Backward => place.at,
+    };
+    scan(segment, from.track, Start { block: place.block, at }, Lanes::One(from.slice.lane), way)
+}
+
+/// The first slice on one of these lanes, searched forward or backward from `start`.
+fn scan<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    start: Start,
+    lanes: Lanes,
+    way: Way,
+) -> Result<Option<SliceAt>> {
+    let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
+    let Start { mut block, at } = start;
+    let mut at = Some(at);
+    loop {
+        let of_rows = segment.core_ints(table, ColumnRole::Lane, block)?;
+        let found = match way {
+            Way::Forward => {
+                let first = at.unwrap_or(0).min(of_rows.len());
+                of_rows[first..].iter().position(|lane| lanes.has(*lane)).map(|found| first + found)
+            }
+            Way::Backward => {
+                let end = at.unwrap_or(of_rows.len()).min(of_rows.len());
+                of_rows[..end].iter().rposition(|lane| lanes.has(*lane))
+            }
         };
-        next.map_or(Ok(None), |track| self.nearest(from, *track, Lanes::All, direction))
-    }
-
-    /// Whether a track is below one of these groups.
-    fn is_below(&self, track: TrackId, groups: &[TrackId]) -> bool {
-        let tracks = &self.footer().tracks;
-        let parent = |track: TrackId| tracks.get(track.0 as usize)?.spec.parent;
-        // A damaged list could contain cycles, so the path is limited to the length of the list.
-        let mut above = std::iter::successors(parent(track), |group| parent(*group)).take(tracks.len());
-        above.any(|group| groups.contains(&group))
-    }
-
-    /// The slice of a track that is nearest in time. If several lanes have one at the start of
-    /// `from`, the lane closest to the origin of the step wins.
-    fn nearest(
-        &self,
-        from: &SliceAt,
-        track: TrackId,
-        lanes: Lanes,
-        direction: Direction,
-    ) -> Result<Option<SliceAt>> {
-        let moment = from.slice.start_ps;
-        let covering = self.slices_in(track, Interval::new(moment, moment.saturating_add(1)))?;
-        let covering = covering.into_iter().filter(|slice| lanes.has(i64::from(slice.lane)));
-        let beside = match direction {
-            Direction::Up => covering.max_by_key(|slice| slice.lane),
-            _ => covering.min_by_key(|slice| slice.lane),
+        if let Some(found) = found {
+            return slice_in_block(segment, track, table, block, found);
+        }
+        at = None;
+        let next = match way {
+            Way::Forward => Some(block + 1),
+            Way::Backward => block.checked_sub(1),
         };
-        if let Some(slice) = beside {
-            return Ok(Some(SliceAt { track, slice }));
-        }
-        let Some(start) = self.first_from(track, moment)? else { return Ok(None) };
-        let after = self.scan(track, start, lanes, Way::Forward)?;
-        let before = match lanes {
-            Lanes::One(_) => self.scan(track, start, lanes, Way::Backward)?,
-            Lanes::All => self.latest_end(track, moment)?,
-        };
-        let to_after = |slice: &SliceAt| slice.slice.start_ps.saturating_sub(from.end_ps()).max(0);
-        let to_before = |slice: &SliceAt| moment.saturating_sub(slice.end_ps());
-        Ok(match (before, after) {
-            (Some(before), Some(after)) if to_before(&before) < to_after(&after) => Some(before),
-            (before, after) => after.or(before),
-        })
-    }
-
-    /// The first row of a track that starts at or after `moment`; the end of the last block if
-    /// there is none. `None` for a track without rows.
-    fn first_from(&self, track: TrackId, moment: i64) -> Result<Option<Start>> {
-        let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
-        if blocks.is_empty() {
-            return Ok(None);
-        }
-        let starts = &self.blocks(table)?.starts()[blocks.clone()];
-        // The block before the first one that starts late enough can have such rows at its end.
-        let block = blocks.start + starts.partition_point(|&start| start < moment).saturating_sub(1);
-        let starts = self.core_ints(table, ColumnRole::Start, block)?;
-        Ok(Some(Start { block, at: starts.partition_point(|&start| start < moment) }))
-    }
-
-    fn along_lane(&self, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
-        let place = self.place(from.slice.row)?;
-        let at = match way {
-            Way::Forward => place.at + 1,
-            Way::Backward => place.at,
-        };
-        self.scan(from.track, Start { block: place.block, at }, Lanes::One(from.slice.lane), way)
-    }
-
-    /// The first slice on one of these lanes, searched forward or backward from `start`.
-    fn scan(&self, track: TrackId, start: Start, lanes: Lanes, way: Way) -> Result<Option<SliceAt>> {
-        let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
-        let Start { mut block, at } = start;
-        let mut at = Some(at);
-        loop {
-            let of_rows = self.core_ints(table, ColumnRole::Lane, block)?;
-            let found = match way {
-                Way::Forward => {
-                    let first = at.unwrap_or(0).min(of_rows.len());
-                    of_rows[first..].iter().position(|lane| lanes.has(*lane)).map(|found| first + found)
-                }
-                Way::Backward => {
-                    let end = at.unwrap_or(of_rows.len()).min(of_rows.len());
-                    of_rows[..end].iter().rposition(|lane| lanes.has(*lane))
-                }
-            };
-            if let Some(found) = found {
-                return self.slice_in_block(track, table, block, found);
-            }
-            at = None;
-            let next = match way {
-                Way::Forward => Some(block + 1),
-                Way::Backward => block.checked_sub(1),
-            };
-            match next.filter(|next| blocks.contains(next)) {
-                Some(next) => block = next,
-                None => return Ok(None),
-            }
+        match next.filter(|next| blocks.contains(next)) {
+            Some(next) => block = next,
+            None => return Ok(None),
         }
     }
+}
 
-    /// The slice that ends last, among the slices of a track that start before `moment`.
-    fn latest_end(&self, track: TrackId, moment: i64) -> Result<Option<SliceAt>> {
-        let (Some(table), blocks) = (self.table_of(track), self.blocks_of(track)?) else { return Ok(None) };
-        let list = self.blocks(table)?;
-        let end = blocks.start + list.starts()[blocks.clone()].partition_point(|&start| start < moment);
-        let mut latest: Option<LaneSlice> = None;
-        let end_of = |slice: &LaneSlice| slice.start_ps.saturating_add(slice.duration_ps);
-        for block in (blocks.start..end).rev() {
-            if latest.as_ref().is_some_and(|latest| list.end(block) <= end_of(latest)) {
-                continue;
-            }
-            self.block_slices(table, block, |slice| {
-                let is_later = latest.as_ref().is_none_or(|latest| end_of(&slice) > end_of(latest));
-                if slice.start_ps < moment && is_later {
-                    latest = Some(slice);
-                }
-            })?;
+/// The slice that ends last, among the slices of a track that start before `moment`.
+fn latest_end<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Result<Option<SliceAt>> {
+    let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
+    let list = segment.blocks(table)?;
+    let end = blocks.start + list.starts()[blocks.clone()].partition_point(|&start| start < moment);
+    let mut latest: Option<LaneSlice> = None;
+    let end_of = |slice: &LaneSlice| slice.start_ps.saturating_add(slice.duration_ps);
+    for block in (blocks.start..end).rev() {
+        if latest.as_ref().is_some_and(|latest| list.end(block) <= end_of(latest)) {
+            continue;
         }
-        Ok(latest.map(|slice| SliceAt { track, slice }))
-    }
-
-    fn slice_in_block(
-        &self,
-        track: TrackId,
-        table: TableId,
-        block: usize,
-        at: usize,
-    ) -> Result<Option<SliceAt>> {
-        let mut rows = 0;
-        let mut found = None;
-        self.block_slices(table, block, |slice| {
-            if rows == at {
-                found = Some(SliceAt { track, slice });
+        block_slices(segment, table, block, |slice| {
+            let is_later = latest.as_ref().is_none_or(|latest| end_of(&slice) > end_of(latest));
+            if slice.start_ps < moment && is_later {
+                latest = Some(slice);
             }
-            rows += 1;
         })?;
-        Ok(found)
     }
+    Ok(latest.map(|slice| SliceAt { track, slice }))
+}
+
+fn slice_in_block<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    table: TableId,
+    block: usize,
+    at: usize,
+) -> Result<Option<SliceAt>> {
+    let mut rows = 0;
+    let mut found = None;
+    block_slices(segment, table, block, |slice| {
+        if rows == at {
+            found = Some(SliceAt { track, slice });
+        }
+        rows += 1;
+    })?;
+    Ok(found)
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::base::Error;
 use crate::model::{TableId, TrackId};
-use crate::segment::{Bytes, ColumnRole, End, Piece, Place, Segment};
+use crate::segment::{Bytes, ColumnRole, End, Piece, Segment, StoredAt};
 
 /// A part of a segment. Columns are named by their position in the footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,94 +86,92 @@ impl PartMap {
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// Finds all parts from the footer. Parts listed only by a damaged list are left out.
-    #[must_use]
-    pub fn part_map(&self) -> PartMap {
-        let mut map = PartMap::default();
-        let mut put = |part, piece: Piece| {
-            if piece.len > 0 {
-                map.0.push((piece.offset..piece.offset.saturating_add(u64::from(piece.len)), part));
-            }
-        };
-        for (id, table) in (0..).map(TableId).zip(&self.footer().tables) {
-            put(Part::BlockList(id), table.blocks);
+/// Finds all parts from the footer. Parts listed only by a damaged list are left out.
+#[must_use]
+pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
+    let mut map = PartMap::default();
+    let mut put = |part, piece: Piece| {
+        if piece.len > 0 {
+            map.0.push((piece.offset..piece.offset.saturating_add(u64::from(piece.len)), part));
         }
-        for (at, column) in self.footer().columns.iter().enumerate() {
-            put(Part::Directory(at), column.directory);
-            put(Part::Postings(at), column.postings);
-            let Ok((blocks, directory)) =
-                self.blocks(column.table).and_then(|b| Ok((b, self.directory(at)?)))
-            else {
-                continue;
-            };
-            for (pack, place) in directory.places.iter().enumerate() {
-                if let Place::Piece(piece) = *place {
-                    put(Part::Block(at, blocks.blocks_of_pack(pack).start), piece);
-                }
+    };
+    for (id, table) in (0..).map(TableId).zip(&segment.footer().tables) {
+        put(Part::BlockList(id), table.blocks);
+    }
+    for (at, column) in segment.footer().columns.iter().enumerate() {
+        put(Part::Directory(at), column.directory);
+        put(Part::Postings(at), column.postings);
+        let Ok((blocks, directory)) =
+            segment.blocks(column.table).and_then(|b| Ok((b, segment.directory(at)?)))
+        else {
+            continue;
+        };
+        for (pack, place) in directory.places.iter().enumerate() {
+            if let StoredAt::Piece(piece) = *place {
+                put(Part::Block(at, blocks.blocks_of_pack(pack).start), piece);
             }
         }
-        for (id, track) in (0..).map(TrackId).zip(&self.footer().tracks) {
-            put(Part::Program(id), track.program);
-            put(Part::Totals(id), track.totals);
-            put(Part::Pages(id), track.pyramid);
-            let pages = self.pages(id).unwrap_or_default();
-            pages.iter().enumerate().for_each(|(number, page)| put(Part::Page(id, number), page.piece));
-        }
-        put(Part::Dictionary, self.footer().dictionary.chunks);
-        let chunks = self.chunk_pieces().unwrap_or_default().iter();
-        chunks.enumerate().for_each(|(number, piece)| put(Part::Chunk(number), *piece));
-        for end in [End::From, End::To] {
-            put(Part::ArrowList(end), self.arrow_directory(end));
-            let chunks = self.arrow_chunks(end).unwrap_or_default().into_iter();
-            chunks.enumerate().for_each(|(number, (_, piece))| put(Part::Arrows(end, number), piece));
-        }
-        map.0.sort_by_key(|(bytes, _)| bytes.start);
-        map
     }
+    for (id, track) in (0..).map(TrackId).zip(&segment.footer().tracks) {
+        put(Part::Program(id), track.program);
+        put(Part::Totals(id), track.totals);
+        put(Part::Pages(id), track.pyramid);
+        let pages = segment.pages(id).unwrap_or_default();
+        pages.iter().enumerate().for_each(|(number, page)| put(Part::Page(id, number), page.piece));
+    }
+    put(Part::Dictionary, segment.footer().dictionary.chunks);
+    let chunks = segment.chunk_pieces().unwrap_or_default().iter();
+    chunks.enumerate().for_each(|(number, piece)| put(Part::Chunk(number), *piece));
+    for end in [End::From, End::To] {
+        put(Part::ArrowList(end), segment.arrow_directory(end));
+        let chunks = segment.arrow_chunks(end).unwrap_or_default().into_iter();
+        chunks.enumerate().for_each(|(number, (_, piece))| put(Part::Arrows(end, number), piece));
+    }
+    map.0.sort_by_key(|(bytes, _)| bytes.start);
+    map
+}
 
-    /// The display name of a part.
-    #[must_use]
-    pub fn part_name(&self, part: Part) -> PartName {
-        let name = |kind, number| PartName { kind, number, column: None, table: None, track: None };
-        let table = |id: TableId| self.footer().tables.get(usize::from(id.0)).map(|t| t.spec.name.clone());
-        let of_column = |name: PartName, column: usize| {
-            let meta = &self.footer().columns[column];
-            let title = self.column_name(column);
-            let title = match meta.role {
-                // A field has a column for each of its types.
-                ColumnRole::Field(_) => format!("{title} ({})", meta.kind.title()),
-                _ => title.to_owned(),
-            };
-            PartName { column: Some(title), table: table(meta.table), ..name }
+/// The display name of a part.
+#[must_use]
+pub fn name<B: Bytes>(segment: &Segment<B>, part: Part) -> PartName {
+    let name = |kind, number| PartName { kind, number, column: None, table: None, track: None };
+    let table = |id: TableId| segment.footer().tables.get(usize::from(id.0)).map(|t| t.spec.name.clone());
+    let of_column = |name: PartName, column: usize| {
+        let meta = &segment.footer().columns[column];
+        let title = segment.column_name(column);
+        let title = match meta.role {
+            // A field has a column for each of its types.
+            ColumnRole::Field(_) => format!("{title} ({})", meta.kind.title()),
+            _ => title.to_owned(),
         };
-        let of_track = |name: PartName, track: TrackId| {
-            let track = self.footer().tracks.get(track.0 as usize).map(|meta| meta.spec.name.clone());
-            PartName { track, ..name }
-        };
-        match part {
-            Part::BlockList(id) => PartName { table: table(id), ..name("block list", None) },
-            Part::Directory(column) => of_column(name("directory", None), column),
-            Part::Block(column, block) => of_column(name("block", Some(block)), column),
-            Part::Postings(column) => of_column(name("postings", None), column),
-            Part::Program(track) => of_track(name("program", None), track),
-            Part::Totals(track) => of_track(name("totals", None), track),
-            Part::Pages(track) => of_track(name("pyramid directory", None), track),
-            Part::Page(track, page) => of_track(name("pyramid page", Some(page)), track),
-            Part::Dictionary => name("dictionary directory", None),
-            Part::Chunk(chunk) => name("dictionary chunk", Some(chunk)),
-            Part::ArrowList(End::From) => name("directory of arrows by start", None),
-            Part::ArrowList(End::To) => name("directory of arrows by end", None),
-            Part::Arrows(End::From, chunk) => name("chunk of arrows by start", Some(chunk)),
-            Part::Arrows(End::To, chunk) => name("chunk of arrows by end", Some(chunk)),
-        }
+        PartName { column: Some(title), table: table(meta.table), ..name }
+    };
+    let of_track = |name: PartName, track: TrackId| {
+        let track = segment.footer().tracks.get(track.0 as usize).map(|meta| meta.spec.name.clone());
+        PartName { track, ..name }
+    };
+    match part {
+        Part::BlockList(id) => PartName { table: table(id), ..name("block list", None) },
+        Part::Directory(column) => of_column(name("directory", None), column),
+        Part::Block(column, block) => of_column(name("block", Some(block)), column),
+        Part::Postings(column) => of_column(name("postings", None), column),
+        Part::Program(track) => of_track(name("program", None), track),
+        Part::Totals(track) => of_track(name("totals", None), track),
+        Part::Pages(track) => of_track(name("pyramid directory", None), track),
+        Part::Page(track, page) => of_track(name("pyramid page", Some(page)), track),
+        Part::Dictionary => name("dictionary directory", None),
+        Part::Chunk(chunk) => name("dictionary chunk", Some(chunk)),
+        Part::ArrowList(End::From) => name("directory of arrows by start", None),
+        Part::ArrowList(End::To) => name("directory of arrows by end", None),
+        Part::Arrows(End::From, chunk) => name("chunk of arrows by start", Some(chunk)),
+        Part::Arrows(End::To, chunk) => name("chunk of arrows by end", Some(chunk)),
     }
+}
 
-    /// The display name of the damaged part that an error reports. Reads all lists of the file, so
-    /// use it only for messages.
-    #[must_use]
-    pub fn name_of(&self, error: Error) -> Option<PartName> {
-        let Error::Corrupt { offset, .. } = error else { return None };
-        self.part_map().at(offset).map(|part| self.part_name(part))
-    }
+/// The display name of the damaged part that an error reports. Reads all lists of the file, so
+/// use it only for messages.
+#[must_use]
+pub fn name_of<B: Bytes>(segment: &Segment<B>, error: Error) -> Option<PartName> {
+    let Error::Corrupt { offset, .. } = error else { return None };
+    map(segment).at(offset).map(|part| name(segment, part))
 }

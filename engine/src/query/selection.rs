@@ -52,71 +52,79 @@ pub struct TrackTime {
 /// Statistics by number of the name.
 type Names = FxHashMap<u32, NameTime>;
 
-impl<B: Bytes> Segment<B> {
-    /// Statistics of the slices of these tracks in a span.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
-    pub fn selection(&self, tracks: &[TrackId], span: Interval, work: Work<'_>) -> Result<Selection> {
-        let totals = work.gather(tracks.len(), |at| self.track_selection(tracks[at], span, work))?;
-        let mut names = Names::default();
-        let mut selection = Selection::default();
-        for (total, of_track) in totals {
-            selection.count += total.count;
-            if total.count > 0 {
-                selection.by_track.push(total);
-            }
-            for of in of_track.into_values() {
-                add(&mut names, of);
-            }
+/// Statistics of the slices of these tracks in a span.
+///
+/// # Errors
+/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
+pub fn select<B: Bytes>(
+    segment: &Segment<B>,
+    tracks: &[TrackId],
+    span: Interval,
+    work: Work<'_>,
+) -> Result<Selection> {
+    let totals = work.gather(tracks.len(), |at| select_of_track(segment, tracks[at], span, work))?;
+    let mut names = Names::default();
+    let mut selection = Selection::default();
+    for (total, of_track) in totals {
+        selection.count += total.count;
+        if total.count > 0 {
+            selection.by_track.push(total);
         }
-        selection.by_name = names.into_values().collect();
-        selection.by_name.sort_by_key(|name| (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name));
-        Ok(selection)
+        for of in of_track.into_values() {
+            add(&mut names, of);
+        }
     }
+    selection.by_name = names.into_values().collect();
+    selection.by_name.sort_by_key(|name| (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name));
+    Ok(selection)
+}
 
-    fn track_selection(&self, track: TrackId, span: Interval, work: Work<'_>) -> Result<(TrackTime, Names)> {
-        let mut tally = Tally::new(track, span);
-        let meta = &self.footer().tracks[track.0 as usize];
-        let (Some(table), TrackKind::Slices(_, nesting)) = (self.table_of(track), meta.spec.kind) else {
-            return Ok((tally.total, tally.names));
-        };
-        let blocks = self.blocks_of(track)?;
-        let list = self.blocks(table)?;
-        // A single lane has no calls inside calls. Its union and self time equal the total, which
-        // is stored.
-        let has_calls = nesting == Nesting::Calls && meta.lanes > 1;
-        let totals = self.totals(track)?.filter(|_| !has_calls);
-        let mut calls = has_calls.then(|| Sweep::new(span));
-        let first_row = self.footer().tables[usize::from(table.0)].first_row;
-        let first_block = blocks.start;
-        for block in list.overlapping(blocks, span) {
-            work.cancel.check()?;
-            let (start, end) = (list.starts()[block], list.end(block));
-            let first_row = first_row + list.first_row(block);
-            // The stored sums are enough for a block inside the span. A block that ends with the
-            // span can have slices without duration at the end, which are outside.
-            if let Some(totals) = totals.filter(|_| start >= span.start.0 && end < span.end.0) {
-                totals.names(block - first_block).iter().for_each(|of| tally.add_stored(of, first_row));
-                // Slices that reach in from earlier blocks were counted with their block.
-                tally.covered.add_known(totals.covered_ps(block - first_block), end);
-                continue;
-            }
-            let mut reader = BlockReader::new(self, table, block)?;
-            let starts = reader.core_ints(ColumnRole::Start)?;
-            let durations = reader.core_ints(ColumnRole::Duration)?;
-            let block_names = reader.core_ints(ColumnRole::Name)?;
-            for at in span.runs_of(&starts, &durations).into_iter().flatten() {
-                let damaged = Error::Inconsistent { what: "core column" };
-                let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
-                // A block has at most 65,535 rows.
-                let row = first_row + at as u32;
-                tally.add_slice(NameId(name), (starts[at], durations[at]), row, calls.as_mut());
-            }
+fn select_of_track<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    span: Interval,
+    work: Work<'_>,
+) -> Result<(TrackTime, Names)> {
+    let mut tally = Tally::new(track, span);
+    let meta = &segment.footer().tracks[track.0 as usize];
+    let (Some(table), TrackKind::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
+        return Ok((tally.total, tally.names));
+    };
+    let blocks = segment.blocks_of(track)?;
+    let list = segment.blocks(table)?;
+    // A single lane has no calls inside calls. Its union and segment time equal the total, which
+    // is stored.
+    let has_calls = nesting == Nesting::Calls && meta.lanes > 1;
+    let totals = segment.totals(track)?.filter(|_| !has_calls);
+    let mut calls = has_calls.then(|| Sweep::new(span));
+    let first_row = segment.footer().tables[usize::from(table.0)].first_row;
+    let first_block = blocks.start;
+    for block in list.overlapping(blocks, span) {
+        work.cancel.check()?;
+        let (start, end) = (list.starts()[block], list.end(block));
+        let first_row = first_row + list.first_row(block);
+        // The stored sums are enough for a block inside the span. A block that ends with the
+        // span can have slices without duration at the end, which are outside.
+        if let Some(totals) = totals.filter(|_| start >= span.start.0 && end < span.end.0) {
+            totals.names(block - first_block).iter().for_each(|of| tally.add_stored(of, first_row));
+            // Slices that reach in from earlier blocks were counted with their block.
+            tally.covered.add_known(totals.covered_ps(block - first_block), end);
+            continue;
         }
-        tally.total.busy_ps = tally.covered.total_ps();
-        Ok((tally.total, tally.names))
+        let mut reader = BlockReader::new(segment, table, block)?;
+        let starts = reader.core_ints(ColumnRole::Start)?;
+        let durations = reader.core_ints(ColumnRole::Duration)?;
+        let block_names = reader.core_ints(ColumnRole::Name)?;
+        for at in span.runs_of(&starts, &durations).into_iter().flatten() {
+            let damaged = Error::Inconsistent { what: "core column" };
+            let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
+            // A block has at most 65,535 rows.
+            let row = first_row + at as u32;
+            tally.add_slice(NameId(name), (starts[at], durations[at]), row, calls.as_mut());
+        }
     }
+    tally.total.busy_ps = tally.covered.total_ps();
+    Ok((tally.total, tally.names))
 }
 
 /// The sums of one track.

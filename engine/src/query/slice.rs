@@ -3,7 +3,7 @@
 use crate::base::{Error, Interval, Result};
 use crate::model::{NameId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
-use crate::tile::LaneSlice;
+use crate::tile::{LaneSlice, block_slices};
 
 /// A slice and its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,64 +28,63 @@ impl SliceAt {
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// The slice in this row.
-    ///
-    /// # Errors
-    /// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
-    pub fn slice(&self, row: u32) -> Result<SliceAt> {
-        let no_slice = Error::Invalid { what: "this row is no slice" };
-        let place = self.place(row)?;
-        let track = self.track_of(row).ok_or(no_slice)?;
-        if self.column(place.table, ColumnRole::Lane).is_none() {
-            return Err(no_slice);
-        }
-        let mut found = None;
-        self.block_slices(place.table, place.block, |slice| {
-            if slice.row == row {
-                found = Some(slice);
-            }
-        })?;
-        Ok(SliceAt { track, slice: found.ok_or(no_slice)? })
+/// The slice in this row.
+///
+/// # Errors
+/// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
+pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceAt> {
+    let no_slice = Error::Invalid { what: "this row is no slice" };
+    let place = segment.place(row)?;
+    let track = segment.track_of(row).ok_or(no_slice)?;
+    if segment.column(place.table, ColumnRole::Lane).is_none() {
+        return Err(no_slice);
     }
+    let mut found = None;
+    block_slices(segment, place.table, place.block, |slice| {
+        if slice.row == row {
+            found = Some(slice);
+        }
+    })?;
+    Ok(SliceAt { track, slice: found.ok_or(no_slice)? })
+}
 
-    /// The slices of these tracks that overlap a window, by track, then start. Returns at most
-    /// `limit` slices, and whether there are more.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn window(&self, tracks: &[TrackId], window: Interval, limit: usize) -> Result<(Vec<SliceAt>, bool)> {
-        let mut found = Vec::new();
-        for &track in tracks {
-            let Some(table) = self.table_of(track) else { continue };
-            let blocks = self.blocks_of(track)?;
-            for block in self.blocks(table)?.overlapping(blocks, window) {
-                self.block_slices(table, block, |slice| {
-                    if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
-                        found.push(SliceAt { track, slice });
-                    }
-                })?;
-                if found.len() > limit {
-                    found.truncate(limit);
-                    return Ok((found, true));
+/// The slices of these tracks that overlap a window, by track, then start. Returns at most
+/// `limit` slices, and whether there are more.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn window<B: Bytes>(
+    segment: &Segment<B>,
+    tracks: &[TrackId],
+    window: Interval,
+    limit: usize,
+) -> Result<(Vec<SliceAt>, bool)> {
+    let mut found = Vec::new();
+    for &track in tracks {
+        let Some(table) = segment.table_of(track) else { continue };
+        let blocks = segment.blocks_of(track)?;
+        for block in segment.blocks(table)?.overlapping(blocks, window) {
+            block_slices(segment, table, block, |slice| {
+                if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
+                    found.push(SliceAt { track, slice });
                 }
+            })?;
+            if found.len() > limit {
+                found.truncate(limit);
+                return Ok((found, true));
             }
         }
-        Ok((found, false))
     }
+    Ok((found, false))
+}
 
-    /// Tracks that can have slices, in display order: all of them, or those in `wanted`.
-    #[must_use]
-    pub fn slice_tracks(&self, wanted: Option<&[TrackId]>) -> Vec<TrackId> {
-        let (_, order) = crate::tile::groups(self.footer());
-        let is_slices = |id: &TrackId| {
-            let track = &self.footer().tracks[id.0 as usize];
-            matches!(track.spec.kind, crate::model::TrackKind::Slices(..)) && track.rows > 0
-        };
-        order
-            .into_iter()
-            .filter(is_slices)
-            .filter(|id| wanted.is_none_or(|wanted| wanted.contains(id)))
-            .collect()
-    }
+/// Tracks that can have slices, in display order: all of them, or those in `wanted`.
+#[must_use]
+pub fn tracks<B: Bytes>(segment: &Segment<B>, wanted: Option<&[TrackId]>) -> Vec<TrackId> {
+    let (_, order) = crate::tile::groups(segment.footer());
+    let is_slices = |id: &TrackId| {
+        let track = &segment.footer().tracks[id.0 as usize];
+        matches!(track.spec.kind, crate::model::TrackKind::Slices(..)) && track.rows > 0
+    };
+    order.into_iter().filter(is_slices).filter(|id| wanted.is_none_or(|wanted| wanted.contains(id))).collect()
 }

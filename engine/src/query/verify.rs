@@ -4,12 +4,13 @@ use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashSet;
 
-use super::part::{Part, PartMap};
+use super::part::{self, Part, PartMap};
 use crate::base::{ANNEX, Error, Result};
 use crate::block::{BlockColumn, BlockValues};
 use crate::index::Postings;
 use crate::model::{TableId, TrackId, TrackKind};
-use crate::segment::{BlockReader, Bytes, ColumnRole, HEADER_LEN, Place, Segment};
+use crate::segment::{BlockReader, Bytes, ColumnRole, HEADER_LEN, Segment, StoredAt};
+use crate::tile::{range_cells, slice_cells};
 
 /// A finding of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,70 +32,68 @@ pub enum Finding {
 /// Receives findings. `Break` ends the check.
 pub type Report<'a> = &'a mut dyn FnMut(Finding) -> ControlFlow<()>;
 
-impl<B: Bytes> Segment<B> {
-    /// Checks all parts that the footer leads to, and continues after damage. Header, footer and
-    /// trailer were checked when the segment was opened. Parts listed only by a damaged list cannot
-    /// be found and are not reported.
-    ///
-    /// Costs as much as reading all columns.
-    pub fn verify(&self, report: Report<'_>) -> ControlFlow<()> {
-        let mut check = Check { segment: self, map: self.part_map(), damaged: FxHashSet::default(), report };
-        let lists = check.map.clone();
-        for (bytes, part) in lists.iter() {
-            // Blocks are checked below: blocks of the same rows share the decoded columns that they
-            // depend on.
-            if !matches!(part, Part::Block(..)) {
-                check.part(*part, bytes, self.decode_part(*part))?;
-            }
-        }
-        for id in (0..self.footer().tables.len()).filter_map(|id| u16::try_from(id).ok()) {
-            check.table(TableId(id))?;
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn decode_part(&self, part: Part) -> Result<()> {
-        match part {
-            Part::BlockList(table) => self.blocks(table).map(drop),
-            Part::Directory(column) => self.directory(column).and_then(|_| self.zones(column)).map(drop),
-            Part::Postings(column) => self.decode_postings(column),
-            Part::Program(track) => self.program(track).map(drop),
-            Part::Totals(track) => self.totals(track).map(drop),
-            Part::Pages(track) => self.pages(track).map(drop),
-            Part::Page(track, number) => self.decode_page(track, number),
-            Part::Dictionary => self.chunk_pieces().map(drop),
-            Part::Chunk(chunk) => self.chunk(chunk).map(drop),
-            Part::ArrowList(end) => self.arrow_chunks(end).map(drop),
-            Part::Arrows(end, number) => match self.arrow_chunks(end)?.get(number) {
-                Some(&(_, piece)) => self.arrow_chunk(piece).map(drop),
-                None => Ok(()),
-            },
-            Part::Block(column, block) => self.block(column, block).map(drop),
+/// Checks all parts that the footer leads to, and continues after damage. Header, footer and
+/// trailer were checked when the segment was opened. Parts listed only by a damaged list cannot
+/// be found and are not reported.
+///
+/// Costs as much as reading all columns.
+pub fn check<B: Bytes>(segment: &Segment<B>, report: Report<'_>) -> ControlFlow<()> {
+    let mut check = Check { segment, map: part::map(segment), damaged: FxHashSet::default(), report };
+    let lists = check.map.clone();
+    for (bytes, part) in lists.iter() {
+        // Blocks are checked below: blocks of the same rows share the decoded columns that they
+        // depend on.
+        if !matches!(part, Part::Block(..)) {
+            check.part(*part, bytes, decode_part(segment, *part))?;
         }
     }
-
-    fn decode_postings(&self, column: usize) -> Result<()> {
-        let meta = &self.footer().columns[column];
-        let mut cursor = self.cursor(meta.postings, "postings")?;
-        let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
-        let texts = i64::from(self.footer().dictionary.texts);
-        let packs = self.blocks(meta.table)?.packs();
-        match postings.packs_with(|code| (0..texts).contains(&code))?.max() {
-            Some(pack) if pack as usize >= packs => Err(Error::Corrupt {
-                what: "postings name a pack that is not there",
-                offset: meta.postings.offset,
-            }),
-            _ => Ok(()),
-        }
+    for id in (0..segment.footer().tables.len()).filter_map(|id| u16::try_from(id).ok()) {
+        check.table(TableId(id))?;
     }
+    ControlFlow::Continue(())
+}
 
-    fn decode_page(&self, track: TrackId, number: usize) -> Result<()> {
-        let meta = &self.footer().tracks[track.0 as usize];
-        match (self.pages(track)?.get(number), meta.spec.kind) {
-            (Some(page), TrackKind::Slices(..)) => self.slice_cells(page, meta.first_row).map(drop),
-            (Some(page), TrackKind::Counter(_)) => self.range_cells(page).map(drop),
-            _ => Ok(()),
-        }
+fn decode_part<B: Bytes>(segment: &Segment<B>, part: Part) -> Result<()> {
+    match part {
+        Part::BlockList(table) => segment.blocks(table).map(drop),
+        Part::Directory(column) => segment.directory(column).and_then(|_| segment.zones(column)).map(drop),
+        Part::Postings(column) => decode_postings(segment, column),
+        Part::Program(track) => segment.program(track).map(drop),
+        Part::Totals(track) => segment.totals(track).map(drop),
+        Part::Pages(track) => segment.pages(track).map(drop),
+        Part::Page(track, number) => decode_page(segment, track, number),
+        Part::Dictionary => segment.chunk_pieces().map(drop),
+        Part::Chunk(chunk) => segment.chunk(chunk).map(drop),
+        Part::ArrowList(end) => segment.arrow_chunks(end).map(drop),
+        Part::Arrows(end, number) => match segment.arrow_chunks(end)?.get(number) {
+            Some(&(_, piece)) => segment.arrow_chunk(piece).map(drop),
+            None => Ok(()),
+        },
+        Part::Block(column, block) => segment.block(column, block).map(drop),
+    }
+}
+
+fn decode_postings<B: Bytes>(segment: &Segment<B>, column: usize) -> Result<()> {
+    let meta = &segment.footer().columns[column];
+    let mut cursor = segment.cursor(meta.postings, "postings")?;
+    let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
+    let texts = i64::from(segment.footer().dictionary.texts);
+    let packs = segment.blocks(meta.table)?.packs();
+    match postings.packs_with(|code| (0..texts).contains(&code))?.max() {
+        Some(pack) if pack as usize >= packs => Err(Error::Corrupt {
+            what: "postings name a pack that is not there",
+            offset: meta.postings.offset,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn decode_page<B: Bytes>(segment: &Segment<B>, track: TrackId, number: usize) -> Result<()> {
+    let meta = &segment.footer().tracks[track.0 as usize];
+    match (segment.pages(track)?.get(number), meta.spec.kind) {
+        (Some(page), TrackKind::Slices(..)) => slice_cells(segment, page, meta.first_row).map(drop),
+        (Some(page), TrackKind::Counter(_)) => range_cells(segment, page).map(drop),
+        _ => Ok(()),
     }
 }
 
@@ -145,8 +144,8 @@ impl<B: Bytes> Check<'_, B> {
             // A block of a pack is named after the first block, which counts the bytes.
             let first = blocks.blocks_of_pack(pack).start;
             for &column in &columns {
-                let decoded = reader.column(column).and_then(|values| segment.check_texts(column, values));
-                let mut bytes = match segment.block_place(column, pack) {
+                let decoded = reader.column(column).and_then(|values| check_texts(segment, column, values));
+                let mut bytes = match block_place(segment, column, pack) {
                     Ok(Some(bytes)) => bytes,
                     _ => continue,
                 };
@@ -160,32 +159,29 @@ impl<B: Bytes> Check<'_, B> {
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// Byte range of a column's block of a pack. For a block inside the column's directory, an
-    /// empty range at the start of the directory.
-    fn block_place(&self, column: usize, pack: usize) -> Result<Option<Range<u64>>> {
-        let directory = self.directory(column)?;
-        let start = self.footer().columns[column].directory.offset;
-        Ok(directory.places.get(pack).and_then(|place| match *place {
-            Place::Absent => None,
-            Place::Inline(..) => Some(start..start),
-            Place::Piece(piece) => Some(piece.offset..piece.offset.saturating_add(u64::from(piece.len))),
-        }))
-    }
+/// Byte range of a column's block of a pack. For a block inside the column's directory, an
+/// empty range at the start of the directory.
+fn block_place<B: Bytes>(segment: &Segment<B>, column: usize, pack: usize) -> Result<Option<Range<u64>>> {
+    let directory = segment.directory(column)?;
+    let start = segment.footer().columns[column].directory.offset;
+    Ok(directory.places.get(pack).and_then(|place| match *place {
+        StoredAt::Absent => None,
+        StoredAt::Inline(..) => Some(start..start),
+        StoredAt::Piece(piece) => Some(piece.offset..piece.offset.saturating_add(u64::from(piece.len))),
+    }))
+}
 
-    /// Checks that all text numbers of a column are in the dictionary.
-    fn check_texts(&self, column: usize, values: Option<BlockColumn>) -> Result<()> {
-        let meta = &self.footer().columns[column];
-        let is_code = meta.kind.is_code() || meta.role == ColumnRole::Name;
-        let Some(BlockValues::Ints(codes)) = values.as_ref().map(BlockColumn::values).filter(|_| is_code)
-        else {
-            return Ok(());
-        };
-        let texts = i64::from(self.footer().dictionary.texts);
-        if codes.iter().all(|code| (0..texts).contains(code)) {
-            Ok(())
-        } else {
-            Err(Error::Inconsistent { what: "number of a text that is not there" })
-        }
+/// Checks that all text numbers of a column are in the dictionary.
+fn check_texts<B: Bytes>(segment: &Segment<B>, column: usize, values: Option<BlockColumn>) -> Result<()> {
+    let meta = &segment.footer().columns[column];
+    let is_code = meta.kind.is_code() || meta.role == ColumnRole::Name;
+    let Some(BlockValues::Ints(codes)) = values.as_ref().map(BlockColumn::values).filter(|_| is_code) else {
+        return Ok(());
+    };
+    let texts = i64::from(segment.footer().dictionary.texts);
+    if codes.iter().all(|code| (0..texts).contains(code)) {
+        Ok(())
+    } else {
+        Err(Error::Inconsistent { what: "number of a text that is not there" })
     }
 }

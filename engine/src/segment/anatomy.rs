@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bytes, ColumnRole, Segment};
+use super::footer::ColumnRole;
+use super::reader::Segment;
+use super::source::Bytes;
 use crate::base::Result;
 use crate::block::{Coding, ColumnType};
 use crate::codec;

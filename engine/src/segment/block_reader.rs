@@ -6,20 +6,18 @@ use std::iter::repeat;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::directory::StoredAt;
+use super::footer::ColumnRole;
 use super::footer_codec::column_key;
-use super::{Bytes, ColumnRole, Foretold, Place, Program, Segment};
+use super::program::{Foretold, Program};
+use super::reader::Segment;
+use super::slice_columns::SliceColumns;
+use super::source::Bytes;
 use crate::base::bytes::Cursor;
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
 use crate::codec::{self, Decoder};
 use crate::model::TableId;
-
-/// Number of pack columns that are kept decoded: enough for a tile or a row, of two tables.
-pub const KEPT_COLUMNS: usize = 64;
-
-/// A column of a pack, by position in the footer and number of the pack. `None` if no row has a
-/// value.
-pub type KeptColumn = ((usize, usize), Option<Arc<BlockColumn>>);
 
 const NO_PROGRAM: Error = Error::Inconsistent { what: "block of a program that is not there" };
 
@@ -57,7 +55,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
             rows,
             pack,
             packed: blocks.blocks_of_pack(pack),
-            decoder: segment.take_decoder(),
+            decoder: segment.spare().take_decoder(),
             codes: None,
             durations: None,
             differences: Vec::new(),
@@ -89,12 +87,12 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         if self.packed.len() == 1 {
             return self.decode(column, wanted);
         }
-        let kept = match self.segment.kept_column((column, self.pack)) {
+        let kept = match self.segment.spare().kept_column((column, self.pack)) {
             Some(kept) => kept,
             None => {
                 let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
                 let decoded = self.decode(column, 0..rows)?.map(Arc::new);
-                self.segment.keep_column((column, self.pack), decoded.clone());
+                self.segment.spare().keep_column((column, self.pack), decoded.clone());
                 decoded
             }
         };
@@ -285,7 +283,7 @@ fn add_up(first: i64, starts: &mut [i64], usual: impl Iterator<Item = i64>, last
 
 impl<B> Drop for BlockReader<'_, B> {
     fn drop(&mut self) {
-        self.segment.give_back(std::mem::take(&mut self.decoder));
+        self.segment.spare().give_back(std::mem::take(&mut self.decoder));
     }
 }
 
@@ -299,13 +297,13 @@ impl<B: Bytes> Segment<B> {
         let directory = self.directory(column)?;
         let damaged = Error::Inconsistent { what: "block that is not there" };
         match *directory.places.get(pack).ok_or(damaged)? {
-            Place::Absent => Ok(None),
-            Place::Inline(start, len) => {
+            StoredAt::Absent => Ok(None),
+            StoredAt::Inline(start, len) => {
                 let start = start as usize;
                 let bytes = directory.inline.get(start..start + len as usize).ok_or(damaged)?;
                 Ok(Some((bytes, self.footer().columns[column].directory.offset)))
             }
-            Place::Piece(piece) => Ok(Some((self.piece(piece, "column block")?, piece.offset))),
+            StoredAt::Piece(piece) => Ok(Some((self.piece(piece, "column block")?, piece.offset))),
         }
     }
 
@@ -326,12 +324,34 @@ impl<B: Bytes> Segment<B> {
         BlockReader::new(self, table, block)?.core_ints(role)
     }
 
-    /// Position of a table's column with this role and type.
-    #[must_use]
-    pub fn column_of_kind(&self, table: TableId, role: ColumnRole, kind: ColumnType) -> Option<usize> {
-        self.columns_of(table).find(|&at| {
-            let meta = &self.footer().columns[at];
-            meta.role == role && meta.kind == kind
-        })
+    /// Values of a block of samples.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged, or the table has no values.
+    pub fn core_floats(&self, table: TableId, block: usize) -> Result<Vec<f64>> {
+        let damaged = Error::Inconsistent { what: "counter without values" };
+        let column = self.column(table, ColumnRole::Value).ok_or(damaged)?;
+        match self.block(column, block)?.map(BlockColumn::into_full_floats) {
+            Some(Some(values)) => Ok(values),
+            _ => Err(damaged),
+        }
+    }
+
+    /// Columns of a block of slices, decoded now or kept. If a tile ends within a block, the next
+    /// tile needs the block too; [`Segment::keep_slices`] keeps such blocks.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn slice_columns(&self, table: TableId, block: usize) -> Result<Arc<SliceColumns>> {
+        if let Some(kept) = self.spare().kept_slices((table, block)) {
+            return Ok(kept);
+        }
+        let mut reader = BlockReader::new(self, table, block)?;
+        Ok(Arc::new(SliceColumns::decode(|role| reader.core_ints(role))?))
+    }
+
+    /// Keeps the columns of a block that will soon be needed again, and drops the oldest.
+    pub fn keep_slices(&self, of: (TableId, usize), columns: &Arc<SliceColumns>) {
+        self.spare().keep_slices(of, columns);
     }
 }

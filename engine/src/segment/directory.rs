@@ -2,7 +2,7 @@
 //! bytes are stored inline, in the directory itself. Most predicted columns take no more; in a
 //! small segment all blocks are inline.
 
-use super::Piece;
+use super::layout::Piece;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
@@ -19,7 +19,7 @@ const MAX_INLINE_BYTES: usize = 1 << 28;
 
 /// Location of the bytes of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum StoredAt {
     /// No row of the block has a value.
     Absent,
     /// In the directory: offset in [`Directory::inline`], and length.
@@ -32,7 +32,7 @@ pub enum Place {
 #[derive(Debug, Default, PartialEq)]
 pub struct Directory {
     /// Location of each block.
-    pub places: Vec<Place>,
+    pub places: Vec<StoredAt>,
     /// Range of each block's values; empty if the zone maps were not read.
     pub zones: Vec<ZoneMap>,
     /// Bytes of the inline blocks.
@@ -62,9 +62,9 @@ impl Directory {
     pub fn encode(&self, around: Around, encoder: &mut Encoder, out: &mut Vec<u8>) {
         let pieces = || self.places.iter().filter_map(|place| place.piece());
         let lens = self.places.iter().map(|place| match *place {
-            Place::Absent => ABSENT,
-            Place::Inline(_, len) => i64::from(len) << 2 | INLINE,
-            Place::Piece(piece) => i64::from(piece.len) << 2 | PIECE,
+            StoredAt::Absent => ABSENT,
+            StoredAt::Inline(_, len) => i64::from(len) << 2 | INLINE,
+            StoredAt::Piece(piece) => i64::from(piece.len) << 2 | PIECE,
         });
         list::put_ints_with(&lens.collect::<Vec<_>>(), encoder, out);
         list::put_ints_with(
@@ -87,7 +87,7 @@ impl Directory {
     fn encode_zones(&self, encoder: &mut Encoder, out: &mut Vec<u8>) {
         let mut ints = (Vec::new(), Vec::new());
         let mut floats = Vec::new();
-        let here = self.places.iter().zip(&self.zones).filter(|(place, _)| **place != Place::Absent);
+        let here = self.places.iter().zip(&self.zones).filter(|(place, _)| **place != StoredAt::Absent);
         for (_, zone) in here {
             match *zone {
                 ZoneMap::None => floats.extend([f64::NAN; 2]),
@@ -125,15 +125,15 @@ impl Directory {
             let (kind, len) = (len & 3, len >> 2);
             let len = u32::try_from(len).map_err(|_| cursor.corrupt())?;
             places.push(match kind {
-                ABSENT if len == 0 => Place::Absent,
+                ABSENT if len == 0 => StoredAt::Absent,
                 INLINE if len > 0 && len as usize <= MAX_INLINE_SMALL => {
                     let start = inline_at;
                     inline_at = start.checked_add(len).ok_or_else(|| cursor.corrupt())?;
-                    Place::Inline(start, len)
+                    StoredAt::Inline(start, len)
                 }
                 PIECE if len > 0 => {
                     let offset = offsets.next().ok_or_else(|| cursor.corrupt())?.cast_unsigned();
-                    Place::Piece(Piece { offset, len, checksum: cursor.u32()? })
+                    StoredAt::Piece(Piece { offset, len, checksum: cursor.u32()? })
                 }
                 _ => return Err(cursor.corrupt()),
             });
@@ -161,10 +161,10 @@ impl Directory {
         decoder: &mut Decoder,
     ) -> Result<Vec<ZoneMap>> {
         let places = Self::decode(cursor, blocks, decoder)?.places;
-        let present = places.iter().filter(|place| **place != Place::Absent).count();
+        let present = places.iter().filter(|place| **place != StoredAt::Absent).count();
         let mut zones = read_zones(cursor, present, decoder)?.into_iter();
         cursor.finish()?;
-        let zone = |place: &Place| if *place == Place::Absent { None } else { zones.next() };
+        let zone = |place: &StoredAt| if *place == StoredAt::Absent { None } else { zones.next() };
         Ok(places.iter().map(zone).map(Option::unwrap_or_default).collect())
     }
 }
@@ -188,7 +188,7 @@ fn read_zones(cursor: &mut Cursor<'_>, blocks: usize, decoder: &mut Decoder) -> 
     }
 }
 
-impl Place {
+impl StoredAt {
     fn piece(self) -> Option<Piece> {
         match self {
             Self::Piece(piece) => Some(piece),
@@ -227,13 +227,14 @@ mod tests {
 
     #[test]
     fn directories_survive() {
-        let piece = |offset| Place::Piece(Piece { offset, len: 300, checksum: 0xdead_beef });
-        let places = [piece(16), Place::Absent, Place::Inline(0, 3), Place::Inline(3, 2), piece(900)];
+        let piece = |offset| StoredAt::Piece(Piece { offset, len: 300, checksum: 0xdead_beef });
+        let places =
+            [piece(16), StoredAt::Absent, StoredAt::Inline(0, 3), StoredAt::Inline(3, 2), piece(900)];
         let with = |zone: fn(i64) -> ZoneMap| Directory {
             places: places.to_vec(),
             zones: (0..)
                 .zip(places)
-                .map(|(at, place)| if place == Place::Absent { ZoneMap::None } else { zone(at) })
+                .map(|(at, place)| if place == StoredAt::Absent { ZoneMap::None } else { zone(at) })
                 .collect(),
             inline: vec![1, 2, 3, 4, 5],
         };
@@ -242,7 +243,7 @@ mod tests {
         check(&with(|at| ZoneMap::Floats { min: at as f64, max: 1e300 }));
         check(&Directory::default());
         let long = vec![7; 4 * MAX_PLAIN];
-        let places = vec![Place::Inline(0, 5), Place::Inline(5, long.len() as u32 - 5)];
+        let places = vec![StoredAt::Inline(0, 5), StoredAt::Inline(5, long.len() as u32 - 5)];
         check(&Directory { places, zones: vec![ZoneMap::None; 2], inline: long });
     }
 }

@@ -1,8 +1,9 @@
 //! Arrows between slices, stored twice: sorted by the row where they begin, and by the row where
-//! they end.
+//! they end. This module writes them; `arrows.rs` reads them.
 
-use super::pieces::{put_pieces, read_pieces};
-use super::{Bytes, Piece, PieceWriter, Segment};
+use super::layout::Piece;
+use super::output::PieceWriter;
+use super::pieces::put_pieces;
 use crate::base::Result;
 use crate::block::list;
 use crate::codec::Encoder;
@@ -98,89 +99,8 @@ pub enum End {
 }
 
 impl End {
-    fn row_of(self, arrow: &Arrow) -> u32 {
+    /// Row of an arrow at this end.
+    pub fn row_of(self, arrow: &Arrow) -> u32 {
         if self == Self::From { arrow.from } else { arrow.to }
-    }
-}
-
-impl<B: Bytes> Segment<B> {
-    /// Arrows that begin at this row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrows_from(&self, row: u32) -> Result<Vec<Arrow>> {
-        self.arrows(row, End::From)
-    }
-
-    /// Arrows that end at this row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrows_to(&self, row: u32) -> Result<Vec<Arrow>> {
-        self.arrows(row, End::To)
-    }
-
-    fn arrows(&self, row: u32, end: End) -> Result<Vec<Arrow>> {
-        let mut found = Vec::new();
-        let chunks = self.arrow_chunks(end)?;
-        let first = chunks.partition_point(|&(last, _)| last < i64::from(row));
-        for &(last, piece) in &chunks[first..] {
-            let chunk = self.arrow_chunk(piece)?;
-            found.extend(chunk.iter().filter(|arrow| end.row_of(arrow) == row));
-            if last > i64::from(row) {
-                break;
-            }
-        }
-        Ok(found)
-    }
-
-    /// Piece of the list of chunks sorted by this end.
-    #[must_use]
-    pub fn arrow_directory(&self, end: End) -> Piece {
-        if end == End::From { self.footer().flows.by_from } else { self.footer().flows.by_to }
-    }
-
-    /// Chunks of arrows sorted by this end, each with its last row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrow_chunks(&self, end: End) -> Result<Vec<(i64, Piece)>> {
-        if self.footer().flows.arrows == 0 {
-            return Ok(Vec::new());
-        }
-        let mut cursor = self.cursor(self.arrow_directory(end), "arrow directory")?;
-        let lasts = list::read_ints(&mut cursor)?;
-        let pieces = read_pieces(&mut cursor, lasts.len())?;
-        Ok(lasts.into_iter().zip(pieces).collect())
-    }
-
-    /// Arrows of a chunk.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
-        let mut cursor = self.cursor(piece, "arrows")?;
-        let from = list::read_ints(&mut cursor)?;
-        let to = list::read_ints_of(&mut cursor, from.len())?;
-        let names = list::read_ints_of(&mut cursor, from.len())?;
-        let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
-        from.iter()
-            .zip(&to)
-            .zip(&names)
-            .map(|((&from, &to), &name)| {
-                Ok(Arrow { from: narrow(from)?, to: narrow(to)?, name: NameId(narrow(name)?) })
-            })
-            .collect()
-    }
-
-    /// Calls `each` with every arrow, sorted by the row where it begins.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, and the errors of `each`.
-    pub fn for_each_arrow(&self, mut each: impl FnMut(Arrow) -> Result<()>) -> Result<()> {
-        for (_, piece) in self.arrow_chunks(End::From)? {
-            self.arrow_chunk(piece)?.into_iter().try_for_each(&mut each)?;
-        }
-        Ok(())
     }
 }

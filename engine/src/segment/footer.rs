@@ -1,8 +1,12 @@
 //! The footer: all that a reader must know before it asks for rows.
 
-use super::{DictionaryMeta, FlowsMeta, Piece};
+use super::dictionary_writer::DictionaryMeta;
+use super::flows::FlowsMeta;
+use super::layout::Piece;
 use crate::block::ColumnType;
-use crate::model::{FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackSpec, Warning};
+use crate::model::{
+    FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Warning,
+};
 
 /// Content of a segment, and the positions of its parts.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,6 +29,17 @@ pub struct Footer {
     pub flows: FlowsMeta,
     /// Warnings of the ingest.
     pub warnings: Vec<Warning>,
+}
+
+impl Footer {
+    /// Table that holds a track's rows.
+    #[must_use]
+    pub fn table_of(&self, track: TrackId) -> Option<TableId> {
+        match self.tracks.get(track.0 as usize)?.spec.kind {
+            TrackKind::Slices(table, _) | TrackKind::Counter(table) => Some(table),
+            TrackKind::Group => None,
+        }
+    }
 }
 
 /// A table in the file.

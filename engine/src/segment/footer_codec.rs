@@ -1,8 +1,11 @@
 //! The footer's bytes, as `docs/format.md` says. Enumerations are stored as positions in their
 //! `ALL` arrays.
 
+use super::dictionary_writer::DictionaryMeta;
+use super::flows::FlowsMeta;
 use super::footer::{ColumnRole, Footer, TableMeta, TrackMeta};
-use super::{DictionaryMeta, FlowsMeta, Piece, footer_lists};
+use super::footer_lists;
+use super::layout::Piece;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;

@@ -1,9 +1,9 @@
 //! The long lists of the footer, column by column: fields, columns, tracks. Similar values stand
 //! side by side, so that the frame around the footer finds repeats.
 
-use super::Piece;
 use super::footer::{ColumnMeta, ColumnRole, TableMeta, TrackMeta};
 use super::footer_codec::code_of;
+use super::layout::Piece;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ColumnType, list};

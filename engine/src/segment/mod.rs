@@ -6,16 +6,21 @@
 //! The pieces of a small segment stand in the footer's frame, as its annex.
 
 mod anatomy;
+mod arrows;
 mod block_reader;
 mod blocks;
 mod code_spans;
 mod dictionary;
+mod dictionary_writer;
 mod directory;
 mod flows;
 mod footer;
 mod footer_codec;
 mod footer_lists;
 mod layout;
+mod lists;
+mod once;
+mod open_file;
 mod output;
 mod pages;
 mod pieces;
@@ -23,14 +28,15 @@ mod program;
 mod reader;
 mod slice_columns;
 mod source;
+mod spare;
 mod totals;
 
 pub use anatomy::{Anatomy, ColumnAnatomy, TableAnatomy};
 pub use block_reader::BlockReader;
 pub use blocks::{BlockList, BlockListWriter, TrackRows};
 pub use code_spans::CodeSpans;
-pub use dictionary::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
-pub use directory::{Around, Directory, MAX_INLINE, MAX_INLINE_SMALL, Place};
+pub use dictionary_writer::{CHUNK_TEXTS, DictionaryMeta, write_dictionary};
+pub use directory::{Around, Directory, MAX_INLINE, MAX_INLINE_SMALL, StoredAt};
 pub use flows::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter};
 pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
 pub use footer_codec::{MAX_TRACK_DEPTH, put_column_key};

@@ -1,12 +1,11 @@
 //! The pages of a track's tile pyramid: the cells that each page holds, and its position. The
 //! content of a cell is up to [`crate::tile`].
 
+use super::layout::Piece;
 use super::pieces::{put_pieces, read_pieces};
-use super::{Bytes, Piece, Segment};
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 use crate::block::list;
-use crate::model::TrackId;
 
 /// Cells of one lane and level, stored as one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,11 @@ pub fn put_pages(pages: &[Page], out: &mut Vec<u8>) {
     put_pieces(&pieces, out);
 }
 
-fn read_pages(cursor: &mut Cursor<'_>) -> Result<Vec<Page>> {
+/// Reads a list of pages.
+///
+/// # Errors
+/// If the bytes are damaged.
+pub fn read_pages(cursor: &mut Cursor<'_>) -> Result<Vec<Page>> {
     let levels = list::read_ints(cursor)?;
     let lanes = list::read_ints_of(cursor, levels.len())?;
     let firsts = list::read_ints_of(cursor, levels.len())?;
@@ -50,18 +53,4 @@ fn read_pages(cursor: &mut Cursor<'_>) -> Result<Vec<Page>> {
         })
     };
     (0..levels.len()).map(page).collect()
-}
-
-impl<B: Bytes> Segment<B> {
-    /// Pages of a track's pyramid, by level, lane and time. Empty if the track has few rows.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn pages(&self, track: TrackId) -> Result<&[Page]> {
-        let piece = self.footer().tracks[track.0 as usize].pyramid;
-        if piece.len == 0 {
-            return Ok(&[]);
-        }
-        self.kept_pages(track, || read_pages(&mut self.cursor(piece, "pyramid directory")?))
-    }
 }

@@ -1,6 +1,6 @@
 //! Lists of pieces, column by column, so that the codecs see similar values side by side.
 
-use super::Piece;
+use super::layout::Piece;
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 use crate::block::list;

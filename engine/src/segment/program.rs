@@ -6,7 +6,7 @@
 //! the program predicts the gap before the row, the duration, the values of other columns, and the
 //! next code. Blocks then store only the differences.
 
-use super::ColumnRole;
+use super::footer::ColumnRole;
 use super::footer_codec::{column_key, put_column_key};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};

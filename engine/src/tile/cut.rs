@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::grid::{Level, TileId};
+use super::pyramid::{range_cells, slice_cells};
 use super::row_lanes::{MAX_SLICES, RowLanes};
+use super::slice_block::for_each_slice_block_in;
 use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
-use crate::model::{TableId, TrackId, TrackKind};
+use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, ColumnRole, Page, Segment};
 
 /// One lane of a track in a tile.
@@ -82,11 +84,11 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
             let mut lanes = RowLanes::new(tile, &segment.footer().waits);
-            segment.for_each_slice_block_in(track, window, |block| lanes.add(block))?;
+            for_each_slice_block_in(segment, track, window, |block| lanes.add(block))?;
             Ok(lanes.finish())
         }
         (TrackKind::Slices(..), true) => {
-            let (of, cells) = stored_cells(pages, tile, |page| segment.slice_cells(page, meta.first_row))?;
+            let (of, cells) = stored_cells(pages, tile, |page| slice_cells(segment, page, meta.first_row))?;
             let lanes = cells.into_iter().map(|(lane, cells)| {
                 let cells = coarsen(cells, of, tile.level, merge_slice_cells);
                 LaneTile { lane, content: LaneContent::SliceCells(cells) }
@@ -94,11 +96,11 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(lanes.collect())
         }
         (TrackKind::Counter(_), false) => {
-            let samples = segment.samples_in(track, window)?;
+            let samples = samples_in(segment, track, window)?;
             Ok(counter_lane(samples, tile))
         }
         (TrackKind::Counter(_), true) => {
-            let (of, cells) = stored_cells(pages, tile, |page| segment.range_cells(page))?;
+            let (of, cells) = stored_cells(pages, tile, |page| range_cells(segment, page))?;
             let cells = cells.into_values().flatten().collect();
             let mut cells = coarsen(cells, of, tile.level, |into: &mut Range, from| into.merge(from));
             if begins_empty(&cells, tile) {
@@ -202,7 +204,7 @@ fn held_before<B: Bytes>(
 ) -> Result<Option<f64>> {
     let page = pages.iter().rev().find(|page| page.level == level.number() && page.first < first);
     let Some(page) = page else { return Ok(None) };
-    let cells = segment.range_cells(page)?;
+    let cells = range_cells(segment, page)?;
     Ok(cells.iter().rev().find(|cell| cell.index < first).map(|cell| cell.content.last))
 }
 
@@ -223,49 +225,34 @@ fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// Samples of a counter in a window. Before them stands the sample whose value holds when the
-    /// window begins.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn samples_in(&self, track: TrackId, window: Interval) -> Result<Vec<Sample>> {
-        let mut found = Vec::new();
-        let Some(table) = self.table_of(track) else { return Ok(found) };
-        let blocks = self.blocks_of(track)?;
-        let list = self.blocks(table)?;
-        let starts = &list.starts()[blocks.clone()];
-        // The sample before the window is in the last block that starts before it.
-        let from = blocks.start + starts.partition_point(|&start| start < window.start.0).saturating_sub(1);
-        let to = blocks.start + starts.partition_point(|&start| start < window.end.0.max(window.start.0 + 1));
-        let mut before = None;
-        for block in from..to {
-            let first_row = self.footer().tables[usize::from(table.0)].first_row + list.first_row(block);
-            let times = self.core_ints(table, ColumnRole::Start, block)?;
-            let values = self.core_floats(table, block)?;
-            for ((row, &time_ps), &value) in (first_row..).zip(&times).zip(&values) {
-                let sample = Sample { time_ps, value, row };
-                if time_ps < window.start.0 {
-                    before = Some(sample);
-                } else if time_ps < window.end.0 {
-                    found.push(sample);
-                }
+/// Samples of a counter in a window. Before them stands the sample whose value holds when the
+/// window begins.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn samples_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interval) -> Result<Vec<Sample>> {
+    let mut found = Vec::new();
+    let Some(table) = segment.table_of(track) else { return Ok(found) };
+    let blocks = segment.blocks_of(track)?;
+    let list = segment.blocks(table)?;
+    let starts = &list.starts()[blocks.clone()];
+    // The sample before the window is in the last block that starts before it.
+    let from = blocks.start + starts.partition_point(|&start| start < window.start.0).saturating_sub(1);
+    let to = blocks.start + starts.partition_point(|&start| start < window.end.0.max(window.start.0 + 1));
+    let mut before = None;
+    for block in from..to {
+        let first_row = segment.footer().tables[usize::from(table.0)].first_row + list.first_row(block);
+        let times = segment.core_ints(table, ColumnRole::Start, block)?;
+        let values = segment.core_floats(table, block)?;
+        for ((row, &time_ps), &value) in (first_row..).zip(&times).zip(&values) {
+            let sample = Sample { time_ps, value, row };
+            if time_ps < window.start.0 {
+                before = Some(sample);
+            } else if time_ps < window.end.0 {
+                found.push(sample);
             }
         }
-        found.splice(0..0, before);
-        Ok(found)
     }
-
-    /// Values of a block of samples.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn core_floats(&self, table: TableId, block: usize) -> Result<Vec<f64>> {
-        let damaged = crate::base::Error::Inconsistent { what: "counter without values" };
-        let column = self.column(table, ColumnRole::Value).ok_or(damaged)?;
-        match self.block(column, block)?.map(crate::block::BlockColumn::into_full_floats) {
-            Some(Some(values)) => Ok(values),
-            _ => Err(damaged),
-        }
-    }
+    found.splice(0..0, before);
+    Ok(found)
 }

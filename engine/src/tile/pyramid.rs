@@ -411,56 +411,58 @@ impl Stored for Range {
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// Cells of a page of slices. `first_row` is the track's first row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn slice_cells(&self, page: &Page, first_row: u32) -> Result<Vec<Cell<SliceCell>>> {
-        let mut cursor = self.cursor(page.piece, "pyramid page")?;
-        let [indexes, busy, wait, count, name, row, longest] = self.with_decoder(|decoder| {
-            let mut column = || list::read_ints_with(&mut cursor, decoder);
-            Ok([column()?, column()?, column()?, column()?, column()?, column()?, column()?])
-        })?;
-        if [&busy, &wait, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
-            return Err(cursor.corrupt());
-        }
-        let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
-        let mut cells = Vec::with_capacity(indexes.len());
-        for (at, &index) in indexes.iter().enumerate() {
-            let content = SliceCell {
-                busy_ps: busy[at].cast_unsigned(),
-                wait_ps: wait[at].cast_unsigned(),
-                count: narrow(count[at])?,
-                name: narrow(name[at])?,
-                longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
-                longest_ps: longest[at].cast_unsigned(),
-            };
-            cells.push(Cell { index, content });
-        }
-        Ok(cells)
+/// Cells of a page of slices. `first_row` is the track's first row.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn slice_cells<B: Bytes>(
+    segment: &Segment<B>,
+    page: &Page,
+    first_row: u32,
+) -> Result<Vec<Cell<SliceCell>>> {
+    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
+    let [indexes, busy, wait, count, name, row, longest] = segment.with_decoder(|decoder| {
+        let mut column = || list::read_ints_with(&mut cursor, decoder);
+        Ok([column()?, column()?, column()?, column()?, column()?, column()?, column()?])
+    })?;
+    if [&busy, &wait, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
+        return Err(cursor.corrupt());
     }
-
-    /// Cells of a page of a counter.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn range_cells(&self, page: &Page) -> Result<Vec<Cell<Range>>> {
-        let mut cursor = self.cursor(page.piece, "pyramid page")?;
-        let indexes = list::read_ints(&mut cursor)?;
-        let mut column = || {
-            let mut values = Vec::new();
-            crate::codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;
-            Ok(values)
+    let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
+    let mut cells = Vec::with_capacity(indexes.len());
+    for (at, &index) in indexes.iter().enumerate() {
+        let content = SliceCell {
+            busy_ps: busy[at].cast_unsigned(),
+            wait_ps: wait[at].cast_unsigned(),
+            count: narrow(count[at])?,
+            name: narrow(name[at])?,
+            longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
+            longest_ps: longest[at].cast_unsigned(),
         };
-        let (min, max, last) = (column()?, column()?, column()?);
-        let counts = list::read_ints_of(&mut cursor, indexes.len())?;
-        (0..indexes.len())
-            .map(|at| {
-                let count = u32::try_from(counts[at]).map_err(|_| cursor.corrupt())?;
-                let content = Range { min: min[at], max: max[at], last: last[at], count };
-                Ok(Cell { index: indexes[at], content })
-            })
-            .collect()
+        cells.push(Cell { index, content });
     }
+    Ok(cells)
+}
+
+/// Cells of a page of a counter.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &Page) -> Result<Vec<Cell<Range>>> {
+    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
+    let indexes = list::read_ints(&mut cursor)?;
+    let mut column = || {
+        let mut values = Vec::new();
+        crate::codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;
+        Ok(values)
+    };
+    let (min, max, last) = (column()?, column()?, column()?);
+    let counts = list::read_ints_of(&mut cursor, indexes.len())?;
+    (0..indexes.len())
+        .map(|at| {
+            let count = u32::try_from(counts[at]).map_err(|_| cursor.corrupt())?;
+            let content = Range { min: min[at], max: max[at], last: last[at], count };
+            Ok(Cell { index: indexes[at], content })
+        })
+        .collect()
 }

@@ -78,95 +78,98 @@ impl SliceBlock {
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// Calls `each` with the blocks of a track that have slices in a window, in order of start. A
-    /// block that lies only partly in the window stays decoded for a while.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn for_each_slice_block_in(
-        &self,
-        track: TrackId,
-        window: Interval,
-        mut each: impl FnMut(&SliceBlock),
-    ) -> Result<()> {
-        let Some(table) = self.table_of(track) else { return Ok(()) };
-        let list = self.blocks(table)?;
-        let first_row = self.footer().tables[usize::from(table.0)].first_row;
-        for block in list.overlapping(self.blocks_of(track)?, window) {
-            let columns = self.slice_columns(table, block)?;
-            if list.starts()[block] < window.start.0 || list.end(block) > window.end.0 {
-                self.keep_slices((table, block), &columns);
+/// Calls `each` with the blocks of a track that have slices in a window, in order of start. A
+/// block that lies only partly in the window stays decoded for a while.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn for_each_slice_block_in<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    window: Interval,
+    mut each: impl FnMut(&SliceBlock),
+) -> Result<()> {
+    let Some(table) = segment.table_of(track) else { return Ok(()) };
+    let list = segment.blocks(table)?;
+    let first_row = segment.footer().tables[usize::from(table.0)].first_row;
+    for block in list.overlapping(segment.blocks_of(track)?, window) {
+        let columns = segment.slice_columns(table, block)?;
+        if list.starts()[block] < window.start.0 || list.end(block) > window.end.0 {
+            segment.keep_slices((table, block), &columns);
+        }
+        let showing = window.runs_of(&columns.starts, &columns.durations);
+        each(&SliceBlock { first_row: first_row + list.first_row(block), showing, columns });
+    }
+    Ok(())
+}
+
+/// Slices of a track that overlap a window, in order of start.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn slices_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
+    let mut found = Vec::new();
+    for_each_slice_in(segment, track, window, |slice| found.push(slice))?;
+    Ok(found)
+}
+
+/// Calls `each` with the slices of a track that overlap a window, in order of start.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn for_each_slice_in<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    window: Interval,
+    mut each: impl FnMut(LaneSlice),
+) -> Result<()> {
+    let Some(table) = segment.table_of(track) else { return Ok(()) };
+    let blocks = segment.blocks_of(track)?;
+    for block in segment.blocks(table)?.overlapping(blocks, window) {
+        block_slices(segment, table, block, |slice| {
+            if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
+                each(slice);
             }
-            let showing = window.runs_of(&columns.starts, &columns.durations);
-            each(&SliceBlock { first_row: first_row + list.first_row(block), showing, columns });
-        }
-        Ok(())
+        })?;
     }
+    Ok(())
+}
 
-    /// Slices of a track that overlap a window, in order of start.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn slices_in(&self, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
-        let mut found = Vec::new();
-        self.for_each_slice_in(track, window, |slice| found.push(slice))?;
-        Ok(found)
+/// Calls `each` with every slice of a block.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn block_slices<B: Bytes>(
+    segment: &Segment<B>,
+    table: TableId,
+    block: usize,
+    mut each: impl FnMut(LaneSlice),
+) -> Result<()> {
+    let first_row =
+        segment.footer().tables[usize::from(table.0)].first_row + segment.blocks(table)?.first_row(block);
+    let mut reader = BlockReader::new(segment, table, block)?;
+    let starts = reader.core_ints(ColumnRole::Start)?;
+    let durations = reader.core_ints(ColumnRole::Duration)?;
+    let names = reader.core_ints(ColumnRole::Name)?;
+    let forms = reader.core_ints(ColumnRole::Form)?;
+    let lanes = reader.core_ints(ColumnRole::Lane)?;
+    let shifts = match segment.column(table, ColumnRole::LaneShift) {
+        Some(column) => reader.column(column)?.map(|shifts| shifts.into_full_ints(0)).transpose()?,
+        None => None,
+    };
+    // Without lane shifts, slices do not nest.
+    let depth =
+        |at: usize| u32::try_from(shifts.as_ref().map_or(0, |shifts| lanes[at].wrapping_sub(shifts[at])));
+    for at in 0..starts.len() {
+        each(LaneSlice {
+            start_ps: starts[at],
+            duration_ps: durations[at],
+            row: first_row + u32::try_from(at).map_err(|_| DAMAGED)?,
+            name: u32::try_from(names[at]).map_err(|_| DAMAGED)?,
+            form: u8::try_from(forms[at]).map_err(|_| DAMAGED)?,
+            lane: u32::try_from(lanes[at]).map_err(|_| DAMAGED)?,
+            depth: depth(at).map_err(|_| DAMAGED)?,
+        });
     }
-
-    /// Calls `each` with the slices of a track that overlap a window, in order of start.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn for_each_slice_in(
-        &self,
-        track: TrackId,
-        window: Interval,
-        mut each: impl FnMut(LaneSlice),
-    ) -> Result<()> {
-        let Some(table) = self.table_of(track) else { return Ok(()) };
-        let blocks = self.blocks_of(track)?;
-        for block in self.blocks(table)?.overlapping(blocks, window) {
-            self.block_slices(table, block, |slice| {
-                if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
-                    each(slice);
-                }
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with every slice of a block.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn block_slices(&self, table: TableId, block: usize, mut each: impl FnMut(LaneSlice)) -> Result<()> {
-        let first_row =
-            self.footer().tables[usize::from(table.0)].first_row + self.blocks(table)?.first_row(block);
-        let mut reader = BlockReader::new(self, table, block)?;
-        let starts = reader.core_ints(ColumnRole::Start)?;
-        let durations = reader.core_ints(ColumnRole::Duration)?;
-        let names = reader.core_ints(ColumnRole::Name)?;
-        let forms = reader.core_ints(ColumnRole::Form)?;
-        let lanes = reader.core_ints(ColumnRole::Lane)?;
-        let shifts = match self.column(table, ColumnRole::LaneShift) {
-            Some(column) => reader.column(column)?.map(|shifts| shifts.into_full_ints(0)).transpose()?,
-            None => None,
-        };
-        // Without lane shifts, slices do not nest.
-        let depth =
-            |at: usize| u32::try_from(shifts.as_ref().map_or(0, |shifts| lanes[at].wrapping_sub(shifts[at])));
-        for at in 0..starts.len() {
-            each(LaneSlice {
-                start_ps: starts[at],
-                duration_ps: durations[at],
-                row: first_row + u32::try_from(at).map_err(|_| DAMAGED)?,
-                name: u32::try_from(names[at]).map_err(|_| DAMAGED)?,
-                form: u8::try_from(forms[at]).map_err(|_| DAMAGED)?,
-                lane: u32::try_from(lanes[at]).map_err(|_| DAMAGED)?,
-                depth: depth(at).map_err(|_| DAMAGED)?,
-            });
-        }
-        Ok(())
-    }
+    Ok(())
 }

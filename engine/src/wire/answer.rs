@@ -17,7 +17,7 @@ use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
-use crate::query::{Direction, HitPage, Pattern, SliceAt};
+use crate::query::{self, Direction, HitPage, Pattern, SliceAt};
 use crate::rank::RankView;
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
@@ -214,8 +214,8 @@ fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<
 /// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
 pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32) -> Result<SliceDetail> {
     let segment = rank.segment;
-    let at = segment.slice(row)?;
-    let fields = segment.fields(row)?.into_iter().map(|(id, value)| {
+    let at = query::slice::read(segment, row)?;
+    let fields = query::fields::read(segment, row)?.into_iter().map(|(id, value)| {
         let (table, spec) = &segment.footer().fields[id.0 as usize];
         let before = segment.footer().fields[..id.0 as usize].iter().filter(|(of, _)| of == table).count();
         FieldValue {
@@ -230,7 +230,7 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32) -> Result<SliceDetail> {
     let neighbour = |arrow: Arrow, other: u32| {
         Ok(Neighbour {
             flow: segment.text(arrow.name)?.to_owned(),
-            slice: entry(segment, &segment.slice(other)?)?,
+            slice: entry(segment, &query::slice::read(segment, other)?)?,
         })
     };
     Ok(SliceDetail {
@@ -287,7 +287,9 @@ pub fn step<B: Bytes>(
     closed: &[u32],
 ) -> Result<Option<SliceDetail>> {
     let closed: Vec<TrackId> = closed.iter().copied().map(TrackId).collect();
-    rank.segment.step(row, direction, &closed)?.map(|at| slice(rank, at.slice.row)).transpose()
+    query::neighbour::step(rank.segment, row, direction, &closed)?
+        .map(|at| slice(rank, at.slice.row))
+        .transpose()
 }
 
 /// The values of a counter at a time and over a span.
@@ -300,8 +302,8 @@ pub fn counter<B: Bytes>(
     moment: i64,
     span: Interval,
 ) -> Result<CounterDetail> {
-    let at = rank.segment.counter_at(TrackId(track), moment)?;
-    let over = rank.segment.counter_over(TrackId(track), span)?;
+    let at = query::counter::at(rank.segment, TrackId(track), moment)?;
+    let over = query::counter::over(rank.segment, TrackId(track), span)?;
     let sample = |sample: tile::Sample| CounterSample { time_ps: sample.time_ps, value: sample.value };
     Ok(CounterDetail {
         track,
@@ -327,14 +329,14 @@ pub fn window<B: Bytes>(
     limit: usize,
 ) -> Result<WindowEvents> {
     let segment = rank.segment;
-    let (found, truncated) = segment.window(&tracks_of(segment, tracks), window, limit)?;
+    let (found, truncated) = query::slice::window(segment, &tracks_of(segment, tracks), window, limit)?;
     let slices = found.iter().map(|found| entry(segment, found));
     Ok(WindowEvents { slices: slices.collect::<Result<_>>()?, truncated })
 }
 
 fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<TrackId> {
     let wanted: Option<Vec<TrackId>> = wanted.map(|ids| ids.iter().copied().map(TrackId).collect());
-    segment.slice_tracks(wanted.as_deref())
+    query::slice::tracks(segment, wanted.as_deref())
 }
 
 /// The slices with a match in their name or fields; the hits of one page in detail.
@@ -348,13 +350,13 @@ pub fn search<B: Bytes>(
     work: Work<'_>,
 ) -> Result<SearchResult> {
     let segment = rank.segment;
-    let found = segment.search(pattern, page, work)?;
+    let found = query::search::find(segment, pattern, page, work)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {
             ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.clone(),
             _ => "name".to_owned(),
         };
-        Ok(SearchHit { slice: entry(segment, &segment.slice(hit.row)?)?, field })
+        Ok(SearchHit { slice: entry(segment, &query::slice::read(segment, hit.row)?)?, field })
     });
     Ok(SearchResult { hits: hits.collect::<Result<_>>()?, before: found.before, total: found.rows.len() })
 }
@@ -370,7 +372,7 @@ pub fn selection<B: Bytes>(
     work: Work<'_>,
 ) -> Result<SelectionSummary> {
     let segment = rank.segment;
-    let selection = segment.selection(&tracks_of(segment, tracks), span, work)?;
+    let selection = query::selection::select(segment, &tracks_of(segment, tracks), span, work)?;
     let by_name = selection.by_name.iter().map(|name| {
         Ok(NameTotal {
             name: segment.text(name.name)?.to_owned(),

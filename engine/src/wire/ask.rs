@@ -17,7 +17,7 @@ use super::tile::Tile;
 use super::window::WindowEvents;
 use crate::base::{Error, Result};
 use crate::exec::Work;
-use crate::query::Pattern;
+use crate::query::{self, Pattern};
 use crate::rank::RankView;
 use crate::segment::Bytes;
 
@@ -94,7 +94,7 @@ pub trait Rank {
             return refusal;
         }
         let place = self.place();
-        let message = match self.view().segment.name_of(error) {
+        let message = match query::part::name_of(self.view().segment, error) {
             Some(part) => format!("{place}: {part} is damaged; the rest can be read{}", self.advice()),
             None => format!("{place}: {error}"),
         };

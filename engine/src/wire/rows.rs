@@ -7,7 +7,7 @@ use super::row_columns::columns;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::TrackId;
-use crate::query::RowFilter;
+use crate::query::{self, RowFilter};
 use crate::rank::RankView;
 use crate::segment::Bytes;
 
@@ -131,7 +131,7 @@ pub fn table_rows<B: Bytes>(
     let tracks: Option<Vec<TrackId>> =
         wanted.tracks.map(|tracks| tracks.iter().copied().map(TrackId).collect());
     let filter = RowFilter { span: wanted.span, tracks: tracks.as_deref() };
-    let listing = segment.listing(id, filter, wanted.limit, work)?;
+    let listing = query::listing::list(segment, id, filter, wanted.limit, work)?;
     Ok(TableRows {
         table: table.to_owned(),
         rows: u32::try_from(listing.rows.len()).unwrap_or(u32::MAX),

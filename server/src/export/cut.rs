@@ -9,7 +9,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::model::TrackKind;
 use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
-use nprof_engine::query::{Cut, active_span};
+use nprof_engine::query::{self, Cut, active_span};
 
 use super::ranks::open;
 use super::tracks::Tracks;
@@ -95,7 +95,7 @@ impl PartOf {
         let path = dir.join(&rank.file);
         let options = BuildOptions::default();
         let built = write_segment_while(&path, options, Taking::Beside, cancel, |sink, _| {
-            segment.copy_to(&cut, sink, cancel)
+            query::copy::copy(&segment, &cut, sink, cancel)
         });
         let built = built.map_err(|error| match error {
             WriteError::Read(source) | WriteError::Engine(source) => {

@@ -5,6 +5,7 @@ use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{Error, Time};
 use nprof_engine::model::{Role, TrackKind};
 use nprof_engine::native::SegmentFile;
+use nprof_engine::query;
 use nprof_engine::segment::TrackMeta;
 use nprof_engine::vendor::neuron::schema::{
     INSTRUCTION, LAYER_SUMMARY, MODEL_INFO, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY,
@@ -104,7 +105,7 @@ fn subgraph(segment: &SegmentFile) -> Option<String> {
     let table = segment.table(MODEL_INFO.name)?;
     let fields = &segment.footer().fields;
     let mut names = Vec::new();
-    let read = segment.for_each_row(table, |_, row| {
+    let read = query::fields::for_each_row(segment, table, |_, row| {
         for (id, value) in row {
             if let nprof_engine::model::OwnedValue::Text(name) = value
                 && fields[id.0 as usize].1.name == "sg_name"

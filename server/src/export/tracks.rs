@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{Form, OwnedValue, TableKind, TrackId, TrackKind};
 use nprof_engine::native::SegmentFile;
+use nprof_engine::query;
 
 /// The side table that names the processes and threads of tracks.
 pub(super) const TABLE: &str = "track";
@@ -42,7 +43,7 @@ impl<'a> Tracks<'a> {
         let is_side =
             |id: &nprof_engine::model::TableId| footer.tables[usize::from(id.0)].spec.kind == TableKind::Side;
         if let Some(table) = segment.table(TABLE).filter(is_side) {
-            segment.for_each_row(table, |_, row| {
+            query::fields::for_each_row(segment, table, |_, row| {
                 let mut track = None;
                 let mut origin = Origin::default();
                 for (id, value) in row {

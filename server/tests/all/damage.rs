@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use axum::http::StatusCode;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::Part;
+use nprof_engine::query::{self, Part};
 use nprof_engine::segment::ColumnRole;
 use serde_json::Value;
 
@@ -43,9 +43,9 @@ pub fn flip(path: &Path, offset: u64) {
 /// Offset and name of the first part that fits.
 pub fn find(path: &Path, fits: impl Fn(&SegmentFile, Part) -> bool) -> (u64, String) {
     let segment = SegmentFile::open_file(path).unwrap();
-    let map = segment.part_map();
+    let map = query::part::map(&segment);
     let (bytes, part) = map.iter().find(|(_, part)| fits(&segment, *part)).unwrap();
-    (bytes.start, segment.part_name(*part).to_string())
+    (bytes.start, query::part::name(&segment, *part).to_string())
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
+use nprof_engine::query;
 
 const SLICES: usize = 30_000;
 const KILLS: u32 = 50;
@@ -44,7 +45,9 @@ fn check_store(store: &Path) -> usize {
     for profile in profiles {
         let segment = SegmentFile::open_file(&profile.unwrap().path().join("rank_0.nseg")).unwrap();
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
-        let selection = segment.selection(&segment.slice_tracks(None), all, Work::IN_PLACE).unwrap();
+        let selection =
+            query::selection::select(&segment, &query::slice::tracks(&segment, None), all, Work::IN_PLACE)
+                .unwrap();
         assert_eq!(selection.count, SLICES as u64, "a profile is whole or it is not there");
         count += 1;
     }

@@ -60,145 +60,156 @@ impl BlockMatches {
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// All slices with a text that matches; the hits of the page in detail.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
-    pub fn search(&self, pattern: &Pattern, page: HitPage, work: Work<'_>) -> Result<Found> {
-        if pattern.is_nothing() {
-            return Ok(Found::default());
+/// All slices with a text that matches; the hits of the page in detail.
+///
+/// # Errors
+/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
+pub fn find<B: Bytes>(
+    segment: &Segment<B>,
+    pattern: &Pattern,
+    page: HitPage,
+    work: Work<'_>,
+) -> Result<Found> {
+    if pattern.is_nothing() {
+        return Ok(Found::default());
+    }
+    let chunks = work.gather(segment.chunk_count(), |chunk| search_chunk(segment, chunk, pattern, work))?;
+    let matches = Matches::new(&chunks);
+    let candidates = candidates(segment, &matches)?;
+    let found =
+        work.gather(candidates.len(), |at| search_block(segment, candidates[at], &matches, pattern, work))?;
+    let found: Vec<BlockMatches> = found.into_iter().flatten().collect();
+    let rows = rows_of(segment, &found);
+    let (hits, before) = page::hit_page(segment, found, page, work)?;
+    Ok(Found { hits, before, rows })
+}
+
+fn search_chunk<B: Bytes>(
+    segment: &Segment<B>,
+    chunk: usize,
+    pattern: &Pattern,
+    work: Work<'_>,
+) -> Result<Box<ChunkBits>> {
+    let mut bits = Box::new([0; CHUNK_TEXTS / WORD]);
+    pattern.for_each_match(
+        segment.chunk(chunk)?,
+        || !work.cancel.is_cancelled(),
+        |at| bits[at / WORD] |= 1 << (at % WORD),
+    );
+    Ok(bits)
+}
+
+/// The blocks to search, by column.
+fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<Candidate>> {
+    let mut candidates = Vec::new();
+    for (column, meta) in segment.footer().columns.iter().enumerate() {
+        let is_text = matches!(meta.kind, ColumnType::LongText | ColumnType::LongJson);
+        let of_slices = segment.footer().tables[usize::from(meta.table.0)].spec.kind == TableKind::Slices;
+        if !of_slices || !is_text && (!meta.kind.is_code() || matches.is_empty()) {
+            continue;
         }
-        let chunks = work.gather(self.chunk_count(), |chunk| self.search_chunk(chunk, pattern, work))?;
-        let matches = Matches::new(&chunks);
-        let candidates = self.candidates(&matches)?;
-        let found =
-            work.gather(candidates.len(), |at| self.search_block(candidates[at], &matches, pattern, work))?;
-        let found: Vec<BlockMatches> = found.into_iter().flatten().collect();
-        let rows = self.rows_of(&found);
-        let (hits, before) = self.hit_page(found, page, work)?;
-        Ok(Found { hits, before, rows })
-    }
-
-    fn search_chunk(&self, chunk: usize, pattern: &Pattern, work: Work<'_>) -> Result<Box<ChunkBits>> {
-        let mut bits = Box::new([0; CHUNK_TEXTS / WORD]);
-        pattern.for_each_match(
-            self.chunk(chunk)?,
-            || !work.cancel.is_cancelled(),
-            |at| bits[at / WORD] |= 1 << (at % WORD),
-        );
-        Ok(bits)
-    }
-
-    /// The blocks to search, by column.
-    fn candidates(&self, matches: &Matches) -> Result<Vec<Candidate>> {
-        let mut candidates = Vec::new();
-        for (column, meta) in self.footer().columns.iter().enumerate() {
-            let is_text = matches!(meta.kind, ColumnType::LongText | ColumnType::LongJson);
-            let of_slices = self.footer().tables[usize::from(meta.table.0)].spec.kind == TableKind::Slices;
-            if !of_slices || !is_text && (!meta.kind.is_code() || matches.is_empty()) {
-                continue;
+        let blocks = segment.blocks(meta.table)?;
+        let listed = meta.kind.is_code() && meta.postings.len > 0;
+        if listed {
+            let mut cursor = segment.cursor(meta.postings, "postings")?;
+            let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
+            for pack in postings.packs_with(|code| matches.has(code))? {
+                if pack as usize >= blocks.packs() {
+                    return Err(Error::Corrupt { what: "postings", offset: meta.postings.offset });
+                }
+                let of_pack = blocks.blocks_of_pack(pack as usize);
+                candidates.extend(of_pack.map(|block| Candidate { column, block, is_all: false }));
             }
-            let blocks = self.blocks(meta.table)?;
-            let listed = meta.kind.is_code() && meta.postings.len > 0;
-            if listed {
-                let mut cursor = self.cursor(meta.postings, "postings")?;
-                let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
-                for pack in postings.packs_with(|code| matches.has(code))? {
-                    if pack as usize >= blocks.packs() {
-                        return Err(Error::Corrupt { what: "postings", offset: meta.postings.offset });
-                    }
-                    let of_pack = blocks.blocks_of_pack(pack as usize);
-                    candidates.extend(of_pack.map(|block| Candidate { column, block, is_all: false }));
-                }
-            } else if is_text {
-                candidates.extend((0..blocks.len()).map(|block| Candidate { column, block, is_all: false }));
-            } else if meta.role == ColumnRole::Name || matches!(meta.role, ColumnRole::Field(_)) {
-                let zones = self.zones(column)?.iter();
-                for (block, (zone, seen)) in zones.zip(self.seen_codes(column)?).enumerate() {
-                    let share = match (matches.share_of_zone(*zone), seen.get()) {
-                        (Share::Some, Some(spans)) => matches.share_of_spans(spans),
-                        (share, _) => share,
-                    };
-                    if share != Share::None {
-                        candidates.push(Candidate { column, block, is_all: share == Share::All });
-                    }
-                }
-            }
-        }
-        Ok(candidates)
-    }
-
-    fn search_block(
-        &self,
-        of: Candidate,
-        matches: &Matches,
-        pattern: &Pattern,
-        work: Work<'_>,
-    ) -> Result<Option<BlockMatches>> {
-        let meta = &self.footer().columns[of.column];
-        let list = self.blocks(meta.table)?;
-        let rows = list.rows(of.block);
-        let bits = if of.is_all {
-            bits_of(rows, |_| true)
-        } else {
-            let mut reader = BlockReader::new(self, meta.table, of.block)?;
-            let Some(column) = reader.column(of.column)? else { return Ok(None) };
-            match column.values() {
-                BlockValues::Ints(codes) => {
-                    self.see_codes(of, &column, codes)?;
-                    match column.is_full() {
-                        true => bits_of(rows, |at| matches.has(codes[at])),
-                        false => {
-                            bits_of(rows, |at| column.slot(at).is_some_and(|slot| matches.has(codes[slot])))
-                        }
-                    }
-                }
-                BlockValues::Texts(texts) => {
-                    let mut found = vec![false; texts.len()];
-                    pattern.for_each_match(texts, || !work.cancel.is_cancelled(), |at| found[at] = true);
-                    bits_of(rows, |at| column.slot(at).is_some_and(|slot| found[slot]))
-                }
-                BlockValues::Floats(_) => return Ok(None),
-            }
-        };
-        let first_row = self.footer().tables[usize::from(meta.table.0)].first_row + list.first_row(of.block);
-        let found = BlockMatches { of, first_row, bits };
-        Ok(found.bits.iter().any(|&word| word != 0).then_some(found))
-    }
-
-    /// Stores the codes of a block for the next search, if the column has no postings.
-    fn see_codes(&self, of: Candidate, column: &BlockColumn, codes: &[i64]) -> Result<()> {
-        if self.footer().columns[of.column].postings.len > 0 || !column.is_full() {
-            return Ok(());
-        }
-        let seen = &self.seen_codes(of.column)?[of.block];
-        if seen.get().is_none()
-            && let Some(spans) = CodeSpans::of(codes)
-        {
-            // Another search can have stored the same codes first.
-            seen.set(spans).ok();
-        }
-        Ok(())
-    }
-
-    fn rows_of(&self, found: &[BlockMatches]) -> RoaringBitmap {
-        let rows =
-            self.footer().tables.last().map_or(0, |table| table.first_row as usize + table.rows as usize);
-        let mut words = vec![0_u64; rows / WORD + 2];
-        for of in found {
-            let (mut at, shift) = (of.first_row as usize / WORD, of.first_row as usize % WORD);
-            for &bits in &of.bits {
-                words[at] |= bits << shift;
-                at += 1;
-                if shift > 0 {
-                    words[at] |= bits >> (WORD - shift);
+        } else if is_text {
+            candidates.extend((0..blocks.len()).map(|block| Candidate { column, block, is_all: false }));
+        } else if meta.role == ColumnRole::Name || matches!(meta.role, ColumnRole::Field(_)) {
+            let zones = segment.zones(column)?.iter();
+            for (block, (zone, seen)) in zones.zip(segment.code_spans(column)?).enumerate() {
+                let share = match (matches.share_of_zone(*zone), seen.get()) {
+                    (Share::Some, Some(spans)) => matches.share_of_spans(spans),
+                    (share, _) => share,
+                };
+                if share != Share::None {
+                    candidates.push(Candidate { column, block, is_all: share == Share::All });
                 }
             }
         }
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        RoaringBitmap::from_lsb0_bytes(0, &bytes)
     }
+    Ok(candidates)
+}
+
+fn search_block<B: Bytes>(
+    segment: &Segment<B>,
+    of: Candidate,
+    matches: &Matches,
+    pattern: &Pattern,
+    work: Work<'_>,
+) -> Result<Option<BlockMatches>> {
+    let meta = &segment.footer().columns[of.column];
+    let list = segment.blocks(meta.table)?;
+    let rows = list.rows(of.block);
+    let bits = if of.is_all {
+        bits_of(rows, |_| true)
+    } else {
+        let mut reader = BlockReader::new(segment, meta.table, of.block)?;
+        let Some(column) = reader.column(of.column)? else { return Ok(None) };
+        match column.values() {
+            BlockValues::Ints(codes) => {
+                keep_codes(segment, of, &column, codes)?;
+                match column.is_full() {
+                    true => bits_of(rows, |at| matches.has(codes[at])),
+                    false => bits_of(rows, |at| column.slot(at).is_some_and(|slot| matches.has(codes[slot]))),
+                }
+            }
+            BlockValues::Texts(texts) => {
+                let mut found = vec![false; texts.len()];
+                pattern.for_each_match(texts, || !work.cancel.is_cancelled(), |at| found[at] = true);
+                bits_of(rows, |at| column.slot(at).is_some_and(|slot| found[slot]))
+            }
+            BlockValues::Floats(_) => return Ok(None),
+        }
+    };
+    let first_row = segment.footer().tables[usize::from(meta.table.0)].first_row + list.first_row(of.block);
+    let found = BlockMatches { of, first_row, bits };
+    Ok(found.bits.iter().any(|&word| word != 0).then_some(found))
+}
+
+/// Stores the codes of a block for the next search, if the column has no postings.
+fn keep_codes<B: Bytes>(
+    segment: &Segment<B>,
+    of: Candidate,
+    column: &BlockColumn,
+    codes: &[i64],
+) -> Result<()> {
+    if segment.footer().columns[of.column].postings.len > 0 || !column.is_full() {
+        return Ok(());
+    }
+    let kept = &segment.code_spans(of.column)?[of.block];
+    if kept.get().is_none()
+        && let Some(spans) = CodeSpans::of(codes)
+    {
+        // Another search can have stored the same codes first.
+        kept.set(spans).ok();
+    }
+    Ok(())
+}
+
+fn rows_of<B: Bytes>(segment: &Segment<B>, found: &[BlockMatches]) -> RoaringBitmap {
+    let rows =
+        segment.footer().tables.last().map_or(0, |table| table.first_row as usize + table.rows as usize);
+    let mut words = vec![0_u64; rows / WORD + 2];
+    for of in found {
+        let (mut at, shift) = (of.first_row as usize / WORD, of.first_row as usize % WORD);
+        for &bits in &of.bits {
+            words[at] |= bits << shift;
+            at += 1;
+            if shift > 0 {
+                words[at] |= bits >> (WORD - shift);
+            }
+        }
+    }
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    RoaringBitmap::from_lsb0_bytes(0, &bytes)
 }
 
 /// A bit for each row.

@@ -109,98 +109,101 @@ impl Group<'_> {
     }
 }
 
-impl<B: Bytes> Segment<B> {
-    /// The hits of a page in order, and the number of hits before the first one.
-    pub(super) fn hit_page(
-        &self,
-        mut found: Vec<BlockMatches>,
-        page: HitPage,
-        work: Work<'_>,
-    ) -> Result<(Vec<Hit>, u64)> {
-        let of_block = |of: &BlockMatches| (self.footer().columns[of.of.column].table, of.of.block);
-        found.sort_unstable_by_key(|of| (of_block(of), of.of.column));
-        let groups: Result<Vec<Group<'_>>> = found
-            .chunk_by(|a, b| of_block(a) == of_block(b))
-            .map(|columns| {
-                let (table, block) = of_block(&columns[0]);
-                let list = self.blocks(table)?;
-                let (start_ps, until_ps) = (list.starts()[block], list.end(block));
-                Ok(Group { table, block, start_ps, until_ps, columns })
-            })
-            .collect();
-        let groups = groups?;
-        let mut hits = self.hits_before(&groups, page)?;
-        let before = self.count_before(&groups, page.at, work)?.saturating_sub(hits.len() as u64);
-        hits.extend(self.hits_after(&groups, page)?);
-        Ok((hits, before))
-    }
+/// The hits of a page in order, and the number of hits before the first one.
+pub(super) fn hit_page<B: Bytes>(
+    segment: &Segment<B>,
+    mut found: Vec<BlockMatches>,
+    page: HitPage,
+    work: Work<'_>,
+) -> Result<(Vec<Hit>, u64)> {
+    let of_block = |of: &BlockMatches| (segment.footer().columns[of.of.column].table, of.of.block);
+    found.sort_unstable_by_key(|of| (of_block(of), of.of.column));
+    let groups: Result<Vec<Group<'_>>> = found
+        .chunk_by(|a, b| of_block(a) == of_block(b))
+        .map(|columns| {
+            let (table, block) = of_block(&columns[0]);
+            let list = segment.blocks(table)?;
+            let (start_ps, until_ps) = (list.starts()[block], list.end(block));
+            Ok(Group { table, block, start_ps, until_ps, columns })
+        })
+        .collect();
+    let groups = groups?;
+    let mut hits = hits_before(segment, &groups, page)?;
+    let before = count_before(segment, &groups, page.at, work)?.saturating_sub(hits.len() as u64);
+    hits.extend(hits_after(segment, &groups, page)?);
+    Ok((hits, before))
+}
 
-    /// Number of hits before a place.
-    fn count_before(&self, groups: &[Group<'_>], at: HitPlace, work: Work<'_>) -> Result<u64> {
-        let straddling: Vec<&Group<'_>> = groups.iter().filter(|group| group.straddles(at)).collect();
-        let of_straddling = work.gather(straddling.len(), |number| {
-            let mut count = 0;
-            self.each_hit(straddling[number], |hit| count += u64::from(hit.place() < at))?;
-            Ok(count)
+/// Number of hits before a place.
+fn count_before<B: Bytes>(
+    segment: &Segment<B>,
+    groups: &[Group<'_>],
+    at: HitPlace,
+    work: Work<'_>,
+) -> Result<u64> {
+    let straddling: Vec<&Group<'_>> = groups.iter().filter(|group| group.straddles(at)).collect();
+    let of_straddling = work.gather(straddling.len(), |number| {
+        let mut count = 0;
+        each_hit(segment, straddling[number], |hit| count += u64::from(hit.place() < at))?;
+        Ok(count)
+    })?;
+    let earlier = groups.iter().filter(|group| group.until_ps < at.start_ps);
+    Ok(earlier.map(Group::count).chain(of_straddling).sum())
+}
+
+fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
+    let mut groups: Vec<_> = groups.iter().filter(|group| group.until_ps >= page.at.start_ps).collect();
+    groups.sort_unstable_by_key(|group| group.start_ps);
+    // The last of the nearest hits is on top.
+    let mut nearest: BinaryHeap<Hit> = BinaryHeap::new();
+    for group in groups {
+        // A block that starts after the last hit cannot contribute, and neither can later
+        // blocks.
+        let is_past = nearest.peek().is_none_or(|last| group.start_ps > last.start_ps);
+        if nearest.len() >= page.after && is_past {
+            break;
+        }
+        each_hit(segment, group, |hit| {
+            if hit.place() >= page.at {
+                nearest.push(hit);
+                if nearest.len() > page.after {
+                    nearest.pop();
+                }
+            }
         })?;
-        let earlier = groups.iter().filter(|group| group.until_ps < at.start_ps);
-        Ok(earlier.map(Group::count).chain(of_straddling).sum())
     }
+    Ok(nearest.into_sorted_vec())
+}
 
-    fn hits_after(&self, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
-        let mut groups: Vec<_> = groups.iter().filter(|group| group.until_ps >= page.at.start_ps).collect();
-        groups.sort_unstable_by_key(|group| group.start_ps);
-        // The last of the nearest hits is on top.
-        let mut nearest: BinaryHeap<Hit> = BinaryHeap::new();
-        for group in groups {
-            // A block that starts after the last hit cannot contribute, and neither can later
-            // blocks.
-            let is_past = nearest.peek().is_none_or(|last| group.start_ps > last.start_ps);
-            if nearest.len() >= page.after && is_past {
-                break;
-            }
-            self.each_hit(group, |hit| {
-                if hit.place() >= page.at {
-                    nearest.push(hit);
-                    if nearest.len() > page.after {
-                        nearest.pop();
-                    }
+fn hits_before<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
+    let mut groups: Vec<_> = groups.iter().filter(|group| group.start_ps <= page.at.start_ps).collect();
+    groups.sort_unstable_by_key(|group| Reverse(group.until_ps));
+    // The first of the nearest hits is on top.
+    let mut nearest: BinaryHeap<Reverse<Hit>> = BinaryHeap::new();
+    for group in groups {
+        let is_past = nearest.peek().is_none_or(|Reverse(first)| group.until_ps < first.start_ps);
+        if nearest.len() >= page.before && is_past {
+            break;
+        }
+        each_hit(segment, group, |hit| {
+            if hit.place() < page.at {
+                nearest.push(Reverse(hit));
+                if nearest.len() > page.before {
+                    nearest.pop();
                 }
-            })?;
-        }
-        Ok(nearest.into_sorted_vec())
-    }
-
-    fn hits_before(&self, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
-        let mut groups: Vec<_> = groups.iter().filter(|group| group.start_ps <= page.at.start_ps).collect();
-        groups.sort_unstable_by_key(|group| Reverse(group.until_ps));
-        // The first of the nearest hits is on top.
-        let mut nearest: BinaryHeap<Reverse<Hit>> = BinaryHeap::new();
-        for group in groups {
-            let is_past = nearest.peek().is_none_or(|Reverse(first)| group.until_ps < first.start_ps);
-            if nearest.len() >= page.before && is_past {
-                break;
             }
-            self.each_hit(group, |hit| {
-                if hit.place() < page.at {
-                    nearest.push(Reverse(hit));
-                    if nearest.len() > page.before {
-                        nearest.pop();
-                    }
-                }
-            })?;
-        }
-        Ok(nearest.into_sorted_vec().into_iter().rev().map(|Reverse(hit)| hit).collect())
+        })?;
     }
+    Ok(nearest.into_sorted_vec().into_iter().rev().map(|Reverse(hit)| hit).collect())
+}
 
-    /// Decodes the starts of a block and calls `each` with its hits, in row order.
-    fn each_hit(&self, group: &Group<'_>, mut each: impl FnMut(Hit)) -> Result<()> {
-        let starts = self.core_ints(group.table, ColumnRole::Start, group.block)?;
-        for ((at, &start_ps), row) in starts.iter().enumerate().zip(group.columns[0].first_row..) {
-            if let Some(of) = group.columns.iter().find(|of| of.has(at)) {
-                each(Hit { start_ps, row, role: self.footer().columns[of.of.column].role });
-            }
+/// Decodes the starts of a block and calls `each` with its hits, in row order.
+fn each_hit<B: Bytes>(segment: &Segment<B>, group: &Group<'_>, mut each: impl FnMut(Hit)) -> Result<()> {
+    let starts = segment.core_ints(group.table, ColumnRole::Start, group.block)?;
+    for ((at, &start_ps), row) in starts.iter().enumerate().zip(group.columns[0].first_row..) {
+        if let Some(of) = group.columns.iter().find(|of| of.has(at)) {
+            each(Hit { start_ps, row, role: segment.footer().columns[of.of.column].role });
         }
-        Ok(())
     }
+    Ok(())
 }

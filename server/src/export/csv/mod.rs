@@ -11,7 +11,7 @@ use std::io::Write;
 
 use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
+use nprof_engine::query::{self, Order, RowContent, TimedRow, for_each_timed};
 
 use self::cell::{Line, nanoseconds, number};
 use self::columns::Columns;
@@ -118,7 +118,7 @@ impl<'a> Sheet<'a> {
                 for_each_timed(segment, &chosen.tables, Order::Time, |row| self.timed(&row))
             }
             TableKind::Side => chosen.tables.iter().try_for_each(|&table| {
-                segment.for_each_row(table, |row, fields| {
+                query::fields::for_each_row(segment, table, |row, fields| {
                     self.line.cell(&row.to_string());
                     self.columns.write(&fields, &mut self.line);
                     Ok(self.line.end(self.out)?)

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::Finding;
+use nprof_engine::query::{self, Finding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::WarningEntry;
 use nprof_engine::wire::refusal::Refusal;
@@ -176,11 +176,11 @@ pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportEr
 /// A warning for each unreadable part of a segment. The file contains the segment unchanged.
 fn damage(segment: &SegmentFile) -> Vec<WarningEntry> {
     let mut found = Vec::new();
-    let flow = segment.verify(&mut |finding| {
+    let flow = query::verify::check(segment, &mut |finding| {
         if let Finding::Damaged { part, offset, error } = finding {
             found.push(WarningEntry {
                 title: "Damaged segment".to_owned(),
-                what: format!("{}: {error}", segment.part_name(part)),
+                what: format!("{}: {error}", query::part::name(segment, part)),
                 first_place: format!("byte {offset} of the segment"),
                 count: 1,
             });

@@ -17,6 +17,7 @@ use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{FieldId, OwnedValue, TableId, TableKind};
 use nprof_engine::native::SegmentFile;
+use nprof_engine::query;
 use nprof_engine::vendor::neuron::SOURCE;
 use nprof_engine::vendor::neuron::metrics::for_each_busy;
 use nprof_engine::vendor::neuron::schema::{ACTIVE_TIME, INSTRUCTION};
@@ -156,7 +157,7 @@ impl Document<'_> {
         let segment = self.segment;
         let keys = FieldKeys::new(segment.footer(), table, &[]);
         let mut separator = "";
-        segment.for_each_row(table, |_, row| {
+        query::fields::for_each_row(segment, table, |_, row| {
             write!(self.out, "{separator}\n{{")?;
             self.fields(&keys, &row, "")?;
             separator = ",";

@@ -2,6 +2,7 @@
 
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{TrackId, TrackKind, Unit};
+use nprof_engine::query;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 
@@ -21,7 +22,8 @@ fn stored(text: &str) -> (Arrows, Counts) {
     read(&mut text.as_bytes(), Context::default(), &mut builder, &mut |_| {}).unwrap();
     let built = builder.finish().unwrap();
     let segment = Segment::open(file).unwrap();
-    let name = |row: u32| segment.text(segment.slice(row).unwrap().name()).unwrap().to_string();
+    let name =
+        |row: u32| segment.text(query::slice::read(&segment, row).unwrap().name()).unwrap().to_string();
     let mut arrows = Vec::new();
     segment
         .for_each_arrow(|arrow| {

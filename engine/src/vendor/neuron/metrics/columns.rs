@@ -3,6 +3,7 @@
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::model::{FieldId, OwnedValue, TableId};
+use crate::query;
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// A table with access to fields by name.
@@ -102,7 +103,7 @@ impl<'a, B: Bytes> Columns<'a, B> {
     /// All rows as fields by name. Use it for side tables, which are small.
     pub fn all_rows(&self) -> Result<Vec<Vec<(&'a str, OwnedValue)>>> {
         let mut rows = Vec::new();
-        self.segment.for_each_row(self.table, |_, fields| {
+        query::fields::for_each_row(self.segment, self.table, |_, fields| {
             let name = |id: FieldId| self.segment.footer().fields[id.0 as usize].1.name.as_str();
             rows.push(fields.into_iter().map(|(id, value)| (name(id), value)).collect());
             Ok::<_, Error>(())

@@ -6,6 +6,7 @@ use super::run::Run;
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::model::{Role, TrackId, Unit};
+use crate::query;
 use crate::segment::{Bytes, Segment};
 use crate::vendor::neuron::SEMAPHORE_WAIT;
 use crate::vendor::neuron::group::Group;
@@ -54,7 +55,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     let instruction = segment.table(INSTRUCTION.name);
     let is_instruction = |id: TrackId| instruction.is_some() && segment.table_of(id) == instruction;
     let mut tracks: Vec<(TrackId, &Classify<'_>)> = Vec::new();
-    for id in segment.slice_tracks(None) {
+    for id in query::slice::tracks(segment, None) {
         match segment.footer().tracks[id.0 as usize].spec.identity.role {
             Role::Queue => tracks.push((id, &dma_classes)),
             // Instructions of an unknown engine count too.

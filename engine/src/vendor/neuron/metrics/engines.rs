@@ -7,6 +7,7 @@ use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::index::Postings;
 use crate::model::{NameId, Role, TableId, TrackId, Unit};
+use crate::query;
 use crate::segment::{Bytes, ColumnRole, Segment};
 use crate::vendor::neuron::group::Group;
 use crate::vendor::neuron::schema::INSTRUCTION;
@@ -79,7 +80,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
 
 /// Tracks with instructions.
 pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>) -> Vec<TrackId> {
-    let all = segment.slice_tracks(None);
+    let all = query::slice::tracks(segment, None);
     all.into_iter().filter(|&id| segment.table_of(id) == Some(instruction.table())).collect()
 }
 

@@ -1,0 +1,92 @@
+//! Reads the arrows of a segment.
+
+use super::flows::{Arrow, End};
+use super::layout::Piece;
+use super::pieces::read_pieces;
+use super::reader::Segment;
+use super::source::Bytes;
+use crate::base::Result;
+use crate::block::list;
+use crate::model::NameId;
+
+impl<B: Bytes> Segment<B> {
+    /// Arrows that begin at this row.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn arrows_from(&self, row: u32) -> Result<Vec<Arrow>> {
+        self.arrows(row, End::From)
+    }
+
+    /// Arrows that end at this row.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn arrows_to(&self, row: u32) -> Result<Vec<Arrow>> {
+        self.arrows(row, End::To)
+    }
+
+    fn arrows(&self, row: u32, end: End) -> Result<Vec<Arrow>> {
+        let mut found = Vec::new();
+        let chunks = self.arrow_chunks(end)?;
+        let first = chunks.partition_point(|&(last, _)| last < i64::from(row));
+        for &(last, piece) in &chunks[first..] {
+            let chunk = self.arrow_chunk(piece)?;
+            found.extend(chunk.iter().filter(|arrow| end.row_of(arrow) == row));
+            if last > i64::from(row) {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Piece of the list of chunks sorted by this end.
+    #[must_use]
+    pub fn arrow_directory(&self, end: End) -> Piece {
+        if end == End::From { self.footer().flows.by_from } else { self.footer().flows.by_to }
+    }
+
+    /// Chunks of arrows sorted by this end, each with its last row.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn arrow_chunks(&self, end: End) -> Result<Vec<(i64, Piece)>> {
+        if self.footer().flows.arrows == 0 {
+            return Ok(Vec::new());
+        }
+        let mut cursor = self.cursor(self.arrow_directory(end), "arrow directory")?;
+        let lasts = list::read_ints(&mut cursor)?;
+        let pieces = read_pieces(&mut cursor, lasts.len())?;
+        Ok(lasts.into_iter().zip(pieces).collect())
+    }
+
+    /// Arrows of a chunk.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
+        let mut cursor = self.cursor(piece, "arrows")?;
+        let from = list::read_ints(&mut cursor)?;
+        let to = list::read_ints_of(&mut cursor, from.len())?;
+        let names = list::read_ints_of(&mut cursor, from.len())?;
+        let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
+        from.iter()
+            .zip(&to)
+            .zip(&names)
+            .map(|((&from, &to), &name)| {
+                Ok(Arrow { from: narrow(from)?, to: narrow(to)?, name: NameId(narrow(name)?) })
+            })
+            .collect()
+    }
+
+    /// Calls `each` with every arrow, sorted by the row where it begins.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged, and the errors of `each`.
+    pub fn for_each_arrow(&self, mut each: impl FnMut(Arrow) -> Result<()>) -> Result<()> {
+        for (_, piece) in self.arrow_chunks(End::From)? {
+            self.arrow_chunk(piece)?.into_iter().try_for_each(&mut each)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,220 @@
+//! The lists of an open segment. A list is decoded when it is first needed, and then kept.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use super::blocks::{BlockList, TrackRows};
+use super::code_spans::CodeSpans;
+use super::directory::Directory;
+use super::footer::{Footer, TrackMeta};
+use super::once::get_or_try;
+use super::open_file::OpenFile;
+use super::pages::{Page, read_pages};
+use super::program::Program;
+use super::source::Bytes;
+use super::spare::Spare;
+use super::totals::Totals;
+use crate::base::{Error, Result};
+use crate::block::ZoneMap;
+use crate::model::{TableId, TableKind, TrackId};
+
+/// A value that is not decoded yet, or kept.
+type Slot<T> = OnceLock<T>;
+
+/// The decoded lists of a segment's tables, columns and tracks.
+#[derive(Debug)]
+pub struct Lists {
+    /// Block lists, by table.
+    blocks: Vec<Slot<BlockList>>,
+    /// Directories, by column.
+    directories: Vec<Slot<Directory>>,
+    /// Value ranges of the blocks, by column.
+    zones: Vec<Slot<Vec<ZoneMap>>>,
+    /// Codes that occur in each block, by column. Filled by searches, not from the file.
+    code_spans: Vec<Slot<Vec<Slot<CodeSpans>>>>,
+    /// Programs, by track.
+    programs: Vec<Slot<Program>>,
+    /// Totals of the blocks, by track.
+    totals: Vec<Slot<Totals>>,
+    /// Pages of the pyramids, by track.
+    pages: Vec<Slot<Vec<Page>>>,
+    /// Tracks with rows, in the order of their rows.
+    row_order: Vec<TrackId>,
+}
+
+impl Lists {
+    /// Creates the lists of a segment with this footer; none is decoded.
+    pub fn new(footer: &Footer) -> Self {
+        let mut row_order: Vec<TrackId> =
+            (0_u32..).zip(&footer.tracks).filter(|(_, t)| t.rows > 0).map(|(id, _)| TrackId(id)).collect();
+        row_order.sort_by_key(|id| footer.tracks[id.0 as usize].first_row);
+        Self {
+            blocks: slots(footer.tables.len()),
+            directories: slots(footer.columns.len()),
+            zones: slots(footer.columns.len()),
+            code_spans: slots(footer.columns.len()),
+            programs: slots(footer.tracks.len()),
+            totals: slots(footer.tracks.len()),
+            pages: slots(footer.tracks.len()),
+            row_order,
+        }
+    }
+
+    /// Track of a row; `None` for rows of side tables.
+    pub fn track_of(&self, row: u32, footer: &Footer) -> Option<TrackId> {
+        let tracks = &footer.tracks;
+        let at =
+            self.row_order.partition_point(|id| tracks[id.0 as usize].first_row <= row).checked_sub(1)?;
+        let id = self.row_order[at];
+        let track = &tracks[id.0 as usize];
+        (row - track.first_row < track.rows).then_some(id)
+    }
+
+    /// The rows of a table's tracks, in the order of rows. A side table is a single entry.
+    fn track_rows(&self, table: TableId, footer: &Footer) -> Vec<TrackRows> {
+        let meta = &footer.tables[usize::from(table.0)];
+        if meta.spec.kind == TableKind::Side {
+            let all = TrackRows { rows: meta.rows, start_ps: 0, end_ps: 0 };
+            return if meta.rows > 0 { vec![all] } else { Vec::new() };
+        }
+        let tracks = self.row_order.iter().map(|id| (*id, &footer.tracks[id.0 as usize]));
+        let of_table = tracks.filter(|(id, _)| footer.table_of(*id) == Some(table));
+        let rows = |(_, track): (TrackId, &TrackMeta)| TrackRows {
+            rows: track.rows,
+            start_ps: track.start_ps,
+            end_ps: track.end_ps,
+        };
+        of_table.map(rows).collect()
+    }
+
+    /// The block list of a table.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged, or the table is unknown.
+    pub fn blocks<B: Bytes>(&self, table: TableId, file: &OpenFile<B>) -> Result<&BlockList> {
+        let at = usize::from(table.0);
+        let (slot, meta) = self
+            .blocks
+            .get(at)
+            .zip(file.footer().tables.get(at))
+            .ok_or(Error::Invalid { what: "there is no such table" })?;
+        get_or_try(slot, || {
+            let mut cursor = file.cursor(meta.blocks, "block list")?;
+            BlockList::decode(&mut cursor, &self.track_rows(table, file.footer()))
+        })
+    }
+
+    /// Blocks of a track, as positions in its table's list.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn blocks_of<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Range<usize>> {
+        let footer = file.footer();
+        let meta = &footer.tracks[track.0 as usize];
+        let Some(table) = footer.table_of(track).filter(|_| meta.rows > 0) else { return Ok(0..0) };
+        let first = meta.first_row - footer.tables[usize::from(table.0)].first_row;
+        let blocks = self.blocks(table, file)?;
+        let damaged = Error::Inconsistent { what: "track without its blocks" };
+        let start = blocks.block_of(first).ok_or(damaged)?;
+        let last = blocks.block_of(first + meta.rows - 1).ok_or(damaged)?;
+        Ok(start..last + 1)
+    }
+
+    /// The directory of a column.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn directory<B: Bytes>(
+        &self,
+        column: usize,
+        file: &OpenFile<B>,
+        spare: &Spare,
+    ) -> Result<&Directory> {
+        let meta = &file.footer().columns[column];
+        let packs = self.blocks(meta.table, file)?.packs();
+        get_or_try(&self.directories[column], || {
+            let mut cursor = file.cursor(meta.directory, "column directory")?;
+            spare.with_decoder(|decoder| Directory::decode(&mut cursor, packs, decoder))
+        })
+    }
+
+    /// Value ranges of a column's blocks. A block has the range of its pack.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn zones<B: Bytes>(&self, column: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&[ZoneMap]> {
+        let meta = &file.footer().columns[column];
+        let blocks = self.blocks(meta.table, file)?;
+        let read = || {
+            let mut cursor = file.cursor(meta.directory, "column directory")?;
+            let zones = spare
+                .with_decoder(|decoder| Directory::decode_zones(&mut cursor, blocks.packs(), decoder))?;
+            if blocks.packs() == blocks.len() {
+                return Ok(zones);
+            }
+            Ok((0..blocks.len()).map(|block| zones[blocks.pack_of(block)]).collect())
+        };
+        get_or_try(&self.zones[column], read).map(Vec::as_slice)
+    }
+
+    /// Slots for the codes of each block of a column.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn code_spans<B: Bytes>(&self, column: usize, file: &OpenFile<B>) -> Result<&[Slot<CodeSpans>]> {
+        let blocks = self.blocks(file.footer().columns[column].table, file)?.len();
+        get_or_try(&self.code_spans[column], || Ok(slots(blocks))).map(Vec::as_slice)
+    }
+
+    /// The program of a track, if it has one.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn program<B: Bytes>(
+        &self,
+        track: TrackId,
+        file: &OpenFile<B>,
+        spare: &Spare,
+    ) -> Result<Option<&Program>> {
+        let piece = file.footer().tracks[track.0 as usize].program;
+        if piece.len == 0 {
+            return Ok(None);
+        }
+        let decode = || {
+            let mut cursor = file.cursor(piece, "program")?;
+            spare.with_decoder(|decoder| Program::decode(&mut cursor, decoder))
+        };
+        get_or_try(&self.programs[track.0 as usize], decode).map(Some)
+    }
+
+    /// Totals of a track's blocks, if they are stored.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn totals<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Option<&Totals>> {
+        let piece = file.footer().tracks[track.0 as usize].totals;
+        if piece.len == 0 {
+            return Ok(None);
+        }
+        let blocks = self.blocks_of(track, file)?.len();
+        let decode = || Totals::decode(&mut file.cursor(piece, "totals")?, blocks);
+        get_or_try(&self.totals[track.0 as usize], decode).map(Some)
+    }
+
+    /// Pages of a track's pyramid. Empty if the track has few rows.
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn pages<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<&[Page]> {
+        let piece = file.footer().tracks[track.0 as usize].pyramid;
+        if piece.len == 0 {
+            return Ok(&[]);
+        }
+        let decode = || read_pages(&mut file.cursor(piece, "pyramid directory")?);
+        get_or_try(&self.pages[track.0 as usize], decode).map(Vec::as_slice)
+    }
+}
+
+fn slots<T>(count: usize) -> Vec<Slot<T>> {
+    (0..count).map(|_| Slot::new()).collect()
+}

@@ -1,0 +1,111 @@
+//! The file of an open segment: its footer, and checked pieces of its bytes.
+
+use super::dictionary_writer::CHUNK_TEXTS;
+use super::footer::Footer;
+use super::layout::{self, Piece, Trailer};
+use super::source::Bytes;
+use crate::base::bytes::Cursor;
+use crate::base::checksum::is_intact;
+use crate::base::{Error, Result};
+use crate::codec;
+
+/// The bytes of a segment, and its decoded footer.
+#[derive(Debug)]
+pub struct OpenFile<B> {
+    bytes: B,
+    footer: Footer,
+    /// The pieces of a small segment.
+    annex: Vec<u8>,
+    /// Bytes that the footer's frame saves, if the segment has an annex.
+    saved: u64,
+    content: String,
+}
+
+impl<B> OpenFile<B> {
+    /// Source of the bytes.
+    pub fn bytes(&self) -> &B {
+        &self.bytes
+    }
+
+    /// Content of the segment.
+    pub fn footer(&self) -> &Footer {
+        &self.footer
+    }
+
+    /// The content's identifier.
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
+    /// Bytes that the footer's frame saves; 0 for a large segment.
+    pub fn saved(&self) -> u64 {
+        self.saved
+    }
+}
+
+impl<B: Bytes> OpenFile<B> {
+    /// Reads header, trailer and footer.
+    ///
+    /// # Errors
+    /// `Truncated`, `Corrupt` or `UnsupportedVersion`; errors of the bytes' source.
+    pub fn open(bytes: B) -> Result<Self> {
+        let file_len = bytes.file_len();
+        layout::check_header(bytes.range(0, layout::HEADER_LEN as u64)?)?;
+        let trailer_len = layout::TRAILER_LEN as u64;
+        let start =
+            file_len.checked_sub(trailer_len).filter(|&start| start >= layout::HEADER_LEN as u64).ok_or(
+                Error::Truncated { needed: trailer_len + layout::HEADER_LEN as u64, available: file_len },
+            )?;
+        let trailer = Trailer::decode(bytes.range(start, trailer_len)?, file_len)?;
+        let packed = checked(&bytes, trailer.footer, "footer")?;
+        let mut unpacked = codec::decompress_with(layout::WORDS, packed, trailer.footer_len as usize)?;
+        if unpacked.len() != trailer.footer_len as usize {
+            return Err(Error::Corrupt { what: "trailer", offset: start });
+        }
+        let (footer, footer_len) = Footer::decode(&unpacked, trailer.footer.offset)?;
+        let saved = u64::from(trailer.footer_len).saturating_sub(u64::from(trailer.footer.len));
+        let annex = unpacked.split_off(footer_len);
+        let chunks = (footer.dictionary.texts as usize).div_ceil(CHUNK_TEXTS);
+        // A chunk takes at least a piece entry. A count that cannot be true must not cause an
+        // allocation.
+        if chunks as u64 > file_len {
+            return Err(Error::Corrupt { what: "dictionary size", offset: trailer.footer.offset });
+        }
+        Ok(Self {
+            content: layout::content_id(trailer.footer.checksum, file_len),
+            saved: if annex.is_empty() { 0 } else { saved },
+            bytes,
+            footer,
+            annex,
+        })
+    }
+
+    /// Bytes of a piece, checked.
+    ///
+    /// # Errors
+    /// `Corrupt` with `what` if the checksum differs; errors of the bytes' source.
+    pub fn piece(&self, piece: Piece, what: &'static str) -> Result<&[u8]> {
+        let Some(at) = piece.annex_at() else { return checked(&self.bytes, piece, what) };
+        let end = at.saturating_add(u64::from(piece.len));
+        let range = usize::try_from(at).ok().zip(usize::try_from(end).ok());
+        let bytes = range.and_then(|(at, end)| self.annex.get(at..end));
+        bytes.ok_or(Error::Corrupt { what, offset: piece.offset })
+    }
+
+    /// A cursor over a checked piece.
+    ///
+    /// # Errors
+    /// Same as [`OpenFile::piece`].
+    pub fn cursor(&self, piece: Piece, what: &'static str) -> Result<Cursor<'_>> {
+        Ok(Cursor::new(self.piece(piece, what)?, piece.offset, what))
+    }
+}
+
+fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<&'a [u8]> {
+    let found = bytes.range(piece.offset, u64::from(piece.len))?;
+    if is_intact(found, piece.checksum) {
+        Ok(found)
+    } else {
+        Err(Error::Corrupt { what, offset: piece.offset })
+    }
+}
