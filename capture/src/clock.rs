@@ -27,17 +27,32 @@ impl Clock {
     /// Time of a tick on the common axis in picoseconds, rounded down. `None` beyond the range of
     /// `i64`.
     ///
+    /// One multiplication and one reciprocal if the product fits 64 bits, as it does for hours of
+    /// real clocks.
+    #[inline]
+    #[must_use]
+    pub fn ps_from_ticks(&self, ticks: u64) -> Option<i64> {
+        if let Some(since_origin) = ticks.checked_sub(self.origin_ticks)
+            && let Some(product) = since_origin.checked_mul(self.expected)
+        {
+            return i64::try_from(self.divided(product)).ok();
+        }
+        self.ps_from_far_ticks(ticks)
+    }
+
+    /// The same for ticks before the origin or far behind it.
+    ///
     /// Exact: with `t = q · actual + r`,
     /// `floor(t · expected / actual) = q · expected + floor(r · expected / actual)`. This needs no
     /// 128-bit division if both rates have 32 bits, as real ones do.
-    #[must_use]
-    pub fn ps_from_ticks(self, ticks: u64) -> Option<i64> {
+    #[cold]
+    fn ps_from_far_ticks(&self, ticks: u64) -> Option<i64> {
         if let Some(since_origin) = ticks.checked_sub(self.origin_ticks)
             && self.actual <= NARROW
             && self.expected <= NARROW
         {
-            let (whole, rest) = self.divided(since_origin);
-            let (rest, _) = self.divided(rest * self.expected);
+            let whole = self.divided(since_origin);
+            let rest = self.divided((since_origin - whole * self.actual) * self.expected);
             let ps = whole.checked_mul(self.expected)?.checked_add(rest)?;
             return i64::try_from(ps).ok();
         }
@@ -49,20 +64,17 @@ impl Clock {
 }
 
 impl Clock {
-    /// Quotient and remainder by `actual`, by multiplication. Divisions are most of the cost of
+    /// Quotient by `actual`, by multiplication. Divisions are most of the cost of
     /// placing a record.
     ///
     /// Let `m = floor((2^64 - 1) / d)`, which is at least `2^64 / d - 1`. Then the error
     /// `n / d - n m / 2^64` is below 1 for all 64-bit `n`. One step of correction is therefore
     /// enough.
-    fn divided(self, number: u64) -> (u64, u64) {
+    #[inline]
+    fn divided(&self, number: u64) -> u64 {
         let product = u128::from(number) * u128::from(self.reciprocal);
-        let mut quotient = (product >> u64::BITS) as u64;
-        let mut rest = number - quotient * self.actual;
-        if rest >= self.actual {
-            (quotient, rest) = (quotient + 1, rest - self.actual);
-        }
-        (quotient, rest)
+        let quotient = (product >> u64::BITS) as u64;
+        quotient + u64::from(number - quotient * self.actual >= self.actual)
     }
 }
 

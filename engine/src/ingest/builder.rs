@@ -20,8 +20,6 @@ use crate::model::{
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
 use crate::spill::{Scratch, Sorter, Space};
 
-/// Times beyond this limit are clamped: the difference of two times then always fits in 64 bits.
-const MAX_PS: i64 = (1 << 62) - 1;
 /// Maximum bytes of texts in memory, whatever the dictionary limit is. This is enough for the texts
 /// that most rows share.
 const MAX_TEXTS_IN_MEMORY: usize = 32 << 20;
@@ -65,7 +63,7 @@ pub(super) struct TrackState {
     /// Waiting rows, for a track whose rows come in order.
     pub waiting: Option<Box<Rows>>,
     /// Start and duration of the last row. The next row must not be before it.
-    last: (i64, i64),
+    pub(super) last: (i64, i64),
     /// Whether a link names a row of this track.
     pub linked: bool,
 }
@@ -84,11 +82,11 @@ pub struct Builder<'a> {
     pub(super) sorter: Sorter<RowKey, &'a dyn Scratch>,
     pub(super) line: Box<dyn Line<'a> + 'a>,
     /// Bytes of rows that wait for their blocks, summed over tracks.
-    waiting_bytes: usize,
+    pub(super) waiting_bytes: usize,
     /// Free column memory for the next group.
-    pool: Vec<Vec<i64>>,
+    pub(super) pool: Vec<Vec<i64>>,
     /// Number of slices, samples and side rows so far.
-    rows: u32,
+    pub(super) rows: u32,
     pub(super) links: Links<'a>,
     pub(super) points: Vec<FlowPoint>,
     pub(super) rank: RankInfo,
@@ -96,6 +94,10 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
+    /// Times beyond this limit are clamped: the difference of two times then always fits in 64
+    /// bits.
+    pub(super) const MAX_PS: i64 = (1 << 62) - 1;
+
     /// Creates a builder for an empty rank that is written to `output`.
     ///
     /// # Errors
@@ -184,7 +186,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn limited(&mut self, time_ps: i64) -> i64 {
-        let limited = time_ps.clamp(-MAX_PS, MAX_PS);
+        let limited = time_ps.clamp(-Self::MAX_PS, Self::MAX_PS);
         if limited != time_ps {
             self.warn(WarningKind::AdjustedValue, "a time more than 53 days from the origin", &|| {
                 format!("{time_ps} ps")
@@ -236,7 +238,7 @@ impl<'a> Builder<'a> {
         }
         row.begin(rows);
         if let Some((filled, template)) = by_template {
-            rows.fill(filled, template, &self.templates);
+            rows.fill(filled, template, &self.templates)?;
         }
         let limit = self.options.dictionary_bytes;
         let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
@@ -249,10 +251,17 @@ impl<'a> Builder<'a> {
             }
         }
         self.waiting_bytes += rows.bytes().saturating_sub(before);
-        let is_group = rows.len() >= GROUP_ROWS;
         self.send_texts()?;
-        if is_group {
-            self.hand_over(track as usize)
+        self.hand_over_full(track as usize)
+    }
+
+    /// Sends the waiting rows of a track if they are a group, or those of another track if too much
+    /// is waiting.
+    #[inline(always)]
+    pub(super) fn hand_over_full(&mut self, track: usize) -> Result<()> {
+        let waiting = self.tracks.get(track).and_then(|state| state.waiting.as_ref());
+        if waiting.is_some_and(|rows| rows.len() >= GROUP_ROWS) {
+            self.hand_over(track)
         } else if self.waiting_bytes > self.options.group_bytes {
             self.hand_over_most()
         } else {
@@ -305,7 +314,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         };
         let Some(waiting) = state.waiting.as_mut().filter(|rows| rows.len() > 0) else { return Ok(()) };
-        waiting.settle(&self.templates);
+        waiting.close(&self.templates);
         let track = u32::try_from(track).ok().map(TrackId);
         let empty = waiting.like();
         let rows = std::mem::replace(&mut **waiting, empty);

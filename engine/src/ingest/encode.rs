@@ -3,13 +3,14 @@
 
 use std::ops::Range;
 
+use super::by_use::{BlockUses, ByUse};
+use super::foretold::Codes;
 use super::learn::Starts;
 use super::rows::{FieldColumn, Rows};
 use crate::base::Covered;
-use crate::base::bytes::Put;
-use crate::block::{BlockValues, Coding, ColumnType, ROWS, ValuesRef, ZoneMap, encode_block, rate};
+use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block, rate};
 use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
-use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, ProgramColumn, put_column_key};
+use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, put_column_key};
 
 /// Input for encoding the blocks of a group.
 pub struct Group<'a> {
@@ -90,8 +91,15 @@ impl Group<'_> {
             }
             block.plain(ColumnRole::Form, ValuesRef::Ints(&rows.forms[range.clone()]), encoder);
         }
+        let mut uses = None;
         for column in &rows.fields {
-            self.put_field(column, &range, foretold, encoder, &mut block);
+            if let Some(by_use) = &column.by_use {
+                let codes = foretold.map(|foretold| foretold.codes);
+                let uses = uses.get_or_insert_with(|| BlockUses::of(&rows.uses[range.clone()], codes));
+                self.put_by_use((column, by_use), &range, uses, foretold, encoder, &mut block);
+            } else {
+                self.put_field(column, &range, foretold, encoder, &mut block);
+            }
         }
         block
     }
@@ -134,10 +142,9 @@ impl Group<'_> {
         let has = |at: &usize| present.is_none_or(|present| present[*at]);
         let first = (0..range.len()).find(has)?;
         let is_rate = |size: i64, at: usize, of: f64| rate(size, durations[at]).to_bits() == of.to_bits();
-        let columns = self.rows.fields.iter().filter_map(|column| Some((column, column.ints()?)));
-        let sizes = columns.filter(|(column, _)| matches!(column.kind, ColumnType::Int | ColumnType::Uint));
-        for (column, values) in sizes {
-            let values = &values[column.slots(range)];
+        let columns = self.rows.fields.iter();
+        let sizes = columns.filter(|column| matches!(column.kind, ColumnType::Int | ColumnType::Uint));
+        for (column, values) in sizes.filter_map(|column| Some((column, self.rows.ints(column, range)?))) {
             let is_one = values.len() == rates.len()
                 && is_rate(*values.first()?, first, *rates.first()?)
                 && (0..range.len())
@@ -146,7 +153,7 @@ impl Group<'_> {
                     .all(|(at, (&size, &of))| is_rate(size, at, of));
             let mut marks = vec![false; range.len()];
             if is_one {
-                column.mark(range, &mut marks);
+                self.rows.mark(column, range, &mut marks);
             }
             if is_one && marks.iter().enumerate().all(|(at, &mark)| mark == has(&at)) {
                 return Some((ColumnRole::Field(column.field), column.kind));
@@ -181,6 +188,35 @@ impl Group<'_> {
         encoder.ints(&differences, &mut bytes);
         let (role, kind) = (ColumnRole::Start, ColumnType::Int);
         block.columns.push(EncodedColumn { role, kind, zone: ZoneMap::None, bytes, texts: None });
+    }
+
+    /// Encodes a column whose values follow from the templates of the rows.
+    fn put_by_use(
+        &self,
+        (column, by_use): (&FieldColumn, &ByUse),
+        range: &Range<usize>,
+        uses: &BlockUses<'_>,
+        foretold: Option<&Codes<'_>>,
+        encoder: &mut Encoder,
+        block: &mut EncodedBlock,
+    ) {
+        let of_uses = uses.values(by_use);
+        let Some(&first) = of_uses.iter().flatten().next() else { return };
+        let of = (ColumnRole::Field(column.field), column.kind);
+        if foretold.is_some_and(|codes| codes.put_by_use(of, &of_uses, uses, encoder, block)) {
+            return;
+        }
+        let present = of_uses.contains(&None).then(|| uses.present(by_use));
+        if foretold.is_none_or(|codes| !codes.foretells(of)) && of_uses.iter().flatten().all(|v| *v == first)
+        {
+            // The count of equal values does not affect the encoding.
+            return block.put(of, present.as_deref(), ValuesRef::Ints(&[first]), encoder);
+        }
+        let values: Vec<i64> = by_use.values(&self.rows.uses[range.clone()]).collect();
+        let has = |at: usize| present.as_ref().is_none_or(|present| present[at]);
+        if !foretold.is_some_and(|codes| codes.put(of, has, &values, encoder, block)) {
+            block.put(of, present.as_deref(), ValuesRef::Ints(&values), encoder);
+        }
     }
 
     fn put_field(
@@ -229,117 +265,6 @@ impl Group<'_> {
     }
 }
 
-/// Program codes of the rows of a block.
-struct Codes<'a> {
-    program: &'a Program,
-    /// Code of each row.
-    codes: &'a [u32],
-    /// Distinct codes, if they are far fewer than the rows.
-    distinct: Option<Vec<u32>>,
-}
-
-/// Maximum share of rows that are the first of their code: one in this many. Beyond it, looking at
-/// codes instead of rows saves too little.
-const DISTINCT_SHARE: usize = 2;
-/// Maximum number of program codes per row of a block, so that marking the codes costs less than it
-/// saves.
-const CODES_A_ROW: usize = 8;
-
-impl<'a> Codes<'a> {
-    fn of(program: &'a Program, codes: &'a [u32]) -> Self {
-        let is_small = program.successors.len() <= codes.len() * CODES_A_ROW;
-        let distinct = is_small.then(|| {
-            let mut occurred = vec![false; program.successors.len()];
-            let is_new = |code: &u32| !std::mem::replace(&mut occurred[*code as usize], true);
-            codes.iter().copied().filter(is_new).collect::<Vec<u32>>()
-        });
-        let distinct = distinct.filter(|distinct| distinct.len() * DISTINCT_SHARE <= codes.len());
-        Self { program, codes, distinct }
-    }
-
-    /// Stores a column as differences from the program. Returns `false` if the program does
-    /// not predict the column, or not which rows have a value.
-    fn put(
-        &self,
-        (role, kind): (ColumnRole, ColumnType),
-        has: impl Fn(usize) -> bool,
-        values: &[i64],
-        encoder: &mut Encoder,
-        block: &mut EncodedBlock,
-    ) -> bool {
-        let Self { program, codes, .. } = *self;
-        let Some(foretold) = program.column(Foretold::Column(role, kind)) else { return false };
-        let usual = |code: &u32| foretold.values[*code as usize];
-        let is_key = program.key == (role, kind);
-        let is_whole = foretold.present.is_none() && values.len() == codes.len();
-        let is_usual =
-            is_key || (is_whole && values.iter().zip(codes).all(|(value, code)| *value == usual(code)));
-        let bytes = if is_key {
-            encoded_codes(program, codes, encoder)
-        } else {
-            let mut bytes = vec![Coding::Foretold.code()];
-            if is_usual {
-                encoder.ints(&NOTHING[..codes.len()], &mut bytes);
-            } else {
-                let Some(differences) = differences(foretold, codes, has, values) else { return false };
-                encoder.ints(&differences, &mut bytes);
-            }
-            bytes
-        };
-        // The values come from the codes if the codes determine them.
-        let told = self.distinct.as_ref().filter(|_| is_usual);
-        let told: Option<Vec<i64>> = told.map(|codes| codes.iter().map(usual).collect());
-        let occurring = ValuesRef::Ints(told.as_deref().unwrap_or(values));
-        let (zone, texts) = (zone_of((role, kind), occurring), texts_of(kind, occurring));
-        block.columns.push(EncodedColumn { role, kind, zone, bytes, texts });
-        true
-    }
-}
-
-/// The differences of a block in which every value is as predicted.
-static NOTHING: [i64; ROWS] = [0; ROWS];
-
-/// Differences from the predicted values; `None` if other rows have a value than predicted.
-fn differences(
-    foretold: &ProgramColumn,
-    codes: &[u32],
-    has: impl Fn(usize) -> bool,
-    values: &[i64],
-) -> Option<Vec<i64>> {
-    if values.len() == codes.len() && foretold.present.is_none() {
-        let pairs = values.iter().zip(codes);
-        return Some(
-            pairs.map(|(value, &code)| value.wrapping_sub(foretold.values[code as usize])).collect(),
-        );
-    }
-    let mut left = values.iter();
-    let mut differences = Vec::with_capacity(values.len());
-    for (at, &code) in codes.iter().enumerate() {
-        let foretold_here = foretold.present.as_ref().is_none_or(|marks| marks[code as usize]);
-        if has(at) != foretold_here {
-            return None;
-        }
-        if foretold_here {
-            differences.push(left.next()?.wrapping_sub(foretold.values[code as usize]));
-        }
-    }
-    Some(differences)
-}
-
-fn encoded_codes(program: &Program, codes: &[u32], encoder: &mut Encoder) -> Vec<u8> {
-    let mut bytes = vec![Coding::Codes.code()];
-    let first = codes.first().copied().unwrap_or_default();
-    bytes.put_varint(u64::from(first));
-    let mut usual = first;
-    let steps = codes.iter().map(|&code| {
-        let step = i64::from(code) - i64::from(usual);
-        usual = program.successors[code as usize];
-        step
-    });
-    encoder.ints(&steps.collect::<Vec<i64>>(), &mut bytes);
-    bytes
-}
-
 impl EncodedBlock {
     /// Adds a core column that every row has.
     pub fn plain(&mut self, role: ColumnRole, values: ValuesRef<'_>, encoder: &mut Encoder) {
@@ -368,7 +293,7 @@ impl EncodedBlock {
 
 /// Zone maps serve filters and search. Times need none because the block list is more precise.
 /// Texts in place have none.
-fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> ZoneMap {
+pub fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> ZoneMap {
     match (role, values) {
         (ColumnRole::Start | ColumnRole::Form | ColumnRole::Lane | ColumnRole::LaneShift, _) => ZoneMap::None,
         (_, ValuesRef::Ints(_)) if kind == ColumnType::Bool => ZoneMap::None,
@@ -379,7 +304,7 @@ fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> Zon
 }
 
 /// Distinct texts of a block of codes, if they are few enough to list.
-fn texts_of(kind: ColumnType, values: ValuesRef<'_>) -> Option<Vec<u32>> {
+pub fn texts_of(kind: ColumnType, values: ValuesRef<'_>) -> Option<Vec<u32>> {
     let (ValuesRef::Ints(codes), true) = (values, kind.is_code()) else { return None };
     distinct_of(codes)?.into_iter().map(|code| u32::try_from(code).ok()).collect()
 }

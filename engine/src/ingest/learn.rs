@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::encoders::Encoders;
-use super::rows::Rows;
+use super::rows::{FieldColumn, Rows};
 use super::track_writer::GROUP_ROWS;
 use crate::block::ColumnType;
 use crate::codec;
@@ -119,7 +119,7 @@ impl Learner {
         let (role, kind) = learned.program.key;
         let keys = key_values(rows, role, kind)?;
         let known = learned.program.successors.len();
-        let codes = learned.assign(keys)?;
+        let codes = learned.assign(&keys)?;
         if learned.program.successors.len() > known {
             let columns = columns_of(rows, rows.len());
             learned.extend(&columns, &codes, known, encoders);
@@ -145,7 +145,7 @@ fn distinct_keys(rows: &Rows, of: Foretold) -> Option<usize> {
         return Some(keys.iter().collect::<FxHashSet<_>>().len());
     };
     let mut marks = vec![0_u64; span / MARKS + 1];
-    for key in keys {
+    for key in &*keys {
         let at = key.abs_diff(min) as usize;
         marks[at / MARKS] |= 1 << (at % MARKS);
     }
@@ -156,12 +156,12 @@ fn bits_of(columns: &[Column<'_>], of: Foretold, bits: &[usize]) -> usize {
     columns.iter().position(|column| column.of == of).map_or(0, |at| bits[at])
 }
 
-fn key_values(rows: &Rows, role: ColumnRole, kind: ColumnType) -> Option<&[i64]> {
+fn key_values(rows: &Rows, role: ColumnRole, kind: ColumnType) -> Option<Cow<'_, [i64]>> {
     match role {
-        ColumnRole::Name => Some(&rows.names),
+        ColumnRole::Name => Some(Cow::Borrowed(&rows.names)),
         ColumnRole::Field(field) => {
             let column = rows.fields.iter().find(|column| column.field == field && column.kind == kind)?;
-            column.is_full(rows.len()).then(|| column.ints())?
+            column.is_full(rows.len()).then(|| rows.ints(column, &(0..rows.len())))?
         }
         _ => None,
     }
@@ -185,13 +185,33 @@ fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
         full(Foretold::Column(ColumnRole::Name, ColumnType::Text), (&rows.names[..sample]).into()),
     ];
     for column in &rows.fields {
-        let Some(values) = column.ints() else { continue };
         let of = Foretold::Column(ColumnRole::Field(column.field), column.kind);
+        if column.by_use.is_some() {
+            columns.push(spelt_out(rows, column, of, sample));
+            continue;
+        }
+        let Some(values) = column.ints() else { continue };
         let slots = column.slots(&(0..sample));
         let slots = (slots.len() < sample).then(|| column.slot_of_row(rows.len()));
         columns.push(Column { of, values: values.into(), slots });
     }
     columns
+}
+
+/// A column whose values follow from the templates of the rows.
+fn spelt_out<'a>(rows: &'a Rows, column: &'a FieldColumn, of: Foretold, sample: usize) -> Column<'a> {
+    let values = rows.ints(column, &(0..sample)).unwrap_or_default();
+    let slots = (values.len() < sample).then(|| {
+        let mut present = vec![false; sample];
+        rows.mark(column, &(0..sample), &mut present);
+        let mut slot = 0;
+        let mut slot_of = |is_there| {
+            slot += u32::from(is_there);
+            if is_there { slot } else { 0 }
+        };
+        present.into_iter().map(&mut slot_of).collect()
+    });
+    Column { of, values, slots }
 }
 
 /// Approximate bits of a column that is stored by itself: as differences, or as distances from the
@@ -407,6 +427,12 @@ fn usual_of(column: &Column<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Opti
 }
 
 impl ProgramColumn {
+    /// The predicted value of rows with this code; `None` if they have none.
+    pub(super) fn usual(&self, code: u32) -> Option<i64> {
+        let is_present = self.present.as_ref().is_none_or(|marks| marks[code as usize]);
+        is_present.then(|| self.values[code as usize])
+    }
+
     /// Adds the usual value of the next code.
     fn tell(&mut self, value: Option<i64>) {
         if value.is_none() && self.present.is_none() {

@@ -9,11 +9,13 @@
 mod assemble;
 mod binder;
 mod builder;
+mod by_use;
 mod dictionary;
 mod encode;
 mod encoders;
 mod finish;
 mod flows;
+mod foretold;
 mod held;
 mod lanes;
 mod learn;
@@ -25,9 +27,11 @@ mod recent;
 mod relay;
 mod row;
 mod rows;
+mod run;
 mod take;
 mod template;
 mod track_writer;
+mod unsettled;
 mod window;
 
 pub use builder::{BuildOptions, Builder};

@@ -33,7 +33,7 @@ impl Player {
     /// # Errors
     /// If the sink fails.
     pub fn play(&mut self, batch: &mut Batch, sink: &mut Builder<'_>) -> Result<()> {
-        let Batch { calls, fields, numbers, texts } = batch;
+        let Batch { calls, runs, links, fields, numbers, texts, .. } = batch;
         let mut parts = Parts { fields: fields.iter(), numbers, texts };
         for call in calls.drain(..) {
             match call {
@@ -68,16 +68,17 @@ impl Player {
                     sink.sample_by(self.filled(template, &mut parts)?, track, time_ps, value)?;
                 }
                 Call::Row { table, fields } => sink.take_row(table, self.fields(fields, &mut parts))?,
-                Call::Link { from, to, name } => sink.link(from, to, self.name(name)?)?,
+                Call::Run(at) => sink.take_run(runs.get(at).ok_or(CUT)?, &self.names)?,
                 Call::FlowPoint(point) => {
                     sink.flow_point(FlowPoint { name: self.name(point.name)?, ..point })?;
                 }
                 Call::Rank(info) => sink.rank(*info),
             }
         }
-        fields.clear();
-        numbers.clear();
-        texts.clear();
+        for &(from, to, name) in &*links {
+            sink.link(from, to, self.name(name)?)?;
+        }
+        batch.clear();
         Ok(())
     }
 

@@ -2,11 +2,15 @@
 
 use std::ops::Range;
 
+use super::by_use::{ByUse, NO_USE};
 use super::row::Packed;
-use super::template::{Template, Unsettled};
+use super::run::RunRow;
+use super::template::Template;
+use super::unsettled::Unsettled;
+use crate::base::Result;
 use crate::block::{BlockValues, ColumnType};
 use crate::codec::Texts;
-use crate::model::{FieldId, Filled};
+use crate::model::{FieldId, Filled, NameId, Number, TableId};
 
 /// Rows of a track in their final order that wait for their blocks.
 #[derive(Debug, Default)]
@@ -31,6 +35,9 @@ pub struct Rows {
     expected: usize,
     /// Bytes of texts in place.
     text_bytes: usize,
+    /// Use of the template of each row; [`NO_USE`] for a row without one. Rows that are not settled
+    /// are not included, nor are rows without a template at the end before [`Rows::close`].
+    pub uses: Vec<u32>,
     /// The last rows that have templates.
     unsettled: Box<Unsettled>,
 }
@@ -48,6 +55,9 @@ pub struct FieldColumn {
     rows: Option<Vec<u32>>,
     /// A number, and how many of the first values are known to equal it.
     same: (i64, usize),
+    /// The values, if they follow from the templates of the rows; `values` and `rows` are then
+    /// empty.
+    pub by_use: Option<ByUse>,
 }
 
 impl Rows {
@@ -157,29 +167,72 @@ impl Rows {
         if let Packed::Text(text) = value {
             self.text_bytes += text.len();
         }
+        self.fields[at].spell_out(&self.uses);
         self.fields[at].push(self.count - 1, value);
         self.expected = at + 1;
     }
 
     /// Adds the fields of a template in `templates` to the row.
     #[inline]
-    pub fn fill(&mut self, filled: &Filled<'_>, template: &Template, templates: &[Template]) {
+    pub fn fill(&mut self, filled: &Filled<'_>, template: &Template, templates: &[Template]) -> Result<()> {
         let Self { unsettled, fields, columns, count, .. } = self;
         unsettled.push(*count - 1, filled, || {
             let at = template.columns().map(|(field, kind)| column(fields, columns, field, kind));
             at.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
-        });
+        })?;
         if self.unsettled.is_full() {
             self.settle(templates);
         }
+        Ok(())
+    }
+
+    /// Adds the rows of a run. `names` gives the numbers of the names of slices; it is `None` for
+    /// samples. Takes the numeric values of the rows from `numbers`.
+    ///
+    /// # Errors
+    /// If a template is of another table, or numbers are missing.
+    pub fn run(
+        &mut self,
+        run: &[RunRow],
+        names: Option<&[NameId]>,
+        table: TableId,
+        numbers: &mut &[Number],
+        templates: &[Template],
+    ) -> Result<()> {
+        let Self { unsettled, fields, columns, count, .. } = self;
+        unsettled.extend(*count, run, numbers, |template| {
+            let template = Template::of_table(templates, table, template)?;
+            let at = template.columns().map(|(field, kind)| column(fields, columns, field, kind));
+            let at = at.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+            Ok((at, template.numbers()))
+        })?;
+        self.starts.extend(run.iter().map(|row| row.start_ps));
+        if let Some(names) = names {
+            self.durations.extend(run.iter().map(|row| row.second));
+            self.names.extend(run.iter().map(|row| i64::from(names[row.name.0 as usize].0)));
+            self.forms.extend(run.iter().map(|row| row.form as i64));
+        } else {
+            self.values.extend(run.iter().map(RunRow::value));
+        }
+        self.count += run.len();
+        if self.unsettled.is_full() {
+            self.settle(templates);
+        }
+        Ok(())
     }
 
     /// Moves the fields of all rows into their columns.
     #[inline]
     pub fn settle(&mut self, templates: &[Template]) {
         if !self.unsettled.is_empty() {
-            self.text_bytes += self.unsettled.settle(templates, &mut self.fields);
+            self.text_bytes += self.unsettled.settle(templates, &mut self.fields, &mut self.uses);
         }
+    }
+
+    /// Ends the group: the fields of all rows are in their columns.
+    pub fn close(&mut self, templates: &[Template]) {
+        self.settle(templates);
+        self.uses.resize(self.count, NO_USE);
     }
 
     /// The column of a field that is not the expected one. Adds a column if the field has none.
@@ -203,7 +256,13 @@ impl Rows {
         self.values.extend_from_slice(&other.values);
         for column in other.fields.iter().filter(|column| column.len() > 0) {
             let at = self.column(column.field, column.kind);
-            self.fields[at].append(column, self.count, other.count);
+            let spelt = column.by_use.as_ref().map(|by_use| {
+                let mut spelt = FieldColumn::new(column.field, column.kind);
+                spelt.by_use = Some(by_use.clone());
+                spelt.spell_out(&other.uses);
+                spelt
+            });
+            self.fields[at].append(spelt.as_ref().unwrap_or(column), self.count, other.count);
         }
         self.count += other.count;
         self.text_bytes += other.text_bytes;
@@ -216,6 +275,7 @@ impl Rows {
         self.names.clear();
         self.forms.clear();
         self.values.clear();
+        self.uses.clear();
         self.fields.iter_mut().for_each(FieldColumn::clear);
         (self.count, self.expected, self.text_bytes) = (0, 0, 0);
     }
@@ -243,7 +303,7 @@ impl FieldColumn {
                 BlockValues::Ints(Vec::new())
             }
         };
-        Self { field, kind, values, rows: None, same: (0, 0) }
+        Self { field, kind, values, rows: None, same: (0, 0), by_use: None }
     }
 
     fn clear(&mut self) {
@@ -255,7 +315,7 @@ impl FieldColumn {
                 texts.ends.clear();
             }
         }
-        (self.rows, self.same) = (None, (0, 0));
+        (self.rows, self.same, self.by_use) = (None, (0, 0), None);
     }
 
     /// Notes that all values after the first `before` equal this number.
@@ -271,8 +331,18 @@ impl FieldColumn {
         self.same.1 > 0 && self.same.1 == self.len()
     }
 
+    /// Stores the value of each row, given the uses of the rows so far.
+    pub fn spell_out(&mut self, uses: &[u32]) {
+        let Some(by_use) = self.by_use.take() else { return };
+        self.values = BlockValues::Ints(by_use.values(uses).collect());
+        self.rows = (by_use.len() < uses.len()).then(|| by_use.rows(uses).collect());
+    }
+
     /// Number of values.
     pub fn len(&self) -> usize {
+        if let Some(by_use) = &self.by_use {
+            return by_use.len();
+        }
         match &self.values {
             BlockValues::Ints(values) => values.len(),
             BlockValues::Floats(values) => values.len(),

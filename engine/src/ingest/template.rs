@@ -1,39 +1,30 @@
-//! Templates at the builder's end, and the rows that have one.
-//!
-//! A row with a template is kept as the template's number and the row's own numbers. The fields of
-//! many such rows go to their columns together, column by column. Each column is then a copy, a
-//! look-up, or a constant. Adding field by field costs several times as much.
-
-use rustc_hash::FxHashMap;
+//! Templates at the builder's end.
 
 use super::packer::Packer;
 use super::row::Packed;
-use super::rows::FieldColumn;
 use crate::base::{Error, Result};
-use crate::block::{BlockValues, ColumnType};
-use crate::model::{FieldId, Filled, Number, Part, TableId};
-
-/// Rows whose fields go to the columns together. Their numbers fit in the second-level cache.
-pub const TOGETHER_ROWS: usize = 2048;
+use crate::block::ColumnType;
+use crate::model::{FieldId, Filled, Number, Part, TableId, TemplateId};
 
 /// The template of some rows of a table.
 #[derive(Debug)]
 pub struct Template {
     table: TableId,
-    parts: Vec<PackedPart>,
+    pub parts: Vec<PackedPart>,
     numbers: usize,
 }
 
+/// A field of a template.
 #[derive(Debug, Clone, Copy)]
-struct PackedPart {
+pub struct PackedPart {
     field: FieldId,
     kind: ColumnType,
-    cell: Cell,
+    pub cell: Cell,
 }
 
 /// Source of the value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Cell {
+pub enum Cell {
     /// The row has no value.
     Absent,
     /// Bits of a number that is the same in all rows.
@@ -73,6 +64,17 @@ impl Template {
         known.filter(fits).ok_or(Error::Invalid { what: "a template that is unknown or of other rows" })
     }
 
+    /// Returns a template of this table.
+    pub fn of_table(templates: &[Self], table: TableId, template: TemplateId) -> Result<&Self> {
+        let known = templates.get(template.0 as usize).filter(|template| template.table == table);
+        known.ok_or(Error::Invalid { what: "a template that is unknown or of another table" })
+    }
+
+    /// Count of numeric values that a row needs.
+    pub fn numbers(&self) -> usize {
+        self.numbers
+    }
+
     /// The fields of a row, in order.
     pub fn fields<'t>(
         &'t self,
@@ -99,205 +101,6 @@ fn of_bits(kind: ColumnType, bits: u64) -> Packed<'static> {
     match kind {
         ColumnType::Float => Packed::Float(f64::from_bits(bits)),
         _ => Packed::Int(bits.cast_signed()),
-    }
-}
-
-/// The last rows of a track with fields that are not in columns yet. Every such row has a template.
-#[derive(Debug, Default)]
-pub struct Unsettled {
-    /// Number of the first of these rows.
-    first: usize,
-    /// Position in `uses` for each row.
-    rows: Vec<u32>,
-    /// The rows' own numeric values, row by row.
-    numbers: Vec<Number>,
-    uses: Vec<Use>,
-    use_of_template: FxHashMap<u32, u32>,
-    /// Position in `uses` for the last row.
-    last: u32,
-    rounds: u32,
-}
-
-/// A template that rows of the track use.
-#[derive(Debug, Clone)]
-struct Use {
-    template: u32,
-    /// Positions of the columns of its fields.
-    columns: Box<[u32]>,
-    /// Count of numeric values per row.
-    numbers: u32,
-    /// The last round in which a row used this template, and the template's slot in that round.
-    round: u32,
-    slot: u32,
-    /// Position of the use that followed last time. Loops then need no look-up.
-    next: u32,
-}
-
-impl Unsettled {
-    /// Whether all rows are in columns.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Whether there are enough rows to settle.
-    pub fn is_full(&self) -> bool {
-        self.rows.len() >= TOGETHER_ROWS
-    }
-
-    /// No rows, with the same templates.
-    pub fn like(&self) -> Self {
-        let (uses, use_of_template) = (self.uses.clone(), self.use_of_template.clone());
-        Self { uses, use_of_template, rounds: self.rounds, ..Self::default() }
-    }
-
-    /// Takes row `row` of the track. Calls `columns` for the columns of a template that is new
-    /// here.
-    #[inline]
-    pub fn push(&mut self, row: usize, filled: &Filled<'_>, columns: impl FnOnce() -> Box<[u32]>) {
-        let template = filled.template.0;
-        let expected = self.uses.get(self.last as usize).map_or(0, |of_last| of_last.next);
-        let at = match self.uses.get(expected as usize) {
-            Some(of_row) if of_row.template == template => expected,
-            _ => self.find(filled, columns),
-        };
-        self.last = at;
-        if self.rows.is_empty() {
-            self.first = row;
-        }
-        self.rows.push(at);
-        self.numbers.extend_from_slice(filled.numbers);
-    }
-
-    /// The use of a template, if it is not the one that followed last time.
-    #[cold]
-    fn find(&mut self, filled: &Filled<'_>, columns: impl FnOnce() -> Box<[u32]>) -> u32 {
-        let (template, new) = (filled.template.0, self.uses.len() as u32);
-        let at = *self.use_of_template.entry(template).or_insert(new);
-        if at == new {
-            let numbers = filled.numbers.len() as u32;
-            self.uses.push(Use { template, columns: columns(), numbers, round: 0, slot: 0, next: 0 });
-        }
-        if let Some(of_last) = self.uses.get_mut(self.last as usize) {
-            of_last.next = at;
-        }
-        at
-    }
-
-    /// Moves the fields of all rows into their columns. Returns the bytes of the texts among them.
-    pub fn settle(&mut self, templates: &[Template], columns: &mut [FieldColumn]) -> usize {
-        self.rounds += 1;
-        // Templates of these rows, slot of each row's template, and start of each row's numbers.
-        let mut used: Vec<usize> = Vec::new();
-        let mut slots = Vec::with_capacity(self.rows.len());
-        let mut begins = Vec::with_capacity(self.rows.len());
-        let mut begin = 0;
-        for &at in &self.rows {
-            let of_row = &mut self.uses[at as usize];
-            if of_row.round != self.rounds {
-                (of_row.round, of_row.slot) = (self.rounds, used.len() as u32);
-                used.push(at as usize);
-            }
-            slots.push(of_row.slot);
-            begins.push(begin);
-            begin += of_row.numbers as usize;
-        }
-        let mut cells = vec![Cell::Absent; columns.len() * used.len()];
-        for (slot, &at) in used.iter().enumerate() {
-            let Use { template, columns, .. } = &self.uses[at];
-            for (&column, part) in columns.iter().zip(&templates[*template as usize].parts) {
-                cells[column as usize * used.len() + slot] = part.cell;
-            }
-        }
-        let rows = Together { first: self.first, slots: &slots, begins: &begins, numbers: &self.numbers };
-        let of_columns = columns.iter_mut().zip(cells.chunks_exact(used.len().max(1)));
-        let text_bytes = of_columns.map(|(column, cells)| rows.settle(column, cells)).sum();
-        self.rows.clear();
-        self.numbers.clear();
-        text_bytes
-    }
-}
-
-/// Rows that are settled together.
-struct Together<'r> {
-    first: usize,
-    /// Slot of each row's template.
-    slots: &'r [u32],
-    /// Start position of each row's numbers.
-    begins: &'r [usize],
-    numbers: &'r [Number],
-}
-
-impl Together<'_> {
-    /// Appends the values of a column. `cells` gives the source of the values by slot. Returns the
-    /// bytes of the texts among them.
-    fn settle(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
-        let mut present = cells.iter().filter(|cell| **cell != Cell::Absent);
-        let Some(&first) = present.next() else { return 0 };
-        let before = column.len();
-        let text_bytes = self.put(column, cells);
-        if let Cell::Fixed(bits) = first
-            && present.all(|cell| *cell == first)
-        {
-            column.note_same(before, bits.cast_signed());
-        }
-        text_bytes
-    }
-
-    /// Appends the values of a column if not all cells are absent.
-    fn put(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
-        let is_settled = match column.values_of_all(self.first) {
-            Some(BlockValues::Ints(values)) => self.extend(values, cells, u64::cast_signed),
-            Some(BlockValues::Floats(values)) => self.extend(values, cells, f64::from_bits),
-            Some(BlockValues::Texts(_)) | None => false,
-        };
-        if is_settled {
-            return 0;
-        }
-        if !matches!(column.values, BlockValues::Texts(_)) {
-            column.push_numbers(self.values(cells));
-            return 0;
-        }
-        let mut text_bytes = 0;
-        for (row, &slot) in (self.first..).zip(self.slots) {
-            if let Cell::Text(text) = cells[slot as usize] {
-                column.push(row, Packed::Text(text));
-                text_bytes += text.len();
-            }
-        }
-        text_bytes
-    }
-
-    /// The rows that have a value, with the bits of the value.
-    fn values(&self, cells: &[Cell]) -> impl Iterator<Item = (usize, u64)> {
-        let rows = (self.first..).zip(self.slots).zip(self.begins);
-        rows.filter_map(|((row, &slot), &begin)| match cells[slot as usize] {
-            Cell::Fixed(bits) => Some((row, bits)),
-            Cell::Number(place) => Some((row, self.numbers[begin + usize::from(place)].0)),
-            Cell::Absent | Cell::Text(_) => None,
-        })
-    }
-
-    /// Appends a value of each row: fixed values of each template, or the number at one position.
-    /// Returns `false` if the cells are neither.
-    fn extend<T: Copy>(&self, values: &mut Vec<T>, cells: &[Cell], of: impl Fn(u64) -> T) -> bool {
-        if let Cell::Number(place) = cells[0]
-            && cells.iter().all(|cell| *cell == cells[0])
-        {
-            let at = |begin: &usize| of(self.numbers[begin + usize::from(place)].0);
-            values.extend(self.begins.iter().map(at));
-            return true;
-        }
-        let fixed = |cell: &Cell| match cell {
-            Cell::Fixed(bits) => Some(*bits),
-            Cell::Text(_) | Cell::Absent | Cell::Number(_) => None,
-        };
-        let Some(fixed) = cells.iter().map(fixed).collect::<Option<Vec<u64>>>() else { return false };
-        if fixed.iter().all(|bits| *bits == fixed[0]) {
-            values.extend(std::iter::repeat_n(of(fixed[0]), self.slots.len()));
-        } else {
-            values.extend(self.slots.iter().map(|&slot| of(fixed[slot as usize])));
-        }
-        true
     }
 }
 

@@ -12,7 +12,7 @@ const WAITING: usize = 1;
 
 /// Message to the consumer.
 enum Load {
-    Group(TrackGroup),
+    Group(Box<TrackGroup>),
     Texts(Vec<Texts>),
 }
 
@@ -29,7 +29,7 @@ impl<'scope> Beside<'scope> {
         let back = scope.spawn(move || {
             while let Some(load) = taker.take() {
                 match load {
-                    Load::Group(group) => taker.give_back(back.take(group)?),
+                    Load::Group(group) => taker.give_back(back.take(*group)?),
                     Load::Texts(chunks) => back.take_texts(&chunks),
                 }
             }
@@ -55,7 +55,7 @@ impl<'scope> Beside<'scope> {
 
 impl<'scope> Line<'scope> for Beside<'scope> {
     fn send(&mut self, group: TrackGroup) -> Result<Emptied> {
-        self.put(Load::Group(group))?;
+        self.put(Load::Group(Box::new(group)))?;
         Ok(self.feeder.emptied())
     }
 

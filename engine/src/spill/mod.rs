@@ -1,18 +1,21 @@
 //! Data that does not fit into memory while a trace is read: sorted, or kept in order, with the
 //! help of scratch space.
 //!
-//! Readers and the segment builder use two types. A [`Sorter`] takes items in any order and returns
-//! them sorted. A [`Pile`] returns items in the order in which they came. Both take a bounded part
-//! of memory, whatever the trace's size.
+//! Readers and the segment builder use three types. A [`Sorter`] takes items in any order and
+//! returns them sorted. [`Ordered`] does the same while items come, if they come nearly in order. A
+//! [`Pile`] returns items in the order in which they came. All take a bounded part of memory,
+//! whatever the trace's size.
 
 mod key;
 mod merge;
+mod ordered;
 mod pile;
 mod scratch;
 mod sorter;
 mod space;
 
 pub use key::{ByteSpan, Key, NoBytes, Span};
+pub use ordered::Ordered;
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};
 pub use sorter::{Sorted, Sorter, sort_nearly};

@@ -47,29 +47,30 @@ impl Clocks {
     /// Time of an engine's record in picoseconds on the common axis.
     #[must_use]
     pub fn engine_ps(&self, engine: Engine, ticks: u64) -> Option<i64> {
-        placed(self.engines[engine.index()], ticks)
+        placed(self.engines[engine.index()].as_ref(), ticks)
     }
 
     /// Time of a DMA engine's record in picoseconds on the common axis.
     #[must_use]
     pub fn dma_ps(&self, dma_engine: u8, ticks: u64) -> Option<i64> {
-        placed(self.dma.get(usize::from(dma_engine)).copied().flatten(), ticks)
+        placed(self.dma.get(usize::from(dma_engine))?.as_ref(), ticks)
     }
 
     /// Time of an event in picoseconds on the common axis.
     #[must_use]
     pub fn event_ps(&self, ticks: u64) -> Option<i64> {
-        placed(self.event, ticks)
+        placed(self.event.as_ref(), ticks)
     }
 
     /// Time of a throttle record in picoseconds on the common axis.
     #[must_use]
     pub fn throttle_ps(&self, ticks: u64) -> Option<i64> {
-        placed(self.throttle, ticks)
+        placed(self.throttle.as_ref(), ticks)
     }
 }
 
 /// A time on the axis, within a range whose differences fit `i64`.
-fn placed(clock: Option<Clock>, ticks: u64) -> Option<i64> {
+#[inline]
+fn placed(clock: Option<&Clock>, ticks: u64) -> Option<i64> {
     clock?.ps_from_ticks(ticks).filter(|ps| ps.unsigned_abs() < MAX_PS)
 }

@@ -38,6 +38,8 @@ pub struct Decoded {
     pub(crate) fields: Room,
     /// Template of the rows, if the instruction runs often.
     pub(crate) template: Option<TemplateId>,
+    /// Template of the rows that triggered a transfer, from the first such row on.
+    pub(crate) trigger_template: Option<TemplateId>,
     /// Number of runs, up to the first one with a template.
     runs: u8,
 }
@@ -108,6 +110,11 @@ impl Decoder {
         Ok(())
     }
 
+    /// An instruction that is decoded, to give it a template.
+    pub(crate) fn known_mut(&mut self, engine: Engine, pc: u32) -> Option<&mut Decoded> {
+        self.decoded[engine.index()].get_mut(pc as usize)?.as_deref_mut()
+    }
+
     /// Whether an instruction is decoded and has run often, so that nothing is left to do for it.
     #[must_use]
     pub fn is_ready(&self, engine: Engine, pc: u32) -> bool {
@@ -147,6 +154,7 @@ impl Decoded {
             },
             fields: Room::new(),
             template: None,
+            trigger_template: None,
             runs: 0,
         })
     }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
 use super::landmark::TriggerStart;
-use super::packet::{Packet, transfer_rate};
+use super::packet::{Packet, PacketReader, transfer_rate};
 use super::queues::{Filling, QUEUES, QueueRing, Queues};
 use super::throughput::Throughput;
 use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
@@ -70,21 +70,21 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     /// If the sink or the scratch space fails.
     pub fn packets<'s>(
         &mut self,
-        mut packets: Sorted<Packet, &'s dyn Scratch>,
+        mut packets: PacketReader<'_, '_, 's>,
         space: Space<'s>,
         out: &mut Output<'_>,
     ) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
         let mut adder = Adder::new(space);
         let mut throughput = None;
-        while let Some(packet) = packets.next()? {
-            if let Some(launch) = self.packet(packet, out)? {
-                adder.add(launch, packet)?;
+        while let Some(packet) = packets.next(out)? {
+            if let Some(launch) = self.packet(&packet, out)? {
+                adder.add(launch, &packet)?;
             }
             let throughput = match &mut throughput {
                 Some(throughput) => throughput,
                 None => throughput.insert(Throughput::new(self.core, out)?),
             };
-            throughput.packet(packet, out)?;
+            throughput.packet(&packet, out)?;
             out.row_written(PACKET_RECORDS);
         }
         throughput.map_or(Ok(()), |throughput| throughput.finish(out))?;

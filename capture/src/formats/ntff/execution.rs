@@ -7,14 +7,15 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{SliceKey, WarningKind};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
 use rustc_hash::FxHashMap;
 
 use super::core::Core;
 use super::finding::Findings;
+use super::floor::{Block, Floors};
 use super::landmark::{Edge, edge};
 use super::program::Place;
-use super::record::Record;
+use super::record::{Record, SegmentKind};
 use crate::formats::Error;
 use nprof_engine::vendor::neuron::Engine;
 
@@ -92,53 +93,75 @@ struct Start {
     /// Start on the clocks' axis.
     ps: i64,
     wait_cycles: u16,
-}
-
-/// Contents of the instruction segments.
-pub struct Executions<'s> {
-    /// All executions of the run, sorted by time.
-    pub sorted: Sorted<Execution, &'s dyn Scratch>,
-    /// The last end, since the origin.
-    pub last_end_ps: i64,
+    /// Block of the record.
+    block: u32,
 }
 
 /// Reads instruction segments.
 pub struct ExecutionReader<'c, 'a, 's> {
     core: &'c Core<'a>,
+    blocks: Vec<Block<'c>>,
+    /// Number of the next block.
+    next: u32,
+    floors: Floors,
     /// Starts without an end yet, of each instruction of each program.
     started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
     /// Starts without an end yet, of instructions behind the programs.
     started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
     waiting: usize,
-    executions: Sorter<Execution, &'s dyn Scratch>,
-    last_end_ps: i64,
+    executions: Ordered<Execution, &'s dyn Scratch>,
+    /// The last end so far, since the origin.
+    pub last_end_ps: i64,
+    /// Findings in the records so far.
+    pub found: Findings<'s>,
 }
 
 impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
-    /// A reader for the instruction segments of a core.
+    /// A reader for the instruction segments of a core. `floors` are those of the blocks.
     #[must_use]
-    pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
+    pub fn new(core: &'c Core<'a>, blocks: Vec<Block<'c>>, floors: Floors, space: Space<'s>) -> Self {
         Self {
             core,
+            blocks,
+            next: 0,
+            floors,
             started: Engine::ALL
                 .map(|engine| vec![VecDeque::new(); core.programs[engine.index()].instruction_count()]),
             started_behind: FxHashMap::default(),
             waiting: 0,
-            executions: space.sorter(2),
+            executions: Ordered::new(space.sorter(2)),
             last_end_ps: 0,
+            found: Findings::new(SegmentKind::Instruction, space),
+        }
+    }
+
+    /// The next execution, in order of time.
+    ///
+    /// # Errors
+    /// If the scratch space fails.
+    pub fn next_execution(&mut self) -> Result<Option<Execution>, Error> {
+        loop {
+            if let Some(&execution) = self.executions.next()? {
+                return Ok(Some(execution));
+            }
+            let Some(&block) = self.blocks.get(self.next as usize) else { return Ok(None) };
+            for (number, record) in block.records() {
+                self.record((number, &record))?;
+            }
+            let floor_ps = self.floors.after(self.next).saturating_sub(self.core.origin_ps);
+            self.next += 1;
+            if self.next as usize == self.blocks.len() {
+                self.finish()?;
+            } else {
+                self.executions.release(|execution| execution.start_ps < floor_ps)?;
+            }
         }
     }
 
     /// Takes a record, with its number in its segment.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn record(
-        &mut self,
-        (number, record): (u64, &Record),
-        found: &mut Findings<'_>,
-    ) -> Result<(), Error> {
-        let Some((engine, edge)) = edge(record) else { return found.unknown(number, record) };
+    fn record(&mut self, (number, record): (u64, &Record)) -> Result<(), Error> {
+        // Unknown records were kept by the first pass.
+        let Some((engine, edge)) = edge(record) else { return Ok(()) };
         let place = self.core.programs[engine.index()].locate(record.low24());
         if place == Place::Before {
             // The runtime's own code, which prepares runs. neuron-profile does not list it either.
@@ -146,7 +169,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         }
         let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
             let what = "an instruction of an engine without a clock, or out of time";
-            found.warn_of(WarningKind::DamagedRecord, what, number);
+            self.found.warn_of(WarningKind::DamagedRecord, what, number);
             return Ok(());
         };
         let waiting = match place {
@@ -157,14 +180,16 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         let Some(waiting) = waiting else { return Ok(()) };
         let start = match edge {
             Edge::Start => {
-                waiting.push_back(Start { ps, wait_cycles: record.payload_high() });
+                waiting.push_back(Start { ps, wait_cycles: record.payload_high(), block: self.next });
                 self.waiting += 1;
+                self.floors.opened(self.next);
                 // Too many starts: the oldest one of this instruction has lost its end.
                 let lost =
                     if self.waiting > MAX_WAITING && waiting.len() > 1 { waiting.pop_front() } else { None };
                 if let Some(start) = lost {
                     self.waiting -= 1;
-                    self.unfinished(engine, place, start, found)?;
+                    self.floors.closed(start.block);
+                    self.unfinished(engine, place, start)?;
                 }
                 return Ok(());
             }
@@ -173,28 +198,24 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         match start {
             Some(start) => {
                 self.waiting -= 1;
-                self.ended(engine, place, start, Ending { ps, record, number }, found)?;
+                self.floors.closed(start.block);
+                self.ended(engine, place, start, Ending { ps, record, number })?;
             }
-            None => found.warn_of(WarningKind::Unpaired, "an instruction ended that never started", number),
+            None => {
+                self.found.warn_of(WarningKind::Unpaired, "an instruction ended that never started", number)
+            }
         }
         Ok(())
     }
 
-    fn ended(
-        &mut self,
-        engine: Engine,
-        place: Place,
-        start: Start,
-        ending: Ending<'_>,
-        found: &mut Findings<'_>,
-    ) -> Result<(), Error> {
+    fn ended(&mut self, engine: Engine, place: Place, start: Start, ending: Ending<'_>) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 {
             return Ok(());
         }
         if ending.ps < start.ps {
             let what = "an instruction ended before it started";
-            found.warn_of(WarningKind::AdjustedValue, what, ending.number);
+            self.found.warn_of(WarningKind::AdjustedValue, what, ending.number);
         }
         let end_ps = (ending.ps - self.core.origin_ps).max(start_ps);
         let crc = Some((ending.record.payload_low(), ending.record.payload_high()));
@@ -219,14 +240,11 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         Ok(self.executions.push(Execution { start_ps, end_ps, engine, pc, is_inside, wait_cycles, crc })?)
     }
 
-    /// All executions, including those that never ended.
+    /// Ends the executions, including those that never ended.
     ///
     /// An engine that waits for the next run is normal and gives no row. Any other open instruction
     /// hangs and is shown to the end.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn finish(mut self, found: &mut Findings<'_>) -> Result<Executions<'s>, Error> {
+    fn finish(&mut self) -> Result<(), Error> {
         let behind = std::mem::take(&mut self.started_behind);
         let mut open: Vec<(Engine, Place, Start)> = Vec::new();
         for (engine, started) in Engine::ALL.into_iter().zip(std::mem::take(&mut self.started)) {
@@ -239,23 +257,17 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         }
         open.sort_unstable_by_key(|&(engine, place, start)| (start.ps, engine, place));
         for (engine, place, start) in open {
-            self.unfinished(engine, place, start, found)?;
+            self.unfinished(engine, place, start)?;
         }
-        Ok(Executions { sorted: self.executions.finish()?, last_end_ps: self.last_end_ps })
+        Ok(self.executions.finish()?)
     }
 
-    fn unfinished(
-        &mut self,
-        engine: Engine,
-        place: Place,
-        start: Start,
-        found: &mut Findings<'_>,
-    ) -> Result<(), Error> {
+    fn unfinished(&mut self, engine: Engine, place: Place, start: Start) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 || self.waits_for_next_run(engine, place, start_ps) {
             return Ok(());
         }
-        found.warn(WarningKind::Unpaired, "an instruction started that never ended", || {
+        self.found.warn(WarningKind::Unpaired, "an instruction started that never ended", || {
             format!("{} engine, {start_ps} ps after the start of the run", engine.name())
         });
         let end_ps = self.last_end_ps.max(start_ps);

@@ -1,5 +1,5 @@
-//! Warnings and unknown records of a segment that is paired while the sink takes rows of another
-//! one. Findings are kept in bounded memory and go to the sink afterwards.
+//! Warnings and unknown records of a segment that are found before or while its rows are written.
+//! Findings are kept in bounded memory and go to the sink together.
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, Form, NameId, Number, Part, SliceKey, SliceRecord, TrackId, Unit, Value,
+    FieldId, FieldSpec, Filled, Form, NameId, Number, Part, SliceKey, SliceRecord, TemplateId, TrackId, Unit,
+    Value,
 };
 use nprof_engine::spill::Space;
 
@@ -11,7 +12,7 @@ use super::core::{Core, Output};
 use super::decoded::{Decoded, Decoder};
 use super::dependency::Dependencies;
 use super::disassemble::SemaphoreNames;
-use super::execution::{Executed, Execution, Executions};
+use super::execution::{Executed, Execution, ExecutionReader};
 use super::landmark::TriggerStart;
 use super::pending::Pending;
 use super::transfer::{SetOff, Transfer, Transfers};
@@ -37,7 +38,7 @@ pub type RowCounts = [u64; Engine::ALL.len()];
 /// If the sink or the scratch space fails.
 pub fn write(
     core: &Core<'_>,
-    executions: Executions<'_>,
+    executions: &mut ExecutionReader<'_, '_, '_>,
     transfers: &Transfers<'_>,
     names: &SemaphoreNames,
     space: Space<'_>,
@@ -49,8 +50,8 @@ pub fn write(
     let mut usage = Usage::new(transfers, space)?;
     let mut pending = Pending::new(core, transfers, space)?;
     let trigger_name = out.sink.name(DMA_TRIGGER)?;
-    let mut sorted = executions.sorted;
-    while let Some(execution) = sorted.next()? {
+    while let Some(execution) = executions.next_execution()? {
+        let execution = &execution;
         rows.decode(execution, out)?;
         let transfer = rows.trigger(execution).map_or(Ok(None), |trigger| set_off.by(&trigger))?;
         let key = rows.write(execution, transfer.as_ref(), out)?;
@@ -152,6 +153,10 @@ impl<'c, 'a> Rows<'c, 'a> {
                 *self.tracks[engine.index()].insert(out.in_order(track)?)
             }
         };
+        let trigger = match transfer.zip(execution.crc) {
+            Some((transfer, _)) => self.trigger_template(execution, transfer, out)?,
+            None => None,
+        };
         let decoded = self.decoded(execution);
         let template = decoded.and_then(|decoded| decoded.template).zip(execution.crc);
         let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
@@ -169,7 +174,7 @@ impl<'c, 'a> Rows<'c, 'a> {
                 fields.extend(fixed_fields(&self.handles, names, pc, None));
             }
         }
-        if let Some(transfer) = transfer {
+        if let Some(transfer) = transfer.filter(|_| trigger.is_none()) {
             self.trigger_fields(transfer, &mut fields);
         }
         let slice = SliceRecord {
@@ -182,14 +187,49 @@ impl<'c, 'a> Rows<'c, 'a> {
         };
         let key = match template {
             Some((template, (crc_in, crc_out))) => {
-                let numbers = [wait_ns(execution), i64::from(crc_in), i64::from(crc_out)].map(Number::from);
-                out.sink.slice_by(Filled { template, numbers: &numbers }, &slice)
+                let (mut template, mut count, mut of_trigger) = (template, RUN_NUMBERS, [0, 0]);
+                if let Some(trigger) = &trigger {
+                    (template, count) = (trigger.template, RUN_NUMBERS + TRIGGER_NUMBERS);
+                    of_trigger = [trigger.start_ns, trigger.size_bytes];
+                }
+                let [start_ns, size_bytes] = of_trigger;
+                let numbers =
+                    [wait_ns(execution), i64::from(crc_in), i64::from(crc_out), start_ns, size_bytes];
+                let numbers = numbers.map(Number::from);
+                out.sink.slice_by(Filled { template, numbers: &numbers[..count] }, &slice)
             }
             None => out.sink.slice(&slice),
         };
         out.room = emptied(fields);
         self.counts[engine.index()] += 1;
         Ok(key?)
+    }
+
+    /// The template and the numbers of a row that triggered a transfer. `None` if the instruction
+    /// has no template.
+    fn trigger_template(
+        &mut self,
+        execution: &Execution,
+        transfer: &Transfer,
+        out: &mut Output<'_>,
+    ) -> Result<Option<TriggerRow>, Error> {
+        let &Execution { engine, pc, .. } = execution;
+        let Ok(size_bytes) = i64::try_from(transfer.size_bytes) else { return Ok(None) };
+        let start_ns = transfer.start_ps.div_euclid(1000);
+        let handles = &self.handles;
+        let (subgraph, raw) = (self.subgraph, self.raw_field);
+        let Some(decoded) = self.decoder.known_mut(engine, pc).filter(|of| of.template.is_some()) else {
+            return Ok(None);
+        };
+        let template = match decoded.trigger_template {
+            Some(template) => template,
+            None => {
+                let mut parts = parts_of(handles, (subgraph, raw), decoded);
+                parts.extend(trigger_parts(handles));
+                *decoded.trigger_template.insert(out.sink.template(handles.table, &parts)?)
+            }
+        };
+        Ok(Some(TriggerRow { template, start_ns, size_bytes }))
     }
 
     fn run_fields(&self, execution: &Execution, fields: &mut Vec<(FieldId, Value<'_>)>) {
@@ -225,6 +265,35 @@ impl<'c, 'a> Rows<'c, 'a> {
 fn wait_ns(execution: &Execution) -> i64 {
     let (multiplier, divisor) = WAIT_NS_PER_CYCLE;
     i64::from(execution.wait_cycles) * multiplier / divisor
+}
+
+/// What a row that triggered a transfer has besides the numbers of each row.
+struct TriggerRow {
+    template: TemplateId,
+    /// Start and size of the transfer.
+    start_ns: i64,
+    size_bytes: i64,
+}
+
+/// Numbers of a run that ended: the wait and both checksums.
+const RUN_NUMBERS: usize = 3;
+/// Further numbers of a run that triggered a transfer: start and size of the transfer.
+const TRIGGER_NUMBERS: usize = 2;
+
+/// The fields of [`Rows::trigger_fields`] in a template.
+fn trigger_parts(handles: &Instruction) -> [(FieldId, Part); 8] {
+    const START: u8 = RUN_NUMBERS as u8;
+    let (size, nothing) = (Part::Int(START + 1), Part::Fixed(Value::Int(0)));
+    [
+        (handles.trigger, Part::Int(START)),
+        (handles.hbm_read_bytes, size),
+        (handles.sbuf_write_bytes, size),
+        (handles.weight_queue_bytes, size),
+        (handles.hbm_write_bytes, nothing),
+        (handles.sbuf_read_bytes, nothing),
+        (handles.spill_save_bytes, nothing),
+        (handles.spill_reload_bytes, nothing),
+    ]
 }
 
 /// Fields of a run that ended, in the order of [`Rows::write`]. The numbers are the wait and both

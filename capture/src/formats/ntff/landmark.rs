@@ -6,8 +6,10 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
 use super::core::Core;
+use super::finding::Findings;
+use super::floor::{Block, Floors};
 use super::program::{Place, Program};
-use super::record::{Record, records};
+use super::record::{Record, SegmentKind};
 use super::word::{Opcode, Word};
 use crate::formats::Error;
 use nprof_engine::vendor::neuron::Engine;
@@ -72,41 +74,72 @@ pub struct Landmarks<'s> {
     pub earliest_ps: Option<i64>,
     /// Starts of WRITEs that the compiler placed.
     pub triggers: Sorter<TriggerStart, &'s dyn Scratch>,
+    /// Earliest starts of the blocks.
+    pub floors: Floors,
+    /// Unknown records.
+    pub found: Findings<'s>,
 }
 
 impl<'s> Landmarks<'s> {
-    /// Finds the landmarks in the instruction segments of a core.
+    /// Finds the landmarks in the blocks of the instruction segments of a core.
     ///
     /// # Errors
     /// If the scratch space fails.
-    pub fn find(core: &Core<'_>, segments: &[&[u8]], space: Space<'s>) -> Result<Self, Error> {
-        let mut found = Self { run_begin_ps: None, earliest_ps: None, triggers: space.sorter(4) };
+    pub fn find(core: &Core<'_>, blocks: &[Block<'_>], space: Space<'s>) -> Result<Self, Error> {
+        let mut found = Self {
+            run_begin_ps: None,
+            earliest_ps: None,
+            triggers: space.sorter(4),
+            floors: Floors::default(),
+            found: Findings::new(SegmentKind::Instruction, space),
+        };
         let mut begins = [None; Engine::ALL.len()];
-        // Kept in ticks. Only the first one is converted to a time.
-        let mut earliest = [None; Engine::ALL.len()];
-        for (_, record) in segments.iter().flat_map(|bytes| records(bytes)) {
-            let Some((engine, edge)) = edge(&record) else { continue };
-            let program = &core.programs[engine.index()];
-            let Place::Inside(pc) = program.locate(record.low24()) else { continue };
-            let first = earliest[engine.index()].get_or_insert(record.ticks);
-            *first = record.ticks.min(*first);
-            let Some(kind) = kind_of(program, pc) else { continue };
-            let Some(ps) = core.clocks.engine_ps(engine, record.ticks) else { continue };
-            match (kind, edge) {
-                (Kind::RunBegins, Edge::End) => {
-                    begins[engine.index()].get_or_insert(ps);
+        // Times are kept in ticks. Only the first ones are converted.
+        let mut earliest = [u64::MAX; Engine::ALL.len()];
+        let mut starts = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            let mut started = [u64::MAX; Engine::ALL.len()];
+            for (number, record) in block.records() {
+                found.found.record_read();
+                let Some((engine, edge)) = edge(&record) else {
+                    found.found.unknown(number, &record)?;
+                    continue;
+                };
+                if edge == Edge::Start {
+                    lower(&mut started[engine.index()], record.ticks);
                 }
-                (Kind::Trigger, Edge::Start) => {
-                    found.triggers.push(TriggerStart { start_ps: ps, engine, pc })?;
+                let program = &core.programs[engine.index()];
+                let Place::Inside(pc) = program.locate(record.low24()) else { continue };
+                lower(&mut earliest[engine.index()], record.ticks);
+                let Some(kind) = kind_of(program, pc) else { continue };
+                let Some(ps) = core.clocks.engine_ps(engine, record.ticks) else { continue };
+                match (kind, edge) {
+                    (Kind::RunBegins, Edge::End) => {
+                        begins[engine.index()].get_or_insert(ps);
+                    }
+                    (Kind::Trigger, Edge::Start) => {
+                        found.triggers.push(TriggerStart { start_ps: ps, engine, pc })?;
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
+            starts.push(times(core, &started).map(|ps| ps.unwrap_or(i64::MIN)).min().unwrap_or(i64::MAX));
         }
-        let first = |engine: Engine| core.clocks.engine_ps(engine, earliest[engine.index()]?);
-        found.earliest_ps = Engine::ALL.into_iter().filter_map(first).min();
+        found.floors = Floors::new(starts);
+        found.earliest_ps = times(core, &earliest).flatten().min();
         found.run_begin_ps = begins.into_iter().flatten().max();
         Ok(found)
     }
+}
+
+fn lower(least: &mut u64, ticks: u64) {
+    *least = ticks.min(*least);
+}
+
+/// Times of the engines that have any ticks; `None` for a time that the clock cannot state.
+fn times(core: &Core<'_>, ticks: &[u64; Engine::ALL.len()]) -> impl Iterator<Item = Option<i64>> {
+    let stated = Engine::ALL.into_iter().map(|engine| (engine, ticks[engine.index()]));
+    stated.filter(|(_, ticks)| *ticks < u64::MAX).map(|(engine, ticks)| core.clocks.engine_ps(engine, ticks))
 }
 
 enum Kind {

@@ -3,8 +3,8 @@
 //! The file has a header, a protobuf part that describes the programs, and segments of 16-byte
 //! records. The readers take the file's bytes as a slice, so that a mapped file is read page by
 //! page. Records are ordered by engine and by end, but rows by start. Each core's records are
-//! therefore paired first, and sorted in bounded memory ([`Space`]) as small values. Then rows,
-//! arrows and counters are written in one pass, ordered by time.
+//! therefore paired to small values, which wait in bounded memory ([`Space`]) until no later record
+//! can precede them. Rows, arrows and counters are written meanwhile, ordered by time.
 //!
 //! The vendor does not document the format. It was learned from traces and their exports. Unknown
 //! parts are kept as they are (`unknown_record`, `raw_instruction`) and never end the reading.
@@ -21,6 +21,7 @@ pub mod execution;
 pub mod finding;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+pub mod floor;
 pub mod instruction;
 pub mod landmark;
 pub mod memory;
@@ -51,11 +52,11 @@ use self::container::{Container, RecordSegment};
 use self::core::{Core, Output};
 use self::disassemble::SemaphoreNames;
 use self::dma::DmaWriter;
-use self::execution::{ExecutionReader, Executions};
-use self::finding::Findings;
+use self::execution::ExecutionReader;
+use self::floor::Block;
 use self::landmark::Landmarks;
 use self::packet::PacketReader;
-use self::record::{Record, SegmentKind, records};
+use self::record::{SegmentKind, records};
 use self::run::Counts;
 use self::semaphore::EventReader;
 use self::unknown::UnknownRecords;
@@ -86,7 +87,8 @@ pub fn read(
     let mut landmarks = Vec::with_capacity(cores.len());
     for core in &cores {
         let of_core = container.segments(core.subgraph)?;
-        let found = Landmarks::find(core, &of_kind(&of_core, SegmentKind::Instruction), space)?;
+        let blocks = Block::of(&of_kind(&of_core, SegmentKind::Instruction));
+        let found = Landmarks::find(core, &blocks, space)?;
         segments.push(of_core);
         landmarks.push(found);
     }
@@ -192,39 +194,25 @@ fn read_core<'s>(
     out: &mut Output<'_>,
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
-    // Instructions are paired while packets are written, and events while instructions are written.
-    let (transfers, executions) = beside(
-        space,
-        || executions(core, segments, space),
-        || {
-            let mut packets = PacketReader::new(core, space);
-            for_each_record(segments, SegmentKind::Dma, out, |record, out| {
-                packets.record(record, &mut unknown, out)
-            })?;
-            let mut dma = DmaWriter::new(core, out)?;
-            let transfers = dma.packets(packets.finish(out)?, space, out)?;
-            // Transfers come before the instructions, because rows of their triggers show their
-            // size.
-            let transfers = dma.transfers(transfers, landmarks.triggers.finish()?, space, out)?;
-            out.part_done(bytes_of(segments, SegmentKind::Dma));
-            Ok((transfers, dma.rows))
-        },
-    );
-    let ((transfers, dma_rows), (executions, found)) = (transfers?, executions?);
+    let packets = PacketReader::new(core, &of_kind(segments, SegmentKind::Dma), space, &mut unknown, out)?;
+    let mut dma = DmaWriter::new(core, out)?;
+    let transfers = dma.packets(packets, space, out)?;
+    // Transfers come before the instructions, because rows of their triggers show their size.
+    let transfers = dma.transfers(transfers, landmarks.triggers.finish()?, space, out)?;
+    out.part_done(bytes_of(segments, SegmentKind::Dma));
+
+    landmarks.found.tell(&mut unknown, out)?;
+    let blocks = Block::of(&of_kind(segments, SegmentKind::Instruction));
+    let mut executions = ExecutionReader::new(core, blocks, landmarks.floors, space);
+    let instructions = instruction::write(core, &mut executions, &transfers, names, space, out)?;
+    let ExecutionReader { last_end_ps, found, .. } = executions;
     found.tell(&mut unknown, out)?;
-    let last_end_ps = executions.last_end_ps;
-    let (instructions, events) = beside(
-        space,
-        || events(core, segments, space),
-        || {
-            let instructions = instruction::write(core, executions, &transfers, names, space, out)?;
-            out.part_done(bytes_of(segments, SegmentKind::Instruction));
-            Ok(instructions)
-        },
-    );
-    let (instructions, (events, found)) = (instructions?, events?);
+    out.part_done(bytes_of(segments, SegmentKind::Instruction));
+
+    let (mut events, found) = EventReader::new(core, &of_kind(segments, SegmentKind::Event), space)?;
     found.tell(&mut unknown, out)?;
-    let events = events.write(names, out)?;
+    let event_records = events.write(names, out)?;
+    events.found.tell(&mut unknown, out)?;
     out.part_done(bytes_of(segments, SegmentKind::Event));
 
     for bytes in of_kind(segments, SegmentKind::Throttle) {
@@ -238,65 +226,7 @@ fn read_core<'s>(
     }
     let others = [SegmentKind::Throttle, SegmentKind::Error, SegmentKind::Unknown];
     out.part_done(others.into_iter().map(|kind| bytes_of(segments, kind)).sum());
-    Ok(Counts { instructions, dma_rows, events, last_end_ps })
-}
-
-/// Runs two tasks, in parallel if the space allows it. The result of `here` comes first.
-fn beside<A: Send, B>(
-    space: Space<'_>,
-    aside: impl FnOnce() -> Result<A, Error> + Send,
-    here: impl FnOnce() -> Result<B, Error>,
-) -> (Result<B, Error>, Result<A, Error>) {
-    let (mut aside, mut here) = (Some(aside), Some(here));
-    let (mut of_aside, mut of_here) = (None, None);
-    space.exec.beside(&mut || of_aside = aside.take().map(|task| task()), &mut || {
-        of_here = here.take().map(|task| task());
-    });
-    (of_here.expect("each task runs once"), of_aside.expect("each task runs once"))
-}
-
-/// Executions of a core ordered by time, with the findings about their records.
-fn executions<'s>(
-    core: &Core<'_>,
-    segments: &[RecordSegment<'_>],
-    space: Space<'s>,
-) -> Result<(Executions<'s>, Findings<'s>), Error> {
-    let mut found = Findings::new(SegmentKind::Instruction, space);
-    let mut executions = ExecutionReader::new(core, space);
-    for (number, record) in of_kind(segments, SegmentKind::Instruction).into_iter().flat_map(records) {
-        found.record_read();
-        executions.record((number, &record), &mut found)?;
-    }
-    Ok((executions.finish(&mut found)?, found))
-}
-
-/// The events of a core, with the findings about their records.
-fn events<'c, 'a, 's>(
-    core: &'c Core<'a>,
-    segments: &[RecordSegment<'_>],
-    space: Space<'s>,
-) -> Result<(EventReader<'c, 'a, 's>, Findings<'s>), Error> {
-    let mut found = Findings::new(SegmentKind::Event, space);
-    let mut events = EventReader::new(core, space);
-    for (number, record) in of_kind(segments, SegmentKind::Event).into_iter().flat_map(records) {
-        found.record_read();
-        events.record((number, &record), &mut found)?;
-    }
-    Ok((events, found))
-}
-
-/// Calls `each` with every record of the segments of a kind and its number in its segment.
-fn for_each_record(
-    segments: &[RecordSegment<'_>],
-    kind: SegmentKind,
-    out: &mut Output<'_>,
-    mut each: impl FnMut((u64, &Record), &mut Output<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    for (number, record) in of_kind(segments, kind).into_iter().flat_map(records) {
-        out.record_read();
-        each((number, &record), out)?;
-    }
-    Ok(())
+    Ok(Counts { instructions, dma_rows: dma.rows, events: event_records, last_end_ps })
 }
 
 /// Number of bytes of the segments of a kind.

@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::WarningKind;
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
 
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
+use super::floor::{Block, Floors};
 use super::queues::QUEUES;
 use super::record::{Record, SegmentKind};
 use super::unknown::UnknownRecords;
@@ -76,8 +77,8 @@ impl Key for Packet {
 
 #[derive(Debug, Default)]
 struct Ring {
-    /// Starts whose data has not been written, on the clocks' axis.
-    waiting: VecDeque<i64>,
+    /// Starts whose data has not been written, on the clocks' axis, and the block of each.
+    waiting: VecDeque<(i64, u32)>,
     /// Number of packets so far, including those before the run.
     packets: u64,
 }
@@ -85,39 +86,83 @@ struct Ring {
 /// Reads DMA segments.
 pub struct PacketReader<'c, 'a, 's> {
     core: &'c Core<'a>,
+    blocks: Vec<Block<'c>>,
+    /// Number of the next block.
+    next: u32,
+    floors: Floors,
     rings: Vec<Ring>,
     waiting: usize,
-    packets: Sorter<Packet, &'s dyn Scratch>,
+    packets: Ordered<Packet, &'s dyn Scratch>,
 }
 
 impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
-    /// A reader for the DMA segments of a core.
-    #[must_use]
-    pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
+    /// A reader for the DMA segments of a core. Finds unknown records.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn new(
+        core: &'c Core<'a>,
+        segments: &[&'c [u8]],
+        space: Space<'s>,
+        unknown: &mut UnknownRecords,
+        out: &mut Output<'_>,
+    ) -> Result<Self, Error> {
         let mut rings = Vec::new();
         rings.resize_with(DMA_ENGINES * QUEUES, Ring::default);
-        Self { core, rings, waiting: 0, packets: space.sorter(2) }
+        let blocks = Block::of(segments);
+        let mut earliest = Vec::with_capacity(blocks.len());
+        for block in &blocks {
+            // Kept in ticks. Only the first one of each engine is converted to a time.
+            let mut first = [u64::MAX; ENGINE_CODES];
+            for (number, record) in block.records() {
+                out.record_read();
+                match code_and_queue(&record).0 {
+                    kind::START => {
+                        let first = &mut first[usize::from(record.kind())];
+                        *first = record.ticks.min(*first);
+                    }
+                    kind::WRITTEN | kind::FINISHED => {}
+                    _ => unknown.keep(out.sink, SegmentKind::Dma.title(), number, &record)?,
+                }
+            }
+            let started = (0_u8..).zip(first).filter(|&(_, ticks)| ticks < u64::MAX);
+            let starts = started.map(|(engine, ticks)| core.clocks.dma_ps(engine, ticks).unwrap_or(i64::MIN));
+            earliest.push(starts.min().unwrap_or(i64::MAX));
+        }
+        let (floors, packets) = (Floors::new(earliest), Ordered::new(space.sorter(2)));
+        Ok(Self { core, blocks, next: 0, floors, rings, waiting: 0, packets })
     }
 
-    /// Takes a record, with its number in its segment.
+    /// The next packet of the run, in order of time.
     ///
     /// # Errors
     /// If the sink or the scratch space fails.
-    pub fn record(
-        &mut self,
-        (number, record): (u64, &Record),
-        unknown: &mut UnknownRecords,
-        out: &mut Output<'_>,
-    ) -> Result<(), Error> {
-        let segment = SegmentKind::Dma.title();
-        let [low, ..] = record.payload.to_le_bytes();
-        let (code, queue) = (low & 0xf, low >> 4);
-        if !matches!(code, kind::START | kind::WRITTEN | kind::FINISHED) {
-            unknown.keep(out.sink, segment, number, record)?;
-            return Ok(());
+    pub fn next(&mut self, out: &mut Output<'_>) -> Result<Option<Packet>, Error> {
+        loop {
+            if let Some(&packet) = self.packets.next()? {
+                return Ok(Some(packet));
+            }
+            let Some(&block) = self.blocks.get(self.next as usize) else { return Ok(None) };
+            for (number, record) in block.records() {
+                self.record((number, &record), out)?;
+            }
+            let floor_ps = self.floors.after(self.next).saturating_sub(self.core.origin_ps);
+            self.next += 1;
+            if self.next as usize == self.blocks.len() {
+                self.finish(out)?;
+            } else {
+                self.packets.release(|packet| packet.start_ps < floor_ps)?;
+            }
         }
-        if code == kind::FINISHED {
-            // The queue's tail moved on. The row ends with the write of the data instead.
+    }
+
+    /// Takes a record, with its number in its segment.
+    fn record(&mut self, (number, record): (u64, &Record), out: &mut Output<'_>) -> Result<(), Error> {
+        let segment = SegmentKind::Dma.title();
+        let (code, queue) = code_and_queue(record);
+        // When the queue's tail moves on, the packet is finished. The row ends with the write of the
+        // data instead.
+        if !matches!(code, kind::START | kind::WRITTEN) {
             return Ok(());
         }
         let engine = record.kind();
@@ -137,13 +182,17 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
 
     fn started(&mut self, (engine, queue): (u8, u8), ps: i64, out: &mut Output<'_>) {
         let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
-        if self.waiting >= MAX_WAITING && ring.waiting.pop_front().is_some() {
+        if self.waiting >= MAX_WAITING
+            && let Some((_, block)) = ring.waiting.pop_front()
+        {
             self.waiting -= 1;
+            self.floors.closed(block);
             out.sink.warn(WarningKind::Unpaired, "a DMA packet started that was long not written", &|| {
                 format!("queue {queue} on DMA engine {engine}")
             });
         }
-        ring.waiting.push_back(ps);
+        ring.waiting.push_back((ps, self.next));
+        self.floors.opened(self.next);
         self.waiting += 1;
     }
 
@@ -156,8 +205,9 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         out: &mut Output<'_>,
     ) -> Result<bool, Error> {
         let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
-        let Some(start) = ring.waiting.pop_front() else { return Ok(false) };
+        let Some((start, block)) = ring.waiting.pop_front() else { return Ok(false) };
         self.waiting -= 1;
+        self.floors.closed(block);
         let number = ring.packets;
         ring.packets += 1;
         let start_ps = start - self.core.origin_ps;
@@ -175,11 +225,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         Ok(true)
     }
 
-    /// All packets of the run, sorted by time.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn finish(self, out: &mut Output<'_>) -> Result<Sorted<Packet, &'s dyn Scratch>, Error> {
+    fn finish(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
         if self.waiting > 0 {
             let unwritten = self.waiting;
             out.sink.warn(WarningKind::Unpaired, "DMA packets started that were never written", &|| {
@@ -188,6 +234,15 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         }
         Ok(self.packets.finish()?)
     }
+}
+
+/// Number of values of [`Record::kind`].
+const ENGINE_CODES: usize = 32;
+
+/// Kind of a DMA record, and its queue.
+fn code_and_queue(record: &Record) -> (u8, u8) {
+    let [low, ..] = record.payload.to_le_bytes();
+    (low & 0xf, low >> 4)
 }
 
 /// Rate in bytes a second, rounded at each step like in the vendor's tool.

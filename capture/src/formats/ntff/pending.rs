@@ -1,6 +1,6 @@
 //! Number of transfers that have been triggered and not completed.
 
-use nprof_engine::model::TrackId;
+use nprof_engine::model::{Filled, TrackId};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
@@ -56,14 +56,15 @@ impl<'s> Pending<'s> {
         if !self.any {
             return Ok(());
         }
-        PendingDma::define(out.sink)?;
+        let table = PendingDma::define(out.sink)?.table;
         let track: TrackId = out.counter(core, CounterTrack::PendingDmas)?;
+        let template = out.sink.template(table, &[])?;
         let mut steps = self.steps.finish()?;
         let mut pending = 0_i64;
         while let Some(step) = steps.next()? {
             pending += step.by;
             #[expect(clippy::cast_precision_loss, reason = "a count far below 2^53")]
-            out.sink.sample(track, step.time_ps, pending as f64, &[])?;
+            out.sink.sample_by(Filled { template, numbers: &[] }, track, step.time_ps, pending as f64)?;
         }
         Ok(())
     }

@@ -6,12 +6,13 @@ use nprof_engine::model::{
     FieldId, FieldSpec, Filled, Form, NameId, Nesting, Number, Part, Sink, SliceRecord, TableId, TableKind,
     TableSpec, TemplateId, TrackId, TrackSpec, Unit, Value, WarningKind,
 };
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
 
 use super::core::{Core, Output};
 use super::disassemble::SemaphoreNames;
 use super::finding::Findings;
-use super::record::Record;
+use super::floor::{Block, Floors};
+use super::record::{Record, SegmentKind};
 use crate::formats::Error;
 use nprof_engine::vendor::neuron::Engine;
 use nprof_engine::vendor::neuron::schema::SemaphoreUpdate;
@@ -56,46 +57,65 @@ impl Key for Change {
 /// Reads event segments.
 pub struct EventReader<'c, 'a, 's> {
     core: &'c Core<'a>,
-    changes: Sorter<Change, &'s dyn Scratch>,
+    blocks: Vec<Block<'c>>,
+    floors: Floors,
+    changes: Ordered<Change, &'s dyn Scratch>,
     /// Number of records so far, including those before the origin.
     records: u64,
+    /// Findings in the records so far, without unknown records.
+    pub found: Findings<'s>,
 }
 
 impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
-    /// A reader for the event segments of a core.
-    #[must_use]
-    pub fn new(core: &'c Core<'a>, space: Space<'s>) -> Self {
-        Self { core, changes: space.sorter(2), records: 0 }
-    }
-
-    /// Takes a record, with its number in its segment.
+    /// A reader for the event segments of a core, and the unknown records.
     ///
     /// # Errors
     /// If the scratch space fails.
-    pub fn record(
-        &mut self,
-        (number, record): (u64, &Record),
-        found: &mut Findings<'_>,
-    ) -> Result<(), Error> {
+    pub fn new(
+        core: &'c Core<'a>,
+        segments: &[&'c [u8]],
+        space: Space<'s>,
+    ) -> Result<(Self, Findings<'s>), Error> {
+        let mut found = Findings::new(SegmentKind::Event, space);
+        let blocks = Block::of(segments);
+        let mut earliest = Vec::with_capacity(blocks.len());
+        for block in &blocks {
+            let mut first = u64::MAX;
+            for (number, record) in block.records() {
+                found.record_read();
+                let [_, kind] = record.low.to_le_bytes();
+                first = record.ticks.min(first);
+                if kind > 1 && core.clocks.event_ps(record.ticks).is_some() {
+                    found.unknown(number, &record)?;
+                }
+            }
+            earliest.push(core.clocks.event_ps(first).unwrap_or(i64::MIN));
+        }
+        let (floors, changes) = (Floors::new(earliest), Ordered::new(space.sorter(2)));
+        let later = Findings::new(SegmentKind::Event, space);
+        Ok((Self { core, blocks, floors, changes, records: 0, found: later }, found))
+    }
+
+    /// Takes a record, with its number in its segment.
+    fn record(&mut self, (number, record): (u64, &Record)) -> Result<(), Error> {
         self.records += 1;
         let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
-            found.warn_of(WarningKind::DamagedRecord, "an event without a clock, or out of time", number);
+            let what = "an event without a clock, or out of time";
+            self.found.warn_of(WarningKind::DamagedRecord, what, number);
             return Ok(());
         };
         let time_ps = ps - self.core.origin_ps;
         let [id, kind] = record.low.to_le_bytes();
-        match kind {
-            0 | 1 if time_ps >= 0 => self.changes.push(Change {
+        // Records before the origin are of the run's preparation.
+        if kind <= 1 && time_ps >= 0 {
+            self.changes.push(Change {
                 time_ps,
                 number: self.records,
                 is_semaphore: kind == 1,
                 id,
                 value: record.payload,
                 author: author(record),
-            })?,
-            // Records of the run's preparation.
-            0 | 1 => {}
-            _ => found.unknown(number, record)?,
+            })?;
         }
         Ok(())
     }
@@ -104,16 +124,26 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     ///
     /// # Errors
     /// If the sink or the scratch space fails.
-    pub fn write(self, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<u64, Error> {
+    pub fn write(&mut self, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<u64, Error> {
         let mut writer = EventWriter::new(self.core, names, out)?;
-        let mut changes = self.changes.finish()?;
-        while let Some(change) = changes.next()? {
-            if change.is_semaphore {
-                writer.semaphore(change, out)?;
-            } else {
-                writer.event(change, out)?;
+        for at in 0..self.blocks.len() {
+            for (number, record) in self.blocks[at].records() {
+                self.record((number, &record))?;
             }
-            out.row_written(1);
+            let floor_ps = self.floors.after(at as u32).saturating_sub(self.core.origin_ps);
+            if at + 1 == self.blocks.len() {
+                self.changes.finish()?;
+            } else {
+                self.changes.release(|change| change.time_ps < floor_ps)?;
+            }
+            while let Some(change) = self.changes.next()? {
+                if change.is_semaphore {
+                    writer.semaphore(change, out)?;
+                } else {
+                    writer.event(change, out)?;
+                }
+                out.row_written(1);
+            }
         }
         Ok(self.records)
     }

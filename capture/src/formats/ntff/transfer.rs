@@ -2,7 +2,6 @@
 //! transfer.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
@@ -15,10 +14,10 @@ use crate::formats::Error;
 
 /// Size of a packet that writes a semaphore. Larger packets carry data.
 const SEMAPHORE_WRITE_BYTES: u32 = 4;
-/// Most transfers that are added up in memory. If there are more, the sums go to the scratch space
-/// and are joined at the end. This many stay in the cache, and packets of a transfer are close
-/// together.
-const MAX_OPEN: usize = 1 << 12;
+/// Transfers that are added up in memory. Each has one place, and the sum of another one there goes
+/// aside, to be joined at the end. Packets of a transfer are close together, and launches of a block
+/// follow each other.
+const PLACES: usize = 1 << 10;
 
 /// One launch of a block of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +42,16 @@ struct Part {
     engine: u8,
     /// Checksum of the packet that was written last.
     crc: u16,
+}
+
+impl Launch {
+    /// Place among [`PLACES`].
+    #[inline]
+    fn place(&self) -> usize {
+        const SPREAD: u64 = 257;
+        let apart = self.launch.wrapping_add(u64::from(self.block) * SPREAD);
+        (apart.wrapping_add(u64::from(self.queue) * SPREAD / 3) % PLACES as u64) as usize
+    }
 }
 
 impl Part {
@@ -149,11 +158,10 @@ impl Key for Whole {
 /// Adds packets up.
 pub struct Adder<'s> {
     space: Space<'s>,
-    /// Sums so far, without `last`.
-    open: BTreeMap<Launch, Part>,
-    /// Sum of the latest packets. Packets of a launch follow each other.
-    last: Option<(Launch, Part)>,
+    /// Sums so far.
+    open: Vec<Option<(Launch, Part)>>,
     aside: Sorter<Aside, &'s dyn Scratch>,
+    /// Number of sums that went aside.
     times_aside: u64,
 }
 
@@ -161,7 +169,7 @@ impl<'s> Adder<'s> {
     /// An adder without packets.
     #[must_use]
     pub fn new(space: Space<'s>) -> Self {
-        Self { space, open: BTreeMap::new(), last: None, aside: space.sorter(4), times_aside: 0 }
+        Self { space, open: vec![None; PLACES], aside: space.sorter(4), times_aside: 0 }
     }
 
     /// Adds a packet of a launch.
@@ -173,31 +181,22 @@ impl<'s> Adder<'s> {
         let size_bytes = if packet.size_bytes > SEMAPHORE_WRITE_BYTES { packet.size_bytes } else { 0 };
         let size_bytes = u64::from(size_bytes);
         let part = Part { start_ps, end_ps, size_bytes, first_engine: engine, engine, crc };
-        match &mut self.last {
-            Some((known, sum)) if *known == launch => sum.add(&part),
-            last => {
-                let before = last.replace((launch, part));
-                self.keep(before);
+        match &mut self.open[launch.place()] {
+            Some((known, sum)) if *known == launch => {
+                sum.add(&part);
+                Ok(())
+            }
+            place => {
+                let before = place.replace((launch, part));
+                before.map_or(Ok(()), |before| self.put_aside(before))
             }
         }
-        if self.open.len() >= MAX_OPEN { self.put_aside() } else { Ok(()) }
     }
 
-    fn keep(&mut self, sum: Option<(Launch, Part)>) {
-        if let Some((launch, part)) = sum {
-            self.open.entry(launch).and_modify(|sum| sum.add(&part)).or_insert(part);
-        }
-    }
-
-    fn put_aside(&mut self) -> Result<(), Error> {
-        let last = self.last.take();
-        self.keep(last);
+    fn put_aside(&mut self, (launch, part): (Launch, Part)) -> Result<(), Error> {
         let number = self.times_aside;
         self.times_aside += 1;
-        let open = std::mem::take(&mut self.open).into_iter();
-        Ok(open
-            .map(|(launch, part)| Aside { launch, number, part })
-            .try_for_each(|part| self.aside.push(part))?)
+        Ok(self.aside.push(Aside { launch, number, part })?)
     }
 
     /// All transfers, sorted by time.
@@ -205,7 +204,8 @@ impl<'s> Adder<'s> {
     /// # Errors
     /// If the scratch space fails.
     pub fn finish(mut self) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
-        self.put_aside()?;
+        let open = std::mem::take(&mut self.open);
+        open.into_iter().flatten().try_for_each(|sum| self.put_aside(sum))?;
         let mut parts = self.aside.finish()?;
         let mut transfers = self.space.sorter(4);
         let mut sum: Option<Aside> = None;

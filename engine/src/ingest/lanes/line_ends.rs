@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// node.
 ///
 /// Node 1 is the root, and the nodes 2n and 2n + 1 are below node n. The last half of the nodes are
-/// the lanes. An unused lane ends at `i64::MIN`.
+/// the lanes. An unused lane ends at `i64::MIN`. Up to [`FLAT_LINES`] lanes have no tree above
+/// them: most tracks have few lanes, and looking at each is quicker.
 #[derive(Debug, Default)]
 pub struct LineEnds {
     /// Smallest and largest end; empty, or a power of two long.
@@ -21,6 +22,8 @@ pub struct LineEnds {
 const UNUSED: (i64, i64) = (i64::MIN, i64::MIN);
 /// Initial capacity in lanes.
 const FIRST_LINES: usize = 4;
+/// Most lanes that are looked at one by one.
+const FLAT_LINES: usize = 8;
 
 impl LineEnds {
     /// Number of used lanes.
@@ -43,7 +46,10 @@ impl LineEnds {
     /// The last lane that ends at `end_ps` or later.
     pub fn last_reaching(&self, end_ps: i64) -> Option<usize> {
         let room = self.room();
-        if room == 0 || self.nodes[1].1 < end_ps {
+        if room <= FLAT_LINES {
+            return self.nodes[room..].iter().rposition(|&(_, end)| end >= end_ps);
+        }
+        if self.nodes[1].1 < end_ps {
             return None;
         }
         let mut node = 1;
@@ -72,6 +78,10 @@ impl LineEnds {
 
     fn first_free(&self, lowest: usize, start_ps: i64) -> Option<usize> {
         let room = self.room();
+        if room <= FLAT_LINES {
+            let free = |&(_, &(end, _)): &(usize, &(i64, i64))| end <= start_ps;
+            return self.nodes[room..].iter().enumerate().skip(lowest).find(free).map(|(line, _)| line);
+        }
         if lowest >= room {
             return None;
         }
@@ -118,7 +128,7 @@ impl LineEnds {
     fn set(&mut self, line: usize, end_ps: i64) {
         let mut node = self.room() + line;
         self.nodes[node] = (end_ps, end_ps);
-        while node > 1 {
+        while node > 1 && self.room() > FLAT_LINES {
             self.step();
             node /= 2;
             let before = self.nodes[node];

@@ -2,98 +2,31 @@
 //! which are played to the builder later. The relay answers the reader at once, because ids depend
 //! only on the order of calls.
 
+mod batch;
+
 use rustc_hash::FxHashMap;
+
+pub use batch::Batch;
+pub(super) use batch::{Call, Held, Slice, Texted};
 
 use super::numbers::Numbers;
 use super::recent::{PLACES, RecentTexts, Spot};
+use super::run::RunRow;
 use crate::base::{Error, Result};
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, Part, RankInfo, Sink, SliceKey, SliceRecord,
-    TableId, TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind, Warnings,
+    TableId, TableSpec, TemplateId, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
 use crate::spill::Scratch;
 
 /// Number of calls of a full batch. Sending a batch costs as much as a few calls.
 const BATCH_CALLS: usize = 4096;
+/// Most rows of a run. The memory of a run is used again for other tracks, and stays.
+const RUN_ROWS: usize = 1024;
 /// Maximum bytes of texts in a batch.
 const BATCH_TEXT_BYTES: usize = 1 << 20;
 /// Bytes of names that stay in memory in the relay.
 const NAME_BYTES: usize = 8 << 20;
-
-/// Some calls of a reader, in order.
-#[derive(Debug, Default)]
-pub struct Batch {
-    pub(super) calls: Vec<Call>,
-    /// Fields of the calls, in the order of calls.
-    pub(super) fields: Vec<(FieldId, Held)>,
-    /// Numeric values of the calls with a template, in the order of calls.
-    pub(super) numbers: Vec<Number>,
-    /// Texts of calls and fields, in order.
-    pub(super) texts: String,
-}
-
-/// A call without its fields and texts, which it only counts.
-#[derive(Debug)]
-pub(super) enum Call {
-    Name { text_len: usize },
-    Table(Box<TableSpec>),
-    Field(TableId, Box<FieldSpec>),
-    Track(Box<TrackSpec>),
-    DescribeTrack(TrackId, Box<TrackSpec>),
-    InOrder(TrackId),
-    Template(TableId, Box<[(FieldId, Part)]>),
-    Slice(Slice),
-    SliceBy(TemplateId, Slice),
-    Sample { track: TrackId, time_ps: i64, value: f64, fields: usize },
-    SampleBy { template: TemplateId, track: TrackId, time_ps: i64, value: f64 },
-    Row { table: TableId, fields: usize },
-    Link { from: SliceKey, to: SliceKey, name: NameId },
-    FlowPoint(FlowPoint),
-    Rank(Box<RankInfo>),
-}
-
-/// A slice without its fields.
-#[derive(Debug)]
-pub(super) struct Slice {
-    pub track: TrackId,
-    pub start_ps: i64,
-    pub duration_ps: i64,
-    pub name: NameId,
-    pub form: Form,
-    /// Number of fields, without those of a template.
-    pub fields: u32,
-}
-
-/// A value without its text.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Held {
-    Int(i64),
-    Uint(u64),
-    Float(f64),
-    Bool(bool),
-    Name(NameId),
-    Text {
-        len: usize,
-        as_what: Texted,
-    },
-    /// A text that the player stores in this cache slot.
-    NewText {
-        len: u32,
-        place: u16,
-        as_what: Texted,
-    },
-    KnownText {
-        place: u16,
-        as_what: Texted,
-    },
-}
-
-/// Plain text or JSON.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Texted {
-    Plain,
-    Json,
-}
 
 /// Sends full batches. Returns an empty batch, with the memory of an earlier one if possible.
 pub trait Carrier {
@@ -102,6 +35,28 @@ pub trait Carrier {
     /// # Errors
     /// If the builder has failed, possibly on an earlier batch.
     fn carry(&mut self, batch: Batch) -> Result<Batch>;
+}
+
+/// Rows that a track takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum RunKind {
+    #[default]
+    Nothing,
+    Slices,
+    Samples,
+}
+
+/// What the relay knows of a track.
+#[derive(Debug, Clone, Copy, Default)]
+struct Line {
+    /// Number of slices and samples so far.
+    rows: u32,
+    /// Whether the rows are slices, samples, or neither.
+    kind: RunKind,
+    /// Whether the rows are promised to be in order.
+    is_in_order: bool,
+    /// Position of the track's run in the batch plus one; 0 if it has none.
+    run: usize,
 }
 
 /// The reader's end: a sink that sends its calls to the builder.
@@ -113,8 +68,7 @@ pub struct Relay<'a> {
     names: Numbers<'a>,
     tables: FxHashMap<String, TableId>,
     fields: FxHashMap<(TableId, String), FieldId>,
-    /// Number of slices and samples of each track so far.
-    tracks: Vec<u32>,
+    tracks: Vec<Line>,
     /// Count of numeric values that each template takes.
     templates: Vec<usize>,
     warnings: Warnings,
@@ -156,6 +110,9 @@ impl<'a> Relay<'a> {
 
     #[cold]
     fn carry(&mut self) -> Result<()> {
+        for at in 0..self.batch.used {
+            self.end_run(self.batch.runs[at].track);
+        }
         self.batch = self.carrier.carry(std::mem::take(&mut self.batch))?;
         Ok(())
     }
@@ -164,8 +121,53 @@ impl<'a> Relay<'a> {
     #[inline(always)]
     fn call(&mut self, call: Call) -> Result<()> {
         self.batch.calls.push(call);
-        let is_full = self.batch.calls.len() == BATCH_CALLS || self.batch.texts.len() >= BATCH_TEXT_BYTES;
+        self.more()
+    }
+
+    /// Counts a call, and sends the batch if it is full.
+    #[inline(always)]
+    fn more(&mut self) -> Result<()> {
+        self.batch.filled += 1;
+        let is_full = self.batch.filled >= BATCH_CALLS || self.batch.texts.len() >= BATCH_TEXT_BYTES;
         if is_full { self.carry() } else { Ok(()) }
+    }
+
+    /// Adds a row to the run of its track, if the track's rows are in order. `None` if they are
+    /// not.
+    #[inline(always)]
+    fn run(
+        &mut self,
+        (track, kind): (TrackId, RunKind),
+        row: RunRow,
+        numbers: &[Number],
+    ) -> Result<Option<SliceKey>> {
+        let line = self.tracks.get_mut(track.0 as usize);
+        let Some(line) = line.filter(|line| line.is_in_order && line.kind == kind) else { return Ok(None) };
+        check_numbers(&self.templates, row.template, numbers)?;
+        let arrival = line.rows;
+        line.rows = arrival.checked_add(1).ok_or(TOO_MANY)?;
+        if line.run == 0 {
+            line.run = self.batch.begin_run(track);
+        }
+        let run = &mut self.batch.runs[line.run - 1];
+        run.rows.push(row);
+        run.numbers.extend_from_slice(numbers);
+        if run.rows.len() == RUN_ROWS {
+            self.end_run(track);
+        }
+        self.more()?;
+        Ok(Some(SliceKey { track, arrival }))
+    }
+
+    /// Ends the run of a track, because the next row is none of a run.
+    #[inline(always)]
+    fn end_run(&mut self, track: TrackId) {
+        if let Some(line) = self.tracks.get_mut(track.0 as usize)
+            && line.run > 0
+        {
+            self.batch.calls.push(Call::Run(line.run - 1));
+            line.run = 0;
+        }
     }
 
     fn hold(&mut self, fields: &[(FieldId, Value<'_>)]) -> usize {
@@ -206,9 +208,7 @@ impl<'a> Relay<'a> {
 
     fn hold_numbers(&mut self, filled: Filled<'_>) -> Result<()> {
         let Filled { template, numbers } = filled;
-        if self.templates.get(template.0 as usize) != Some(&numbers.len()) {
-            return Err(Error::Invalid { what: "other numbers than the template asks for" });
-        }
+        check_numbers(&self.templates, template, numbers)?;
         self.batch.numbers.extend_from_slice(numbers);
         Ok(())
     }
@@ -221,15 +221,25 @@ impl<'a> Relay<'a> {
         Ok((key, u32::try_from(fields).map_err(|_| Error::Invalid { what: "too many fields" })?))
     }
 
-    /// Counts an event on a track and returns its number there.
+    /// Counts an event on a track, which is none of a run, and returns its number there.
     #[inline(always)]
     fn count(&mut self, track: TrackId) -> Result<u32> {
-        let rows =
+        self.end_run(track);
+        let line =
             self.tracks.get_mut(track.0 as usize).ok_or(Error::Invalid { what: "an unknown track" })?;
-        let arrival = *rows;
-        *rows = rows.checked_add(1).ok_or(Error::Invalid { what: "too many events on a track" })?;
+        let arrival = line.rows;
+        line.rows = arrival.checked_add(1).ok_or(TOO_MANY)?;
         Ok(arrival)
     }
+}
+
+const TOO_MANY: Error = Error::Invalid { what: "too many events on a track" };
+
+fn check_numbers(templates: &[usize], template: TemplateId, numbers: &[Number]) -> Result<()> {
+    if templates.get(template.0 as usize) == Some(&numbers.len()) {
+        return Ok(());
+    }
+    Err(Error::Invalid { what: "other numbers than the template asks for" })
 }
 
 impl Sink for Relay<'_> {
@@ -278,7 +288,12 @@ impl Sink for Relay<'_> {
 
     fn track(&mut self, spec: TrackSpec) -> Result<TrackId> {
         let id = u32::try_from(self.tracks.len()).map_err(|_| Error::Invalid { what: "too many tracks" })?;
-        self.tracks.push(0);
+        let kind = match spec.kind {
+            TrackKind::Group => RunKind::Nothing,
+            TrackKind::Slices(..) => RunKind::Slices,
+            TrackKind::Counter(_) => RunKind::Samples,
+        };
+        self.tracks.push(Line { kind, ..Line::default() });
         self.call(Call::Track(Box::new(spec)))?;
         Ok(TrackId(id))
     }
@@ -288,6 +303,9 @@ impl Sink for Relay<'_> {
     }
 
     fn in_order(&mut self, track: TrackId) -> Result<()> {
+        if let Some(line) = self.tracks.get_mut(track.0 as usize) {
+            line.is_in_order = line.rows == 0;
+        }
         self.call(Call::InOrder(track))
     }
 
@@ -312,15 +330,26 @@ impl Sink for Relay<'_> {
     }
 
     fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        let &SliceRecord { track, start_ps, duration_ps, name, form, fields } = slice;
+        if fields.is_empty() {
+            let row = RunRow { start_ps, second: duration_ps, name, template: filled.template, form };
+            if let Some(key) = self.run((track, RunKind::Slices), row, filled.numbers)? {
+                return Ok(key);
+            }
+        }
         self.hold_numbers(filled)?;
         let (key, fields) = self.hold_slice(slice)?;
-        let &SliceRecord { track, start_ps, duration_ps, name, form, .. } = slice;
         let slice = Slice { track, start_ps, duration_ps, name, form, fields };
         self.call(Call::SliceBy(filled.template, slice))?;
         Ok(key)
     }
 
     fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
+        let (second, name) = (value.to_bits().cast_signed(), NameId(0));
+        let row = RunRow { start_ps: time_ps, second, name, template: filled.template, form: Form::Complete };
+        if self.run((track, RunKind::Samples), row, filled.numbers)?.is_some() {
+            return Ok(());
+        }
         self.count(track)?;
         self.hold_numbers(filled)?;
         self.call(Call::SampleBy { template: filled.template, track, time_ps, value })
@@ -344,7 +373,8 @@ impl Sink for Relay<'_> {
     }
 
     fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
-        self.call(Call::Link { from, to, name })
+        self.batch.links.push((from, to, name));
+        self.more()
     }
 
     fn flow_point(&mut self, point: FlowPoint) -> Result<()> {

@@ -122,6 +122,57 @@ fn check_a_relayed_build(dictionary_bytes: usize) {
     assert!(relayed == direct, "{} and {} bytes", relayed.len(), direct.len());
 }
 
+/// Tells `rows` of an ordered track and of an ordered counter by template. The builder clamps times
+/// after `far_from`.
+fn tell_runs(sink: &mut dyn Sink, rows: i64, far_from: i64) -> Result<()> {
+    let spec = |name: &str, kind| {
+        let (name, name_key, doc) = (name.to_owned(), String::new(), String::new());
+        TableSpec { name, kind, name_key, doc }
+    };
+    let slices = sink.table(spec("slices", TableKind::Slices))?;
+    let samples = sink.table(spec("samples", TableKind::Samples))?;
+    let field = sink.field(slices, FieldSpec::named("number"))?;
+    let track = sink.track(TrackSpec::slices("track", None, slices, Nesting::Concurrent, 0))?;
+    let counter = sink.track(TrackSpec::counter("counter", None, samples, Unit::Count, 1))?;
+    sink.in_order(track)?;
+    sink.in_order(counter)?;
+    let template = sink.template(slices, &[(field, Part::Int(0))])?;
+    let nothing = sink.template(samples, &[])?;
+    let mut before = None;
+    for at in 0..rows {
+        let name = sink.name(if at % 3 == 0 { "a" } else { "b" })?;
+        let start_ps = if at >= far_from { i64::MAX - rows + at } else { at };
+        let form = Form::Complete;
+        let slice = SliceRecord { track, start_ps, duration_ps: 1, name, form, fields: &[] };
+        let key = sink.slice_by(Filled { template, numbers: &[Number::from(at * 7)] }, &slice)?;
+        sink.sample_by(Filled { template: nothing, numbers: &[] }, counter, at, at as f64)?;
+        if let Some(before) = before.replace(key) {
+            sink.link(before, key, name)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn runs_are_the_same_as_rows() {
+    // Runs that are cut at the end of a group, and runs with times that are clamped.
+    for (rows, far_from) in [(140_000, i64::MAX), (3_000, 2_000)] {
+        let (scratch, mut direct, mut relayed) = (MemoryScratch::default(), Vec::new(), Vec::new());
+        let options = BuildOptions::default();
+        let mut builder = Builder::new(&scratch, &mut direct, options).unwrap();
+        tell_runs(&mut builder, rows, far_from).unwrap();
+        let built = builder.finish().unwrap();
+        let mut builder = Builder::new(&scratch, &mut relayed, options).unwrap();
+        let mut carrier = AtOnce { builder: &mut builder, player: Player::default(), batches: 0 };
+        let mut relay = Relay::new(&scratch, &mut carrier, options.dictionary_bytes);
+        tell_runs(&mut relay, rows, far_from).unwrap();
+        relay.end().unwrap();
+        assert_eq!(builder.finish().unwrap(), built);
+        assert!(relayed == direct, "{} and {} bytes", relayed.len(), direct.len());
+        assert_eq!(built.warnings.is_empty(), far_from == i64::MAX);
+    }
+}
+
 #[test]
 fn an_error_of_the_builder_reaches_the_reader() {
     struct Full;
