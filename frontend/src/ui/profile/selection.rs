@@ -75,10 +75,16 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
     let sort = expect_context::<SelectionSort>();
-    let names = table_of(by_name(&summary), sort.names, name_cells(opened, &summary, whole));
-    let tracks =
-        opened.rank_detail().map(|rank| by_track(&summary, whole, |id| field::track_path(&rank.tracks, id)));
-    let tracks = table_of(tracks.unwrap_or_default(), sort.tracks, share_cells());
+    let names = Signal::stored(Arc::new(by_name(&summary)));
+    let names = table_of(names, sort.names, name_cells(opened, &summary, whole));
+    let of_tracks = Arc::clone(&summary);
+    // The names of the tracks can arrive later than the totals.
+    let tracks = Memo::new(move |_| {
+        let rank = opened.rank_detail();
+        let path = |id| rank.as_ref().map_or_else(String::new, |rank| field::track_path(&rank.tracks, id));
+        Arc::new(by_track(&of_tracks, whole, path))
+    });
+    let tracks = table_of(tracks.into(), sort.tracks, share_cells());
     view! {
         <div class="stats-line">
             <dl class="stats">
@@ -114,18 +120,18 @@ struct SelectionSort {
     tracks: RwSignal<Option<Sorting>>,
 }
 
-fn table_of(table: DataTable, sort: RwSignal<Option<Sorting>>, draw: DrawCell) -> TableSource {
-    let columns: Vec<usize> = (0..table.columns.len()).collect();
-    let table = Arc::new(table);
-    let of_rows = Arc::clone(&table);
-    let rows = Signal::derive(move || {
-        let all = (0..of_rows.rows).collect();
-        Arc::new(sort.with(|sorting| sorted(&of_rows, all, sorting.as_ref())))
-    });
+fn table_of(table: Signal<Arc<DataTable>>, sort: RwSignal<Option<Sorting>>, draw: DrawCell) -> TableSource {
+    let columns = move || table.with(|table| (0..table.columns.len()).collect::<Vec<usize>>());
+    let rows = move || {
+        table.with(|table| {
+            let all = (0..table.rows).collect();
+            Arc::new(sort.with(|sorting| sorted(table, all, sorting.as_ref())))
+        })
+    };
     TableSource {
-        table: Signal::stored(table),
-        columns: Signal::stored(columns),
-        rows,
+        table,
+        columns: Signal::derive(columns),
+        rows: Signal::derive(rows),
         sorting: sort.into(),
         on_sort: Callback::new(move |sorting| sort.set(sorting)),
         draw: StoredValue::new(draw),

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 
-use super::content::{Content, START, content};
+use super::content::{Content, content};
 use super::entry::{EntryKind, TableEntry};
 use super::warnings::{warning_cells, warnings_table};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::profile::latest::{Latest, last_answer};
 use crate::ui::profile::opened::{Answer, Opened};
-use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable};
+use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, usual_cells};
 use crate::view::table::{Sorting, TableFilter, sorted};
 use crate::view::{Command, DataChange};
 
@@ -91,7 +91,9 @@ fn answer(opened: Opened, entry: &TableEntry, attempt: RwSignal<u32>) -> Signal<
             let (wanted, signal) = (wanted?, signal?);
             let Wanted { rank, table, span } = wanted.clone();
             let rows = opened.ask(rank).rows(table, span, MOST_ROWS, &signal).await;
-            Some((wanted, rows.map(|rows| Arc::new(content(rows, zero_ps)))))
+            let rank = untrack(|| opened.rank_detail());
+            let tracks = rank.as_ref().map_or(&[][..], |rank| &rank.tracks);
+            Some((wanted, rows.map(|rows| Arc::new(content(rows, zero_ps, tracks)))))
         }
     });
     let last = last_answer(resource);
@@ -138,7 +140,7 @@ fn Shown(
     let mistake = Memo::new(move |_| {
         filter.with(|filter| table.with(|table| TableFilter::parse(filter).mistake(table)))
     });
-    let draw: DrawCell = if kind == EntryKind::Warnings { warning_cells(opened) } else { event_cells() };
+    let draw: DrawCell = if kind == EntryKind::Warnings { warning_cells(opened) } else { usual_cells() };
     let source = TableSource {
         table: table.into(),
         columns: columns.into(),
@@ -191,16 +193,6 @@ fn Shown(
             <VirtualTable source tools label=title.clone() on_open />
         </Show>
     }
-}
-
-/// Draws starts exactly: rounded ones would all look alike in a small window.
-fn event_cells() -> DrawCell {
-    Arc::new(|column, row| {
-        let time_ps = if column.key == START { column.int(row)? } else { return None };
-        let exact = format::exact_ns(time_ps);
-        let number = exact.trim_end_matches(" ns").to_owned();
-        Some(view! { {number} <span class="unit">" ns"</span> }.into_any())
-    })
 }
 
 /// Switches between all rows and those in the timeline's window.
