@@ -28,7 +28,7 @@ test("axe finds nothing", async (t) => {
     "no profile": [`${url}/profile/none`, (page) => page.getByRole("alert")],
     timeline: [profile, (page) => rowOf(page, "Tensor")],
     summary: [`${url}/profile/${slug}/summary`, (page) => page.getByRole("heading", { name: "Tensor engine" })],
-    "a table": [`${url}/profile/${slug}/data?table=neff_node`, (page) => page.getByRole("grid", { name: "Neff node" })],
+    "a table": [`${url}/profile/${slug}/data?table=neff_node`, (page) => page.getByRole("grid", { name: "NEFF node" })],
     "a record": [`${url}/profile/${slug}/data?table=metadata`, (page) => page.getByRole("grid", { name: "Metadata" })],
     "events without a match": [
       `${url}/profile/${slug}/data?table=dma&filter=zzz`,

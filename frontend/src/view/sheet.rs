@@ -60,6 +60,9 @@ impl PartialEq for Sheet {
     }
 }
 
+/// Separates the names in the title of a track.
+pub const TITLE_SEPARATOR: &str = " › ";
+
 /// A group with more slice tracks than this starts closed. Its band still shows how busy it is,
 /// while its tracks would push all content below out of sight: a DMA queue has one for each of
 /// sixteen engines.
@@ -178,13 +181,25 @@ impl Sheet {
         std::iter::successors(parent(at), move |at| parent(*at))
     }
 
+    /// The titles of the tracks of a source, without the heading of their rank.
+    #[must_use]
+    pub fn titles_of(&self, id: SourceId) -> Vec<String> {
+        let is_own = |group: &usize| self.tracks[*group].number.is_some();
+        let tracks = (0..self.tracks.len()).filter(|at| self.tracks[*at].source == id);
+        tracks.map(|at| self.joined(self.above(at).filter(is_own), at)).collect()
+    }
+
     /// A track's name after the names of its groups.
     #[must_use]
     pub fn title(&self, at: usize) -> String {
-        let mut names: Vec<&str> = self.above(at).map(|group| self.tracks[group].name.as_str()).collect();
+        self.joined(self.above(at), at)
+    }
+
+    fn joined(&self, groups: impl Iterator<Item = usize>, at: usize) -> String {
+        let mut names: Vec<&str> = groups.map(|group| self.tracks[group].name.as_str()).collect();
         names.reverse();
         names.extend(self.tracks.get(at).map(|track| track.name.as_str()));
-        names.join(" › ")
+        names.join(TITLE_SEPARATOR)
     }
 }
 

@@ -65,9 +65,13 @@ fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
     let sort = expect_context::<SelectionSort>();
-    let names = table_of(by_name(&summary), sort.names, name_cells(opened, &summary, whole));
-    let title = |track| opened.track_title(track).get_untracked();
-    let tracks = table_of(by_track(&summary, whole, title), sort.tracks, share_cells());
+    let names = Signal::stored(Arc::new(by_name(&summary)));
+    let names = table_of(names, sort.names, name_cells(opened, &summary, whole));
+    let of_tracks = Arc::clone(&summary);
+    // The names of the tracks can arrive later than the totals.
+    let tracks =
+        Memo::new(move |_| Arc::new(by_track(&of_tracks, whole, |track| opened.track_title(track).get())));
+    let tracks = table_of(tracks.into(), sort.tracks, share_cells());
     view! {
         <div class="stats-line">
             <dl class="stats">
@@ -103,18 +107,18 @@ struct SelectionSort {
     tracks: RwSignal<Option<Sorting>>,
 }
 
-fn table_of(table: DataTable, sort: RwSignal<Option<Sorting>>, draw: DrawCell) -> TableSource {
-    let columns: Vec<usize> = (0..table.columns.len()).collect();
-    let table = Arc::new(table);
-    let of_rows = Arc::clone(&table);
-    let rows = Signal::derive(move || {
-        let all = (0..of_rows.rows).collect();
-        Arc::new(sort.with(|sorting| sorted(&of_rows, all, sorting.as_ref())))
-    });
+fn table_of(table: Signal<Arc<DataTable>>, sort: RwSignal<Option<Sorting>>, draw: DrawCell) -> TableSource {
+    let columns = move || table.with(|table| (0..table.columns.len()).collect::<Vec<usize>>());
+    let rows = move || {
+        table.with(|table| {
+            let all = (0..table.rows).collect();
+            Arc::new(sort.with(|sorting| sorted(table, all, sorting.as_ref())))
+        })
+    };
     TableSource {
-        table: Signal::stored(table),
-        columns: Signal::stored(columns),
-        rows,
+        table,
+        columns: Signal::derive(columns),
+        rows: Signal::derive(rows),
         sorting: sort.into(),
         on_sort: Callback::new(move |sorting| sort.set(sorting)),
         draw: StoredValue::new(draw),

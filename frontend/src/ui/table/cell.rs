@@ -57,7 +57,10 @@ pub fn shown(column: &TableColumn, row: u32) -> Option<Shown> {
     Some(match value {
         // On one line.
         FieldContent::Json(text) => Shown::plain(text),
-        value => format::value(&value, column.unit_of(row)),
+        value => match format::value(&value, column.unit_of(row)) {
+            Shown { exact: Some(exact), .. } if column.is_exact => Shown::plain(exact),
+            shown => shown,
+        },
     })
 }
 

@@ -1,9 +1,9 @@
-//! Widths of columns, from their titles and first values. They stay while the rows scroll.
+//! Widths of columns, from their titles and some values. They stay while the rows scroll.
 
 use super::cell::cell_title;
 use crate::view::table::DataTable;
 
-/// Rows that decide the widths.
+/// Rows that decide the widths, spread over the table.
 const SAMPLE: u32 = 120;
 /// Least and greatest width of a column, in characters.
 const NARROWEST: usize = 5;
@@ -19,7 +19,9 @@ pub fn widths(table: &DataTable, columns: &[usize]) -> Vec<usize> {
     let columns = columns.iter().filter_map(|&at| table.columns.get(at));
     columns
         .map(|column| {
-            let values = (0..table.rows.min(SAMPLE)).map(|row| cell_title(column, row).chars().count());
+            let step = (table.rows / SAMPLE).max(1) as usize;
+            let rows = (0..table.rows).step_by(step).chain(table.rows.checked_sub(1));
+            let values = rows.map(|row| cell_title(column, row).chars().count());
             // The title has a sign for the order beside it.
             values.max().unwrap_or_default().max(column.title.chars().count() + 2).clamp(NARROWEST, widest)
         })

@@ -42,6 +42,8 @@ pub struct TableColumn {
     pub unit: CellUnit,
     /// Whether a narrow screen has no room for the column.
     pub is_extra: bool,
+    /// Whether all digits are shown. Rounded times of a small window would all look alike.
+    pub is_exact: bool,
     values: ColumnValues,
     /// Position in the values of each row's value; `None` if every row has one.
     slots: Option<Vec<u32>>,
@@ -66,6 +68,7 @@ impl TableColumn {
             doc: String::new(),
             unit: CellUnit::One(unit.to_owned()),
             is_extra: false,
+            is_exact: false,
             values,
             slots: None,
         }
@@ -81,6 +84,12 @@ impl TableColumn {
     #[must_use]
     pub fn extra(self) -> Self {
         Self { is_extra: true, ..self }
+    }
+
+    /// The same column, which shows all digits.
+    #[must_use]
+    pub fn exact(self) -> Self {
+        Self { is_exact: true, ..self }
     }
 
     /// The same column with a unit for each row.

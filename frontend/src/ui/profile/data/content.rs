@@ -1,13 +1,13 @@
 //! Rows of an answer as a table of the page. Pure.
 
+use std::collections::HashMap;
+
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, TableRows, Texts};
 
 use crate::ui::label::known_label;
+use crate::view::sheet::TITLE_SEPARATOR;
 use crate::view::table::{DataTable, TableColumn};
-
-/// Key of the column of starts.
-pub const START: &str = "start";
 
 /// A table of the page, made from an answer.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,10 +20,10 @@ pub struct Content {
     pub total: u64,
 }
 
-/// The rows as they came, with times since `zero_ps`. A single row without a time is shown as a list
-/// of its fields.
+/// The rows as they came, with times since `zero_ps` and with these titles of tracks. A single row without
+/// a time is shown as a list of its fields.
 #[must_use]
-pub fn content(answer: TableRows, zero_ps: i64) -> Content {
+pub fn content(answer: TableRows, zero_ps: i64, titles: &[String]) -> Content {
     let has_times = answer.columns.iter().any(|column| column.role == RowColumnRole::Start);
     let (rows, total) = (answer.rows, answer.total);
     if rows == 1 && total == 1 && !has_times {
@@ -37,7 +37,11 @@ pub fn content(answer: TableRows, zero_ps: i64) -> Content {
                 numbers = values.into_iter().filter_map(|row| u32::try_from(row).ok()).collect();
             }
             (role, values) => {
-                let column = RowColumn { values: since(zero_ps, role, values), ..column };
+                let values = match (role, values) {
+                    (RowColumnRole::Track, ColumnValues::Texts(texts)) => with_titles(texts, titles),
+                    (_, values) => since(zero_ps, role, values),
+                };
+                let column = RowColumn { values, ..column };
                 let is_taken = columns.iter().any(|known| known.key == column.name);
                 let key = if is_taken { format!("{}_field", column.name) } else { column.name.clone() };
                 columns.push(shown_column(&key, column, rows));
@@ -56,6 +60,32 @@ fn since(zero_ps: i64, role: RowColumnRole, values: ColumnValues) -> ColumnValue
     }
 }
 
+/// Names of tracks after those of their groups, as the rest of the page writes them.
+fn with_titles(texts: Texts, titles: &[String]) -> ColumnValues {
+    let known: HashMap<String, &String> =
+        titles.iter().map(|title| (title.replace(TITLE_SEPARATOR, "/"), title)).collect();
+    let shown = |path: String| known.get(&path).map_or(path, |title| (*title).clone());
+    ColumnValues::Texts(Texts { texts: texts.texts.into_iter().map(shown).collect(), ..texts })
+}
+
+/// Whole numbers that a trace has as texts, if the field's unit says that they are numbers.
+fn numbers(unit: &str, values: ColumnValues) -> ColumnValues {
+    let number = |text: &String| text.parse::<i64>().ok();
+    match values {
+        ColumnValues::Texts(Texts { texts, codes }) if !unit.is_empty() => {
+            let parsed: Option<Vec<i64>> = texts.iter().map(number).collect();
+            let of_row = |parsed: Vec<i64>| {
+                codes.iter().map(|code| parsed.get(*code as usize).copied()).collect::<Option<Vec<i64>>>()
+            };
+            match parsed.and_then(of_row) {
+                Some(numbers) => ColumnValues::Ints(numbers),
+                None => ColumnValues::Texts(Texts { texts, codes }),
+            }
+        }
+        values => values,
+    }
+}
+
 fn shown_column(key: &str, column: RowColumn, rows: u32) -> TableColumn {
     let title = match column.role {
         RowColumnRole::Row => "Row".to_owned(),
@@ -68,9 +98,10 @@ fn shown_column(key: &str, column: RowColumn, rows: u32) -> TableColumn {
             known_label("", &column.name, &column.doc).unwrap_or_else(|| column.name.clone())
         }
     };
-    TableColumn::new(key, &title, &column.unit, column.values)
+    let shown = TableColumn::new(key, &title, &column.unit, numbers(&column.unit, column.values))
         .explained(&column.doc)
-        .present(&column.present, rows)
+        .present(&column.present, rows);
+    if column.role == RowColumnRole::Start { shown.exact() } else { shown }
 }
 
 /// The fields of a single row, one below the other. Fields without a value are left out.
@@ -142,7 +173,7 @@ mod tests {
                 column(RowColumnRole::Field, "evt_wait_time", "Waits.", ColumnValues::Ints(vec![4])),
             ],
         );
-        let Content { table, numbers, total } = content(answer, 100);
+        let Content { table, numbers, total } = content(answer, 100, &[]);
         assert_eq!((numbers, total), (vec![7], 1));
         let columns: Vec<(&str, &str, String)> =
             table.columns.iter().map(|c| (c.key.as_str(), c.title.as_str(), c.text(0))).collect();
@@ -165,11 +196,13 @@ mod tests {
             unit: "Hz".to_owned(),
             ..column(field, "clock", "Ticks.", ColumnValues::Ints(vec![1_400]))
         };
+        let clock = RowColumn { values: texts(vec!["1400".to_owned()]), ..clock };
         let empty = column(field, "empty", "", texts(vec![" ".to_owned()]));
-        let table = content(rows(1, 1, vec![absent, clock, empty]), 0).table;
+        let table = content(rows(1, 1, vec![absent, clock, empty]), 0, &[]).table;
         assert_eq!(table.rows, 1);
         let line: Vec<String> = table.columns.iter().map(|column| column.text(0)).collect();
         assert_eq!(line, ["Clock", "1400", "Ticks.", "clock"]);
         assert_eq!(table.columns[1].unit_of(0), "Hz");
+        assert_eq!(table.columns[1].cell(0), Some(FieldContent::Int(1_400)));
     }
 }

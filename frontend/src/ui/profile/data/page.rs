@@ -44,6 +44,7 @@ pub fn DataPage(
                 fallback=|| view! { <Loading what="Loading tables …" /> }
             >
                 <nav class="table-list" aria-label="Tables">
+                    <h2 class="unseen">"Tables"</h2>
                     {move || {
                         groups(&list.get().unwrap_or_default())
                             .into_iter()
@@ -76,11 +77,22 @@ fn Group(
         let name = entry.name.clone();
         let is_open =
             Memo::new(move |_| open.with(|open| open.as_ref().is_some_and(|open| open.name == name)));
+        let node = NodeRef::<leptos::html::Button>::new();
+        Effect::new(move |_| {
+            if let (true, Some(button)) = (is_open.get(), node.get()) {
+                // A long list scrolls to the open table.
+                let options = web_sys::ScrollIntoViewOptions::new();
+                options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+                options.set_inline(web_sys::ScrollLogicalPosition::Nearest);
+                button.scroll_into_view_with_scroll_into_view_options(&options);
+            }
+        });
         let chip = if entry.kind == EntryKind::Warnings { "chip chip-warning" } else { "table-count" };
         let show = move |_| opened.act(&Command::Data(DataChange::Open(entry.name.clone())));
         view! {
             <li>
                 <button
+                    node_ref=node
                     class="table-entry"
                     type="button"
                     aria-current=move || is_open.get().then_some("true")
@@ -100,12 +112,10 @@ fn Group(
 
 #[component]
 fn OpenTable(opened: Opened, entry: TableEntry) -> impl IntoView {
-    let rows = format::counted(entry.rows, "row", "rows");
     view! {
         <header class="table-head">
             <h2>{entry.title.clone()}</h2>
             <p>{entry.doc.clone()}</p>
-            <span class="chip">{rows}</span>
         </header>
         <TableRowsView opened entry />
     }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 
-use super::content::{Content, START, content};
+use super::content::{Content, content};
 use super::entry::{EntryKind, TableEntry};
 use super::warnings::{warning_cells, warnings_table};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::profile::asked::Asked;
 use crate::ui::profile::opened::{Answer, Opened};
-use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable};
+use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, usual_cells};
+use crate::view::sheet::SourceId;
 use crate::view::table::{Sorting, TableFilter, sorted};
 use crate::view::{Command, DataChange};
 
@@ -84,7 +85,8 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
         let Wanted { rank, table, span } = wanted;
         let rows = opened.ask(rank).rows(table, span, MOST_ROWS, &signal).await?;
         let zero_ps = opened.whole.try_get_untracked().unwrap_or_default().start.0;
-        Ok(content(rows, zero_ps))
+        let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId(rank)));
+        Ok(content(rows, zero_ps, &titles))
     });
     let answer = Signal::derive(move || {
         let wanted = wanted.get()?;
@@ -130,7 +132,7 @@ fn Shown(
     let mistake = Memo::new(move |_| {
         filter.with(|filter| table.with(|table| TableFilter::parse(filter).mistake(table)))
     });
-    let draw: DrawCell = if kind == EntryKind::Warnings { warning_cells(opened) } else { event_cells() };
+    let draw: DrawCell = if kind == EntryKind::Warnings { warning_cells(opened) } else { usual_cells() };
     let source = TableSource {
         table: table.into(),
         columns: columns.into(),
@@ -183,16 +185,6 @@ fn Shown(
             <VirtualTable source tools label=title.clone() on_open />
         </Show>
     }
-}
-
-/// Draws starts exactly: rounded ones would all look alike in a small window.
-fn event_cells() -> DrawCell {
-    Arc::new(|column, row| {
-        let time_ps = if column.key == START { column.int(row)? } else { return None };
-        let exact = format::exact_ns(time_ps);
-        let number = exact.trim_end_matches(" ns").to_owned();
-        Some(view! { {number} <span class="unit">" ns"</span> }.into_any())
-    })
 }
 
 /// Switches between all rows and those in the timeline's window.
