@@ -8,6 +8,7 @@ use crate::view::url::UrlError;
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "the page has one value, most often the largest")]
 pub enum Place {
     /// The list of profiles.
     List(ListView),

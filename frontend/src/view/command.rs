@@ -286,7 +286,7 @@ mod tests {
         check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
         check(&[top(None), Command::ScrollTo(None)], "/profile/p?v=2");
         let both = Command::ShowRanks { ranks: [0, 7].into(), current: 0 };
-        check(&[both.clone()], "/profile/p?v=2&rank=0&ranks=0,7");
+        check(std::slice::from_ref(&both), "/profile/p?v=2&rank=0&ranks=0,7");
         let then = Box::new(Command::Select(Some(5)));
         check(&[both, Command::InRank { rank: 7, then }], "/profile/p?v=2&rank=7&ranks=0,7&sel=5");
     }

@@ -72,7 +72,7 @@ pub fn cell_title(column: &TableColumn, row: u32) -> String {
 
 /// Splits a number from its unit, with the space between them.
 fn split_unit(text: &str) -> (&str, &str) {
-    let at = text.find(|letter: char| letter == ' ');
+    let at = text.find(' ');
     // A long duration has two numbers: `3 min 20 s`.
     at.filter(|at| !text[*at..].contains(|letter: char| letter.is_ascii_digit()))
         .map_or((text, ""), |at| text.split_at(at))
