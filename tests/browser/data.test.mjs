@@ -61,17 +61,18 @@ test("tables and summary", async (t) => {
     // Numbers from the largest, then from the smallest, then as they came.
     const sizes = values(nodes, "size").map(Number);
     const heading = grid.getByRole("columnheader", { name: "Size" });
-    const shown = async () => (await column("Size")).slice(0, 12);
-    const first = await column(title);
+    const shown = async () => (await column("Size")).slice(0, 8);
+    // Rows that are there before the height of the table is measured.
+    const first = (await column(title)).slice(0, 8);
     await heading.getByRole("button").click();
     await grid.locator('th[aria-sort="descending"]').waitFor();
-    assert.equal(parametersOf(page).get("sort"), "-size");
+    await eventually(() => assert.equal(parametersOf(page).get("sort"), "-size"));
     const largest = await shown();
     await heading.getByRole("button").click();
     await grid.locator('th[aria-sort="ascending"]').waitFor();
     assert.notDeepEqual(await shown(), largest);
     await heading.getByRole("button").click();
-    await eventually(async () => assert.deepEqual(await column(title), first));
+    await eventually(async () => assert.deepEqual((await column(title)).slice(0, 8), first));
     assert.equal(await grid.locator('th[aria-sort$="ending"]').count(), 0);
     await heading.getByRole("button").click();
 
