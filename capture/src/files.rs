@@ -77,7 +77,7 @@ impl Job<'_> {
         let Some(sink) = sinks.rank(0) else { return Ok(()) };
         let streamed = self.files.stream(self.plan.trace(), &mut |input| read(input, &mut *sink));
         if let Some(damage) = self.of_trace(streamed)? {
-            let what = "the file is cut off or damaged; what comes before has been read";
+            let what = "the file is cut off or damaged; nprof has read everything before this place";
             let place = || format!("{}: {}", damage.place(), damage.what);
             sink.warn(WarningKind::TruncatedInput, what, &place);
         }

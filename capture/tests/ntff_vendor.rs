@@ -270,6 +270,27 @@ fn data_rate() {
     check_all("dma_throughput", &columns, ours, |_| true);
 }
 
+const METADATA_COLUMNS: [&str; 18] = [
+    "ntff_version",
+    "data_version",
+    "first_hw_timestamp",
+    "last_hw_timestamp",
+    "first_ts",
+    "last_ts",
+    "ticks_per_nanosec",
+    "num_subgraphs",
+    "num_physical_cores",
+    "is_simulation",
+    "is_ext",
+    "vnc_enabled",
+    "pe_clock_freq",
+    "pe_clock_others",
+    "pe_num_rows",
+    "pe_num_cols",
+    "hbm_ddr_bandwidth",
+    "dma_ddr_bandwidth",
+];
+
 #[test]
 fn side_tables() {
     let tables: [(&str, &[&str]); 7] = [
@@ -317,29 +338,7 @@ fn side_tables() {
             ],
         ),
         ("profile_info", &["profile_name", "neff_name", "profile_type", "cc_only"]),
-        (
-            "metadata",
-            &[
-                "ntff_version",
-                "data_version",
-                "first_hw_timestamp",
-                "last_hw_timestamp",
-                "first_ts",
-                "last_ts",
-                "ticks_per_nanosec",
-                "num_subgraphs",
-                "num_physical_cores",
-                "is_simulation",
-                "is_ext",
-                "vnc_enabled",
-                "pe_clock_freq",
-                "pe_clock_others",
-                "pe_num_rows",
-                "pe_num_cols",
-                "hbm_ddr_bandwidth",
-                "dma_ddr_bandwidth",
-            ],
-        ),
+        ("metadata", &METADATA_COLUMNS),
     ];
     for (table, columns) in tables {
         check_all(table, columns, |recorder| side(recorder, table), |_| true);

@@ -116,7 +116,7 @@ impl Recorder {
         let Some(last) = self.promised.get_mut(&track) else { return Ok(()) };
         let before = last.replace((start_ps, duration_ps));
         if before.is_some_and(|(start, duration)| (start_ps, -duration_ps) < (start, -duration)) {
-            return Err(Error::Invalid { what: "a row out of the order that was promised for its track" });
+            return Err(Error::Invalid { what: "a row that breaks the order declared for its track" });
         }
         Ok(())
     }
@@ -183,7 +183,9 @@ impl Sink for Recorder {
     fn in_order(&mut self, track: TrackId) -> Result<()> {
         let used = |of: TrackId| of == track;
         if self.slices.iter().any(|s| used(s.track)) || self.samples.iter().any(|s| used(s.track)) {
-            return Err(Error::Invalid { what: "order is promised before a track's first row" });
+            return Err(Error::Invalid {
+                what: "the order of a track must be declared before its first row",
+            });
         }
         self.promised.insert(track, None);
         Ok(())

@@ -182,7 +182,7 @@ fn questions_that_make_no_sense_are_refused() {
     let segment = segment(&[(0, 0, 1)]);
     let refused =
         |table, wanted| table_rows(RankView::of(&segment), table, wanted, Work::IN_PLACE).unwrap_err();
-    let no_table = Error::Invalid { what: "there is no such table" };
+    let no_table = Error::Invalid { what: "the table does not exist" };
     assert_eq!(refused("none", ALL), no_table);
     let no_time = Error::Invalid { what: "the rows of this table have no time and no track" };
     assert_eq!(refused("side", RowsWanted { span: Some(Interval::new(0, 1)), ..ALL }), no_time);

@@ -40,7 +40,7 @@ fn refusal(access: Access, method: &Method, headers: &HeaderMap) -> Option<ApiEr
     let changes = !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     let origin = text(headers, &header::ORIGIN);
     if changes && origin.is_some_and(|origin| origin.split_once("://").map(|(_, rest)| rest) != host) {
-        return Some(ApiError::Forbidden("another site's page may not change the store".to_owned()));
+        return Some(ApiError::Forbidden("a page of another site cannot change the store".to_owned()));
     }
     None
 }

@@ -192,7 +192,7 @@ impl Rank for OpenRank {
 
     fn advice(&self) -> String {
         format!(
-            "; `nprof verify {}` lists all damage, and the trace ingested again with --force repairs it",
+            "; `nprof verify {}` lists all damage; to repair it, ingest the trace again with --force",
             self.asked_for
         )
     }

@@ -25,7 +25,7 @@ pub enum ApiError {
     #[error("{0}")]
     Conflict(String),
     /// The path does not have this method.
-    #[error("this path does not take {0}; /api/openapi.json tells what it takes")]
+    #[error("this path does not accept {0}; /api/openapi.json lists the accepted methods")]
     MethodNotAllowed(String),
     /// The trace in the request cannot be read.
     #[error("{0}")]

@@ -29,13 +29,13 @@ pub struct Place {
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// Another program listens on the port.
-    #[error("port {port} is taken by another program; stop it, or choose another port with --port")]
+    #[error("port {port} is taken by another program; stop that program, or choose another port with --port")]
     PortTaken {
         /// The port.
         port: u16,
     },
     /// The system refused to bind the address.
-    #[error("cannot listen on {address} ({source}); choose another with --host and --port")]
+    #[error("cannot listen on {address} ({source}); choose another address with --host and --port")]
     Bind {
         /// The address.
         address: SocketAddr,
@@ -46,7 +46,7 @@ pub enum ServerError {
     #[error("cannot listen for Ctrl-C: {0}")]
     Signals(#[source] io::Error),
     /// The listener failed.
-    #[error("the server ended: {0}")]
+    #[error("the server stopped after an error: {0}")]
     Serve(#[from] io::Error),
 }
 

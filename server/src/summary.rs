@@ -47,7 +47,7 @@ pub fn summary_of(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> 
     }
     let summary = answer::summary(rank.view(segment), rank.rank)?;
     if let Err(error) = write(&path, segment.content(), &summary) {
-        tracing::debug!("{}: the summary is not kept: {error}", path.display());
+        tracing::debug!("{}: cannot keep the summary for the next request ({error})", path.display());
     }
     Ok(summary)
 }

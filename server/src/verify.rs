@@ -106,7 +106,7 @@ fn verify_rank(
         }
     };
     if segment.content() != file.content {
-        let what = format!("{} is whole, but not the segment that the manifest names", file.file);
+        let what = format!("{} is undamaged, but it is not the segment that the manifest names", file.file);
         verified.damages.push(of(Damage::of(what)));
     }
     let ended = query::verify::check(&segment, &mut |finding| {

@@ -29,7 +29,8 @@ pub fn later(rank: &RankFile) -> Vec<Warning> {
 
 /// The warning about a rank whose segment cannot be read.
 fn unreadable(rank: &RankFile, error: &OpenError) -> Warning {
-    let what = format!("the segment {} cannot be read ({error}); `nprof verify` tells more", rank.file);
+    let what =
+        format!("the segment {} cannot be read ({error}); run `nprof verify` to find the damage", rank.file);
     Warning { kind: WarningKind::MissingData, what, first_place: String::new(), count: 1 }
 }
 

@@ -60,8 +60,8 @@ test("a file that is no trace is refused with a reason, and the next one is take
   await page.goto(url);
   const uploads = page.getByRole("region", { name: "Uploads" });
 
-  await chooseFile(page, "broken.json", "this is no trace");
-  await uploads.getByText("broken.json: this is no trace that nprof knows").waitFor();
+  await chooseFile(page, "broken.json", "this is not a trace");
+  await uploads.getByText("broken.json: this is not a trace that nprof can read").waitFor();
   await uploads.getByRole("button", { name: "Try again" }).waitFor();
   assert.equal((await ask(url, "profiles")).profiles.length, 0);
   await chooseFile(page, "small.json", JSON.stringify(TRACE));

@@ -60,7 +60,7 @@ test("search", async (t) => {
 
   await t.test("a wrong pattern is explained under the box until it is right", async (t) => {
     const { page, problems, box } = await open(t, "&search=regex");
-    const mistake = page.getByRole("alert").filter({ hasText: "the pattern is wrong at character 4: unclosed group" });
+    const mistake = page.getByRole("alert").filter({ hasText: "the pattern is invalid at character 4: unclosed group" });
     await box.fill("MAT(MUL");
     await mistake.waitFor();
     const [above, below] = [await box.boundingBox(), await mistake.boundingBox()];

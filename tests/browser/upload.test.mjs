@@ -67,7 +67,7 @@ test("files that come together are grouped by what they are", async (t) => {
   const uploads = page.getByRole("region", { name: "Uploads" });
   await uploads.getByText("rank_1.json.gz, rank_0", { exact: true }).waitFor();
   await uploads.getByText("frank5.json", { exact: true }).waitFor();
-  await uploads.getByText("a NEFF is the program, not its trace").waitFor();
+  await uploads.getByText("this NEFF is a program without its trace").waitFor();
   await uploads.getByText("Ingested 9 events.").waitFor();
   await uploads.getByText("Ingested 18 events.").waitFor();
   const { profiles } = await ask(url, "profiles");

@@ -1,3 +1,4 @@
 //! Code that several tests share. Tests across crates are in `tests/`.
 
+pub mod shape;
 pub mod source;

@@ -12,8 +12,8 @@ use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    EngineKind, FieldSpec, Form, Identity, Nesting, RankInfo, Role, Sink, SliceRecord, TableKind, TableSpec,
-    TrackSpec, Unit, Value, WarningKind,
+    EngineKind, FieldId, FieldSpec, Form, Identity, Nesting, RankInfo, Role, Sink, SliceRecord, TableId,
+    TableKind, TableSpec, TrackId, TrackSpec, Unit, Value, WarningKind,
 };
 use nprof_engine::query::{self, HitPage, Pattern};
 use nprof_engine::rank::RankView;
@@ -61,10 +61,25 @@ fn write_rank(rows: i64) -> Vec<u8> {
     let host = TrackSpec::slices("Host", None, instruction, Nesting::Calls, 1).showing(HOST);
     let host = sink.track(host).unwrap();
     let pending = sink.track(TrackSpec::counter("Pending", None, counter, Unit::Count, 2)).unwrap();
-    let mut last = None;
+    write_small_tracks(&mut sink, instruction, group, (size, rate));
+    write_rows(&mut sink, rows, (tensor, host, pending), (size, operands));
+    sink.row(side, &[(key, Value::Text("value"))]).unwrap();
+    sink.rank(RankInfo {
+        rank: Some(3),
+        source: "golden".into(),
+        title: "A rank".into(),
+        ..RankInfo::default()
+    });
+    sink.warn(WarningKind::UnknownRecord, "a record of kind 9", &|| "record 4".to_owned());
+    sink.finish().unwrap();
+    bytes
+}
+
+/// Slices on short tracks, with a rate that follows from size and duration.
+fn write_small_tracks(sink: &mut dyn Sink, table: TableId, group: TrackId, (size, rate): (FieldId, FieldId)) {
     for at in 0..SMALL_TRACKS {
         let nesting = if at % 2 == 0 { Nesting::Calls } else { Nesting::Concurrent };
-        let track = TrackSpec::slices(&format!("Small {at}"), Some(group), instruction, nesting, at);
+        let track = TrackSpec::slices(&format!("Small {at}"), Some(group), table, nesting, at);
         let track = sink.track(track).unwrap();
         let name = sink.name("DMA").unwrap();
         for row in 0..=at {
@@ -85,6 +100,16 @@ fn write_rank(rows: i64) -> Vec<u8> {
             .unwrap();
         }
     }
+}
+
+/// Slices on two tracks with fields of every type, arrows between them, and samples.
+fn write_rows(
+    sink: &mut dyn Sink,
+    rows: i64,
+    (tensor, host, pending): (TrackId, TrackId, TrackId),
+    (size, operands): (FieldId, FieldId),
+) {
+    let mut last = None;
     for at in 0..rows {
         let name = sink.name(["MATMUL", "LDWEIGHTS", "ACTIVATE"][at as usize % 3]).unwrap();
         let text = format!("operand {}", at % 500);
@@ -114,16 +139,6 @@ fn write_rank(rows: i64) -> Vec<u8> {
         }
         sink.sample(pending, at * 714_285, (at % 17) as f64, &[]).unwrap();
     }
-    sink.row(side, &[(key, Value::Text("value"))]).unwrap();
-    sink.rank(RankInfo {
-        rank: Some(3),
-        source: "golden".into(),
-        title: "A rank".into(),
-        ..RankInfo::default()
-    });
-    sink.warn(WarningKind::UnknownRecord, "a record of kind 9", &|| "record 4".to_owned());
-    sink.finish().unwrap();
-    bytes
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Opening<'_> {
         let candidate = Candidate::of(FileHead { name: &item.name, head: &head });
         match candidate.found {
             Found::Packed(_) if item.depth == limit::MAX_DEPTH => {
-                let what = format!("this is packed more than {} times", limit::MAX_DEPTH);
+                let what = format!("this is compressed or archived more than {} times", limit::MAX_DEPTH);
                 self.refuse(item, Refusal::unread(what, "unpack it and pass the traces inside"));
             }
             Found::Packed(Packing::Gzip) => self.look(item.within(Layer::Gzip)),
@@ -278,8 +278,10 @@ impl Listing {
     /// Adds an entry. Returns false if there are too many.
     fn push(&mut self, entry: Entry) -> bool {
         if self.entries.len() == limit::MAX_ENTRIES {
-            let what =
-                format!("the archive has more than {} files; the others are not read", limit::MAX_ENTRIES);
+            let what = format!(
+                "the archive has more than {} files; nprof does not read the files after these",
+                limit::MAX_ENTRIES
+            );
             self.damage = Some(Refusal::damaged(what, format!("entry {}", limit::MAX_ENTRIES)));
             return false;
         }

@@ -29,7 +29,7 @@ pub(super) fn list(bytes: &[u8]) -> Listing {
         let Some(name) = entry_name(&entry.path_bytes()) else { continue };
         let content = if kind.is_gnu_sparse() {
             let place = format!("byte {start}");
-            Err(Refusal::damaged("this is a sparse file of a tar, which nprof does not read", place))
+            Err(Refusal::damaged("this is a sparse file of a tar archive, which nprof does not read", place))
         } else if kind.is_file() || kind.is_contiguous() {
             Ok(Content { start, len, layers: Vec::new() })
         } else {
@@ -39,7 +39,7 @@ pub(super) fn list(bytes: &[u8]) -> Listing {
             break;
         }
         if end > bytes.len() as u64 {
-            let what = "the tar archive ends within this file";
+            let what = "the tar archive ends in the middle of this file";
             listing.damage = Some(Refusal::damaged(what, format!("entry {number}, byte {}", bytes.len())));
             break;
         }

@@ -81,7 +81,7 @@ fn containers_may_lie_in_each_other() {
     check("a.tar", tar(&[("b.zip", &zip(&[("t.json", TRACE)]))]), &["a.tar/b.zip/t.json"]);
     let deep = zip(&[("b.tar.gz", &gzip(&tar(&[("t", TRACE)])))]);
     check("a.zip", deep.clone(), &["a.zip/b.tar.gz/t"]);
-    check_refused("c.gz", gzip(&deep), "packed more than 3 times");
+    check_refused("c.gz", gzip(&deep), "compressed or archived more than 3 times");
 }
 
 #[test]
@@ -133,7 +133,8 @@ fn a_cut_tar_gives_the_files_before_the_cut() {
     assert_eq!(names, ["x.tar/a.json", "x.tar/b.json", "x.tar"]);
     assert_eq!(
         refusal(&cut.leaves[2]),
-        "the tar archive ends within this file (entry 1, byte 1636): the file is damaged or was cut off: copy it again"
+        "the tar archive ends in the middle of this file (entry 1, byte 1636); the file is damaged or was \
+         cut off; copy it again"
     );
     check_refused(
         "x.tar.gz",
@@ -147,17 +148,21 @@ fn a_cut_tar_gives_the_files_before_the_cut() {
 
 #[test]
 fn damage_is_said_with_its_place() {
-    check_refused("a.gz", vec![0x1f, 0x8b, 8, 0, 1, 2, 3], "begins like gzip but cannot be unpacked");
+    check_refused("a.gz", vec![0x1f, 0x8b, 8, 0, 1, 2, 3], "starts like gzip but cannot be unpacked");
     check_refused(
         "a.zst",
         b"\x28\xb5\x2f\xfd\xff\xff\xff".to_vec(),
-        "begins like zstd but cannot be unpacked",
+        "starts like zstd but cannot be unpacked",
     );
     check_refused("a.zip", b"PK\x03\x04 and nothing else".to_vec(), "a.zip: the zip archive cannot be read");
     let zip = zip(&[("t.json", TRACE)]);
     check_refused("a.zip", zip[..zip.len() - 10].to_vec(), "cannot be read");
     let method = packed_by(14, "t.json", b"lzma", Stated { len: 4, crc: 0 });
-    check_refused("a.zip", method, "a.zip/t.json: this entry is packed by a method that nprof does not read");
+    check_refused(
+        "a.zip",
+        method,
+        "a.zip/t.json: this entry is compressed by a method that nprof does not read",
+    );
     let mut encrypted = zip.clone();
     let at = encrypted.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     encrypted[at + 8] |= 1;
@@ -188,7 +193,7 @@ fn entries_that_share_their_bytes_are_refused() {
     let len = u32::try_from(bytes.len()).unwrap();
     let second = bytes.windows(4).rposition(|found| found == b"PK\x01\x02").unwrap();
     bytes[second + 20..second + 24].copy_from_slice(&len.to_le_bytes());
-    check_refused("a.zip", bytes, "claim more bytes than it has");
+    check_refused("a.zip", bytes, "claim more bytes than the archive has");
 }
 
 #[test]

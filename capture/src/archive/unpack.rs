@@ -99,7 +99,7 @@ impl<'a> Unpacked<'a> {
         match self.outermost {
             _ if error.kind() == ErrorKind::FileTooLarge => Refusal::damaged(error.to_string(), place),
             Some(layer) if is_damage(error) => {
-                let what = format!("this begins like {} but cannot be unpacked ({error})", layer.title());
+                let what = format!("this starts like {} but cannot be unpacked ({error})", layer.title());
                 Refusal::damaged(what, "byte 0")
             }
             _ => Refusal::damaged(format!("reading failed: {error}"), place),
@@ -135,7 +135,7 @@ fn place_at(unpacked_len: u64) -> String {
 }
 
 fn too_large(most_len: u64) -> io::Error {
-    let what = format!("this unpacks to more than {most_len} bytes, as no trace of its size does");
+    let what = format!("this unpacks to more than {most_len} bytes, the limit for a packed file of its size");
     io::Error::new(ErrorKind::FileTooLarge, what)
 }
 
@@ -190,7 +190,7 @@ impl<R: Read> Read for Checked<R> {
         if len == 0 && !buffer.is_empty() && self.hasher.clone().finalize() != self.expected {
             return Err(io::Error::new(
                 ErrorKind::InvalidData,
-                "its checksum is another than the archive states",
+                "its checksum differs from the checksum in the archive",
             ));
         }
         Ok(len)

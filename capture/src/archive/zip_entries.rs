@@ -39,14 +39,15 @@ pub(super) fn list(bytes: &[u8]) -> Listing {
             CompressionMethod::STORE => Ok(Vec::new()),
             CompressionMethod::DEFLATE => Ok(vec![Layer::Deflate { crc: entry.crc32() }]),
             CompressionMethod::ZSTD => Ok(vec![Layer::Zstd]),
-            other => Err(format!("this entry is packed by a method that nprof does not read ({other})")),
+            other => Err(format!("this entry is compressed by a method that nprof does not read ({other})")),
         };
         let place = || format!("entry {number}");
         let content = match layers {
             _ if entry.encrypted() => Err(Refusal::damaged("this entry is encrypted", place())),
-            _ if claimed_len > bytes.len() as u64 || start > bytes.len() as u64 => {
-                Err(Refusal::damaged("the archive's entries claim more bytes than it has", place()))
-            }
+            _ if claimed_len > bytes.len() as u64 || start > bytes.len() as u64 => Err(Refusal::damaged(
+                "the entries of the archive claim more bytes than the archive has",
+                place(),
+            )),
             Ok(layers) => Ok(Content { start, len, layers }),
             Err(what) => Err(Refusal::damaged(what, place())),
         };
@@ -55,7 +56,8 @@ pub(super) fn list(bytes: &[u8]) -> Listing {
         }
     }
     if archive.has_duplicate_names() && listing.damage.is_none() {
-        let what = "the archive has several entries of one name; the last of each is read";
+        let what =
+            "the archive has several entries with the same name; nprof reads the last entry of each name";
         listing.damage = Some(Refusal::damaged(what, "directory at its end"));
     }
     listing

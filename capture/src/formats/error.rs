@@ -5,7 +5,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input is malformed or unsupported.
-    #[error("{what} ({place}): {hint}")]
+    #[error("{what} ({place}); {hint}")]
     Format {
         /// The fault, e.g. "NTFF version 4 is not supported".
         what: String,
@@ -37,6 +37,6 @@ mod tests {
     #[test]
     fn one_line_says_what_where_and_what_to_do() {
         let error = Error::format("the file is empty", "byte 0", "capture the profile again");
-        assert_eq!(error.to_string(), "the file is empty (byte 0): capture the profile again");
+        assert_eq!(error.to_string(), "the file is empty (byte 0); capture the profile again");
     }
 }

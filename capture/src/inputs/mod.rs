@@ -74,7 +74,7 @@ impl Refusal {
     /// A refusal of a damaged file.
     #[must_use]
     pub fn damaged(what: impl Into<Cow<'static, str>>, place: impl Into<Cow<'static, str>>) -> Self {
-        let hint = Cow::Borrowed("the file is damaged or was cut off: copy it again");
+        let hint = Cow::Borrowed("the file is damaged or was cut off; copy it again");
         Self { what: what.into(), place: place.into(), hint, gravity: Gravity::Damaged }
     }
 }

@@ -78,7 +78,7 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
                 beside.push((claim.importer, PlanFile { role: claim.role, file }));
             }
             Found::Packed(packing) => {
-                let what = format!("this {} archive has not been opened", packing.title());
+                let what = format!("nprof has not opened this {} archive", packing.title());
                 plans.refused.push((file, Refusal::unread(what, "unpack it and pass the traces inside")));
             }
             Found::Refused(refusal) => plans.refused.push((file, refusal.clone())),

@@ -112,7 +112,7 @@ fn everything_else_says_what_it_seems_to_be() {
     check_refused(b"\x04\x22\x4d\x18", "lz4");
     check_refused(b"SQLite format 3\0", "SQLite");
     check_refused(b"<!doctype html>", "web page");
-    check_refused(b"hello", "no trace that nprof knows");
+    check_refused(b"hello", "not a trace that nprof can read");
     check_refused(b"\x82\x01", "ntrace.pb");
     check_refused(b"NPROF\r\n\x1a\x01\0", "segment of nprof's own store");
     check_refused(b"\xff\xfe[\0", "UTF-16");
@@ -176,7 +176,7 @@ fn what_is_left_out_has_its_reason() {
             Why::Refused(refusal) => refusal.what.into_owned(),
         })
         .collect();
-    assert_eq!(reasons, ["profile_rank_<i>.ntff", "this is no trace that nprof knows"]);
+    assert_eq!(reasons, ["profile_rank_<i>.ntff", "this is not a trace that nprof can read"]);
 }
 
 #[test]

@@ -36,45 +36,45 @@ static KNOWN: [Known; 20] = [
     known(
         b"SQLite format 3\0",
         "this is an SQLite database",
-        "export the trace as JSON with its own program",
+        "export the trace as JSON with the program that wrote the database",
     ),
-    known(b"PAR1", "this is a Parquet file", "name the trace that it was made of"),
-    known(b"\x89HDF\r\n", "this is an HDF5 file", "name the trace that it was made of"),
-    known(b"\x7fELF", "this is a program (ELF)", "name the trace of a run"),
+    known(b"PAR1", "this is a Parquet file", "name the trace that this file was made from"),
+    known(b"\x89HDF\r\n", "this is an HDF5 file", "name the trace that this file was made from"),
+    known(b"\x7fELF", "this is a program (ELF)", "name the trace of a run of the program"),
     known(b"%PDF-", "this is a PDF", "name a trace"),
     known(b"<!DOCTYPE", WEB_PAGE, "download the trace again"),
     known(b"<html", WEB_PAGE, "download the trace again"),
     known(
         &MAGIC,
         "this is a segment of nprof's own store",
-        "look at it with `nprof inspect`, or ingest the trace that it came from",
+        "show it with `nprof inspect`, or ingest the trace that it came from",
     ),
     known(
         &[SYSTEM_TRACE_TAG],
         "this is a system trace of the Neuron runtime (ntrace.pb), not a device trace",
-        "expected an NTFF, which neuron-profile capture writes",
+        "name an NTFF, which `neuron-profile capture` writes",
     ),
     Known {
         mark: Mark::Is(is_xplane),
         what: "this is an XPlane profile (.xplane.pb)",
         hint: "export its trace as Trace Event JSON first",
     },
-    known(b"\n", "this seems to be a Perfetto protobuf trace", "export it as JSON first"),
+    known(b"\n", "this is probably a Perfetto protobuf trace", "export it as Trace Event JSON first"),
     Known {
         mark: Mark::Is(|head| matches!(head, [1..=31, ..])),
         what: "NTFF version {first byte} is not supported",
-        hint: "nprof reads version 5, which neuron-profile of the Neuron SDK 2.2x writes",
+        hint: "nprof reads version 5, which neuron-profile of Neuron SDK 2.2x writes",
     },
     known(b"\xff\xfe", "this is UTF-16", "convert it to UTF-8"),
     known(b"\xfe\xff", "this is UTF-16", "convert it to UTF-8"),
     known(
         b"",
-        "this is no trace that nprof knows",
-        "nprof reads NTFF, NEFF, neuron-profile JSON and Trace Event JSON, packed or not",
+        "this is not a trace that nprof can read",
+        "nprof reads NTFF, NEFF, neuron-profile JSON and Trace Event JSON, compressed or not",
     ),
 ];
 
-const WEB_PAGE: &str = "this is a web page, perhaps of a failed download";
+const WEB_PAGE: &str = "this is a web page, probably from a failed download";
 
 const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> Known {
     Known { mark: Mark::Begins(mark), what, hint }
@@ -84,10 +84,7 @@ const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> K
 #[must_use]
 pub fn refuse(head: &[u8]) -> Refusal {
     let Some(&first) = head.first() else {
-        return Refusal::unread(
-            "the file is empty",
-            "capture the profile again; the capture may have failed",
-        );
+        return Refusal::unread("the file is empty", "capture the profile again");
     };
     let fits = |known: &&Known| match known.mark {
         Mark::Begins(magic) => head.get(..magic.len()).is_some_and(|start| start.eq_ignore_ascii_case(magic)),

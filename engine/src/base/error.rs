@@ -60,27 +60,36 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Corrupt { what, offset } if *offset >= ANNEX => {
-                write!(f, "damaged in the footer: {what}; ingest the trace again")
+                write!(f, "the footer is damaged ({what}); ingest the trace again")
             }
             Self::Corrupt { what, offset } => {
-                write!(f, "damaged at byte {offset}: {what}; ingest the trace again")
+                write!(f, "the file is damaged at byte {offset} ({what}); ingest the trace again")
             }
             Self::Inconsistent { what } => {
-                write!(f, "parts of the file contradict each other: {what}; ingest the trace again")
+                write!(f, "parts of the file contradict each other ({what}); ingest the trace again")
             }
             Self::Truncated { needed, available } => {
-                write!(f, "cut off: {needed} bytes expected, {available} there; ingest the trace again")
+                write!(
+                    f,
+                    "the file is cut off: {needed} bytes expected, {available} present; ingest the trace \
+                     again"
+                )
             }
             Self::UnsupportedVersion { found, newest } if found < newest => {
                 write!(
                     f,
-                    "format version {found} is from before the first release; ingest the trace again with --force"
+                    "the file has format version {found} from before the first release; ingest the trace \
+                     again with --force"
                 )
             }
             Self::UnsupportedVersion { found, newest } => {
-                write!(f, "format version {found}, this nprof reads up to {newest}: upgrade nprof")
+                write!(
+                    f,
+                    "the file has format version {found}, but this nprof reads versions up to {newest}; \
+                     upgrade nprof"
+                )
             }
-            Self::Storage { what } => write!(f, "storage failed: {what}"),
+            Self::Storage { what } => write!(f, "reading or writing failed ({what})"),
             Self::Cancelled => f.write_str("the work was cancelled"),
             Self::Invalid { what } => f.write_str(what),
         }

@@ -48,7 +48,7 @@ impl FromStr for ProfileId {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let invalid = Error::Invalid { what: "a profile id is n_ or p_ and 40 hexadecimal digits" };
+        let invalid = Error::Invalid { what: "a profile id consists of n_ or p_ and 40 hexadecimal digits" };
         let (ranks, hex) = match text.split_at_checked(2).ok_or(invalid)? {
             ("n_", hex) => (RankCount::One, hex),
             ("p_", hex) => (RankCount::Several, hex),

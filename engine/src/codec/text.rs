@@ -63,7 +63,7 @@ impl Texts {
     /// The text of row `index`.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> &str {

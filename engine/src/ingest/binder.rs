@@ -72,7 +72,7 @@ fn flow_arrows(
         let point = &binder.points[at];
         let row = binder.rows[at].map(|at| row(point.track, at));
         match (point.phase, from, row) {
-            (_, _, None) => unbound("a flow point that lies on no slice", point),
+            (_, _, None) => unbound("a flow point without a slice at its time", point),
             (FlowPhase::Start, _, Some(row)) => {
                 from = Some(row);
                 if let Some(start) = unused.replace(point) {
@@ -80,7 +80,7 @@ fn flow_arrows(
                 }
             }
             (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
-                unbound("a flow that ends or goes on without a beginning; no arrow is drawn", point);
+                unbound("a flow that ends or continues without a beginning; it gets no arrow", point);
                 from = (point.phase == FlowPhase::Step).then_some(row);
             }
             (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
@@ -99,7 +99,7 @@ fn flow_arrows(
 }
 
 /// Reason for a start that no arrow leaves.
-const UNENDED: &str = "a flow that begins and does not end; no arrow is drawn";
+const UNENDED: &str = "a flow that begins and does not end; it gets no arrow";
 
 /// Binds the points of one track; its rows come in order.
 #[derive(Debug)]

@@ -188,9 +188,11 @@ impl<'a> Builder<'a> {
     pub(super) fn limited(&mut self, time_ps: i64) -> i64 {
         let limited = time_ps.clamp(-Self::MAX_PS, Self::MAX_PS);
         if limited != time_ps {
-            self.warn(WarningKind::AdjustedValue, "a time more than 53 days from the origin", &|| {
-                format!("{time_ps} ps")
-            });
+            self.warn(
+                WarningKind::AdjustedValue,
+                "a time more than 53 days from the origin; clamped",
+                &|| format!("{time_ps} ps"),
+            );
         }
         limited
     }
@@ -225,7 +227,7 @@ impl<'a> Builder<'a> {
             None => None,
         };
         if number > 0 && (start_ps, -duration_ps) < (last.0, -last.1) {
-            return Err(Error::Invalid { what: "a row out of the order that was promised for its track" });
+            return Err(Error::Invalid { what: "a row that breaks the order declared for its track" });
         }
         *last = (start_ps, duration_ps);
         if rows.len() == 0 {
@@ -331,16 +333,14 @@ impl<'a> Builder<'a> {
 fn check_field(fields: &[(TableId, FieldSpec)], table: TableId, field: FieldId) -> Result<()> {
     match fields.get(field.0 as usize) {
         Some((of, _)) if *of == table => Ok(()),
-        _ => Err(Error::Invalid { what: "a field of another table" }),
+        _ => Err(Error::Invalid { what: "a field that belongs to another table" }),
     }
 }
 
 impl Sink for Builder<'_> {
     fn name(&mut self, text: &str) -> Result<NameId> {
         if text.len() > MAX_DICTIONARY_TEXT {
-            self.warn(WarningKind::AdjustedValue, "a name of more than 64 KiB, which was cut", &|| {
-                start_of(text)
-            });
+            self.warn(WarningKind::AdjustedValue, "a name of more than 64 KiB; cut", &|| start_of(text));
         }
         let text = cut_off(text, MAX_DICTIONARY_TEXT);
         let id = self.names.intern(text)?;
@@ -390,9 +390,9 @@ impl Sink for Builder<'_> {
     fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
         self.check_track(&spec)?;
         let old =
-            self.tracks.get(track.0 as usize).ok_or(Error::Invalid { what: "there is no such track" })?;
+            self.tracks.get(track.0 as usize).ok_or(Error::Invalid { what: "the track does not exist" })?;
         if old.spec.kind != spec.kind {
-            return Err(Error::Invalid { what: "a track's kind stays" });
+            return Err(Error::Invalid { what: "the kind of a track cannot change" });
         }
         let ancestor = |id: &TrackId| self.tracks[id.0 as usize].spec.parent;
         let above = std::iter::successors(spec.parent, ancestor).take(MAX_TRACK_DEPTH + 1);
@@ -400,7 +400,9 @@ impl Sink for Builder<'_> {
         for id in above {
             depth += 1;
             if id == track || depth > MAX_TRACK_DEPTH {
-                return Err(Error::Invalid { what: "tracks form a tree, at most 32 deep" });
+                return Err(Error::Invalid {
+                    what: "tracks must form a tree; a track can have 32 ancestors",
+                });
             }
         }
         self.tracks[track.0 as usize].spec = spec;
@@ -409,7 +411,8 @@ impl Sink for Builder<'_> {
 
     fn in_order(&mut self, track: TrackId) -> Result<()> {
         let state = self.tracks.get_mut(track.0 as usize).filter(|state| state.rows == 0);
-        let state = state.ok_or(Error::Invalid { what: "order is promised before a track's first row" })?;
+        let state = state
+            .ok_or(Error::Invalid { what: "the order of a track must be declared before its first row" })?;
         state.waiting = Some(Box::default());
         Ok(())
     }
@@ -421,7 +424,7 @@ impl Sink for Builder<'_> {
     fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
         let of = |(field, _): &(FieldId, Part)| self.fields.get(field.0 as usize).map(|(of, _)| *of);
         if parts.iter().any(|part| of(part) != Some(table)) {
-            return Err(Error::Invalid { what: "a template with a field of another table" });
+            return Err(Error::Invalid { what: "a template with a field that belongs to another table" });
         }
         let id =
             u32::try_from(self.templates.len()).map_err(|_| Error::Invalid { what: "too many templates" })?;
@@ -459,7 +462,7 @@ impl Sink for Builder<'_> {
             self.tracks.get(key.track.0 as usize).is_some_and(|track| key.arrival < track.rows)
         };
         if !is_there(from) || !is_there(to) || !self.names.has(name) {
-            return Err(Error::Invalid { what: "a link between slices that are not there" });
+            return Err(Error::Invalid { what: "a link between slices that do not exist" });
         }
         for end in [from, to] {
             self.tracks[end.track.0 as usize].linked = true;
@@ -471,7 +474,7 @@ impl Sink for Builder<'_> {
         let track = self.tracks.get(point.track.0 as usize);
         if track.is_none_or(|track| track.waiting.is_some()) || !self.names.has(point.name) {
             return Err(Error::Invalid {
-                what: "a flow point on a track that is unknown or written in order",
+                what: "a flow point on a track that is unknown or was declared in order",
             });
         }
         point.time_ps = self.limited(point.time_ps);

@@ -43,7 +43,7 @@ impl Packer<'_, '_> {
             Value::Bool(v) => (ColumnType::Bool, Packed::Int(i64::from(v))),
             Value::Float(v) => (ColumnType::Float, Packed::Float(v)),
             Value::Name(name) if self.names.has(name) => (ColumnType::Text, Packed::Int(i64::from(name.0))),
-            Value::Name(_) => return Err(Error::Invalid { what: "a name that is not there" }),
+            Value::Name(_) => return Err(Error::Invalid { what: "a name that does not exist" }),
             Value::Text(text) => self.text(text, ColumnType::Text, ColumnType::LongText)?,
             Value::Json(text) => self.text(text, ColumnType::Json, ColumnType::LongJson)?,
         })
@@ -69,7 +69,7 @@ impl Packer<'_, '_> {
     ) -> Result<(ColumnType, Packed<'v>)> {
         let id = self.number(text)?;
         if text.len() > MAX_TEXT {
-            let what = "a text of more than 16 MiB, which was cut";
+            let what = "a text of more than 16 MiB; cut";
             self.warnings.add(WarningKind::AdjustedValue, what, || start_of(text));
         }
         Ok(match id {

@@ -84,7 +84,7 @@ impl Player {
 
     fn name(&self, name: NameId) -> Result<NameId> {
         let known = self.names.get(name.0 as usize).copied();
-        known.ok_or(Error::Invalid { what: "a name that is not there" })
+        known.ok_or(Error::Invalid { what: "a name that does not exist" })
     }
 
     fn record(&self, slice: &Slice) -> Result<SliceRecord<'static>> {
@@ -126,7 +126,7 @@ impl RowFields for HeldFields<'_, '_> {
             }
             Held::NewText { len, place, as_what } => {
                 let number = packer.number(self.parts.text(len as usize)?)?;
-                let number = number.ok_or(Error::Invalid { what: "a text that has no number" })?;
+                let number = number.ok_or(Error::Invalid { what: "a text without a number" })?;
                 self.player.texts[usize::from(place)] = number;
                 (as_what.coded(), Packed::Int(i64::from(number.0)))
             }

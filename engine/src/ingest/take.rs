@@ -42,10 +42,10 @@ impl Builder<'_> {
         let track = slice.track;
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
         let Some(TrackKind::Slices(table, _)) = kind else {
-            return Err(Error::Invalid { what: "a slice needs a track for slices" });
+            return Err(Error::Invalid { what: "a slice needs a track of slices" });
         };
         if slice.duration_ps < 0 || !self.names.has(slice.name) {
-            return Err(Error::Invalid { what: "a slice needs a name and a duration that is not negative" });
+            return Err(Error::Invalid { what: "a slice needs a name, and a duration of at least zero" });
         }
         let start_ps = self.limited(slice.start_ps);
         let end_ps = self.limited(slice.start_ps.saturating_add(slice.duration_ps));
@@ -68,7 +68,7 @@ impl Builder<'_> {
     ) -> Result<()> {
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
         let Some(TrackKind::Counter(table)) = kind else {
-            return Err(Error::Invalid { what: "a sample needs a counter" });
+            return Err(Error::Invalid { what: "a sample needs a counter track" });
         };
         let time_ps = self.limited(time_ps);
         self.arrive()?;

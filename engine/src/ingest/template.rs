@@ -61,7 +61,9 @@ impl Template {
     pub fn of<'t>(templates: &'t [Self], table: TableId, filled: &Filled<'_>) -> Result<&'t Self> {
         let known = templates.get(filled.template.0 as usize);
         let fits = |template: &&Self| template.table == table && template.numbers == filled.numbers.len();
-        known.filter(fits).ok_or(Error::Invalid { what: "a template that is unknown or of other rows" })
+        known
+            .filter(fits)
+            .ok_or(Error::Invalid { what: "a template that is unknown or belongs to another kind of row" })
     }
 
     /// Returns a template of this table.

@@ -8,7 +8,8 @@ use crate::query;
 use crate::segment::{Bytes, Segment};
 
 /// The explanation of a name's self time.
-const SELF_DOC: &str = "Sum of the durations of all slices of this name, without the calls inside them: no time counts twice on a thread.";
+const SELF_DOC: &str = "Sum of the durations of all slices of this name, without the calls inside them. No \
+    time of a thread counts twice.";
 /// Number of listed names.
 const TOP_NAMES: usize = 20;
 
@@ -32,7 +33,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
     let totals = vec![
         time("total_time", span.duration_ps().unsigned_abs(), "From the first event to the end of the last."),
         count("slice_count", selection.count, "Slices and instants on all tracks."),
-        count("sample_count", samples, "Samples of all counters."),
+        count("sample_count", samples, "Samples on all counter tracks."),
         count("flow_count", footer.flows.arrows, "Arrows between slices."),
         count("track_count", tracks.len() as u64, "Tracks with slices."),
     ];

@@ -93,6 +93,6 @@ impl FromReader<'_> {
                 }
             }
         }
-        Err(Error::Storage { what: "the reader has given up" })
+        Err(Error::Storage { what: "the reader has stopped" })
     }
 }

@@ -237,12 +237,12 @@ impl<B: Bytes> Copy<'_, B> {
         let first = self.segment.footer().tracks[track.0 as usize].first_row;
         let before = |row: u32| self.rows.rank(row) - u64::from(self.rows.contains(row));
         let arrival = u32::try_from(before(row) - before(first))
-            .map_err(|_| Error::Invalid { what: "a track of more than 4 billion slices" })?;
+            .map_err(|_| Error::Invalid { what: "a track has more than 4,294,967,295 slices" })?;
         Ok(self.track(track).map(|track| SliceKey { track, arrival }))
     }
 
     fn table(&self, id: TableId) -> Result<TableId> {
-        let unknown = Error::Inconsistent { what: "number of a table that is not there" };
+        let unknown = Error::Inconsistent { what: "number of a missing table" };
         self.tables.get(usize::from(id.0)).copied().ok_or(unknown)
     }
 
@@ -251,7 +251,7 @@ impl<B: Bytes> Copy<'_, B> {
     }
 
     fn fields_of<'v>(&self, values: &'v [(FieldId, OwnedValue)]) -> Result<Vec<(FieldId, Value<'v>)>> {
-        let unknown = Error::Inconsistent { what: "number of a field that is not there" };
+        let unknown = Error::Inconsistent { what: "number of a missing field" };
         let copied = |(id, value): &'v (FieldId, OwnedValue)| {
             Ok((*self.fields.get(id.0 as usize).ok_or(unknown)?, value.as_value()))
         };

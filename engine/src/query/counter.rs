@@ -70,7 +70,7 @@ pub fn over<B: Bytes>(segment: &Segment<B>, track: TrackId, span: Interval) -> R
 fn check_counter<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Result<()> {
     match segment.footer().tracks.get(track.0 as usize).map(|track| &track.spec.kind) {
         Some(TrackKind::Counter(_)) => Ok(()),
-        _ => Err(Error::Invalid { what: "this track is no counter" }),
+        _ => Err(Error::Invalid { what: "this track is not a counter" }),
     }
 }
 

@@ -86,7 +86,7 @@ fn value_of<'v, B: Bytes>(
     values: &'v BlockValues,
     slot: usize,
 ) -> Result<Value<'v>> {
-    let damaged = Error::Inconsistent { what: "column block of another type" };
+    let damaged = Error::Inconsistent { what: "column block of a different type" };
     let text = |code: i64| segment.text(NameId(u32::try_from(code).map_err(|_| damaged)?));
     Ok(match (kind, values) {
         (ColumnType::Int, BlockValues::Ints(v)) => Value::Int(v[slot]),

@@ -59,7 +59,7 @@ pub fn list<B: Bytes>(
     limit: usize,
     work: Work<'_>,
 ) -> Result<Listing> {
-    let unknown = Error::Invalid { what: "there is no such table" };
+    let unknown = Error::Invalid { what: "the table does not exist" };
     let meta = segment.footer().tables.get(usize::from(table.0)).ok_or(unknown)?;
     let list = Lister { segment, table, first_row: meta.first_row, window: filter.span };
     if meta.spec.kind == TableKind::Side {

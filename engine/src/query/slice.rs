@@ -33,7 +33,7 @@ impl SliceAt {
 /// # Errors
 /// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
 pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceAt> {
-    let no_slice = Error::Invalid { what: "this row is no slice" };
+    let no_slice = Error::Invalid { what: "this row is not a slice" };
     let place = segment.place(row)?;
     let track = segment.track_of(row).ok_or(no_slice)?;
     if segment.column(place.table, ColumnRole::Lane).is_none() {

@@ -81,7 +81,7 @@ fn decode_postings<B: Bytes>(segment: &Segment<B>, column: usize) -> Result<()> 
     let packs = segment.blocks(meta.table)?.packs();
     match postings.packs_with(|code| (0..texts).contains(&code))?.max() {
         Some(pack) if pack as usize >= packs => Err(Error::Corrupt {
-            what: "postings name a pack that is not there",
+            what: "postings name a missing pack",
             offset: meta.postings.offset,
         }),
         _ => Ok(()),
@@ -182,6 +182,6 @@ fn check_texts<B: Bytes>(segment: &Segment<B>, column: usize, values: Option<Blo
     if codes.iter().all(|code| (0..texts).contains(code)) {
         Ok(())
     } else {
-        Err(Error::Inconsistent { what: "number of a text that is not there" })
+        Err(Error::Inconsistent { what: "number of a missing text" })
     }
 }

@@ -19,7 +19,7 @@ use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
 use crate::codec::{self, Decoder};
 use crate::model::TableId;
 
-const NO_PROGRAM: Error = Error::Inconsistent { what: "block of a program that is not there" };
+const NO_PROGRAM: Error = Error::Inconsistent { what: "block of a missing program" };
 
 /// Reads columns of a block.
 #[derive(Debug)]
@@ -79,10 +79,10 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     /// Decodes the values of some rows of a column. Other rows are skipped if the coding permits.
     ///
     /// # Errors
-    /// Same as [`BlockReader::column`]; `Invalid` if the block has no such rows.
+    /// Same as [`BlockReader::column`]; `Invalid` if rows beyond the end of the block.
     pub fn column_of(&mut self, column: usize, wanted: Range<usize>) -> Result<Option<BlockColumn>> {
         if wanted.start > wanted.end || wanted.end > self.rows {
-            return Err(Error::Invalid { what: "the block has no such rows" });
+            return Err(Error::Invalid { what: "rows beyond the end of the block" });
         }
         if self.packed.len() == 1 {
             return self.decode(column, wanted);
@@ -171,7 +171,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     /// Rates of the whole pack, from a column of sizes in bytes and the durations.
     fn rates(&mut self, role: ColumnRole, kind: ColumnType, offset: u64) -> Result<BlockColumn> {
         let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
-        let damaged = Error::Corrupt { what: "rates of what is not there", offset };
+        let damaged = Error::Corrupt { what: "rates of a missing column", offset };
         // The coding of a column of sizes is never `Rate`, so this recursion ends.
         let sizes = self.segment.column_of_kind(self.table, role, kind);
         let sizes = sizes.filter(|_| matches!(kind, ColumnType::Int | ColumnType::Uint)).ok_or(damaged)?;
@@ -295,7 +295,7 @@ impl<B: Bytes> Segment<B> {
     /// If bytes are missing or damaged.
     pub fn pack_bytes(&self, column: usize, pack: usize) -> Result<Option<(&[u8], u64)>> {
         let directory = self.directory(column)?;
-        let damaged = Error::Inconsistent { what: "block that is not there" };
+        let damaged = Error::Inconsistent { what: "missing block" };
         match *directory.places.get(pack).ok_or(damaged)? {
             StoredAt::Absent => Ok(None),
             StoredAt::Inline(start, len) => {

@@ -14,7 +14,7 @@ use crate::base::{Error, Result};
 use crate::codec::Texts;
 use crate::model::NameId;
 
-const NO_SUCH_TEXT: Error = Error::Inconsistent { what: "number of a text that is not there" };
+const NO_SUCH_TEXT: Error = Error::Inconsistent { what: "number of a missing text" };
 
 /// The decoded chunks of the dictionary.
 #[derive(Debug)]

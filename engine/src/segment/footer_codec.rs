@@ -83,7 +83,7 @@ impl Footer {
     }
 
     fn check(&self, offset: u64) -> Result<()> {
-        let corrupt = Error::Corrupt { what: "footer refers to what is not there", offset };
+        let corrupt = Error::Corrupt { what: "footer refers to a missing part", offset };
         let table = |id: TableId| usize::from(id.0) < self.tables.len();
         let fields = self.fields.iter().all(|(of, _)| table(*of));
         let columns = self.columns.iter().all(|column| {

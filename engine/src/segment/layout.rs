@@ -169,7 +169,10 @@ fn check_version(found: u16) -> Result<()> {
 pub fn check_header(bytes: &[u8]) -> Result<()> {
     let mut cursor = Cursor::new(bytes, 0, "header");
     if cursor.take(MAGIC.len())? != MAGIC {
-        return Err(Error::Corrupt { what: "this is no nprof segment (wrong first bytes)", offset: 0 });
+        return Err(Error::Corrupt {
+            what: "this is not an nprof segment (the first bytes differ)",
+            offset: 0,
+        });
     }
     let version = cursor.u16()?;
     check_version(version)?;

@@ -97,7 +97,7 @@ impl Lists {
             .blocks
             .get(at)
             .zip(file.footer().tables.get(at))
-            .ok_or(Error::Invalid { what: "there is no such table" })?;
+            .ok_or(Error::Invalid { what: "the table does not exist" })?;
         get_or_try(slot, || {
             let mut cursor = file.cursor(meta.blocks, "block list")?;
             BlockList::decode(&mut cursor, &self.track_rows(table, file.footer()))

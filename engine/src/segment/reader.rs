@@ -232,9 +232,9 @@ impl<B: Bytes> Segment<B> {
     /// Table, block and position of a row.
     ///
     /// # Errors
-    /// `Invalid` if there is no such row.
+    /// `Invalid` if the row does not exist.
     pub fn place(&self, row: u32) -> Result<RowPlace> {
-        let unknown = Error::Invalid { what: "there is no such row" };
+        let unknown = Error::Invalid { what: "the row does not exist" };
         let at = self.footer().tables.partition_point(|table| table.first_row <= row);
         // Empty tables share their first row with the next table, so the last match is the one that
         // can hold the row.

@@ -43,7 +43,7 @@ impl Scratch for MemoryScratch {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        let outside = Error::Storage { what: "read outside the scratch space" };
+        let outside = Error::Storage { what: "a read outside the scratch space" };
         let start = usize::try_from(offset).map_err(|_| outside)?;
         let space = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = space.get(start..).and_then(|rest| rest.get(..out.len())).ok_or(outside)?;

@@ -113,7 +113,7 @@ pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId) -> Result<Tile> {
     let segment = rank.segment;
     let (groups, _) = tile::groups(segment.footer());
     let group =
-        groups.get(id.group as usize).ok_or(Error::Invalid { what: "there is no such group of tracks" })?;
+        groups.get(id.group as usize).ok_or(Error::Invalid { what: "the group of tracks does not exist" })?;
     let mut texts = TileTexts { segment, names: Vec::new(), waits: Vec::new(), known: FxHashMap::default() };
     let mut lanes = Vec::new();
     for &track in &group.tracks {

@@ -64,7 +64,7 @@ pub trait Rank {
         if content == self.tile_content() {
             return Ok(());
         }
-        let what = "the profile has been replaced: load it again";
+        let what = "the profile has been replaced; load it again";
         Err(Refusal::new(RefusalKind::Replaced, what))
     }
 

@@ -48,7 +48,7 @@ impl<B: Bytes> OpenBundle<B> {
     /// `Invalid` if the bundle contradicts itself.
     pub fn new(bundle: Bundle) -> Result<Self> {
         if bundle.ranks.len() != bundle.profile.ranks.len() {
-            return Err(Error::Invalid { what: "a bundle that lists other ranks than its profile" });
+            return Err(Error::Invalid { what: "the ranks of a bundle differ from those of its profile" });
         }
         let segments = bundle.ranks.iter().map(|_| None).collect();
         Ok(Self { bundle, segments })
@@ -74,10 +74,10 @@ impl<B: Bytes> OpenBundle<B> {
         let segment = Segment::open(bytes)?;
         let (Some(place), Some(entry)) = (self.segments.get_mut(at), self.bundle.profile.ranks.get(at))
         else {
-            return Err(Error::Invalid { what: "there is no such rank in the bundle" }.into());
+            return Err(Error::Invalid { what: "the rank is not in the bundle" }.into());
         };
         if entry.segment() != segment.content() {
-            let what = format!("rank {}: this is the segment of another rank or profile", entry.rank);
+            let what = format!("rank {}: the segment belongs to another rank or profile", entry.rank);
             return Err(Refusal::new(RefusalKind::Damaged, what));
         }
         *place = Some(segment);
@@ -94,7 +94,7 @@ impl<B: Bytes> OpenBundle<B> {
             return Ok(());
         }
         let held = &self.bundle.profile.entry.slug;
-        let what = format!("there is no profile \"{name}\" here: this page holds \"{held}\" alone");
+        let what = format!("profile \"{name}\" is not in this page, which holds only \"{held}\"");
         Err(Refusal::new(RefusalKind::NotFound, what))
     }
 }
@@ -114,7 +114,7 @@ impl<'a, B: Bytes> Store for &'a OpenBundle<B> {
     fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {
         self.check_name(&id.profile)?;
         let missing = || {
-            let what = format!("profile \"{}\" has no rank {} here", id.profile, id.rank);
+            let what = format!("this page does not hold rank {} of profile \"{}\"", id.rank, id.profile);
             Refusal::new(RefusalKind::NotFound, what)
         };
         let at = self.position(id.rank).ok_or_else(missing)?;

@@ -200,14 +200,14 @@ impl ReadColumn {
     }
 
     fn texts_in_place(self) -> Result<Texts> {
-        let damaged = Error::Inconsistent { what: "number of a text that is not there" };
+        let damaged = Error::Inconsistent { what: "number of a missing text" };
         let codes = self.values.iter().map(|&(_, bits)| u32::try_from(bits).map_err(|_| damaged));
         Ok(Texts { codes: codes.collect::<Result<_>>()?, texts: self.texts })
     }
 }
 
 fn dictionary_texts<B: Bytes>(segment: &Segment<B>, numbers: impl Iterator<Item = u64>) -> Result<Texts> {
-    let damaged = Error::Inconsistent { what: "number of a text that is not there" };
+    let damaged = Error::Inconsistent { what: "number of a missing text" };
     let mut texts = Texts::default();
     let mut known: FxHashMap<u64, u32> = FxHashMap::default();
     for number in numbers {

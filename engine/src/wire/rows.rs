@@ -127,7 +127,7 @@ pub fn table_rows<B: Bytes>(
     wanted: RowsWanted<'_>,
     work: Work<'_>,
 ) -> Result<TableRows> {
-    let id = segment.table(table).ok_or(Error::Invalid { what: "there is no such table" })?;
+    let id = segment.table(table).ok_or(Error::Invalid { what: "the table does not exist" })?;
     let tracks: Option<Vec<TrackId>> =
         wanted.tracks.map(|tracks| tracks.iter().copied().map(TrackId).collect());
     let filter = RowFilter { span: wanted.span, tracks: tracks.as_deref() };

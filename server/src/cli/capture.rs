@@ -10,11 +10,11 @@ Examples:
   nprof view -n file.neff -s profile.ntff            after `neuron-profile capture -n file.neff -s profile.ntff`
   nprof view -d session_dir/                         after a capture of several ranks";
 
-/// Not done by nprof: says how to capture with neuron-profile
+/// Explain how to capture with neuron-profile; nprof does not capture
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CaptureArgs {
-    /// Flags of `neuron-profile capture`; none of them has an effect
+    /// Flags of `neuron-profile capture`, which have no effect
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     ignored: Vec<OsString>,
 }
@@ -24,8 +24,8 @@ impl CaptureArgs {
     pub(super) fn run(self) -> anyhow::Result<()> {
         drop(self.ignored);
         bail!(
-            "nprof does not capture: run `neuron-profile capture -n file.neff -s profile.ntff` on the machine with the \
-             device, then `nprof view -n file.neff -s profile.ntff`"
+            "nprof does not capture; run `neuron-profile capture -n file.neff -s profile.ntff` on the \
+             machine with the device, then `nprof view -n file.neff -s profile.ntff`"
         )
     }
 }

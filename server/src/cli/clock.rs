@@ -21,7 +21,7 @@ Examples:
 
 const PPB_PER_PPM: f64 = 1e3;
 
-/// Show or correct how the clocks of a profile's ranks relate to each other
+/// Show or correct the offsets between the clocks of a profile's ranks
 ///
 /// The page, Perfetto traces and the times of `nprof export --from --to` use the time that all ranks
 /// share. A rank without a clock has the shared time.
@@ -29,19 +29,19 @@ const PPB_PER_PPM: f64 = 1e3;
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("change").args(["offset", "clear"]).requires("rank")))]
 pub(super) struct ClockArgs {
-    /// The name or id of a profile, as `nprof list` shows it
+    /// Name or id of a profile, as `nprof list` shows it
     profile: String,
-    /// The rank whose clock is set or removed
+    /// Rank whose clock is set or removed
     #[arg(long, value_name = "NUMBER", requires = "change")]
     rank: Option<u32>,
-    /// Time from the rank's clock to the shared time, such as 12us or -0.3ms, at its first event
+    /// Time to add to the rank's clock at its first event, such as 12us or -0.3ms
     /// [units: ps, ns, us, ms, s]
     #[arg(long, value_name = "TIME", value_parser = time_ps, allow_hyphen_values = true)]
     offset: Option<i64>,
-    /// Growth of the offset, such as 0.5ppm or -200ppb
+    /// Change of the offset over time, such as 0.5ppm or -200ppb
     #[arg(long, value_name = "RATE", value_parser = rate_ppb, allow_hyphen_values = true, requires = "offset")]
     drift: Option<i32>,
-    /// Largest possible error of the offset, if it is known, such as 1us
+    /// Largest possible error of the offset, such as 1us [default: unknown]
     #[arg(long, value_name = "TIME", value_parser = bound_ps, requires = "offset")]
     bound: Option<u64>,
     /// Remove the clock of the rank
@@ -108,7 +108,8 @@ fn decimal(number: i128, unit: i64) -> String {
 }
 
 fn rate_ppb(text: &str) -> Result<i32, String> {
-    let expected = || format!("\"{text}\" is no rate: write a number and ppm or ppb, such as 0.5ppm");
+    let expected =
+        || format!("\"{text}\" is not a rate; write a number with the unit ppm or ppb, such as 0.5ppm");
     let (number, unit) = with_unit(text).ok_or_else(expected)?;
     let ppb = match unit {
         "ppm" => number * PPB_PER_PPM,
@@ -121,7 +122,7 @@ fn rate_ppb(text: &str) -> Result<i32, String> {
 
 fn bound_ps(text: &str) -> Result<u64, String> {
     let ps = time_ps(text)?;
-    u64::try_from(ps).map_err(|_| format!("\"{text}\" is below zero"))
+    u64::try_from(ps).map_err(|_| format!("\"{text}\" is negative; write zero or a positive time"))
 }
 
 #[cfg(test)]

@@ -13,11 +13,11 @@ Examples:
   nprof completions zsh > ~/.zfunc/_nprof
   nprof completions fish > ~/.config/fish/completions/nprof.fish";
 
-/// Print a script that completes commands and flags in your shell
+/// Print a shell script that completes commands and flags
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompletionsArgs {
-    /// The shell
+    /// Shell that runs the script
     shell: Shell,
 }
 

@@ -24,22 +24,22 @@ const EXAMPLES: &str = "\
 Examples:
   nprof demo                              two simulated ranks, served at http://localhost:3001/
   nprof demo --ranks 8 --events 1000000   a larger job
-  nprof demo --ingest-only                only put it into the store";
+  nprof demo --ingest-only                ingest only, without a server";
 
-/// Make a profile without any hardware: capture a simulated device, ingest it, serve it
+/// Capture a simulated device, ingest the capture and serve it (needs no hardware)
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DemoArgs {
-    /// Ranks of the simulated job
+    /// Number of ranks of the simulated job
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=i64::from(Simulation::MAX_RANKS)))]
     ranks: u32,
-    /// Events of each rank
+    /// Number of events of each rank
     #[arg(long, value_name = "COUNT", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=Simulation::MAX_EVENTS))]
     events: u64,
-    /// Different seeds give different jobs
+    /// Seed of the simulation; different seeds give different jobs
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Put it into the store and end, without serving
+    /// Ingest the profile and exit, without a server
     #[arg(long)]
     ingest_only: bool,
     #[command(flatten)]

@@ -15,31 +15,31 @@ const EXAMPLES: &str = "\
 Examples:
   nprof ingest trace.json.gz
   nprof ingest file.neff profile.ntff
-  nprof ingest job.tar.zst                 one rank a trace inside; zip and tar, packed or not
+  nprof ingest job.tar.zst                 one rank for each trace inside; zip and tar, compressed or not
   nprof ingest rank0.json rank1.json --display-name \"two ranks\"
   nprof ingest session_dir/ --db-bucket run-7 --force";
 
-/// Put traces into the store: several files become the ranks of one profile
+/// Ingest traces into the store; several traces become the ranks of one profile
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct IngestArgs {
-    /// Trace files, a NEFF beside them, or directories and archives with one trace a rank
+    /// Trace files and their NEFF, or directories and archives with one trace for each rank
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     naming: NamingArgs,
 }
 
-/// How the profile is called, for every command that ingests.
+/// Names of the profile, for every command that ingests.
 #[derive(Debug, Clone, Args)]
 pub(super) struct NamingArgs {
-    /// The profile's name in addresses [default: its id]; one that has a name gets a further one
+    /// Name of the profile in URLs [default: its id]; an existing profile keeps its other names
     #[arg(long, value_name = "NAME")]
     db_bucket: Option<String>,
-    /// The profile's name for people [default: the file's name]
+    /// Name that the page shows [default: the file's name]
     #[arg(long, value_name = "NAME")]
     display_name: Option<String>,
-    /// Replace the profile where it is already in the store
+    /// Replace the profile if it is already in the store
     #[arg(long)]
     force: bool,
 }
@@ -83,10 +83,10 @@ pub(super) fn report(ingested: &Ingested, elapsed: std::time::Duration) -> io::R
     let mut err = io::stderr().lock();
     let manifest = &ingested.profile.manifest;
     if ingested.novelty == Novelty::AlreadyThere {
-        writeln!(err, "{} is already in the store; --force ingests it again", manifest.id)?;
+        writeln!(err, "{} is already in the store; to ingest it again, add --force", manifest.id)?;
         if !manifest.aliases.is_empty() {
             let names: Vec<&str> = manifest.slugs().map(Slug::as_str).collect();
-            writeln!(err, "all of its names lead to it: {}", names.join(", "))?;
+            writeln!(err, "all names of this profile: {}", names.join(", "))?;
         }
         return warn::tell(&ingested.profile, &mut err);
     }

@@ -14,11 +14,11 @@ const EXAMPLES: &str = "\
 Examples:
   nprof inspect ~/.local/share/nprof/profiles/n_0123…/rank_0.nseg";
 
-/// Show where the bytes of a segment go: tables, columns, codecs, indexes
+/// Show the size of each part of a segment: tables, columns, codecs, indexes
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InspectArgs {
-    /// A segment of the store
+    /// Path of a segment, such as rank_0.nseg in the store
     #[arg(value_name = "FILE.nseg")]
     file: PathBuf,
 }
@@ -27,7 +27,9 @@ impl InspectArgs {
     pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         let name = self.file.display();
         let segment = SegmentFile::open_file(&self.file).map_err(|error| match error {
-            OpenError::Io(error) => anyhow!("{name}: cannot read ({error}); check the path and the rights"),
+            OpenError::Io(error) => {
+                anyhow!("{name}: cannot read ({error}); check the path and the permissions")
+            }
             OpenError::Segment(error) => anyhow!("{name}: {error}"),
         })?;
         let anatomy = segment.anatomy().map_err(|error| anyhow!("{name}: {error}"))?;
@@ -46,7 +48,11 @@ fn show(anatomy: &Anatomy, content: &str, out: &mut dyn Write) -> std::io::Resul
         each(anatomy.file_bytes, rows)
     )?;
     if total > anatomy.file_bytes {
-        writeln!(out, "a small segment, compressed as one: the figures below are parts of {}", exact(total))?;
+        writeln!(
+            out,
+            "this small segment is compressed as a whole; the sizes below are uncompressed, {} in total",
+            exact(total)
+        )?;
     }
     for table in anatomy.tables.iter().filter(|table| table.rows > 0) {
         writeln!(out)?;

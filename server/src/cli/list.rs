@@ -19,7 +19,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {
-    /// As JSON, in the form of the API's `/api/profiles`
+    /// Print JSON in the form of the API's `/api/profiles`
     #[arg(long)]
     json: bool,
 }
@@ -33,7 +33,11 @@ impl ListArgs {
             return Ok(writeln!(out)?);
         }
         if profiles.is_empty() {
-            return Ok(writeln!(out, "no profiles in {}; `nprof demo` makes one", place.root()?.display())?);
+            return Ok(writeln!(
+                out,
+                "no profiles in {}; run `nprof demo` to make one",
+                place.root()?.display()
+            )?);
         }
         let heading = ["NAME", "CREATED", "RANKS", "EVENTS", "SIZE", "WARNINGS", "SOURCE", "TITLE"];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];

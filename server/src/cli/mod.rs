@@ -37,7 +37,7 @@ use crate::ingest::IngestError;
 use crate::store::{Store, default_root};
 use crate::terminal::visible;
 
-/// Profiles of AI accelerators: ingest traces, keep them in a directory, look at them in a browser.
+/// Store profiles of AI accelerators in a directory and view them in a browser.
 #[derive(Debug, Parser)]
 #[command(name = "nprof", version, propagate_version = true, after_help = EXAMPLES)]
 struct Cli {
@@ -49,17 +49,17 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  nprof view -n file.neff -s profile.ntff    ingest a trace, serve it, print its address
+  nprof view -n file.neff -s profile.ntff    ingest a trace, serve it, print its URL
   nprof view trace.json.gz                   the same for any supported file
-  nprof serve --open                         look at all profiles
-  nprof demo                                 make a profile without any hardware
+  nprof serve --open                         view all profiles in a browser
+  nprof demo                                 ingest a simulated profile, without any hardware
 
-`nprof <command> --help` shows examples of each.";
+`nprof <command> --help` shows examples of a command.";
 
-/// Which store.
+/// Option that selects the store.
 #[derive(Debug, Clone, Args)]
 struct StorePlace {
-    /// The directory of the profiles [default: $NPROF_STORE, else ~/.local/share/nprof]
+    /// Directory of the store [default: $NPROF_STORE, else ~/.local/share/nprof]
     #[arg(long, value_name = "DIR", global = true)]
     store: Option<PathBuf>,
 }

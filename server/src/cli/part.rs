@@ -11,16 +11,18 @@ use crate::store::{Profile, RankFile};
 /// Which part of a profile.
 #[derive(Debug, Args)]
 pub(super) struct PartArgs {
-    /// Only these ranks, such as `0,3-5`
+    /// Ranks to write, such as `0,3-5` [default: all]
     #[arg(long, value_name = "LIST", visible_alias = "rank", value_parser = Ranks::parse)]
     ranks: Option<Ranks>,
-    /// Only from this time on, counted from the first event, such as `10ms` [units: ps, ns, us, ms, s]
+    /// Start of the time to write, counted from the first event, such as `10ms`
+    /// [units: ps, ns, us, ms, s]
     #[arg(long, value_name = "TIME", value_parser = time_ps)]
     from: Option<i64>,
-    /// Only up to this time, such as `12.5ms`
+    /// End of the time to write, such as `12.5ms`
     #[arg(long, value_name = "TIME", value_parser = time_ps)]
     to: Option<i64>,
-    /// Only these tracks: names with their groups, `*` for any text, such as `Engines/*,DMA/q*`
+    /// Tracks to write, as paths of groups and name, such as `Engines/*,DMA/q*`; `*` matches any
+    /// text
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = Pattern::new)]
     tracks: Vec<Pattern>,
 }

@@ -130,7 +130,10 @@ impl Interrupt {
         let (runtime, signals) = match listen() {
             Ok(listening) => listening,
             Err(error) => {
-                tracing::warn!("Ctrl-C ends the program at once: {error}");
+                tracing::warn!(
+                    "cannot install the handler of Ctrl-C ({error}); Ctrl-C ends the program without \
+                     cleaning up"
+                );
                 return Self { _end: None };
             }
         };

@@ -11,7 +11,7 @@ Examples:
   nprof rm run-7
   nprof rm n_0123456789abcdef0123456789abcdef01234567";
 
-/// Remove profiles from the store, each with all of its names
+/// Remove profiles and all of their names from the store
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RmArgs {

@@ -14,11 +14,11 @@ use crate::store::Store;
 const EXAMPLES: &str = "\
 Examples:
   nprof serve                        all profiles, at http://localhost:3001/
-  nprof serve --open                 the same, and open the browser
+  nprof serve --open                 the same, and open a browser
   nprof serve --store /data/nprof --port 8080
-  nprof serve --host 0.0.0.0         for everybody who can reach this machine: there is no password";
+  nprof serve --host 0.0.0.0         open to other machines, without a password";
 
-/// Serve the profiles of a store to browsers
+/// Serve the profiles of a store over HTTP
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ServeArgs {
@@ -26,13 +26,13 @@ pub(super) struct ServeArgs {
     place: PlaceArgs,
 }
 
-/// Where to listen, for every command that serves.
+/// Address options, for every command that serves.
 #[derive(Debug, Clone, Args)]
 pub(super) struct PlaceArgs {
-    /// The port to listen on; 0 takes any that is free
+    /// Port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 3001)]
     port: u16,
-    /// The address to listen on, for other machines too [default: this machine only]
+    /// Address to listen on, such as 0.0.0.0 for other machines too [default: this machine only]
     #[arg(long, value_name = "ADDRESS")]
     host: Option<IpAddr>,
     /// Open the page in the browser
@@ -104,6 +104,6 @@ pub(super) fn profile_url(url: &str, slug: &str) -> String {
 /// Opens a browser. A failure is not an error, because the address has been printed.
 pub(super) fn open_browser(url: &str) {
     if let Err(error) = webbrowser::open(url) {
-        tracing::warn!("cannot open a browser ({error}); open {url} by hand");
+        tracing::warn!("cannot open a browser ({error}); open {url} in a browser yourself");
     }
 }

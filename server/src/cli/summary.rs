@@ -21,9 +21,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SummaryArgs {
-    /// The name or id of a profile, as `nprof list` shows it
+    /// Name or id of a profile, as `nprof list` shows it
     profile: String,
-    /// Only this rank
+    /// Rank to show [default: all]
     #[arg(long)]
     rank: Option<u32>,
     /// As a table or as JSON

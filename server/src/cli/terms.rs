@@ -57,8 +57,8 @@ pub(super) fn write_json(out: &mut dyn Write) -> anyhow::Result<()> {
 
 /// All terms: the metrics first, then the tables with their fields.
 fn all() -> anyhow::Result<Vec<Term>> {
-    let mut terms =
-        metrics().context("cannot compute the metrics of an example; check the free space of TMPDIR")?;
+    let mut terms = metrics()
+        .context("cannot compute the metrics of a simulated profile; check the free space of TMPDIR")?;
     for table in schema::TABLES {
         let group = format!("table {}", table.name);
         let spec = table.spec();

@@ -17,14 +17,15 @@ Examples:
   nprof verify run-7 --store /data/profiles
   nprof verify --json | jq -r '.damages[].profile'";
 
-/// Check every byte of profiles against its checksum, and that all of it can be decoded
+/// Check the checksums of profiles and decode all of their data
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct VerifyArgs {
-    /// Names or ids of profiles, as `nprof list` shows them [default: all of the store]
+    /// Names or ids of profiles, as `nprof list` shows them [default: all profiles]
     #[arg(value_name = "PROFILE")]
     profiles: Vec<String>,
-    /// As JSON: what was checked, and each damaged place with profile, rank, table, column, block and offset
+    /// Print JSON: totals, and each damaged place with profile, rank, table, column, block and
+    /// offset
     #[arg(long)]
     json: bool,
 }
@@ -50,10 +51,13 @@ impl VerifyArgs {
         profiles.dedup();
         if profiles.is_empty() {
             let count = size::counted(verified.damages.len() as u64, "damaged place");
-            bail!("{count}, in kept summaries only; they are computed anew when they are asked for")
+            bail!(
+                "{count}, in kept summaries only; nprof computes a damaged summary again when it is next \
+                 requested"
+            )
         }
         bail!(
-            "{} in {}; ingest again with --force: {}",
+            "{} in {}; ingest the traces of these profiles again with --force: {}",
             size::counted(verified.damages.len() as u64, "damaged place"),
             size::counted(profiles.len() as u64, "profile"),
             profiles.join(", "),

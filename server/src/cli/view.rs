@@ -21,37 +21,39 @@ use crate::store::Store;
 
 const EXAMPLES: &str = "\
 Examples:
-  nprof view -n file.neff -s profile.ntff             ingest, serve, print the address
-  nprof view -d session_dir/                          one rank per profile_rank_<i>.ntff
-  nprof view trace.json.gz --open                     any supported file; opens the browser
-  nprof view job.zip                                  one rank per trace inside; tar, gzip, zstd too
-  nprof view -s profile.ntff --ingest-only            only put it into the store
+  nprof view -n file.neff -s profile.ntff             ingest, serve, print the URL
+  nprof view -d session_dir/                          one rank for each profile_rank_<i>.ntff
+  nprof view trace.json.gz --open                     any supported file; opens a browser
+  nprof view job.zip                                  one rank for each trace inside; tar, gzip, zstd too
+  nprof view -s profile.ntff --ingest-only            ingest only, without a server
   nprof view -s profile.ntff --output-format json --output-file out.json
   nprof view -s profile.ntff --output-format summary-text
   nprof view -s profile.ntff --output-format perfetto --show-perfetto-flows
-  nprof view --terminology                            what the metrics and fields mean";
+  nprof view --terminology                            print the meaning of metrics and fields";
 
-/// Ingest a trace and serve it; or write it in another format
+/// Ingest a trace and serve it, or write it in another format
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ViewArgs {
-    /// The program that was traced
+    /// Program that was traced
     #[arg(short = 'n', long, value_name = "FILE.neff")]
     neff_path: Option<PathBuf>,
-    /// The trace
+    /// Trace
     #[arg(short = 's', long, value_name = "FILE.ntff")]
     session_file: Option<PathBuf>,
-    /// A directory with one trace a rank: `profile_rank_<i>.ntff`, else other NTFF, else JSON traces
+    /// Directory with one trace for each rank: `profile_rank_<i>.ntff`, else other NTFF, else JSON
+    /// traces
     #[arg(short = 'd', long, value_name = "DIR", conflicts_with = "session_file")]
     session_dir: Option<PathBuf>,
-    /// Traces of any supported format, and archives of them; several become the ranks of one profile
+    /// Traces of any supported format, or archives of them; several traces become the ranks
+    /// of one profile
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     naming: NamingArgs,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Put it into the store and end, without serving
+    /// Ingest the profile and exit, without a server
     #[arg(long)]
     ingest_only: bool,
     /// What to make of the trace
@@ -66,10 +68,10 @@ pub(super) struct ViewArgs {
     /// --output-format json as JSON
     #[arg(long)]
     terminology: bool,
-    /// Accepted; memory is shown as the trace has it, without a tracker of its own
+    /// Accepted and ignored: nprof shows the memory use that the trace contains
     #[arg(long, hide_short_help = true)]
     enable_memory_tracker: bool,
-    /// Accepted; source lines are shown as the trace names them, their text is not
+    /// Accepted and ignored: nprof shows file names and line numbers, not the source text
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     framework_source_root: Option<PathBuf>,
     /// Accepted and ignored: nprof needs no database
@@ -112,10 +114,14 @@ impl ViewArgs {
         let Some(name) = missing.find(|name| store.find(name).is_ok()) else { return Ok(()) };
         if self.output_format.0.is_none() {
             bail!(
-                "{name}: no such file, but a profile of the store; `nprof serve` shows it at /profile/{name}"
+                "{name}: no such file, but the store has a profile of this name; `nprof serve` shows it at \
+                 /profile/{name}"
             );
         }
-        bail!("{name}: no such file, but a profile of the store; write that with `nprof export {name}`")
+        bail!(
+            "{name}: no such file, but the store has a profile of this name; write it with `nprof export \
+             {name}`"
+        )
     }
 
     /// Reports flags of neuron-profile that have no effect here.
@@ -127,12 +133,12 @@ impl ViewArgs {
             (
                 "--enable-memory-tracker",
                 self.enable_memory_tracker,
-                "memory is shown as the trace has it, there is no tracker",
+                "nprof shows the memory use that the trace contains and has no tracker",
             ),
             (
                 "--framework-source-root",
                 self.framework_source_root.is_some(),
-                "source lines are shown as the trace names them, without their text",
+                "nprof shows file names and line numbers, not the source text",
             ),
         ];
         for (flag, _, why) in ignored.into_iter().filter(|(_, is_given, _)| *is_given) {
@@ -160,7 +166,10 @@ impl ViewArgs {
                 Err(ServerError::PortTaken { port }) if self.serves_already(&store).await => {
                     let url = format!("http://localhost:{port}");
                     announce(&url, slug.as_deref(), out)?;
-                    writeln!(io::stderr(), "a server of this store is already running there")?;
+                    writeln!(
+                        io::stderr(),
+                        "an nprof server of this store is already running at this address"
+                    )?;
                     if self.place.opens() {
                         open_browser(&slug.map_or(url.clone(), |slug| profile_url(&url, &slug)));
                     }

@@ -28,7 +28,7 @@ pub(super) fn tell(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
     }
     if kinds.len() > SHOWN {
         let others = size::counted((kinds.len() - SHOWN) as u64, "other kind");
-        writeln!(err, "  and {others}; the profile's page shows all")?;
+        writeln!(err, "  and {others}; the page of the profile shows all warnings")?;
     }
     Ok(())
 }

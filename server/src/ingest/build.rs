@@ -135,8 +135,8 @@ fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlo
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())
 }
 
-/// Gives a rank a clock and a note if the wall clock of its time zero differs from that of the first
-/// rank. A trace can state its wall clock at its end, which is read after the origin was chosen.
+/// Gives a rank a clock and a note if the wall clock of its time zero differs from that of the
+/// first rank. A trace can state its wall clock at its end, after the origin was chosen.
 fn align_wall_clocks(ranks: &mut [RankFile]) {
     let stated = |rank: &RankFile| Some((rank.rank, rank.origin_unix_ns?));
     let Some((first, first_ns)) = ranks.iter().find_map(stated) else { return };
@@ -144,7 +144,7 @@ fn align_wall_clocks(ranks: &mut [RankFile]) {
         let Some(ns) = rank.origin_unix_ns.filter(|&ns| ns != first_ns) else { continue };
         let later_ns = i128::from(ns) - i128::from(first_ns);
         rank.notes.push(format!(
-            "time zero of this rank is {later_ns} ns after that of rank {first}, by their wall clocks"
+            "by wall clock, time zero of this rank is {later_ns} ns after time zero of rank {first}"
         ));
         let later_ps = later_ns * i128::from(PS_PER_NS);
         // Ranks further apart did not run at once: one of their wall clocks is wrong.
@@ -173,7 +173,7 @@ fn rank_file(
 ) -> RankFile {
     let rank = numbers.ranks[at];
     let moved = numbers.moved.iter().filter(|moved| moved.at == at);
-    let note = |wish| format!("rank {wish} is taken by another file; this one became rank {rank}");
+    let note = |wish| format!("rank {wish} is taken by another file; this file became rank {rank}");
     RankFile {
         rank,
         id: identity.of_rank(*trace, *nth).to_string(),

@@ -16,7 +16,8 @@ pub enum IngestError {
     NoInput,
     /// The directory contains no trace.
     #[error(
-        "{}: no trace in this directory; expected NTFF, neuron-profile JSON or Trace Event JSON, packed or not",
+        "{}: no trace in this directory; expected NTFF, neuron-profile JSON or Trace Event JSON, \
+         compressed or not",
         path.display()
     )]
     EmptyDirectory {
@@ -25,7 +26,8 @@ pub enum IngestError {
     },
     /// The archive contains no trace.
     #[error(
-        "{}: no trace in this archive; expected NTFF, neuron-profile JSON or Trace Event JSON, packed or not",
+        "{}: no trace in this archive; expected NTFF, neuron-profile JSON or Trace Event JSON, compressed \
+         or not",
         path.display()
     )]
     EmptyArchive {
@@ -33,14 +35,17 @@ pub enum IngestError {
         path: PathBuf,
     },
     /// Only a NEFF was given. A NEFF is a program, not a trace.
-    #[error("{}: a NEFF is the program, not its trace; name the trace too: -s profile.ntff", path.display())]
+    #[error(
+        "{}: this NEFF is a program without its trace; name the trace too: -s profile.ntff",
+        path.display()
+    )]
     NeffAlone {
         /// The NEFF.
         path: PathBuf,
     },
     /// It is not clear which NEFF belongs to which trace.
     #[error(
-        "{} and {}: several NEFFs; name the one that was traced with -n, or ingest the traces one by one",
+        "{} and {}: several NEFFs; name the traced NEFF with -n, or ingest the traces one by one",
         first.display(), second.display()
     )]
     SeveralNeffs {
@@ -50,7 +55,7 @@ pub enum IngestError {
         second: PathBuf,
     },
     /// A file could not be read.
-    #[error("{}: cannot read ({source}); check the path and the rights", path.display())]
+    #[error("{}: cannot read ({source}); check the path and the permissions", path.display())]
     Open {
         /// The file.
         path: PathBuf,
@@ -91,7 +96,7 @@ pub enum IngestError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// An internal fault.
-    #[error("the ingest ended by a fault of nprof; the store is unchanged; please report it")]
+    #[error("the ingest failed because of a bug in nprof; the store is unchanged; please report the bug")]
     Died,
     /// Cancelled by the user.
     #[error("cancelled; the store is unchanged")]

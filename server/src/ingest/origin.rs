@@ -26,7 +26,7 @@ pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
         let leaf = &inputs.files[plan.trace()].leaf;
         let found = beginning(leaf, plan.importer.beginning?, meter);
         found.unwrap_or_else(|error| {
-            tracing::debug!("{}: no first timestamp ({error})", leaf.candidate.name);
+            tracing::debug!("{}: cannot find the first timestamp ({error})", leaf.candidate.name);
             None
         })
     });

@@ -57,6 +57,7 @@ fn reply_to(
 
 fn too_slow() -> Refusal {
     let seconds = SEARCH_TIME.as_secs();
-    let what = format!("the search took longer than {seconds} s: search for something narrower");
+    let what =
+        format!("the search was stopped after {seconds} s; use a more specific text or a smaller window");
     Refusal::new(RefusalKind::TooSlow, what)
 }

@@ -37,7 +37,7 @@ pub async fn read(method: Method, uri: Uri, headers: HeaderMap) -> Result<Respon
 }
 
 fn unknown(path: &str) -> ApiError {
-    ApiError::NotFound(format!("there is nothing at {path}"))
+    ApiError::NotFound(format!("there is no resource at {path}"))
 }
 
 /// A "not found" answer for people.
@@ -46,7 +46,7 @@ fn nothing_here(path: &str) -> Response {
     let page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>Not found · nprof</title>\n\
-         <h1>Not found</h1>\n<p>There is nothing at <code>{path}</code>.</p>\n\
+         <h1>Not found</h1>\n<p>There is no page at <code>{path}</code>.</p>\n\
          <p><a href=\"/\">All profiles</a></p>\n</html>\n"
     );
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::VARY, "accept")];

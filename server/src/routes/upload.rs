@@ -74,7 +74,7 @@ pub async fn create(
         receive(request.into_body(), &staging, name, &mut names).await?;
     }
     if names.is_empty() {
-        return Err(ApiError::BadRequest("no file in this form".to_owned()));
+        return Err(ApiError::BadRequest("the form contains no file; add at least one trace".to_owned()));
     }
     let files = names.iter().map(|name| upload_path(&staging, name)).collect();
     let named = Named { files, ..Named::default() };
@@ -126,7 +126,9 @@ async fn receive(
 ) -> Result<(), ApiError> {
     let (mut file, path) = create_file(staging, name, names).await?;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| ApiError::BadRequest(format!("the upload broke off: {error}")))?;
+        let frame = frame.map_err(|error| {
+            ApiError::BadRequest(format!("the upload was interrupted ({error}); send the file again"))
+        })?;
         if let Ok(bytes) = frame.into_data() {
             file.write_all(&bytes).await.map_err(|error| write_failed(&path, &error))?;
         }
@@ -173,7 +175,10 @@ fn upload_path(staging: &Staging, name: &str) -> PathBuf {
 }
 
 fn write_failed(path: &Path, error: &std::io::Error) -> ApiError {
-    ApiError::Internal(format!("{}: cannot write the upload ({error})", path.display()))
+    ApiError::Internal(format!(
+        "{}: cannot write the upload ({error}); check the free space of the store",
+        path.display()
+    ))
 }
 
 /// The last component of a name, which can be a path of another system, without characters that

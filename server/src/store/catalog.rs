@@ -48,7 +48,7 @@ impl Catalog {
                 Ok(None) if !dir.is_dir() => {}
                 Ok(None) => {
                     let error =
-                        StoreError::Inconsistent { path: dir.join(FILE), what: "there is no manifest" };
+                        StoreError::Inconsistent { path: dir.join(FILE), what: "the file is missing" };
                     survey.unreadable.push((dir, error));
                 }
                 Err(error) => survey.unreadable.push((dir, error)),

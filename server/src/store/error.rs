@@ -10,7 +10,10 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A directory could not be created.
-    #[error("{}: cannot create this directory ({source}); choose another with --store DIR", path.display())]
+    #[error(
+        "{}: cannot create this directory ({source}); choose another directory with --store DIR",
+        path.display()
+    )]
     Create {
         /// The directory.
         path: PathBuf,
@@ -26,7 +29,10 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A file or directory could not be written.
-    #[error("{}: cannot write ({source}); check the rights and the free space of the store", path.display())]
+    #[error(
+        "{}: cannot write ({source}); check the permissions and the free space of the store",
+        path.display()
+    )]
     Write {
         /// The file or directory.
         path: PathBuf,
@@ -34,7 +40,10 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A file is not a manifest.
-    #[error("{}: not a manifest of nprof ({source}); remove the profile and ingest its trace again", path.display())]
+    #[error(
+        "{}: this is not a manifest of nprof ({source}); remove the profile and ingest its trace again",
+        path.display()
+    )]
     Manifest {
         /// The file.
         path: PathBuf,
@@ -42,7 +51,10 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// A manifest contradicts itself.
-    #[error("{}: {what}; remove the profile and ingest its trace again", path.display())]
+    #[error(
+        "{}: this manifest cannot be used ({what}); remove the profile and ingest its trace again",
+        path.display()
+    )]
     Inconsistent {
         /// The file.
         path: PathBuf,
@@ -50,7 +62,10 @@ pub enum StoreError {
         what: &'static str,
     },
     /// A newer nprof wrote the manifest.
-    #[error("{}: manifest format {found}, this nprof reads up to {newest}; upgrade nprof", path.display())]
+    #[error(
+        "{}: the manifest has format {found}, but this nprof reads formats up to {newest}; upgrade nprof",
+        path.display()
+    )]
     NewerManifest {
         /// The file.
         path: PathBuf,
@@ -60,7 +75,7 @@ pub enum StoreError {
         newest: u32,
     },
     /// The store has no such profile.
-    #[error("no profile \"{name}\" in the store {}; `nprof list` shows what is there", store.display())]
+    #[error("no profile \"{name}\" in the store {}; `nprof list` shows all profiles", store.display())]
     Unknown {
         /// The requested name.
         name: String,
@@ -79,7 +94,8 @@ pub enum StoreError {
     },
     /// The name belongs to another profile.
     #[error(
-        "the name \"{name}\" is taken by the profile {id}; choose another, or --force to replace that profile"
+        "the name \"{name}\" is taken by the profile {id}; choose another name, or replace that profile \
+         with --force"
     )]
     NameTaken {
         /// The name.
@@ -97,7 +113,8 @@ pub enum StoreError {
     },
     /// No directory was given, and the environment names none.
     #[error(
-        "no place for the store: neither NPROF_STORE nor XDG_DATA_HOME nor HOME is set; give --store DIR"
+        "no directory for the store: NPROF_STORE, XDG_DATA_HOME and HOME are not set; name one with \
+         --store DIR"
     )]
     NoHome,
 }

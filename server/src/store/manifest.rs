@@ -230,8 +230,8 @@ impl Manifest {
         ranks.map(RankFile::shared_start).min().unwrap_or_default()
     }
 
-    /// Wall clock of the shared time zero in Unix nanoseconds, if known: that of the first rank whose
-    /// times are the shared times, else the first that a rank's clock leads to.
+    /// Wall clock of the shared time zero in Unix nanoseconds, if known. The first rank
+    /// whose times are the shared times gives it, else the first rank with a clock.
     #[must_use]
     pub fn shared_origin_unix_ns(&self) -> Option<i64> {
         let of = |rank: &RankFile| {
@@ -288,17 +288,17 @@ impl Manifest {
     /// directory.
     fn check(&self) -> Result<(), &'static str> {
         if self.id.parse::<nprof_engine::base::ProfileId>().is_err() {
-            return Err("the id is none");
+            return Err("its id is not a profile id");
         }
         if self.ranks.is_empty() {
-            return Err("it has no ranks");
+            return Err("it lists no ranks");
         }
         let plain = |file: &str| !file.is_empty() && !file.starts_with('.') && !file.contains(['/', '\\']);
         if !self.ranks.iter().all(|rank| plain(&rank.file)) {
-            return Err("a rank's file is no plain file name");
+            return Err("the file of a rank is not a plain file name");
         }
         if !self.ranks.windows(2).all(|pair| pair[0].rank < pair[1].rank) {
-            return Err("the ranks are not in order of their numbers");
+            return Err("its ranks are not sorted by number");
         }
         Ok(())
     }

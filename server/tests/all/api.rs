@@ -131,7 +131,7 @@ async fn searches_by_text_and_by_regular_expression() {
     assert_eq!(names("q=&syntax=regex").await, [""; 0]);
     let wrong = stage.get("/api/profiles/small/ranks/0/search?q=a(b&syntax=regex").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
-    assert_eq!(wrong.json()["error"], "the pattern is wrong at character 2: unclosed group");
+    assert_eq!(wrong.json()["error"], "the pattern is invalid at character 2: unclosed group");
 }
 
 #[tokio::test]
@@ -314,11 +314,11 @@ async fn a_wrong_address_is_a_page_for_people_and_json_for_programs() {
     let page = ask("/foo/%3Cscript%3E", browser).await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
     assert!(page.header("content-type").starts_with("text/html"), "{}", page.header("content-type"));
-    assert!(page.text().contains("There is nothing at <code>/foo/%3Cscript%3E</code>"), "{}", page.text());
+    assert!(page.text().contains("There is no page at <code>/foo/%3Cscript%3E</code>"), "{}", page.text());
     for (path, accept) in [("/foo", "*/*"), ("/foo", "application/json"), ("/api/foo", browser)] {
         let answer = ask(path, accept).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
-        assert_eq!(answer.json()["error"], format!("there is nothing at {path}"));
+        assert_eq!(answer.json()["error"], format!("there is no resource at {path}"));
     }
 }
 

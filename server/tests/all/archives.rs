@@ -85,11 +85,11 @@ fn an_archive_names_what_it_leaves_out() {
         .unwrap();
     let output = crate::cli::run(&store, &["ingest", path.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("job.zip/bad.json: this is no trace"), "{said}");
+    assert!(said.contains("job.zip/bad.json: this is not a trace"), "{said}");
     assert!(!said.contains("notes.txt"), "{said}");
     fs::write(&path, zip(&[("bad.json", b"no")])).unwrap();
     let said = fail(&store, &["ingest", path.to_str().unwrap()], 1);
-    assert!(said.contains("job.zip/bad.json: this is no trace that nprof knows"), "{said}");
+    assert!(said.contains("job.zip/bad.json: this is not a trace that nprof can read"), "{said}");
 }
 
 #[test]

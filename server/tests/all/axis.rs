@@ -109,7 +109,7 @@ fn wall_clocks_that_differ_move_ranks_or_become_clocks() {
     let early = trace(0, &["5000000"], &base(2_000_000_000));
     let ranks = check([early, late], [(5_000_000, 5_000_010); 2]);
     assert_eq!(ranks[0].notes, [""; 0]);
-    let note = "time zero of this rank is 5000000000 ns after that of rank 0, by their wall clocks";
+    let note = "by wall clock, time zero of this rank is 5000000000 ns after time zero of rank 0";
     assert_eq!(ranks[1].notes, [note]);
     let seconds = ClockFit::new(0, 5 * PS_PER_S, 0, None).unwrap();
     assert_eq!((ranks[0].clock, ranks[1].clock), (None, Some(Clock(seconds))));

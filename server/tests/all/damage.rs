@@ -102,7 +102,10 @@ async fn damage_is_named_and_what_does_not_need_it_is_answered() {
     assert_eq!(out.lines().next().unwrap(), format!("small rank 0 byte {offset}: {name} is damaged"));
     assert_eq!(out.lines().count(), 2, "{out}");
     let last = err.lines().last().unwrap();
-    assert_eq!(last, "nprof: 1 damaged place in 1 profile; ingest again with --force: small");
+    assert_eq!(
+        last,
+        "nprof: 1 damaged place in 1 profile; ingest the traces of these profiles again with --force: small"
+    );
     let json: Value = serde_json::from_slice(&verify(stage.store.root(), &["--json"]).stdout).unwrap();
     let damage = &json["damages"][0];
     assert_eq!((&damage["rank"], &damage["offset"]), (&0.into(), &offset.into()));
@@ -126,17 +129,17 @@ async fn every_flipped_byte_of_a_profile_shows() {
     let dir = path.parent().unwrap();
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
     let (out, _) = texts(&verify(stage.store.root(), &[]));
-    assert!(out.starts_with("small rank 0: rank_0.nseg: cut off"), "{out}");
+    assert!(out.starts_with("small rank 0: rank_0.nseg: the file is cut off"), "{out}");
     fs::remove_file(&path).unwrap();
     let (out, _) = texts(&verify(stage.store.root(), &[]));
     assert!(out.starts_with("small rank 0: rank_0.nseg: cannot read"), "{out}");
     fs::write(dir.join("manifest.json"), "{").unwrap();
     let (out, err) = texts(&verify(stage.store.root(), &[]));
-    assert!(out.contains("manifest.json: not a manifest"), "{out}");
+    assert!(out.contains("manifest.json: this is not a manifest"), "{out}");
     assert!(err.contains("1 damaged place in 1 profile"), "{err}");
     fs::remove_file(dir.join("manifest.json")).unwrap();
     let (out, _) = texts(&verify(stage.store.root(), &[]));
-    assert!(out.contains("there is no manifest"), "{out}");
+    assert!(out.contains("the file is missing"), "{out}");
 }
 
 #[tokio::test]

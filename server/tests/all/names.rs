@@ -16,7 +16,7 @@ fn a_second_name_leaves_the_first_link_alive() {
     let again = run(&store, &["view", &trace, "--db-bucket", "beta", "--ingest-only"]);
     let (out, err) = (String::from_utf8_lossy(&again.stdout), String::from_utf8_lossy(&again.stderr));
     assert_eq!(out, "Profile \"beta\" is ready to view\n");
-    assert!(err.contains("all of its names lead to it: alpha, beta"), "{err}");
+    assert!(err.contains("all names of this profile: alpha, beta"), "{err}");
     assert_eq!(succeed(&store, &["summary", "alpha"]), succeed(&store, &["summary", "beta"]));
     let list = succeed(&store, &["list"]);
     assert!(list.lines().nth(1).unwrap().starts_with("alpha, beta  "), "{list}");

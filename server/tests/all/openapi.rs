@@ -135,6 +135,11 @@ fn every_parameter_of_a_path_is_described_and_every_reference_leads_somewhere() 
     }
 }
 
+fn operations(document: &Value) -> impl Iterator<Item = &Value> {
+    let paths = document["paths"].as_object().unwrap().values();
+    paths.flat_map(|item| item.as_object().unwrap().values())
+}
+
 #[tokio::test]
 async fn every_answer_fits_its_schema() {
     let stage = Stage::new();
@@ -144,10 +149,8 @@ async fn every_answer_fits_its_schema() {
     let job = stage.ask(upload).await;
     let mut covered = BTreeSet::new();
     let mut check = |operation: &str, status: &str, body: &Value| {
-        let path = document["paths"].as_object().unwrap().values();
-        let mut operations = path.flat_map(|item| item.as_object().unwrap().values());
-        let described =
-            operations.find(|op| op.get("operationId").is_some_and(|id| id == operation)).unwrap();
+        let is_named = |op: &&Value| op.get("operationId").is_some_and(|id| id == operation);
+        let described = operations(&document).find(is_named).unwrap();
         let response = resolve(&document, &described["responses"][status]);
         let schema = &response["content"]["application/json"]["schema"];
         assert_eq!(misfit(&document, schema, body, operation), None);
@@ -194,9 +197,7 @@ async fn every_answer_fits_its_schema() {
     check("readProfile", "404", &stage.get("/api/profiles/none").await.json());
     // No answer, or a file.
     let without_json = ["deleteProfile", "cancelJob", "exportProfile"];
-    let operations =
-        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
-    let all = operations.filter_map(|operation| operation.get("operationId")?.as_str());
+    let all = operations(&document).filter_map(|operation| operation.get("operationId")?.as_str());
     let left: Vec<&str> = all.filter(|id| !covered.contains(*id) && !without_json.contains(id)).collect();
     assert!(left.is_empty(), "not checked: {left:?}");
 }

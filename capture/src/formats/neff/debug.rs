@@ -26,7 +26,7 @@ pub struct Entry {
     /// The operation's number. Instructions refer to it.
     #[prost(uint64, tag = "1")]
     pub id: u64,
-    /// The operation's name.
+    /// Name of the operation.
     #[prost(string, tag = "2")]
     pub name: String,
     /// Numbers of the operations of the parent layer that this one was made from.
@@ -67,7 +67,7 @@ pub fn read(path: &str, bytes: &[u8]) -> Result<Layer, Error> {
         Error::format(
             format!("debug names cannot be decoded: {error}"),
             path,
-            "the program can still be shown, without these names",
+            "nprof shows the program without these names",
         )
     })
 }

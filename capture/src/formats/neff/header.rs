@@ -58,11 +58,11 @@ impl Header {
         let Some(bytes) = bytes.get(..HEADER_LEN) else {
             return Err(Error::format(
                 format!(
-                    "the NEFF ends early: a header of {HEADER_LEN} bytes expected, {} there",
+                    "the NEFF ends early: the header has {HEADER_LEN} bytes, the file has {}",
                     bytes.len()
                 ),
                 "header",
-                "the file was cut off: copy it again",
+                "the file was cut off; copy it again",
             ));
         };
         let mut cursor = Cursor::new(bytes, 0, "NEFF header");

@@ -57,15 +57,15 @@ impl Neff {
             (None, input)
         } else {
             return Err(Error::format(
-                "this is no NEFF: neither its header nor a package is there",
+                "this is not a NEFF: it has neither the header nor the package of one",
                 "byte 0",
-                "give the .neff file that the model was compiled to",
+                "name the .neff file that the compiler wrote",
             ));
         };
         let mut neff = Self { header, ..Self::default() };
         let package = package::read(packed, is_wanted)?;
         for path in package.skipped {
-            neff.damaged.push((path, "too large to be read".to_owned()));
+            neff.damaged.push((path, "this file is too large to be read".to_owned()));
         }
         for member in &package.members {
             if let Err(what) = neff.take(member) {
@@ -143,7 +143,7 @@ impl Neff {
     /// If the sink fails.
     pub fn write(&self, sink: &mut dyn Sink) -> SinkResult<()> {
         for (path, what) in &self.damaged {
-            let what = format!("a part of the NEFF could not be read: {what}");
+            let what = format!("a part of the NEFF cannot be read ({what})");
             sink.warn(WarningKind::DamagedRecord, &what, &|| path.clone());
         }
         if let Some(header) = &self.header {
@@ -182,14 +182,14 @@ impl Neff {
             name: "debug_name".to_owned(),
             kind: TableKind::Side,
             name_key: String::new(),
-            doc: "The operations of the compiler's layers, which instructions refer to by number.".to_owned(),
+            doc: "Operations of the compiler's layers. Instructions refer to them by number.".to_owned(),
         })?;
         let mut field = |name, doc| sink.field(table, FieldSpec::new(name, Unit::None, "Source", doc));
-        let layer_field = field("layer", "The layer's file in the program.")?;
-        let id = field("id", "The operation's number within its layer.")?;
-        let name = field("name", "The operation's name.")?;
-        let parents = field("parent_ids", "The operations of the parent layer that it came from.")?;
-        let attributes = field("attributes", "What else the layer says of it.")?;
+        let layer_field = field("layer", "File of the layer in the program.")?;
+        let id = field("id", "Number of the operation within its layer.")?;
+        let name = field("name", "Name of the operation.")?;
+        let parents = field("parent_ids", "Operations of the parent layer that this operation came from.")?;
+        let attributes = field("attributes", "Further properties of the operation in its layer.")?;
         for (path, layer) in &self.layers {
             for entry in &layer.entries {
                 let parent_ids = Json::from(entry.parents.clone()).to_string();

@@ -59,9 +59,9 @@ pub fn read(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Package, Erro
         unpack(bytes, wanted)
     } else {
         Err(Error::format(
-            "the NEFF's package is neither gzip nor tar",
+            "the package of the NEFF is neither gzip nor tar",
             "package",
-            "the file is damaged or no NEFF: copy it again from where it was compiled",
+            "the file is damaged or is not a NEFF; copy it again from the machine of the compiler",
         ))
     }
 }
@@ -69,9 +69,9 @@ pub fn read(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Package, Erro
 fn unpack(reader: impl Read, wanted: impl Fn(&str) -> bool) -> Result<Package, Error> {
     let damaged = |place: String, error: std::io::Error| {
         Error::format(
-            format!("the NEFF's package cannot be unpacked: {error}"),
+            format!("the package of the NEFF cannot be unpacked ({error})"),
             place,
-            "the file is damaged or was cut off: copy it again from where it was compiled",
+            "the file is damaged or was cut off; copy it again from the machine of the compiler",
         )
     };
     let mut package = Package::default();

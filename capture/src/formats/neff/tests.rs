@@ -89,7 +89,7 @@ fn a_member_that_claims_too_much_is_left_out() {
 fn what_is_no_neff_is_refused() {
     for (input, what) in [
         (&b""[..], "the NEFF is empty"),
-        (b"hello", "this is no NEFF"),
+        (b"hello", "this is not a NEFF"),
         (&header()[..100], "the NEFF ends early"),
         (&header(), "neither gzip nor tar"),
     ] {

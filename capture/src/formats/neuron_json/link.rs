@@ -79,7 +79,7 @@ impl Links {
                 }
                 None => sink.warn(
                     WarningKind::UnboundFlow,
-                    "a transfer's instruction is not in the profile",
+                    "the instruction of a transfer is not in the profile",
                     &|| format!("trigger at {} ns", times.0),
                 ),
             }

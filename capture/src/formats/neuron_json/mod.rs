@@ -65,7 +65,7 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
             Piece::CutOff => {
                 import.warn(
                     WarningKind::TruncatedInput,
-                    "the JSON ends before its outermost object does",
+                    "the JSON ends before the end of its outermost object",
                     offset,
                 );
                 break;
@@ -86,7 +86,7 @@ pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
 }
 
 fn not_a_profile(what: &str, offset: u64) -> Error {
-    let hint = "give the file that neuron-profile view --output-format json wrote";
+    let hint = "name the file that `neuron-profile view --output-format json` wrote";
     Error::format(what, format!("byte {offset}"), hint)
 }
 
@@ -149,7 +149,7 @@ impl<'s> Import<'s> {
         let key = table.take(&row, offset, &mut self.tracks, self.sink)?;
         match (table.place, key) {
             (Place::Instruction, Some(key)) if !self.links.instruction(&row, key, self.sink)? => {
-                self.warn(WarningKind::DamagedRecord, "predecessors are no list of ids", offset);
+                self.warn(WarningKind::DamagedRecord, "predecessors that are not a list of ids", offset);
             }
             (Place::Dma, Some(key)) => self.links.transfer(&row, key),
             (Place::Side, _) => {
@@ -172,7 +172,7 @@ impl<'s> Import<'s> {
         match (cell, table) {
             (Some(cell), Some((table, Place::Side))) => self.value_row(table, cell.value()),
             _ => {
-                self.warn(WarningKind::DamagedRecord, "a value in place of a table", offset);
+                self.warn(WarningKind::DamagedRecord, "a value instead of a table", offset);
                 Ok(())
             }
         }
@@ -189,7 +189,7 @@ impl<'s> Import<'s> {
 
     fn finish(self, offset: u64) -> Result<(), Error> {
         if !self.tables.keys().any(|name| schema::table(name).is_some()) {
-            return Err(not_a_profile("the JSON has none of neuron-profile's tables", offset));
+            return Err(not_a_profile("the JSON has no table of neuron-profile", offset));
         }
         self.links.draw(self.sink)?;
         self.sink.rank(self.rank);

@@ -221,7 +221,7 @@ impl<'a> Splitter<'a> {
                 match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
                     // A key directly after it belongs to a field. The bracket replaces the start of
                     // a row.
-                    Some(b'"') => Ok(Piece::Damage("a bracket in place of a row")),
+                    Some(b'"') => Ok(Piece::Damage("a bracket instead of a row")),
                     _ => {
                         self.place = Place::Tables;
                         self.table()
@@ -237,7 +237,7 @@ impl<'a> Splitter<'a> {
                     self.damage("text among the rows", |byte| !b"{]".contains(&byte))
                 }
             },
-            Some(_) => self.damage("something that is no row", |byte| !b"{]\"".contains(&byte)),
+            Some(_) => self.damage("a value that is not a row", |byte| !b"{]\"".contains(&byte)),
         }
     }
 

@@ -148,7 +148,7 @@ impl TableReader {
             let place = || format!("byte {offset}");
             sink.warn(
                 WarningKind::AdjustedValue,
-                "a key occurs twice in a row; the last value is kept",
+                "a key that occurs twice in a row; the last value is kept",
                 &place,
             );
             // The sort is stable. Among equal keys the last of the row comes first and stays.
@@ -184,22 +184,22 @@ impl TableReader {
     ) -> Result<Result<SliceKey, Misplaced>> {
         let start_ps = match row.time_ps("timestamp") {
             Some(Ok(time)) => time,
-            Some(Err(())) => return Ok(Err(Misplaced("a timestamp that is no time in range"))),
+            Some(Err(())) => return Ok(Err(Misplaced("a timestamp that is not a time in range"))),
             None => return Ok(Err(Misplaced("a row without a timestamp"))),
         };
         let (form, duration_ps) = match row.time_ps("duration") {
             _ if self.place == Place::SemaphoreUpdate => (Form::Instant, 0),
             None => (Form::Instant, 0),
-            Some(Err(())) => return Ok(Err(Misplaced("a duration that is no time in range"))),
+            Some(Err(())) => return Ok(Err(Misplaced("a duration that is not a time in range"))),
             Some(Ok(duration)) if duration < 0 => {
                 let place = || format!("byte {offset}");
-                sink.warn(WarningKind::AdjustedValue, "a negative duration is taken as zero", &place);
+                sink.warn(WarningKind::AdjustedValue, "a negative duration; kept as zero", &place);
                 (Form::Complete, 0)
             }
             Some(Ok(duration)) => (Form::Complete, duration),
         };
         if start_ps.checked_add(duration_ps).is_none() {
-            return Ok(Err(Misplaced("a duration that is no time in range")));
+            return Ok(Err(Misplaced("a duration that is not a time in range")));
         }
         let track = self.track(row, tracks, sink)?;
         let name = sink.name(&self.name(row))?;
@@ -252,7 +252,7 @@ impl TableReader {
     ) -> Result<Result<(), Misplaced>> {
         let time_ps = match row.time_ps("timestamp") {
             Some(Ok(time)) => time,
-            Some(Err(())) => return Ok(Err(Misplaced("a timestamp that is no time in range"))),
+            Some(Err(())) => return Ok(Err(Misplaced("a timestamp that is not a time in range"))),
             None => return Ok(Err(Misplaced("a row without a timestamp"))),
         };
         let value = row.get(self.definition.map_or("", |table| table.value_key)).and_then(Cell::sample);

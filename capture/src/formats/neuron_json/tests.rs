@@ -109,7 +109,7 @@ fn check_rejected(json: &str, part: &str) {
 fn what_is_no_profile_is_rejected() {
     check_rejected("", "does not start with a JSON object (byte 0)");
     check_rejected(" [1]", "does not start with a JSON object (byte 1)");
-    check_rejected(r#"{"traceEvents":[{"ph":"X"}]}"#, "none of neuron-profile's tables");
+    check_rejected(r#"{"traceEvents":[{"ph":"X"}]}"#, "no table of neuron-profile");
 }
 
 /// Checks that rows with these starts survive, and that `damaged` records are counted.

@@ -51,18 +51,18 @@ impl<'a> Container<'a> {
         let protobuf = protobuf_range(input)?;
         let capture = proto::Capture::decode(&input[protobuf.clone()]).map_err(|error| {
             Error::format(
-                format!("the NTFF's protobuf part cannot be decoded: {error}"),
+                format!("the protobuf part of the NTFF cannot be decoded ({error})"),
                 format!("bytes {}..{}", protobuf.start, protobuf.end),
-                "the file is damaged: copy it again from where it was captured",
+                "the file is damaged; copy it again from the machine of the capture",
             )
         })?;
         let container =
             Self { capture, record_area: &input[protobuf.end..], record_area_at: protobuf.end as u64 };
         if container.subgraphs().next().is_none() {
             return Err(Error::format(
-                "the NTFF names no subgraph, so there is nothing to show",
+                "the NTFF names no subgraph, so it contains nothing to show",
                 format!("bytes {}..{}", protobuf.start, protobuf.end),
-                "check that the model ran while the profile was captured",
+                "check that the model ran during the capture",
             ));
         }
         for subgraph in container.subgraphs() {
@@ -97,9 +97,9 @@ impl<'a> Container<'a> {
         };
         if !size.is_multiple_of(RECORD_LEN as u64) {
             return Err(Error::format(
-                format!("a record segment has {size} bytes, which is no multiple of {RECORD_LEN}"),
+                format!("a record segment has {size} bytes, which is not a multiple of {RECORD_LEN}"),
                 place(),
-                "the file is damaged: copy it again from where it was captured",
+                "the file is damaged; copy it again from the machine of the capture",
             ));
         }
         let within = |end: u64| end <= self.record_area.len() as u64;
@@ -107,11 +107,11 @@ impl<'a> Container<'a> {
             let available = self.record_area.len() as u64;
             Error::format(
                 format!(
-                    "the file ends early: {size} bytes of records expected, {} there",
+                    "the file ends early: {size} bytes of records expected, {} present",
                     available.saturating_sub(offset)
                 ),
                 place(),
-                "the file was cut off: copy it again, or capture again with more disk space",
+                "the file was cut off; copy it again, or capture again with more disk space",
             )
         })?;
         let usize_of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -135,21 +135,21 @@ fn protobuf_range(input: &[u8]) -> Result<Range<usize>, Error> {
         return Err(Error::format(
             "this is an ntrace.pb (host events of a system profile), not an NTFF",
             "byte 0",
-            "give the .ntff file that lies beside it",
+            "name the .ntff file from the same directory",
         ));
     }
     if version != VERSION {
         return Err(Error::format(
-            format!("NTFF version {version} cannot be read, this nprof reads version {VERSION}"),
+            format!("NTFF version {version} cannot be read; this nprof reads version {VERSION}"),
             "byte 0",
             "check that the file is an NTFF, or capture with a Neuron runtime that writes version 5",
         ));
     }
     let cut_off = |expected: String| {
         Error::format(
-            format!("the file ends early: {expected}, {} bytes there", input.len()),
+            format!("the file ends early: {expected}, {} bytes present", input.len()),
             "header",
-            "the file was cut off: copy it again, or capture again with more disk space",
+            "the file was cut off; copy it again, or capture again with more disk space",
         )
     };
     if input.len() < HEADER_LEN {
@@ -160,9 +160,9 @@ fn protobuf_range(input: &[u8]) -> Result<Range<usize>, Error> {
     let len = u64::from_le_bytes(len);
     if len > PROTOBUF_MAX_LEN {
         return Err(Error::format(
-            format!("the protobuf part claims {len} bytes, more than any NTFF has"),
+            format!("the protobuf part claims {len} bytes; the limit is {PROTOBUF_MAX_LEN}"),
             format!("byte {PROTOBUF_LEN_AT}"),
-            "the file is damaged or no NTFF: copy it again from where it was captured",
+            "the file is damaged or is not an NTFF; copy it again from the machine of the capture",
         ));
     }
     let end = usize::try_from(len).ok().and_then(|len| HEADER_LEN.checked_add(len));

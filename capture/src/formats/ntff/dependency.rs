@@ -96,7 +96,8 @@ impl Dependencies {
         let waits = &mut self.waits[run.engine.index()];
         if waits.len() == MAX_WAITS {
             waits.pop_front();
-            let what = "an engine waited 65,536 times in a row; no arrow is drawn from the waits before";
+            let what =
+                "an engine waited more than 65,536 times in a row; the waits before these get no arrows";
             out.sink.warn(WarningKind::MissingData, what, &|| format!("{} engine", run.engine.name()));
         }
         waits.push_back(run.key);

@@ -168,7 +168,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             return Ok(());
         }
         let Some(ps) = self.core.clocks.engine_ps(engine, record.ticks) else {
-            let what = "an instruction of an engine without a clock, or out of time";
+            let what = "an instruction of an engine without a clock, or with a time out of range";
             self.found.warn_of(WarningKind::DamagedRecord, what, number);
             return Ok(());
         };
@@ -202,7 +202,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
                 self.ended(engine, place, start, Ending { ps, record, number })?;
             }
             None => {
-                self.found.warn_of(WarningKind::Unpaired, "an instruction ended that never started", number)
+                self.found.warn_of(WarningKind::Unpaired, "an instruction that ended and never started", number)
             }
         }
         Ok(())
@@ -214,7 +214,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             return Ok(());
         }
         if ending.ps < start.ps {
-            let what = "an instruction ended before it started";
+            let what = "an instruction that ended before it started";
             self.found.warn_of(WarningKind::AdjustedValue, what, ending.number);
         }
         let end_ps = (ending.ps - self.core.origin_ps).max(start_ps);
@@ -267,7 +267,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         if start_ps < 0 || self.waits_for_next_run(engine, place, start_ps) {
             return Ok(());
         }
-        self.found.warn(WarningKind::Unpaired, "an instruction started that never ended", || {
+        self.found.warn(WarningKind::Unpaired, "an instruction that started and never ended", || {
             format!("{} engine, {start_ps} ps after the start of the run", engine.name())
         });
         let end_ps = self.last_end_ps.max(start_ps);

@@ -91,7 +91,7 @@ struct Rows<'c, 'a> {
 impl<'c, 'a> Rows<'c, 'a> {
     fn new(core: &'c Core<'a>, names: SemaphoreNames, out: &mut Output<'_>) -> Result<Self, Error> {
         let handles = Instruction::define(out.sink)?;
-        let doc = "The instruction's 64 bytes, where its opcode is not known.";
+        let doc = "All 64 bytes of an instruction with an unknown opcode.";
         let raw = FieldSpec::new("raw_instruction", Unit::Hexadecimal, "Operands", doc);
         let mut engines = [NameId(0); Engine::ALL.len()];
         for engine in Engine::ALL {

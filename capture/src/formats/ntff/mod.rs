@@ -143,9 +143,8 @@ fn neff(job: &Job<'_>, file: usize) -> Result<Neff, Error> {
 
 fn read_neff(bytes: &[u8]) -> Result<Neff, Error> {
     if bytes.len() > MAX_NEFF_BYTES {
-        let what =
-            format!("the NEFF has {} bytes, more than the {MAX_NEFF_BYTES} that are read", bytes.len());
-        return Err(Error::format(what, "byte 0", "leave it out: the trace can be read without it"));
+        let what = format!("the NEFF has {} bytes; the limit is {MAX_NEFF_BYTES}", bytes.len());
+        return Err(Error::format(what, "byte 0", "leave the NEFF out; nprof can read the trace without it"));
     }
     Neff::read(bytes)
 }
@@ -166,7 +165,7 @@ fn origin_ps(
     if let Some(begin) = landmarks.iter().filter_map(|found| found.run_begin_ps).min() {
         return begin;
     }
-    let what = "the trace does not say when the run began; time starts with its first record";
+    let what = "the trace does not state the start of the run; time starts at the first record";
     sink.warn(WarningKind::MissingData, what, &|| "instruction segment".to_owned());
     let instructions = landmarks.iter().filter_map(|found| found.earliest_ps);
     let packets = cores.iter().zip(segments).flat_map(|(core, segments)| {

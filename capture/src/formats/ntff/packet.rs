@@ -167,13 +167,17 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         }
         let engine = record.kind();
         let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
-            out.damaged("a DMA record of an engine without a clock, or out of time", segment, number);
+            out.damaged(
+                "a DMA record of an engine without a clock, or with a time out of range",
+                segment,
+                number,
+            );
             return Ok(());
         };
         if code == kind::START {
             self.started((engine, queue), ps, out);
         } else if !self.written((engine, queue), ps, record, out)? {
-            out.sink.warn(WarningKind::Unpaired, "a DMA packet was written that never started", &|| {
+            out.sink.warn(WarningKind::Unpaired, "a DMA packet that was written and never started", &|| {
                 format!("record {number} of the {segment} segment")
             });
         }
@@ -187,7 +191,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         {
             self.waiting -= 1;
             self.floors.closed(block);
-            out.sink.warn(WarningKind::Unpaired, "a DMA packet started that was long not written", &|| {
+            out.sink.warn(WarningKind::Unpaired, "a DMA packet that started and was not written for a long time", &|| {
                 format!("queue {queue} on DMA engine {engine}")
             });
         }
@@ -215,7 +219,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
             return Ok(true);
         }
         if end < start {
-            out.sink.warn(WarningKind::AdjustedValue, "a DMA packet ended before it started", &|| {
+            out.sink.warn(WarningKind::AdjustedValue, "a DMA packet that ended before it started", &|| {
                 format!("packet {number} of queue {queue} on DMA engine {engine}")
             });
         }
@@ -228,7 +232,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     fn finish(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
         if self.waiting > 0 {
             let unwritten = self.waiting;
-            out.sink.warn(WarningKind::Unpaired, "DMA packets started that were never written", &|| {
+            out.sink.warn(WarningKind::Unpaired, "DMA packets that started and were never written", &|| {
                 format!("{unwritten} packets at the end of the DMA segment")
             });
         }

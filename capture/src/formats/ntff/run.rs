@@ -115,7 +115,7 @@ pub fn write_program(capture: &proto::Capture, neff: Option<&Neff>, sink: &mut d
     if let Some(neff) = neff {
         let header = neff.header();
         if header.is_some_and(|header| !is_same_program(&capture.neff_uuid, &header.uuid)) {
-            let what = "the NEFF is not the program that was traced; give the one that ran";
+            let what = "the NEFF is not the traced program; name the NEFF that ran";
             sink.warn(WarningKind::MissingData, what, &|| text(&capture.neff_path).into_owned());
         }
         neff.write(sink)?;
@@ -168,11 +168,11 @@ fn write_metadata(
             (handles.dma_ddr_bandwidth, Value::Int(chip.dma_bytes_per_s)),
         ]),
         None => {
-            let what = "the chip is not known, so metrics that need its peaks are missing";
+            let what = "the chip is unknown, so metrics that need its peak rates are missing";
             sink.warn(WarningKind::MissingData, what, &|| format!("architecture code {architecture}"));
         }
     }
-    let doc = "The trace's code of the chip's architecture.";
+    let doc = "Code of the chip's architecture in the trace.";
     let spec = FieldSpec::new("architecture", Unit::None, "Device", doc);
     row.push((sink.field(handles.table, spec)?, Value::Int(i64::from(architecture))));
     sink.row(handles.table, &row)
@@ -201,7 +201,7 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
         let field = sink.field(handles.table, MODEL_INFO.field(&name))?;
         row.push((field, count(counts.instructions[engine.index()])));
     }
-    let doc = "How long the run took.";
+    let doc = "Duration of the run.";
     let spec = FieldSpec::new("total_time_ps", Unit::Picoseconds, "Run", doc);
     let total_field = sink.field(handles.table, spec)?;
     row.push((total_field, count(core.subgraph.total_time_ps)));
@@ -232,17 +232,18 @@ pub fn write_segments(
         name: "trace_segment".to_owned(),
         kind: TableKind::Side,
         name_key: String::new(),
-        doc: "The parts of the trace file that hold records.".to_owned(),
+        doc: "Parts of the trace file that hold records.".to_owned(),
     })?;
     let mut field =
         |name: &str, unit, doc: &str| sink.field(table, FieldSpec::new(name, unit, "Segment", doc));
-    let subgraph = field("subgraph", Unit::None, "The subgraph that was traced.")?;
-    let kind = field("kind", Unit::None, "What the records tell of.")?;
-    let block_kind = field("block_kind", Unit::None, "The file's code of who wrote them.")?;
-    let record_kind = field("record_kind", Unit::None, "The file's code of what sort they are.")?;
-    let records = field("records", Unit::Count, "How many there are.")?;
-    let offset = field("offset_bytes", Unit::Bytes, "Where they begin in the file.")?;
-    let buffer = field("buffer_bytes", Unit::Bytes, "Room that the runtime had set aside for them.")?;
+    let subgraph = field("subgraph", Unit::None, "Subgraph that was traced.")?;
+    let kind = field("kind", Unit::None, "Subject of the records.")?;
+    let block_kind = field("block_kind", Unit::None, "Code of the writer of the records, as in the file.")?;
+    let record_kind = field("record_kind", Unit::None, "Code of the kind of the records, as in the file.")?;
+    let records = field("records", Unit::Count, "Number of records.")?;
+    let offset = field("offset_bytes", Unit::Bytes, "Offset of the first record in the file.")?;
+    let buffer =
+        field("buffer_bytes", Unit::Bytes, "Capacity that the runtime had reserved for the records.")?;
     let int = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
     for segment in segments {
         let size_bytes = segment.bytes.len() as u64;
@@ -260,7 +261,7 @@ pub fn write_segments(
         if let Some(room) = room {
             row.push((buffer, int(room.size_bytes)));
             if room.size_bytes > 0 && size_bytes >= room.size_bytes {
-                let what = "the trace buffer was full, so records are missing; trace a shorter run";
+                let what = "the trace buffer was full, so some records are missing; trace a shorter run";
                 sink.warn(WarningKind::MissingData, what, &|| {
                     format!("{} segment of {}", segment.kind.title(), core.name)
                 });

@@ -100,7 +100,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     fn record(&mut self, (number, record): (u64, &Record)) -> Result<(), Error> {
         self.records += 1;
         let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
-            let what = "an event without a clock, or out of time";
+            let what = "an event without a clock, or with a time out of range";
             self.found.warn_of(WarningKind::DamagedRecord, what, number);
             return Ok(());
         };
@@ -246,9 +246,9 @@ impl Events {
             name: "event_update".to_owned(),
             kind: TableKind::Slices,
             name_key: "id".to_owned(),
-            doc: "Changes of events, with which engines wait for each other once.".to_owned(),
+            doc: "Changes of events. Engines use an event to wait for each other once.".to_owned(),
         })?;
-        let doc = "What it holds from then on: 1 set, 0 cleared.";
+        let doc = "Value after the change: 1 set, 0 cleared.";
         let value = out.sink.field(table, FieldSpec::new("value", Unit::None, "Event", doc))?;
         let spec = TrackSpec::slices(&core.own("Events"), None, table, Nesting::Concurrent, 6);
         let track = out.sink.track(spec)?;

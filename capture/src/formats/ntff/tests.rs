@@ -100,7 +100,7 @@ fn records_of_unknown_kinds_are_kept_and_counted() {
     check_warning(
         &recorder,
         WarningKind::UnknownRecord,
-        "not known",
+        "unknown kind",
         "record 2 of the instruction segment",
         3,
     );
@@ -247,7 +247,7 @@ fn a_full_buffer_and_an_unknown_chip_are_said() {
     let recorder = recorded(trace);
     let missing = WarningKind::MissingData;
     check_warning(&recorder, missing, "the trace buffer was full", "instruction segment of sg00", 1);
-    check_warning(&recorder, missing, "the chip is not known", "architecture code 77", 1);
+    check_warning(&recorder, missing, "the chip is unknown", "architecture code 77", 1);
 }
 
 #[test]
@@ -257,7 +257,13 @@ fn without_the_begin_of_the_run_time_starts_with_the_first_record() {
     trace.run(Engine::Tensor, 1, 70, 80);
     let recorder = recorded(trace);
     assert_eq!(recorder.slices_of("instruction").map(shown).collect::<Vec<_>>(), [("DRAIN", 0, 20)]);
-    check_warning(&recorder, WarningKind::MissingData, "when the run began", "instruction segment", 1);
+    check_warning(
+        &recorder,
+        WarningKind::MissingData,
+        "does not state the start of the run",
+        "instruction segment",
+        1,
+    );
 }
 
 #[test]
@@ -335,13 +341,13 @@ fn what_is_no_trace_is_refused_with_a_reason() {
     check_refused(&[], "the file is empty");
     check_refused(&with_byte(0, 4), "NTFF version 4 cannot be read");
     check_refused(&with_byte(0, 0x82), "ntrace.pb");
-    check_refused(&with_byte(8, 0x7f), "more than any NTFF has");
+    check_refused(&with_byte(8, 0x7f), "the limit is");
     check_refused(&with_byte(HEADER_LEN, 0xff), "cannot be decoded");
     check_refused(&good[..HEADER_LEN - 1], "a header of 128 bytes expected");
-    check_refused(&good[..good.len() - 1], "32 bytes of records expected, 31 there");
+    check_refused(&good[..good.len() - 1], "32 bytes of records expected, 31 present");
     let mut odd = Trace::new(&[]);
     odd.segments[0].1.push(0);
-    check_refused(&odd.bytes(), "33 bytes, which is no multiple of 16");
+    check_refused(&odd.bytes(), "33 bytes, which is not a multiple of 16");
     let mut nothing = Trace::new(&[]);
     nothing.segments.clear();
     nothing.capture.nodes[0].parts[0].subgraphs.clear();
@@ -442,7 +448,7 @@ fn starts_that_lost_their_ends_do_not_pile_up() {
     let unfinished = recorder.slices_of("instruction").filter(|row| row.form == Form::Unfinished).count();
     assert_eq!(unfinished, 200, "each has a row");
     let place = "queue 1 on DMA engine 0";
-    check_warning(&recorder, WarningKind::Unpaired, "long not written", place, 200 - 64);
+    check_warning(&recorder, WarningKind::Unpaired, "not written for a long time", place, 200 - 64);
     let place = "64 packets at the end of the DMA segment";
     check_warning(&recorder, WarningKind::Unpaired, "never written", place, 1);
 }

@@ -24,7 +24,7 @@ pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -
     for (number, record) in records(bytes) {
         out.record_read();
         let Some(ps) = core.clocks.throttle_ps(record.ticks) else {
-            out.damaged("a throttle record without a clock, or out of time", segment, number);
+            out.damaged("a throttle record without a clock, or with a time out of range", segment, number);
             continue;
         };
         let time_ps = ps - core.origin_ps;
@@ -33,9 +33,11 @@ pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -
         }
         if let (Some((start_ps, period)), Some(writer)) = (open.replace((time_ps, record)), writer) {
             if time_ps < start_ps {
-                out.sink.warn(WarningKind::AdjustedValue, "throttle records out of order", &|| {
-                    format!("record {number} of the {segment} segment")
-                });
+                out.sink.warn(
+                    WarningKind::AdjustedValue,
+                    "throttle records that are not in order of time",
+                    &|| format!("record {number} of the {segment} segment"),
+                );
             }
             write(writer, start_ps, time_ps, &period, out)?;
         }

@@ -34,11 +34,9 @@ impl UnknownRecords {
             Some(handles) => handles,
             None => *self.handles.insert(Handles::define(sink)?),
         };
-        sink.warn(
-            WarningKind::UnknownRecord,
-            "a record of a kind that is not known; its bytes are kept",
-            &|| format!("record {number} of the {segment} segment"),
-        );
+        sink.warn(WarningKind::UnknownRecord, "a record of an unknown kind; its bytes are kept", &|| {
+            format!("record {number} of the {segment} segment")
+        });
         let mut hex = String::new();
         for byte in record.to_bytes() {
             // Writing to a string cannot fail.
@@ -62,15 +60,15 @@ impl Handles {
             name: "unknown_record".to_owned(),
             kind: TableKind::Side,
             name_key: String::new(),
-            doc: "Records of the trace whose meaning is not known, as they are.".to_owned(),
+            doc: "Unchanged records of the trace whose meaning is unknown.".to_owned(),
         })?;
         let mut field = |name, unit, doc| sink.field(table, FieldSpec::new(name, unit, "Record", doc));
         Ok(Self {
             table,
-            segment: field("segment", Unit::None, "What the segment's records tell of.")?,
-            record: field("record", Unit::None, "The record's number within its segment.")?,
-            kind: field("kind", Unit::None, "The low five bits of the record's fourth byte.")?,
-            bytes: field("bytes", Unit::Hexadecimal, "The record.")?,
+            segment: field("segment", Unit::None, "Subject of the segment's records.")?,
+            record: field("record", Unit::None, "Number of the record within its segment.")?,
+            kind: field("kind", Unit::None, "Low five bits of the fourth byte of the record.")?,
+            bytes: field("bytes", Unit::Hexadecimal, "Bytes of the record.")?,
         })
     }
 }

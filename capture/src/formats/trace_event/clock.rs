@@ -24,7 +24,7 @@ impl NoTime {
     pub(super) fn of_ts(self) -> &'static str {
         match self {
             Self::Missing => "`ts` is missing",
-            Self::NotANumber => "`ts` is no number",
+            Self::NotANumber => "`ts` is not a number",
             Self::OutOfRange => "`ts` is more than 106 days from the other events",
         }
     }

@@ -55,7 +55,12 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
     if is_whole {
         return Ok(());
     }
-    out.keep_unread(WarningKind::DamagedRecord, "a counter value that is no number", seen.bytes, seen.offset)
+    out.keep_unread(
+        WarningKind::DamagedRecord,
+        "a counter value that is not a number",
+        seen.bytes,
+        seen.offset,
+    )
 }
 
 /// The value as a float, and whether it is exact.

@@ -18,7 +18,7 @@ use crate::formats::Error;
 const MAX_LONE_EVENT_LEN: usize = 1 << 20;
 
 /// Message for an input that ends too early.
-pub(super) const TRUNCATED: &str = "the trace ends in the middle; all whole events are kept";
+pub(super) const TRUNCATED: &str = "the trace ends in the middle of an event; all complete events are kept";
 
 /// Whether the current part has more to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl<'s, 'i> Document<'s, 'i> {
                 self.events(Container::Array)
             }
             b'{' => self.object(),
-            _ if !self.is_trace => Err(not_a_trace("this is no JSON", self.scan.offset())),
+            _ if !self.is_trace => Err(not_a_trace("this is not JSON", self.scan.offset())),
             b']' | b'}' => {
                 self.warn_here(WarningKind::DamagedRecord, "a closing bracket without its opening one");
                 self.scan.consume(1);
@@ -120,7 +120,7 @@ impl<'s, 'i> Document<'s, 'i> {
             }
             _ if self.is_by_line => self.stray_text(),
             _ => {
-                self.warn_here(WarningKind::DamagedRecord, "text after the end of the trace; not read");
+                self.warn_here(WarningKind::DamagedRecord, "text after the end of the trace; ignored");
                 Ok(Flow::End)
             }
         }
@@ -131,7 +131,11 @@ impl<'s, 'i> Document<'s, 'i> {
         self.note_line();
         let offset = self.scan.offset();
         let (kept, is_found) = self.skip_to_event()?;
-        self.reader.unread("text that is no event; reading goes on at the next event", &kept, offset)?;
+        self.reader.unread(
+            "text that is not an event; reading continues at the next event",
+            &kept,
+            offset,
+        )?;
         Ok(if is_found { Flow::On } else { Flow::End })
     }
 
@@ -288,13 +292,13 @@ impl<'s, 'i> Document<'s, 'i> {
         }
     }
 
-    /// Reads an element that is no object.
+    /// Reads an element that is not an object.
     fn element(&mut self) -> Result<Flow, Error> {
         match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.value())? {
             Attempt::Done(_, len) => {
                 let offset = self.scan.offset();
                 let bytes = &self.scan.window()[..len];
-                self.reader.unread("an element that is no object", bytes, offset)?;
+                self.reader.unread("an element that is not an object", bytes, offset)?;
                 self.scan.consume(len);
                 self.stray(offset)?;
                 Ok(Flow::On)
@@ -375,7 +379,7 @@ impl<'s, 'i> Document<'s, 'i> {
             }
             Attempt::Truncated => Ok(self.truncated()),
             Attempt::TooLong => {
-                self.warn_here(WarningKind::AdjustedValue, "a value of more than 24 MiB; not kept");
+                self.warn_here(WarningKind::AdjustedValue, "a value of more than 24 MiB; dropped");
                 if self.scan.skip_value()? { Ok(Flow::On) } else { Ok(self.truncated()) }
             }
             damaged @ Attempt::Damaged(_) => self.recover(damaged),
@@ -447,7 +451,7 @@ fn not_a_trace(what: &str, offset: u64) -> Error {
     Error::format(
         what,
         format!("byte {offset}"),
-        "expected Trace Event JSON: an object with `traceEvents`, an array of events, or a line per event; \
-         an event is an object with a phase `ph`",
+        "expected Trace Event JSON, which is an object with `traceEvents`, an array of events, or one \
+         event per line; an event is an object with a phase `ph`",
     )
 }

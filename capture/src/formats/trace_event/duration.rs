@@ -126,7 +126,7 @@ impl<'s> Durations<'s> {
     ) -> Result<()> {
         let (kind, what) = match why {
             NoTime::Missing => (WarningKind::Unpaired, "`dur` is missing; kept as unfinished"),
-            NoTime::NotANumber => (WarningKind::DamagedRecord, "`dur` is no number; kept as unfinished"),
+            NoTime::NotANumber => (WarningKind::DamagedRecord, "`dur` is not a number; kept as unfinished"),
             NoTime::OutOfRange => (WarningKind::AdjustedValue, "`dur` is out of range; kept as unfinished"),
         };
         out.warn(kind, what, seen.offset);
@@ -200,7 +200,7 @@ impl<'s> Durations<'s> {
 fn compare_names(out: &mut Output<'_>, begin: Seen<'_>, end: Seen<'_>) {
     let name = end.name();
     if !name.is_empty() && name != begin.name() {
-        let what = "an end with another name than the innermost open slice; it ends that slice";
+        let what = "an end whose name differs from that of the innermost open slice; it ends this slice";
         out.warn(WarningKind::Unpaired, what, end.offset);
     }
 }

@@ -38,12 +38,10 @@ const EVENT_KEYS: [&str; 23] = [
 fn spec(name: String, level: Level) -> FieldSpec {
     let (unit, doc) = match (level, name.as_str()) {
         (Level::Event, "cat") => (Unit::None, "Categories of the event."),
-        (Level::Event, "ph") => {
-            (Unit::None, "Phase of the event, where it is none that has a form of its own.")
-        }
+        (Level::Event, "ph") => (Unit::None, "Phase of the event, if nprof has no form for this phase."),
         (Level::Event, "tts") => (Unit::None, "Thread clock at the start, in microseconds."),
         (Level::Event, "tdur") => (Unit::None, "Time on the thread clock, in microseconds."),
-        (Level::Event, "id") => (Unit::None, "What tells apart the asynchronous slices of a name."),
+        (Level::Event, "id") => (Unit::None, "Id that distinguishes asynchronous slices of the same name."),
         _ => (Unit::None, ""),
     };
     let group = if level == Level::Argument { "Arguments" } else { "Event" };

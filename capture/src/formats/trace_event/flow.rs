@@ -78,9 +78,9 @@ fn keep_arguments(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<
 fn define_arguments(sink: &mut dyn Sink) -> Result<SideTable<4>> {
     let fields = [
         FieldSpec::new("time_ps", Unit::Picoseconds, "", "When."),
-        FieldSpec::new("name", Unit::None, "", "The flow's name."),
-        FieldSpec::new("id", Unit::None, "", "The flow's id."),
-        FieldSpec::new("args", Unit::None, "", "Its arguments."),
+        FieldSpec::new("name", Unit::None, "", "Name of the flow."),
+        FieldSpec::new("id", Unit::None, "", "Id of the flow."),
+        FieldSpec::new("args", Unit::None, "", "Arguments of the event."),
     ];
     SideTable::define(sink, ("flow_event", "Arguments of flow events."), fields)
 }

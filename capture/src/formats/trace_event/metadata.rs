@@ -38,7 +38,7 @@ impl Metadata {
             }
             _ => {}
         }
-        let table = side_table(out, "metadata_event", "Metadata events, as they stand in the trace.")?;
+        let table = side_table(out, "metadata_event", "Metadata events, unchanged.")?;
         let mut arguments = String::new();
         json::object(seen.event.members.iter().map(|m| (m.key, m.value)), seen.bytes, &mut arguments);
         let (pid, tid) = (seen.text(seen.event.pid), seen.text(seen.event.tid));
@@ -67,7 +67,7 @@ impl Metadata {
                 self.is_kineto = true;
                 self.base_ns = integer(raw, bytes);
                 if self.base_ns.is_none() {
-                    out.warn(WarningKind::DamagedRecord, "`baseTimeNanoseconds` is no number", offset);
+                    out.warn(WarningKind::DamagedRecord, "`baseTimeNanoseconds` is not a number", offset);
                 }
             }
             "distributedInfo" => {
@@ -78,7 +78,7 @@ impl Metadata {
             }
             _ => {}
         }
-        let table = side_table(out, "metadata", "What the trace says about itself.")?;
+        let table = side_table(out, "metadata", "Properties that the trace states about itself.")?;
         let value = Given::new(raw, bytes);
         row(out, table, &[("key", Value::Text(key)), ("value", value.value())])
     }
@@ -245,7 +245,7 @@ fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Re
 /// Writes the processes, threads and counters of the tracks, because a track's name is for display
 /// only. A key that the trace does not state has no value.
 pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
-    let table = side_table(out, "track", "The process and the thread or counter of each track.")?;
+    let table = side_table(out, "track", "Process, and thread or counter, of each track.")?;
     let rows: Vec<(i64, Vec<(&str, String)>)> =
         out.tracks.iter().map(|(track, origin)| (i64::from(track.0), origin)).collect();
     for (track, origin) in &rows {
@@ -260,16 +260,17 @@ pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
 pub(super) fn clock_row(out: &mut Output<'_>) -> Result<()> {
     let Some(origin) = out.clock.origin() else { return Ok(()) };
     if origin.sharing() == Sharing::Alone {
-        let what = "the clock of this rank is more than 26 days from those of the other ranks; \
-                    its times are counted from its own first event";
+        let what = "the clock of this rank differs by more than 26 days from the clocks of the other \
+            ranks; times of this rank start at its own first event";
         out.warn(WarningKind::AdjustedValue, what, 0);
     }
     if origin.ps() == 0 {
         return Ok(());
     }
-    let doc = "The trace's own clock at the profile's time zero.";
+    let doc = "Clock of the trace at time zero of the profile.";
     let table = side_table(out, "clock", doc)?;
-    let doc = "Nanoseconds on the trace's own clock; add a time to get the trace's timestamp.";
+    let doc = "Nanoseconds on the clock of the trace. The sum of this number and a time is the timestamp \
+        in the trace.";
     let field = out.sink.field(table, FieldSpec::new("origin_ns", Unit::Nanoseconds, "", doc))?;
     let ns = origin.ps().div_euclid(1000);
     let text = ns.to_string();

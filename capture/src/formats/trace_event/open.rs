@@ -186,7 +186,11 @@ impl<'s> Room<'s> {
         out.tracks.reach(track, time_ps);
         let kept = self.keep(seen, track, time_ps)?;
         if kept.is_none() {
-            out.warn(WarningKind::Unpaired, "too many open slices; kept without its end", seen.offset);
+            out.warn(
+                WarningKind::Unpaired,
+                "too many open slices; this slice is kept without its end",
+                seen.offset,
+            );
             emit_unfinished(out, of, seen, (track, time_ps))?;
         }
         Ok(kept)
@@ -227,7 +231,11 @@ pub(super) fn emit_pair(
 /// Duration of a slice, clamped to the range of time.
 fn in_range(out: &mut Output<'_>, duration_ps: Option<i64>, offset: u64) -> i64 {
     duration_ps.unwrap_or_else(|| {
-        out.warn(WarningKind::AdjustedValue, "a slice longer than the range of time; its end is cut", offset);
+        out.warn(
+            WarningKind::AdjustedValue,
+            "a slice that ends after the range of time; its end is cut",
+            offset,
+        );
         i64::MAX
     })
 }

@@ -87,16 +87,21 @@ impl<'s> Output<'s> {
         let slices = TableKind::Slices;
         let slice = define(sink, "slice", slices, "name", "Slices and instants of threads and processes.")?;
         let asynchronous =
-            define(sink, "async", slices, "name", "Slices that begin on one thread and may end on another.")?;
+            define(sink, "async", slices, "name", "Slices that can begin on one thread and end on another.")?;
         let counter = define(sink, "counter", TableKind::Samples, "name", "Samples of counters.")?;
-        let doc = "Events that could not be placed on the timeline, as they stand in the trace.";
+        let doc = "Unchanged events that have no place on the timeline.";
         let unread = SideTable::define(
             sink,
             ("unread_event", doc),
             [
-                FieldSpec::new("byte", Unit::Bytes, "", "Where the event begins in the unpacked trace."),
-                FieldSpec::new("reason", Unit::None, "", "What is wrong with it."),
-                FieldSpec::new("event", Unit::None, "", "The event's text."),
+                FieldSpec::new("byte", Unit::Bytes, "", "Offset of the event in the unpacked trace."),
+                FieldSpec::new(
+                    "reason",
+                    Unit::None,
+                    "",
+                    "Reason why the event has no place on the timeline.",
+                ),
+                FieldSpec::new("event", Unit::None, "", "Text of the event."),
             ],
         )?;
         Ok(Self {
@@ -256,7 +261,11 @@ impl<'s> Output<'s> {
                 }
             }
             _ => {
-                self.warn(WarningKind::AdjustedValue, "`args` is no object; kept as one value", seen.offset);
+                self.warn(
+                    WarningKind::AdjustedValue,
+                    "`args` is not an object; kept as one value",
+                    seen.offset,
+                );
                 self.add(of, (Level::Event, b"args"), (seen.bytes, seen.event.args), seen.offset)?;
             }
         }
@@ -289,9 +298,9 @@ impl<'s> Output<'s> {
         };
         let what = match self.row.put(self.sink, fields, key, value)? {
             Kept::Whole => return Ok(()),
-            Kept::Replaced => "text that is no UTF-8 or half a surrogate pair; U+FFFD stands in its place",
-            Kept::AsText => "a nested value that is no JSON; kept as text",
-            Kept::Dropped => "more different keys than a table can have; the value is not kept",
+            Kept::Replaced => "text that is not UTF-8 or is half a surrogate pair; replaced by U+FFFD",
+            Kept::AsText => "a nested value that is not JSON; kept as text",
+            Kept::Dropped => "more different keys than a table can have; the value is dropped",
         };
         self.warn(WarningKind::AdjustedValue, what, offset);
         Ok(())
@@ -346,11 +355,7 @@ impl<'s> Output<'s> {
     fn check_text(&mut self, inside: &[u8], offset: u64) {
         let mut decoded = String::new();
         if text::decode(inside, &mut decoded) == Fidelity::Adjusted {
-            self.warn(
-                WarningKind::AdjustedValue,
-                "a name that is no UTF-8; U+FFFD stands in its place",
-                offset,
-            );
+            self.warn(WarningKind::AdjustedValue, "a name that is not UTF-8; replaced by U+FFFD", offset);
         }
     }
 }

@@ -34,7 +34,7 @@ impl Document<'_, '_> {
         let (kept, is_found) = self.skip_to_event()?;
         if is_found || !truncated {
             self.is_trace |= is_found;
-            let what = if truncated { "an event whose end is missing" } else { what };
+            let what = if truncated { "an event without its end" } else { what };
             self.reader.unread(what, &kept, offset)?;
         }
         if is_found {

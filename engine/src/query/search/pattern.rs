@@ -42,7 +42,7 @@ pub struct PatternError {
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at {
-            Some(at) => write!(f, "the pattern is wrong at character {}: {}", at + 1, self.what),
+            Some(at) => write!(f, "the pattern is invalid at character {}: {}", at + 1, self.what),
             None => write!(f, "the pattern cannot be searched: {}", self.what),
         }
     }

@@ -54,7 +54,7 @@ impl Regex {
         let automaton = automaton.map_err(|error| PatternError {
             at: None,
             what: match error.size_limit() {
-                Some(_) => "it is too large: repeat less, or fewer kinds of characters".to_owned(),
+                Some(_) => "it is too large; use fewer repetitions or smaller character classes".to_owned(),
                 None => error.to_string(),
             },
         })?;

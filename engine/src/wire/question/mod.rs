@@ -329,14 +329,17 @@ fn write_tracks(path: &mut String, tracks: Option<&[u32]>) -> fmt::Result {
 fn level_of(number: u8) -> Result<Level, Refusal> {
     Level::new(number).ok_or_else(|| {
         let coarsest = Level::COARSEST.number();
-        Refusal::new(RefusalKind::NotFound, format!("there is no level {number}; the coarsest is {coarsest}"))
+        Refusal::new(
+            RefusalKind::NotFound,
+            format!("level {number} does not exist; the coarsest level is {coarsest}"),
+        )
     })
 }
 
 fn no_path(path: &str) -> Refusal {
     Refusal::new(
         RefusalKind::NotFound,
-        format!("there is nothing at {path}; /api/openapi.json tells what there is"),
+        format!("there is no resource at {path}; /api/openapi.json lists all of them"),
     )
 }
 

@@ -50,7 +50,7 @@ impl<'a> Parameters<'a> {
         let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value =
-                parameter_decoded(value).ok_or_else(|| wrong(name, "text in UTF-8, escaped with %"))?;
+                parameter_decoded(value).ok_or_else(|| wrong(name, "UTF-8 text, with escapes by %"))?;
             Ok((name, value))
         });
         pairs.collect::<Result<_, _>>().map(Self)
@@ -70,7 +70,7 @@ impl<'a> Parameters<'a> {
 
     /// Parses the numbers in `tracks=3,5,7`.
     pub(super) fn numbers(&self, name: &str) -> Result<Option<Vec<u32>>, Refusal> {
-        let bad = |_| wrong(name, &format!("numbers with commas between: {name}=3,5,7"));
+        let bad = |_| wrong(name, &format!("a list of numbers, such as {name}=3,5,7"));
         let read = |text: &str| {
             let parts = text.split(',').filter(|part| !part.is_empty());
             parts.map(|part| part.trim().parse().map_err(bad)).collect()
@@ -113,7 +113,7 @@ impl<'a> Parameters<'a> {
             (None, None) if toward == Toward::Previous => HitPlace::LAST,
             (None, None) => HitPlace::FIRST,
             (None, Some(_)) => {
-                let what = "at_row needs at_ps: give the start of that row";
+                let what = "at_row needs at_ps; add the start of the row as at_ps";
                 return Err(Refusal::new(RefusalKind::BadQuestion, what));
             }
         };

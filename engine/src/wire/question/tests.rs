@@ -109,7 +109,7 @@ fn refusals_name_the_parameter() {
     use RefusalKind::{BadQuestion, NotFound};
     check_refused("/api/profiles/a/ranks/x", BadQuestion, "rank should be a whole number");
     check_refused("/api/profiles/a/ranks/0/nothing", NotFound, "/api/openapi.json");
-    check_refused("/api/profiles//ranks/0", NotFound, "nothing at");
+    check_refused("/api/profiles//ranks/0", NotFound, "no resource at");
     check_refused("/api/profiles/a/ranks/0/events?start_ps=1", BadQuestion, "end_ps is missing");
     check_refused("/api/profiles/a/ranks/0/events?start_ps=2&end_ps=1", BadQuestion, "before start_ps");
     check_refused("/api/profiles/a/ranks/0/slices/1/step?direction=in", BadQuestion, "next, previous");
@@ -121,7 +121,7 @@ fn refusals_name_the_parameter() {
     );
     check_refused("/api/profiles/a/ranks/0/tables/b?end_ps=1", BadQuestion, "start_ps is missing");
     check_refused("/api/profiles/a/ranks/0/tables/", NotFound, "nothing at");
-    check_refused("/api/profiles/a/ranks/0/tiles/c/0/44/0", NotFound, "the coarsest is 43");
+    check_refused("/api/profiles/a/ranks/0/tiles/c/0/44/0", NotFound, "the coarsest level is 43");
 }
 
 #[test]

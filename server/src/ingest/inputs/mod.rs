@@ -148,7 +148,10 @@ impl Named {
             return Err(IngestError::Format { path: place(file), source: refusal.into() });
         }
         for file in plans.unused {
-            tracing::info!("{} is not needed for this kind of trace", files[file].place.display());
+            tracing::info!(
+                "{} is not used: traces of this format need no program",
+                files[file].place.display()
+            );
         }
         left_out.sort();
         left_out.dedup();
@@ -256,7 +259,12 @@ impl Gathered {
             let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Model));
             let claim = |importer| Claim { importer, role: Role::Model, confidence: Confidence::Certain };
             let found = importer.map_or_else(
-                || Found::Refused(Refusal::unread("no format takes a program", "leave it out")),
+                || {
+                    Found::Refused(Refusal::unread(
+                        "no supported format reads a program",
+                        "leave this file out",
+                    ))
+                },
                 |importer| Found::Claimed(claim(importer)),
             );
             Leaf { candidate: Candidate { name, found }, packed: bytes, layers: Vec::new() }
@@ -281,7 +289,7 @@ impl InputFile {
 fn reason(why: Why) -> String {
     match why {
         Why::Refused(refusal) => nprof_capture::formats::Error::from(refusal).to_string(),
-        Why::Others(kind) => format!("not read, because there are {kind} files"),
+        Why::Others(kind) => format!("not read, because {kind} files are present and take precedence"),
     }
 }
 

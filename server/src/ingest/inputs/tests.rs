@@ -154,7 +154,7 @@ fn a_file_of_a_directory_that_is_no_trace_is_left_out_and_one_that_was_named_is_
     };
     let dir = tree("json:a.json json:bad.json");
     let read = inputs(dir.path(), &["."]).unwrap().reading(refuse).unwrap();
-    assert_eq!(read.left_out, ["bad.json: no trace (byte 0): leave it out"]);
+    assert_eq!(read.left_out, ["bad.json: no trace (byte 0); leave it out"]);
     assert_eq!(
         read.plans.iter().map(|plan| read.place(plan)).collect::<Vec<_>>(),
         [dir.path().join("./a.json")]
@@ -179,7 +179,7 @@ fn what_cannot_be_a_profile_is_refused() {
     let several = inputs(dir.path(), &["a.neff", "b.NEFF", "c.ntff"]).err().unwrap();
     assert!(matches!(several, IngestError::SeveralNeffs { .. }));
     let notes = inputs(dir.path(), &["c.ntff", "notes.txt"]).err().unwrap().to_string();
-    assert!(notes.contains("notes.txt: this is no trace that nprof knows"), "{notes}");
+    assert!(notes.contains("notes.txt: this is not a trace that nprof can read"), "{notes}");
 }
 
 #[test]

@@ -90,8 +90,8 @@ fn flows_that_draw_nothing_are_counted() {
     let mut counts: Vec<(&str, u64)> = warnings.iter().map(|(what, count)| (what.as_str(), *count)).collect();
     counts.sort_unstable();
     let expected = [
-        ("a flow that begins and does not end; no arrow is drawn", 2),
-        ("a flow that ends or goes on without a beginning; no arrow is drawn", 1),
+        ("a flow that begins and does not end; it gets no arrow", 2),
+        ("a flow that ends or continues without a beginning; it gets no arrow", 1),
     ];
     assert_eq!(counts, expected);
 }

@@ -135,18 +135,18 @@ fn stray_elements() {
 fn stray_elements_are_kept() {
     let recorder = record(format!("[{A},null]"));
     let rows: Vec<String> = recorder.rows_of("unread_event").map(|row| fields(row)).collect();
-    assert_eq!(rows, [" byte=54 reason='an element that is no object' event='null'"]);
+    assert_eq!(rows, [" byte=54 reason='an element that is not an object' event='null'"]);
 }
 
 #[test]
 fn what_is_no_trace_is_an_error() {
     for (text, expected) in [
-        ("", "the file is empty (byte 0): expected Trace Event JSON"),
-        ("hello", "this is no JSON (byte 0): expected"),
+        ("", "the file is empty (byte 0); expected Trace Event JSON"),
+        ("hello", "this is not JSON (byte 0); expected"),
         ("{\"a\":1}", "there are no trace events in it"),
         (" \n", "there are no trace events in it"),
-        ("7", "this is no JSON"),
-        ("[]", "there are no trace events in it (byte 2): expected"),
+        ("7", "this is not JSON"),
+        ("[]", "there are no trace events in it (byte 2); expected"),
         ("[1,2,3]", "there are no trace events in it"),
         (r#"[{"name":"left-pad"},{"ph":7.2,"name":"water"}]"#, "there are no trace events in it"),
         (r#"{"name":"left-pad"}"#, "there are no trace events in it"),

@@ -118,7 +118,7 @@ fn sizes_of<B: Bytes>(segment: &Segment<B>, dma: &Columns<'_, B>) -> Result<Size
 fn packet_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed>) {
     let packets = activity[PACKET];
     let active_s = seconds(packets.covered_ps);
-    let doc = "Time in which at least one DMA packet was on its way.";
+    let doc = "Time in which at least one DMA packet was in flight.";
     out.push((Group::DataMovement, float("dma_active_time", active_s, Unit::Seconds, doc)));
     let doc = "DMA active time as a share of the total time.";
     out.push((
@@ -139,7 +139,11 @@ fn packet_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed>) {
 fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<Placed>) {
     out.push((
         Group::DataMovement,
-        count("dma_transfer_count", transfers.count, "Whole transfers, each of several packets."),
+        count(
+            "dma_transfer_count",
+            transfers.count,
+            "Number of whole transfers. Each transfer has one or more packets.",
+        ),
     ));
     let doc = "Sum of the durations of all whole transfers.";
     out.push((
@@ -153,7 +157,7 @@ fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<Placed>) {
     let average = share(bytes as f64, transfers.count as f64);
     out.push((
         Group::DataMovement,
-        float("dma_transfer_average_bytes", average, Unit::Bytes, "Bytes of a whole transfer on average."),
+        float("dma_transfer_average_bytes", average, Unit::Bytes, "Average bytes of a whole transfer."),
     ));
 }
 
@@ -165,13 +169,13 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
             "software_dynamic_dma",
             activity[SOFTWARE_DYNAMIC],
             sizes.software_dynamic,
-            "that software set up while running",
+            "that software set up during the run",
         ),
         (
             "hardware_dynamic_dma",
             activity[HARDWARE_DYNAMIC],
             sizes.hardware_dynamic,
-            "that hardware set up while running",
+            "that hardware set up during the run",
         ),
         ("static_dma", activity[STATIC], sizes.fixed, "that were set up before the run"),
     ];
@@ -186,15 +190,15 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
         if of.count > 0 {
             push("count", count(&name("packet_count"), of.count, &format!("DMA packets {which}.")));
             push("size", int(&name("size"), size, Unit::Bytes, &format!("Bytes of DMA packets {which}.")));
-            let doc = format!("Time in which at least one DMA packet was on its way, of those {which}.");
+            let doc = format!("Time in which at least one of the DMA packets {which} was in flight.");
             push("time", float(&name("active_time"), active_s, Unit::Seconds, &doc));
         }
         let doc = format!("Share of the DMA packets {which}.");
         let value = share(of.count as f64, packets.count as f64);
         push("percent", float(&name("packet_percent"), value, Unit::Ratio, &doc));
-        let doc = format!("Share of the bytes in DMA packets {which}.");
+        let doc = format!("Share of the DMA bytes in packets {which}.");
         push("percent", float(&name("size_percent"), share(size as f64, bytes), Unit::Ratio, &doc));
-        let doc = format!("Share of the DMA active time with packets {which}.");
+        let doc = format!("Share of the DMA active time in which packets {which} were in flight.");
         let value = share(active_s, seconds(packets.covered_ps));
         push("percent", float(&name("active_time_percent"), value, Unit::Ratio, &doc));
     }
@@ -203,7 +207,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
         let name = format!("dynamic_dma_{what}_percent");
         out.push((
             Group::DataMovement,
-            float(&name, value, Unit::Ratio, "The same of DMA packets that were set up while running."),
+            float(&name, value, Unit::Ratio, "The same for DMA packets that were set up during the run."),
         ));
     };
     dynamic("packet", share((software.count + hardware.count) as f64, packets.count as f64));
@@ -220,7 +224,7 @@ fn collective_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed
             activity[COLLECTIVE_CORE],
             "cc_cores_instruction_time",
             "cc_cores_instruction_active_time",
-            "steps of the cores for collectives",
+            "steps of the cores for collective communication",
         ),
     ];
     for (prefix, of, total, active, what) in sorts {
@@ -233,7 +237,7 @@ fn collective_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed
         let active_s = seconds(of.covered_ps);
         let doc = format!("Time in which at least one of the {what} ran.");
         out.push((Group::Collectives, float(active, active_s, Unit::Seconds, &doc)));
-        let doc = format!("The same as a share of the total time, of {what}.");
+        let doc = format!("Time in which at least one of the {what} ran, as a share of the total time.");
         out.push((
             Group::Collectives,
             float(&format!("{active}_percent"), share(active_s, run.total_s), Unit::Ratio, &doc),

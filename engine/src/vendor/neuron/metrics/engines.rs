@@ -15,17 +15,17 @@ use crate::vendor::neuron::{Engine, SEMAPHORE_WAIT};
 
 /// Fields that are summed over all instructions, with their explanations.
 const BYTES: [(&str, &str); 11] = [
-    ("hbm_read_bytes", "Read from device memory."),
-    ("hbm_write_bytes", "Written to device memory."),
-    ("sbuf_read_bytes", "Read from the state buffer."),
-    ("sbuf_write_bytes", "Written to the state buffer."),
-    ("psum_read_bytes", "Read from the partial-sum buffer."),
-    ("psum_write_bytes", "Written to the partial-sum buffer."),
-    ("psum_read_sbuf_write_bytes", "Moved from the partial-sum buffer to the state buffer."),
-    ("spill_save_bytes", "Saved to device memory because the state buffer was full."),
-    ("spill_reload_bytes", "Loaded again after it had been saved for want of room."),
-    ("weight_queue_bytes", "Loaded through queues for weights."),
-    ("input_queue_bytes", "Loaded through queues for inputs."),
+    ("hbm_read_bytes", "Bytes read from device memory."),
+    ("hbm_write_bytes", "Bytes written to device memory."),
+    ("sbuf_read_bytes", "Bytes read from the state buffer."),
+    ("sbuf_write_bytes", "Bytes written to the state buffer."),
+    ("psum_read_bytes", "Bytes read from the partial-sum buffer."),
+    ("psum_write_bytes", "Bytes written to the partial-sum buffer."),
+    ("psum_read_sbuf_write_bytes", "Bytes moved from the partial-sum buffer to the state buffer."),
+    ("spill_save_bytes", "Bytes saved to device memory because the state buffer was full."),
+    ("spill_reload_bytes", "Bytes loaded again that were saved earlier because the state buffer was full."),
+    ("weight_queue_bytes", "Bytes loaded through queues for weights."),
+    ("input_queue_bytes", "Bytes loaded through queues for inputs."),
 ];
 
 /// Classes of the sweeps: all instructions, instructions except waits, and two opcodes.
@@ -65,7 +65,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     {
         let group = Group::Engine(engine);
         let instructions = sweeps.iter().map(|activity| activity[class].count).sum();
-        let doc = format!("Instructions with opcode {opcode}.");
+        let doc = format!("Number of instructions with opcode {opcode}.");
         out.push((group, count(&format!("{prefix}_instruction_count"), instructions, &doc)));
         if class == ACTIVATE {
             let total_ps = sweeps.iter().map(|activity| activity[class].total_ps).sum();
@@ -113,8 +113,12 @@ pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -
 fn engine_metrics(engine: Engine, instructions: u64, active: Activity, total_s: f64, out: &mut Vec<Placed>) {
     let (prefix, group) = (engine.prefix(), Group::Engine(engine));
     let active_s = seconds(active.covered_ps);
-    out.push((group, count(&format!("{prefix}_instruction_count"), instructions, "Instructions executed.")));
-    let doc = "Sum of the durations of all instructions, without waits for semaphores; overlapping ones count in each.";
+    out.push((
+        group,
+        count(&format!("{prefix}_instruction_count"), instructions, "Number of executed instructions."),
+    ));
+    let doc = "Sum of the durations of all instructions, without waits for semaphores. Time with several \
+        instructions counts once for each.";
     out.push((
         group,
         float(&format!("{prefix}_instruction_time"), seconds(active.total_ps), Unit::Seconds, doc),
@@ -141,7 +145,7 @@ fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>
             int(name, sum, Unit::Bytes, &format!("{doc} Sum over all instructions.")),
         ));
         if name == "psum_read_sbuf_write_bytes" {
-            let doc = "Instructions that move partial sums to the state buffer.";
+            let doc = "Number of instructions that move partial sums to the state buffer.";
             out.push((Group::DataMovement, count("psum_read_sbuf_write_count", rows, doc)));
         }
     }
@@ -152,7 +156,7 @@ fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>
             "output_queue_bytes",
             output,
             Unit::Bytes,
-            "Stored through queues for outputs. Sum over all instructions.",
+            "Bytes stored through queues for outputs. Sum over all instructions.",
         ),
     ));
     Ok(hbm)
@@ -167,7 +171,8 @@ fn flops_metrics<B: Bytes>(
 ) -> Result<()> {
     let (elements, _) = instruction.sum("elements")?;
     let hardware = elements.saturating_mul(2);
-    let doc = "Floating-point operations of all matrix multiplications: a multiplication and an addition each element.";
+    let doc = "Floating-point operations of all matrix multiplications. Each element counts as a \
+        multiplication and an addition.";
     out.push((Group::Overall, int("hardware_flops", hardware, Unit::Flops, doc)));
     let transposes = if instruction.has("instruction_type") {
         Some(transpose_flops(segment, instruction)?)
@@ -175,13 +180,14 @@ fn flops_metrics<B: Bytes>(
         run.stated_number("transpose_flops").map(|flops| flops as i64)
     };
     if let Some(transposes) = transposes {
-        let doc = "Floating-point operations that only transpose.";
+        let doc = "Floating-point operations of matrix multiplications that only transpose data.";
         out.push((Group::Overall, int("transpose_flops", transposes, Unit::Flops, doc)));
     }
     let by_rows = transposes.map(|transposes| (hardware - transposes) as f64);
     let model = run.stated_number("model_flops").or(by_rows);
     if let Some(model) = model {
-        let doc = "Floating-point operations that the model asks for: from the NEFF, else the executed ones without transposes.";
+        let doc = "Floating-point operations of the model, from the NEFF. Without a NEFF, the executed \
+            operations without transposes.";
         out.push((Group::Overall, int("model_flops", model as i64, Unit::Flops, doc)));
     }
     if let Some(chip) = run.chip {
@@ -222,7 +228,7 @@ fn utilisation(
         share(hardware, peak),
         "Executed floating-point operations as a share of the peak.",
     );
-    let doc = "Bytes moved to and from device memory as a share of what it can deliver.";
+    let doc = "Bytes moved to and from device memory as a share of the peak of the memory.";
     ratio(
         Group::DataMovement,
         "mbu_estimated_percent",
@@ -231,7 +237,7 @@ fn utilisation(
     );
     let balance = chip.peak_flops() / chip.hbm_bytes_per_s;
     let doc_used = "Useful floating-point operations as a share of the peak.";
-    let doc_max = "The share of the peak that the arithmetic intensity allows.";
+    let doc_max = "Share of the peak that the arithmetic intensity allows.";
     for (flops, names) in [(model, ["mfu", "mfu_hlo"].as_slice()), (by_rows, ["mfu_inst"].as_slice())] {
         let Some(flops) = flops else { continue };
         for name in names {

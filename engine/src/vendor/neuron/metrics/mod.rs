@@ -44,7 +44,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
         taken.push(metric.name.clone());
     }
     let rest = stated.into_iter().filter(|(name, _)| !taken.iter().any(|taken| taken == name));
-    let stated = |(name, value)| Metric::new(name, value, Unit::None, "As the trace states it.");
+    let stated = |(name, value)| Metric::new(name, value, Unit::None, "Value that the trace states.");
     placed.extend(rest.map(|metric| (Group::System, stated(metric))));
     let metrics_of = |group| {
         let of_group = placed.iter().filter(move |(of, _)| *of == group);

@@ -96,7 +96,10 @@ impl<'a> Run<'a> {
 
     /// Metrics that follow from side tables alone.
     pub fn metrics(&self, out: &mut Vec<Placed>) {
-        out.push((Group::Overall, float("total_time", self.total_s, Unit::Seconds, "Time on the device.")));
+        out.push((
+            Group::Overall,
+            float("total_time", self.total_s, Unit::Seconds, "Time of the run on the device."),
+        ));
         if let Some(chip) = self.chip {
             // Single precision, like the vendor's tool.
             let cycles = (self.total_s * chip.base_hz) as f32;
@@ -110,13 +113,14 @@ impl<'a> Run<'a> {
                 ),
             ));
             let ratio = chip.peak_flops() / chip.hbm_bytes_per_s;
-            let doc = "Floating-point operations that the Tensor engine can do for each byte that memory can deliver.";
+            let doc = "Peak floating-point operations of the Tensor engine for each byte of the peak \
+                memory bandwidth.";
             out.push((Group::Overall, float("peak_flops_bandwidth_ratio", ratio, Unit::None, doc)));
         }
         let docs = [
-            ("event_count", Group::Overall, "Records of events and semaphores."),
-            ("trace_count", Group::Overall, "Instructions, DMA rows and events."),
-            ("dma_queue_count", Group::DataMovement, "Queues of DMA engines that the program declares."),
+            ("event_count", Group::Overall, "Number of records of events and semaphores."),
+            ("trace_count", Group::Overall, "Number of instructions, DMA rows and events."),
+            ("dma_queue_count", Group::DataMovement, "Number of DMA queues that the program declares."),
         ];
         for (name, group, doc) in docs {
             if let Some(&(_, value)) = self.counts.iter().find(|(of, _)| *of == name) {
@@ -126,10 +130,10 @@ impl<'a> Run<'a> {
         if let Some(weights) = self.memory_of(WEIGHTS) {
             out.push((
                 Group::DataMovement,
-                int("weight_size_bytes", weights, Unit::Bytes, "Device memory taken by weights."),
+                int("weight_size_bytes", weights, Unit::Bytes, "Device memory that weights occupy."),
             ));
             if let Some(tensors) = self.memory_of(TENSORS) {
-                let doc = "Device memory taken by inputs, outputs and weights.";
+                let doc = "Device memory that inputs, outputs and weights occupy.";
                 out.push((
                     Group::DataMovement,
                     int("inputs_outputs_weights_size_bytes", weights + tensors, Unit::Bytes, doc),

@@ -52,13 +52,13 @@ fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out:
     let of_core =
         || held.iter().filter(move |((of, _), _)| *of == core).map(|(&(_, kind), &held)| (kind, held));
     let throttled: i64 = of_core().filter(|&(kind, _)| kind != UNTHROTTLED).map(|(_, held)| held.ns).sum();
-    let doc = "Time in which the core was held back.";
+    let doc = "Time in which the device throttled the core.";
     out.push((
         Group::Throttling,
         int(&format!("throttle_active_nc{core}_time_ns"), throttled, Unit::Nanoseconds, doc),
     ));
     let allowed: f64 = of_core().map(|(_, held)| held.allowed_ns).sum();
-    let doc = "Share of the peak that was allowed, weighted by time, over the whole trace.";
+    let doc = "Average share of the peak that throttling allowed over the whole trace, weighted by time.";
     let name = format!("throttle_avg_util_limit_nc{core}_percent");
     out.push((Group::Throttling, float(&name, share(allowed, last_ns), Unit::Ratio, doc)));
     for (kind, held) in of_core() {
@@ -70,7 +70,8 @@ fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out:
         let doc = "Share of the trace with throttling records of this reason.";
         let name = format!("throttle_{reason}_active_time_nc{core}_percent");
         out.push((Group::Throttling, float(&name, share(held.ns as f64, last_ns), Unit::Ratio, doc)));
-        let doc = "Share of the peak that was allowed while records of this reason held, weighted by time.";
+        let doc = "Average share of the peak that was allowed while records of this reason applied, \
+            weighted by time.";
         let name = format!("throttle_{reason}_avg_util_limit_nc{core}_percent");
         out.push((Group::Throttling, float(&name, share(held.allowed_ns, held.ns as f64), Unit::Ratio, doc)));
     }

@@ -15,50 +15,50 @@ pub fn throttle_reason(code: i64) -> Cow<'static, str> {
 }
 
 table! {
-    /// Periods in which the device limited how much of its peak may be used.
+    /// Periods in which the device limited its use to a share of the peak.
     "ham" HAM Ham Slices;
     "Throttling" {
-        k: Count, "Steps of the peak that are allowed: the limit is k / n.";
-        n: Count, "Steps of the peak in all: the limit is k / n.";
+        k: Count, "Allowed steps of the peak. The limit is k / n.";
+        n: Count, "All steps of the peak. The limit is k / n.";
         kind = "type": None, "Code of the reason; 0 is activity_0, 99 unknown.";
-        pcore_idx: None, "The physical core within a logical core of several.";
+        pcore_idx: None, "Physical core within a logical core of several physical cores.";
     }
 }
 
 table! {
-    /// Changes of semaphores, with which engines and DMA queues wait for each other.
+    /// Changes of semaphores. Engines and DMA queues use semaphores to wait for each other.
     "semaphore_update" SEMAPHORE_UPDATE SemaphoreUpdate Slices, name in "id";
     "Semaphore" {
-        value: None, "What it holds from then on.";
-        update_source: None, "The engine that changed it, or AXI for the bus.";
-        pcore_idx: None, "The physical core within a logical core of several.";
+        value: None, "Value after the change.";
+        update_source: None, "Engine that changed the semaphore, or AXI for the bus.";
+        pcore_idx: None, "Physical core within a logical core of several physical cores.";
     }
 }
 
 table! {
-    /// DMA transfers that have been set off and not completed.
+    /// DMA transfers that have started and not completed.
     "pending_dma" PENDING_DMA PendingDma Samples, value in "value";
     "IDs" {
-        pcore_idx: None, "The physical core within a logical core of several.";
+        pcore_idx: None, "Physical core within a logical core of several physical cores.";
     }
 }
 
 table! {
-    /// Data rate of all packets in flight, at each start and end of one.
+    /// Data rate of all packets in flight, sampled at each start and end of a packet.
     "dma_throughput" DMA_THROUGHPUT DmaThroughput Samples, value in "transfer_rate";
     "Memory traffic" {
         total_transfer_bytes: Bytes, "Bytes of all packets that have started so far.";
-        hbm_transfer_rate: BytesPerSecond, "The part of the rate that goes to or from device memory.";
+        hbm_transfer_rate: BytesPerSecond, "Part of the data rate to or from device memory.";
         hbm_total_transfer_bytes: Bytes, "Bytes of all packets to or from device memory that have started so far.";
         uses_hbm: None, "Whether any packet in flight touches device memory.";
     }
 }
 
 table! {
-    /// How full the on-chip memories are: the state buffer (sb) and the partial-sum buffer (psum).
+    /// Used share of the on-chip memories: the state buffer (sb) and the partial-sum buffer (psum).
     "instruction_usage" INSTRUCTION_USAGE InstructionUsage Samples, value in "usage_avg", patterns in bank;
     "Memory" {
-        kind = "type": None, "Which memory: sb or psum.";
+        kind = "type": None, "Memory: sb or psum.";
         partition_0_usage: Ratio, "Share of partition 0 in use.";
         partition_32_usage: Ratio, "Share of partition 32 in use.";
         partition_64_usage: Ratio, "Share of partition 64 in use.";
@@ -78,7 +78,7 @@ table! {
     /// Device memory in use.
     "hbm_usage" HBM_USAGE HbmUsage Samples, value in "value";
     "Memory" {
-        capacity_bytes: Bytes, "What the core may use at most.";
+        capacity_bytes: Bytes, "Largest amount that the core can use.";
     }
 }
 

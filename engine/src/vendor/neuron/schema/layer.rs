@@ -12,22 +12,22 @@ const ENGINES: [(&str, &str); 5] = [
 ];
 
 table! {
-    /// Each layer's time, and the work of each engine for it.
+    /// Time of each layer, and the work of each engine for the layer.
     "layer_summary" LAYER_SUMMARY LayerSummary Side, patterns in per_engine_ns;
     "Layer" {
-        name: None, "The layer with the subgraph before it; the subgraph alone stands for all its layers.";
-        fully_qualified_subgraph: None, "The subgraph that it belongs to.";
+        name: None, "Subgraph and layer; the subgraph alone means all of its layers.";
+        fully_qualified_subgraph: None, "Subgraph that contains the layer.";
     }
     "Timing" {
-        start: Nanoseconds, "Start of its first instruction.";
-        end: Nanoseconds, "End of its last instruction.";
-        duration: Nanoseconds, "From start to end.";
+        start: Nanoseconds, "Start of the layer's first instruction.";
+        end: Nanoseconds, "End of the layer's last instruction.";
+        duration: Nanoseconds, "Time from start to end.";
     }
     "Tensor engine" {
-        tensor_engine_mfu: Ratio, "Floating-point operations that the model asks for by what the engine could do in the layer's time.";
-        tensor_engine_hfu: Ratio, "Floating-point operations executed by what the engine could do in the layer's time.";
-        tensor_engine_flop_count: Flops, "Floating-point operations executed, with transposes.";
-        tensor_engine_model_flop_count: Flops, "Floating-point operations executed, without transposes.";
+        tensor_engine_mfu: Ratio, "Floating-point operations of the model as a share of the engine's peak in the layer's time.";
+        tensor_engine_hfu: Ratio, "Executed floating-point operations as a share of the engine's peak in the layer's time.";
+        tensor_engine_flop_count: Flops, "Executed floating-point operations, with transposes.";
+        tensor_engine_model_flop_count: Flops, "Executed floating-point operations, without transposes.";
     }
 }
 
@@ -45,11 +45,11 @@ pub(super) fn per_engine(name: &str, time: Unit) -> Option<FieldSpec> {
         "active_percent" | "active_time_percent" => {
             (Unit::Ratio, format!("Share of the time with at least one instruction on the {title}."))
         }
-        "instruction_count" => (Unit::Count, format!("Instructions that the {title} executed.")),
+        "instruction_count" => (Unit::Count, format!("Number of instructions that the {title} executed.")),
         "instruction_time" => (
             time,
             format!(
-                "Durations of all instructions of the {title} together, overlaps counted twice{seconds}."
+                "Sum of the durations of all instructions of the {title}, with overlaps counted twice{seconds}."
             ),
         ),
         _ => return None,

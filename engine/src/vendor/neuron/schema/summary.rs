@@ -22,15 +22,17 @@ pub static SUMMARY: Table = Table {
 
 /// The group of each metric: one row with a field per metric.
 pub static SUMMARY_GROUPS: Table =
-    side("summary_groups", "The group of each metric in the summary: one row, a field per metric.");
+    side("summary_groups", "Group of each metric in the summary. One row, with a field for each metric.");
 
 /// The order of the groups: one row with a field per group.
 pub static SUMMARY_GROUP_ORDER: Table =
-    side("summary_group_order", "The order of the summary's groups: one row, a field per group.");
+    side("summary_group_order", "Order of the groups of the summary. One row, with a field for each group.");
 
 /// The exporting tool's explanation of each metric: one row with a field per metric.
-pub static TERMINOLOGY: Table =
-    side("terminology", "The exporting tool's own explanation of each metric: one row, a field per metric.");
+pub static TERMINOLOGY: Table = side(
+    "terminology",
+    "Explanation of each metric by the exporting tool. One row, with a field for each metric.",
+);
 
 const fn side(name: &'static str, doc: &'static str) -> Table {
     Table { name, kind: TableKind::Side, name_key: "", value_key: "", doc, fields: &[], by_pattern: |_| None }
@@ -53,67 +55,67 @@ const SYSTEM: &str = "System";
 #[rustfmt::skip]
 static FIELDS: [Field; 75] = [
     field("total_time", Unit::None, RUN, "Time on the device, in seconds."),
-    field("total_active_time", Unit::None, RUN, "Time with any engine, transfer or collective at work, in seconds."),
-    field("total_active_time_percent", Unit::Ratio, RUN, "Share of the time with any engine, transfer or collective at work."),
-    field("event_count", Unit::Count, RUN, "Records of events such as semaphore changes."),
-    field("trace_count", Unit::Count, RUN, "Records of all kinds."),
+    field("total_active_time", Unit::None, RUN, "Time with at least one active engine, transfer or collective, in seconds."),
+    field("total_active_time_percent", Unit::Ratio, RUN, "Share of the time with at least one active engine, transfer or collective."),
+    field("event_count", Unit::Count, RUN, "Number of records of events such as semaphore changes."),
+    field("trace_count", Unit::Count, RUN, "Number of records of all kinds."),
     field("neuroncore_cycle_count", Unit::Cycles, RUN, "Cycles of the core's base clock in the run."),
-    field("hardware_flops", Unit::Flops, TENSOR, "Floating-point operations of all matrix multiplications, two per multiply-accumulate."),
-    field("transpose_flops", Unit::Flops, TENSOR, "The part of them that only transposes data."),
-    field("model_flops", Unit::Flops, TENSOR, "Floating-point operations that the model itself asks for."),
-    field("hfu_estimated_percent", Unit::Ratio, TENSOR, "Operations executed by what the engine could do in the time."),
-    field("mfu_estimated_percent", Unit::Ratio, TENSOR, "Operations of the model by what the engine could do in the time."),
-    field("mfu_hlo_estimated_percent", Unit::Ratio, TENSOR, "The same, with the model's operations counted in its HLO."),
-    field("mfu_inst_estimated_percent", Unit::Ratio, TENSOR, "The same, with the model's operations counted as executed without transposes."),
-    field("mfu_max_achievable_estimated_percent", Unit::Ratio, TENSOR, "What the memory's data rate would allow at best."),
-    field("mfu_hlo_max_achievable_estimated_percent", Unit::Ratio, TENSOR, "What the memory's data rate would allow at best, by operations counted in the HLO."),
-    field("mfu_inst_max_achievable_estimated_percent", Unit::Ratio, TENSOR, "What the memory's data rate would allow at best, by operations executed without transposes."),
-    field("matmul_instruction_count", Unit::Count, TENSOR, "Matrix multiplications executed."),
-    field("mm_arithmetic_intensity", Unit::None, TENSOR, "Operations of the model per byte of device memory traffic."),
-    field("peak_flops_bandwidth_ratio", Unit::None, TENSOR, "Peak operations per byte of peak memory traffic: below it a program is bound by memory."),
-    field("activate_instruction_count", Unit::Count, SCALAR, "Activations executed."),
-    field("activate_instruction_time", Unit::None, SCALAR, "Durations of all activations together, in seconds."),
-    field("hbm_read_bytes", Unit::Bytes, MEMORY, "Read from device memory."),
-    field("hbm_write_bytes", Unit::Bytes, MEMORY, "Written to device memory."),
-    field("sbuf_read_bytes", Unit::Bytes, MEMORY, "Read from the state buffer."),
-    field("sbuf_write_bytes", Unit::Bytes, MEMORY, "Written to the state buffer."),
-    field("psum_read_bytes", Unit::Bytes, MEMORY, "Read from the partial-sum buffer."),
-    field("psum_write_bytes", Unit::Bytes, MEMORY, "Written to the partial-sum buffer."),
-    field("psum_read_sbuf_write_bytes", Unit::Bytes, MEMORY, "Moved from the partial-sum buffer to the state buffer."),
-    field("psum_read_sbuf_write_count", Unit::Count, MEMORY, "Instructions that moved partial sums to the state buffer."),
-    field("spill_save_bytes", Unit::Bytes, MEMORY, "Saved to device memory because the state buffer was full."),
-    field("spill_reload_bytes", Unit::Bytes, MEMORY, "Loaded again after it had been saved for want of room."),
-    field("input_queue_bytes", Unit::Bytes, MEMORY, "Loaded through queues for inputs."),
-    field("output_queue_bytes", Unit::Bytes, MEMORY, "Stored through queues for outputs."),
-    field("weight_queue_bytes", Unit::Bytes, MEMORY, "Loaded through queues for weights."),
+    field("hardware_flops", Unit::Flops, TENSOR, "Floating-point operations of all matrix multiplications. Each multiply-accumulate counts as two."),
+    field("transpose_flops", Unit::Flops, TENSOR, "Floating-point operations of matrix multiplications that only transpose data."),
+    field("model_flops", Unit::Flops, TENSOR, "Floating-point operations of the model."),
+    field("hfu_estimated_percent", Unit::Ratio, TENSOR, "Executed floating-point operations as a share of the engine's peak."),
+    field("mfu_estimated_percent", Unit::Ratio, TENSOR, "Floating-point operations of the model as a share of the engine's peak."),
+    field("mfu_hlo_estimated_percent", Unit::Ratio, TENSOR, "Floating-point operations of the model, counted in its HLO, as a share of the engine's peak."),
+    field("mfu_inst_estimated_percent", Unit::Ratio, TENSOR, "Executed floating-point operations without transposes as a share of the engine's peak."),
+    field("mfu_max_achievable_estimated_percent", Unit::Ratio, TENSOR, "Largest share of the peak that the data rate of the memory allows."),
+    field("mfu_hlo_max_achievable_estimated_percent", Unit::Ratio, TENSOR, "Largest share of the peak that the data rate of the memory allows, with operations counted in the HLO."),
+    field("mfu_inst_max_achievable_estimated_percent", Unit::Ratio, TENSOR, "Largest share of the peak that the data rate of the memory allows, with executed operations without transposes."),
+    field("matmul_instruction_count", Unit::Count, TENSOR, "Number of executed matrix multiplications."),
+    field("mm_arithmetic_intensity", Unit::None, TENSOR, "Floating-point operations of the model per byte of device memory traffic."),
+    field("peak_flops_bandwidth_ratio", Unit::None, TENSOR, "Peak floating-point operations per byte of peak memory traffic. Memory limits a program of lower intensity."),
+    field("activate_instruction_count", Unit::Count, SCALAR, "Number of executed activations."),
+    field("activate_instruction_time", Unit::None, SCALAR, "Sum of the durations of all activations, in seconds."),
+    field("hbm_read_bytes", Unit::Bytes, MEMORY, "Bytes read from device memory."),
+    field("hbm_write_bytes", Unit::Bytes, MEMORY, "Bytes written to device memory."),
+    field("sbuf_read_bytes", Unit::Bytes, MEMORY, "Bytes read from the state buffer."),
+    field("sbuf_write_bytes", Unit::Bytes, MEMORY, "Bytes written to the state buffer."),
+    field("psum_read_bytes", Unit::Bytes, MEMORY, "Bytes read from the partial-sum buffer."),
+    field("psum_write_bytes", Unit::Bytes, MEMORY, "Bytes written to the partial-sum buffer."),
+    field("psum_read_sbuf_write_bytes", Unit::Bytes, MEMORY, "Bytes moved from the partial-sum buffer to the state buffer."),
+    field("psum_read_sbuf_write_count", Unit::Count, MEMORY, "Number of instructions that moved partial sums to the state buffer."),
+    field("spill_save_bytes", Unit::Bytes, MEMORY, "Bytes saved to device memory because the state buffer was full."),
+    field("spill_reload_bytes", Unit::Bytes, MEMORY, "Bytes loaded again that were saved earlier because the state buffer was full."),
+    field("input_queue_bytes", Unit::Bytes, MEMORY, "Bytes loaded through queues for inputs."),
+    field("output_queue_bytes", Unit::Bytes, MEMORY, "Bytes stored through queues for outputs."),
+    field("weight_queue_bytes", Unit::Bytes, MEMORY, "Bytes loaded through queues for weights."),
     field("weight_size_bytes", Unit::Bytes, MEMORY, "Size of all weights."),
-    field("inputs_and_weights_size_bytes", Unit::Bytes, MEMORY, "Size of all inputs and weights: what must be read at least once."),
+    field("inputs_and_weights_size_bytes", Unit::Bytes, MEMORY, "Size of all inputs and weights, which the program must read at least once."),
     field("inputs_outputs_weights_size_bytes", Unit::Bytes, MEMORY, "Size of all inputs, outputs and weights."),
-    field("mbu_estimated_percent", Unit::Ratio, MEMORY, "Device memory traffic by what the memory could carry in the time."),
-    field("mbu_min_read_util_percent", Unit::Ratio, MEMORY, "The same if inputs and weights were read once and nothing else."),
+    field("mbu_estimated_percent", Unit::Ratio, MEMORY, "Device memory traffic as a share of the memory's peak."),
+    field("mbu_min_read_util_percent", Unit::Ratio, MEMORY, "Inputs and weights, read once, as a share of the memory's peak."),
     field("dma_active_time", Unit::None, DMA, "Time with at least one packet in flight, in seconds."),
     field("dma_active_time_percent", Unit::Ratio, DMA, "Share of the time with at least one packet in flight."),
     field("dma_active_cycles", Unit::Cycles, DMA, "Time with at least one packet in flight, in cycles of the base clock."),
-    field("dma_packet_time", Unit::None, DMA, "Durations of all packets together, in seconds."),
-    field("dma_queue_count", Unit::Count, DMA, "Queues that the program declares."),
-    field("dma_transfer_count", Unit::Count, DMA, "Whole transfers."),
-    field("dma_transfer_time", Unit::None, DMA, "Durations of all whole transfers together, in seconds."),
+    field("dma_packet_time", Unit::None, DMA, "Sum of the durations of all packets, in seconds."),
+    field("dma_queue_count", Unit::Count, DMA, "Number of queues that the program declares."),
+    field("dma_transfer_count", Unit::Count, DMA, "Number of whole transfers."),
+    field("dma_transfer_time", Unit::None, DMA, "Sum of the durations of all whole transfers, in seconds."),
     field("dma_transfer_total_bytes", Unit::Bytes, DMA, "Bytes of all whole transfers."),
-    field("dma_transfer_average_bytes", Unit::Bytes, DMA, "Bytes of a whole transfer on average."),
-    field("dynamic_dma_active_time_percent", Unit::Ratio, DMA, "Share of the DMA's active time with a packet that was set up during the run."),
+    field("dma_transfer_average_bytes", Unit::Bytes, DMA, "Average bytes of a whole transfer."),
+    field("dynamic_dma_active_time_percent", Unit::Ratio, DMA, "Share of the DMA active time with a packet that was set up during the run."),
     field("dynamic_dma_packet_percent", Unit::Ratio, DMA, "Share of the packets that were set up during the run."),
     field("dynamic_dma_size_percent", Unit::Ratio, DMA, "Share of the bytes in packets that were set up during the run."),
     field("static_dma_size", Unit::Bytes, DMA, "Bytes in packets that the compiler set up."),
     field("software_dynamic_dma_size", Unit::Bytes, DMA, "Bytes in packets that software on the device set up."),
     field("hardware_dynamic_dma_size", Unit::Bytes, DMA, "Bytes in packets that the device's generator set up."),
-    field("cc_op_count", Unit::Count, COLLECTIVES, "Collective operations."),
-    field("cc_op_time", Unit::None, COLLECTIVES, "Durations of all collective operations together, in seconds."),
+    field("cc_op_count", Unit::Count, COLLECTIVES, "Number of collective operations."),
+    field("cc_op_time", Unit::None, COLLECTIVES, "Sum of the durations of all collective operations, in seconds."),
     field("cc_op_active_time", Unit::None, COLLECTIVES, "Time with at least one collective operation, in seconds."),
     field("cc_op_active_time_percent", Unit::Ratio, COLLECTIVES, "Share of the time with at least one collective operation."),
-    field("cc_cores_instruction_count", Unit::Count, COLLECTIVES, "Steps of the cores for collective communication."),
-    field("cc_cores_instruction_time", Unit::None, COLLECTIVES, "Durations of these steps together, in seconds."),
-    field("cc_cores_instruction_active_time", Unit::None, COLLECTIVES, "Time with at least one of these cores at work, in seconds."),
-    field("cc_cores_instruction_active_time_percent", Unit::Ratio, COLLECTIVES, "Share of the time with at least one of these cores at work."),
+    field("cc_cores_instruction_count", Unit::Count, COLLECTIVES, "Number of steps of the cores for collective communication."),
+    field("cc_cores_instruction_time", Unit::None, COLLECTIVES, "Sum of the durations of these steps, in seconds."),
+    field("cc_cores_instruction_active_time", Unit::None, COLLECTIVES, "Time with at least one of these cores active, in seconds."),
+    field("cc_cores_instruction_active_time_percent", Unit::Ratio, COLLECTIVES, "Share of the time with at least one of these cores active."),
     field("instance_type", Unit::None, SYSTEM, "Type of the machine."),
     field("nd_idx", Unit::None, SYSTEM, "Number of the device."),
     field("nc_idx", Unit::None, SYSTEM, "Number of the core on its device."),
@@ -125,8 +127,8 @@ static FIELDS: [Field; 75] = [
     field("ultraserver_id", Unit::None, SYSTEM, "Identity of the group of machines."),
     field("ultraserver_instance_index", Unit::None, SYSTEM, "Number of the machine in its group."),
     field("ultraserver_size", Unit::Count, SYSTEM, "Machines in the group."),
-    field("ultraserver_type", Unit::None, SYSTEM, "How the machines of the group are connected."),
-    field("s3_bucket_path", Unit::None, SYSTEM, "Where the profile's files have been uploaded."),
+    field("ultraserver_type", Unit::None, SYSTEM, "Connection between the machines of the group."),
+    field("s3_bucket_path", Unit::None, SYSTEM, "Location of the uploaded files of the profile."),
 ];
 
 fn further(name: &str) -> Option<FieldSpec> {
@@ -147,9 +149,9 @@ fn dma_kind(name: &str) -> Option<FieldSpec> {
             (Unit::None, format!("Time with at least one packet {which} in flight, in seconds."))
         }
         "active_time_percent" => {
-            (Unit::Ratio, format!("Share of the DMA's active time with a packet {which}."))
+            (Unit::Ratio, format!("Share of the DMA active time with a packet {which}."))
         }
-        "packet_count" => (Unit::Count, format!("Packets {which}.")),
+        "packet_count" => (Unit::Count, format!("Number of packets {which}.")),
         "packet_percent" => (Unit::Ratio, format!("Share of the packets {which}.")),
         "size_percent" => (Unit::Ratio, format!("Share of the bytes in packets {which}.")),
         _ => return None,
@@ -166,7 +168,7 @@ fn throttling(name: &str) -> Option<FieldSpec> {
     let of = format!("on core {core}");
     let (unit, doc) = match (what, suffix) {
         ("active", "time_ns") => {
-            (Unit::Nanoseconds, format!("Time in which the device limited itself {of}."))
+            (Unit::Nanoseconds, format!("Time in which the device limited its use {of}."))
         }
         ("avg_util_limit", "percent") => {
             (Unit::Ratio, format!("Average limit {of}, weighted by its time, over the run."))
