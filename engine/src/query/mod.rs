@@ -1,8 +1,8 @@
 //! Queries on a segment: the fields of a row, the rows of a window, neighbours, search,
 //! statistics of a selection, and the damaged parts.
 //!
-//! A query is a function of an open segment: `query::slice::read(segment, row)`. It decodes only the
-//! blocks that it needs. A module names the topic, so names of functions are short.
+//! A query is a function of an open segment: `query::slice::read(segment, row)`. It decodes only
+//! the blocks that it needs. A module names the topic, so names of functions are short.
 
 mod active;
 pub mod copy;

@@ -80,10 +80,9 @@ fn decode_postings<B: Bytes>(segment: &Segment<B>, column: usize) -> Result<()> 
     let texts = i64::from(segment.footer().dictionary.texts);
     let packs = segment.blocks(meta.table)?.packs();
     match postings.packs_with(|code| (0..texts).contains(&code))?.max() {
-        Some(pack) if pack as usize >= packs => Err(Error::Corrupt {
-            what: "postings name a missing pack",
-            offset: meta.postings.offset,
-        }),
+        Some(pack) if pack as usize >= packs => {
+            Err(Error::Corrupt { what: "postings name a missing pack", offset: meta.postings.offset })
+        }
         _ => Ok(()),
     }
 }

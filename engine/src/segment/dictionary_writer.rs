@@ -1,5 +1,5 @@
-//! Writes the dictionary of texts; `dictionary.rs` reads it. Chunks are in the order of text numbers, so that reading
-//! one text reads one small piece.
+//! Writes the dictionary of texts; `dictionary.rs` reads it. Chunks are in the order of text
+//! numbers, so that reading one text reads one small piece.
 
 use super::layout::Piece;
 use super::output::PieceWriter;

@@ -123,8 +123,8 @@ mod tests {
         }
     }
 
-    /// Pushes the moments in blocks and states the floor after each. Returns what comes out, and the
-    /// number of keys that came out before the end.
+    /// Pushes the moments in blocks and states the floor after each. Returns what comes out, and
+    /// the number of keys that came out before the end.
     fn told(moments: &[u64], block: usize) -> (Vec<u64>, usize) {
         let scratch = MemoryScratch::default();
         let mut ordered = Ordered::new(Sorter::new(&scratch, 1 << 20));

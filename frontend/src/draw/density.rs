@@ -48,8 +48,8 @@ impl Density {
         self.busy.iter().copied().fold(0.0, f32::max).min(1.0)
     }
 
-    /// Adds a tile of a rank with this axis. `row_of` returns the row of a track and the number of lanes that share the row,
-    /// or `None` to skip the track.
+    /// Adds a tile of a rank with this axis. `row_of` returns the row of a track and the number of
+    /// lanes that share the row, or `None` to skip the track.
     pub fn add(&mut self, tile: &Tile, axis: Axis, row_of: impl Fn(u32) -> Option<(usize, f32)>) {
         for lane in &tile.lanes {
             let Some((row, shared_by)) = row_of(lane.track) else { continue };

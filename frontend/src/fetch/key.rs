@@ -21,7 +21,8 @@ impl TileKey {
         self.tile.interval()
     }
 
-    /// The tile of the next coarser level that covers this one. The coarsest tile is its own parent.
+    /// The tile of the next coarser level that covers this one. The coarsest tile is its own
+    /// parent.
     #[must_use]
     pub fn parent(self) -> Self {
         Self { tile: self.tile.parent(), ..self }

@@ -47,8 +47,8 @@ impl ProfilePlace {
         Self::ALL.into_iter().find(|place| place.name() == name)
     }
 
-    /// The end of the address's path. The timeline has none, like links from before there were other
-    /// places.
+    /// The end of the address's path. The timeline has none, like links from before there were
+    /// other places.
     #[must_use]
     pub fn path(self) -> &'static str {
         match self {

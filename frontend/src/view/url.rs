@@ -1,6 +1,7 @@
 //! The view as the path of a URL:
 //! `/profile/<name>?v=2&rank=0&ranks=0,7&from=…&to=…&sel=…&counter=Power@1500&mark=a..b`, then
-//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&q=…&search=regex&tab=details&of=57b3d6ea1f6dd8da`.
+//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&q=…&search=regex&tab=details`, then
+//! `&of=57b3d6ea1f6dd8da`.
 //!
 //! A versioned format: reading a written URL gives the same view. Times are picoseconds, tracks are
 //! paths ([`TrackPath`]). Default values are left out and unknown parameters are ignored. A link

@@ -23,8 +23,8 @@ const PPB_PER_PPM: f64 = 1e3;
 
 /// Show or correct the offsets between the clocks of a profile's ranks
 ///
-/// The page, Perfetto traces and the times of `nprof export --from --to` use the time that all ranks
-/// share. A rank without a clock has the shared time.
+/// The page, Perfetto traces and the times of `nprof export --from --to` use the time that all
+/// ranks share. A rank without a clock has the shared time.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("change").args(["offset", "clear"]).requires("rank")))]

@@ -59,7 +59,8 @@ pub(super) struct ViewArgs {
     /// What to make of the trace
     #[arg(long, value_parser = target_parser(), ignore_case = true, default_value = "db")]
     output_format: Target,
-    /// The file to write, `-` for standard output [default: ntff.json, ntff.pftrace and such; metrics: -]
+    /// The file to write, `-` for standard output [default: ntff.json, ntff.pftrace and such;
+    /// metrics: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
     #[command(flatten)]

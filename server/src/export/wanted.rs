@@ -18,12 +18,18 @@ impl Ranks {
     /// # Errors
     /// The error names the part that is no rank.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| format!("\"{text}\" is not the number of a rank"));
+        let number = |text: &str| {
+            text.trim().parse::<u32>().map_err(|_| format!("\"{text}\" is not the number of a rank"))
+        };
         let range = |part: &str| match part.split_once('-') {
             None => number(part).map(|rank| (rank, rank)),
             Some((first, last)) => {
                 let (first, last) = (number(first)?, number(last)?);
-                if first <= last { Ok((first, last)) } else { Err(format!("\"{part}\" is not a range of ranks; write the lower number first")) }
+                if first <= last {
+                    Ok((first, last))
+                } else {
+                    Err(format!("\"{part}\" is not a range of ranks; write the lower number first"))
+                }
             }
         };
         text.split(',').map(range).collect::<Result<_, _>>().map(Self)
@@ -76,7 +82,9 @@ pub fn with_unit(text: &str) -> Option<(f64, &str)> {
 /// # Errors
 /// The error says how times are written.
 pub fn time_ps(text: &str) -> Result<i64, String> {
-    let expected = || format!("\"{text}\" is not a time; write a number with the unit ps, ns, us, ms or s, such as 10ms");
+    let expected = || {
+        format!("\"{text}\" is not a time; write a number with the unit ps, ns, us, ms or s, such as 10ms")
+    };
     let (number, unit) = with_unit(text).ok_or_else(expected)?;
     let ps = match unit {
         "ps" => 1,
@@ -95,7 +103,8 @@ pub fn time_ps(text: &str) -> Result<i64, String> {
 /// # Errors
 /// The error says how sizes are written.
 pub fn size_bytes(text: &str) -> Result<u64, String> {
-    let expected = || format!("\"{text}\" is not a size; write a number with the unit kB, MB or GB, such as 50MB");
+    let expected =
+        || format!("\"{text}\" is not a size; write a number with the unit kB, MB or GB, such as 50MB");
     let (number, unit) = with_unit(text).filter(|(number, _)| *number >= 0.0).ok_or_else(expected)?;
     let bytes = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1.0,

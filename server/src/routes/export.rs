@@ -228,8 +228,8 @@ mod tests {
         check_refused(ExportQuery::default(), "\"format\": it should be one of html, perfetto, json, csv");
         check_refused(of("none"), "\"format\": it should be one of html");
         check_refused(of("site"), "`nprof export NAME --format site -o DIR`");
-        check_refused(ExportQuery { ranks: text("5-3"), ..of("json") }, "\"ranks\": \"5-3\" runs backwards");
-        check_refused(ExportQuery { from: text("10"), ..of("json") }, "\"from\": \"10\" is no time");
+        check_refused(ExportQuery { ranks: text("5-3"), ..of("json") }, "\"ranks\": \"5-3\" is not a range");
+        check_refused(ExportQuery { from: text("10"), ..of("json") }, "\"from\": \"10\" is not a time");
         check_refused(ExportQuery { tracks: text("a***"), ..of("json") }, "\"tracks\": ");
         check_refused(
             ExportQuery { table: text("slice"), ..of("json") },

@@ -201,9 +201,11 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
                 self.floors.closed(start.block);
                 self.ended(engine, place, start, Ending { ps, record, number })?;
             }
-            None => {
-                self.found.warn_of(WarningKind::Unpaired, "an instruction that ended and never started", number)
-            }
+            None => self.found.warn_of(
+                WarningKind::Unpaired,
+                "an instruction that ended and never started",
+                number,
+            ),
         }
         Ok(())
     }

@@ -160,8 +160,8 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     fn record(&mut self, (number, record): (u64, &Record), out: &mut Output<'_>) -> Result<(), Error> {
         let segment = SegmentKind::Dma.title();
         let (code, queue) = code_and_queue(record);
-        // When the queue's tail moves on, the packet is finished. The row ends with the write of the
-        // data instead.
+        // When the queue's tail moves on, the packet is finished. The row ends with the write of
+        // the data instead.
         if !matches!(code, kind::START | kind::WRITTEN) {
             return Ok(());
         }
@@ -191,9 +191,11 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         {
             self.waiting -= 1;
             self.floors.closed(block);
-            out.sink.warn(WarningKind::Unpaired, "a DMA packet that started and was not written for a long time", &|| {
-                format!("queue {queue} on DMA engine {engine}")
-            });
+            out.sink.warn(
+                WarningKind::Unpaired,
+                "a DMA packet that started and was not written for a long time",
+                &|| format!("queue {queue} on DMA engine {engine}"),
+            );
         }
         ring.waiting.push_back((ps, self.next));
         self.floors.opened(self.next);

@@ -119,8 +119,8 @@ fn damaged_and_unpaired_records_are_warnings_and_cost_nothing_else() {
     assert_eq!(recorder.slices_of("instruction").map(shown).collect::<Vec<_>>(), [("DRAIN", 10, 6)]);
     let (damaged, unpaired) = (WarningKind::DamagedRecord, WarningKind::Unpaired);
     check_warning(&recorder, damaged, "an instruction", "record 3 of the instruction segment", 2);
-    check_warning(&recorder, unpaired, "an instruction ended", "record 2 of the instruction segment", 1);
-    check_warning(&recorder, unpaired, "a DMA packet was written", "record 0 of the DMA segment", 1);
+    check_warning(&recorder, unpaired, "an instruction that ended", "record 2 of the instruction segment", 1);
+    check_warning(&recorder, unpaired, "a DMA packet that was written", "record 0 of the DMA segment", 1);
     check_warning(&recorder, damaged, "a DMA record", "record 1 of the DMA segment", 1);
 }
 

@@ -15,8 +15,8 @@ use crate::formats::Error;
 /// Size of a packet that writes a semaphore. Larger packets carry data.
 const SEMAPHORE_WRITE_BYTES: u32 = 4;
 /// Transfers that are added up in memory. Each has one place, and the sum of another one there goes
-/// aside, to be joined at the end. Packets of a transfer are close together, and launches of a block
-/// follow each other.
+/// aside, to be joined at the end. Packets of a transfer are close together, and launches of a
+/// block follow each other.
 const PLACES: usize = 1 << 10;
 
 /// One launch of a block of a queue.

@@ -80,8 +80,8 @@ pub fn name(opened: Opened) -> String {
     })
 }
 
-/// Opens a place by its two keys. The second one counts for [`GO_MS`]. Returns true if the key is used
-/// up.
+/// Opens a place by its two keys. The second one counts for [`GO_MS`]. Returns true if the key is
+/// used up.
 fn go(event: &web_sys::KeyboardEvent, opened: Opened, going: StoredValue<Option<f64>>) -> bool {
     if !is_for_page(event) {
         return false;

@@ -1,4 +1,5 @@
-//! The rail at the left of a profile's page: its places. On a narrow screen it is a bar at the foot.
+//! The rail at the left of a profile's page: its places. On a narrow screen it is a bar at the
+//! foot.
 
 use leptos::prelude::*;
 

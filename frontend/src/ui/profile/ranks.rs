@@ -120,7 +120,8 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
                 {number}
             </button>
             <Show when=move || !is_open.get() || has_others.get()>
-                // For the pointer alone: a list of tabs may hold nothing but tabs. Keys are "{" and "}".
+                // For the pointer alone: a list of tabs may hold nothing but tabs. Keys are "{" and
+                // "}".
                 <button
                     class="rank-beside"
                     type="button"

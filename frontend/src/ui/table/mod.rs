@@ -1,7 +1,7 @@
 //! The page's one table: heads that sort, cells, keys and copies, for tables of any length.
 //!
-//! [`VirtualTable`] fills its place and holds only the rows in sight in the page. [`PlainTable`] shows
-//! a few rows inside of other content. Both draw the same [`TableSource`].
+//! [`VirtualTable`] fills its place and holds only the rows in sight in the page. [`PlainTable`]
+//! shows a few rows inside of other content. Both draw the same [`TableSource`].
 
 mod cell;
 mod head;

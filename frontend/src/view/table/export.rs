@@ -1,8 +1,8 @@
 //! Rows as text: tab-separated for the clipboard, comma-separated
 //! ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)) for files.
 //!
-//! The first line has the keys of the columns, with the unit in brackets. Values are exact and plain,
-//! so that other programs read them as numbers.
+//! The first line has the keys of the columns, with the unit in brackets. Values are exact and
+//! plain, so that other programs read them as numbers.
 
 use super::{CellUnit, DataTable, TableColumn};
 

@@ -1,7 +1,8 @@
 //! The filter of a table: words that must all match a row.
 //!
 //! `text` looks into all given columns; `"two words"` is one text. `column:text` looks into one
-//! column. `column>10us`, `<`, `>=`, `<=` and `=` compare. `-` before a word excludes what it finds.
+//! column. `column>10us`, `<`, `>=`, `<=` and `=` compare. `-` before a word excludes what it
+//! finds.
 
 use nprof_engine::wire::rows::ColumnValues;
 

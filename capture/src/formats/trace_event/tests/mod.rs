@@ -474,33 +474,3 @@ fn keys_beside_the_events() {
     assert_eq!(rows("metadata")[1], " key='deviceProperties' value=[{\"id\":0}]");
     assert_eq!(rows("metadata").len(), 6);
 }
-
-#[test]
-fn launches_are_linked_where_the_trace_draws_no_arrows() {
-    let launch = r#"{"ph":"X","cat":"cuda_runtime","pid":1,"tid":1,"name":"launch","ts":1,"dur":1,"args":{"correlation":9}}"#;
-    let kernel =
-        r#"{"ph":"X","cat":"kernel","pid":0,"tid":7,"name":"k","ts":5,"dur":1,"args":{"correlation":9}}"#;
-    let arrow = r#"{"ph":"s","cat":"ac2g","id":9,"pid":1,"tid":1,"name":"ac2g","ts":1}"#;
-    for order in [[launch, kernel], [kernel, launch]] {
-        let recorder = record(format!("[{}]", order.join(",")));
-        let names: Vec<(&str, &str)> = recorder
-            .links
-            .iter()
-            .map(|(from, to, _)| {
-                let name = |key| recorder.slices[recorder.index_of(key)].name.as_str();
-                (name(*from), name(*to))
-            })
-            .collect();
-        assert_eq!(names, [("launch", "k")]);
-    }
-    // A number that is used again: the last launch before the work counts, wherever it stands in
-    // the file and whichever track it is on.
-    let again = launch.replace(r#""ts":1"#, r#""ts":20"#).replace("launch", "again");
-    let late = kernel.replace(r#""ts":5"#, r#""ts":25"#).replace(r#""k""#, r#""late""#);
-    let recorder = record(format!("[{kernel},{late},{again},{launch}]"));
-    let name = |key| recorder.slices[recorder.index_of(key)].name.as_str();
-    let names: Vec<_> = recorder.links.iter().map(|(from, to, _)| (name(*from), name(*to))).collect();
-    assert_eq!(names, [("launch", "k"), ("again", "late")]);
-    let recorder = record(format!("[{launch},{kernel},{arrow}]"));
-    assert_eq!((recorder.links.len(), recorder.flow_points.len()), (0, 1));
-}

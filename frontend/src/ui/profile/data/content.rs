@@ -20,8 +20,8 @@ pub struct Content {
     pub total: u64,
 }
 
-/// The rows as they came, with times since `zero_ps` and with these titles of tracks. A single row without
-/// a time is shown as a list of its fields.
+/// The rows as they came, with times since `zero_ps` and with these titles of tracks. A single row
+/// without a time is shown as a list of its fields.
 #[must_use]
 pub fn content(answer: TableRows, zero_ps: i64, titles: &[String]) -> Content {
     let has_times = answer.columns.iter().any(|column| column.role == RowColumnRole::Start);

@@ -1,5 +1,5 @@
-//! The rows of the open table: asked for once a table, shown in the order and with the filter of the
-//! address.
+//! The rows of the open table: asked for once a table, shown in the order and with the filter of
+//! the address.
 
 use std::sync::Arc;
 

@@ -1,0 +1,73 @@
+//! Widths of comments and lengths of functions, for `tests/tidy.rs`.
+
+use crate::source::Source;
+
+/// Widest comment line.
+pub const COMMENT_COLUMNS_MAX: usize = 100;
+/// Longest function, from its signature to its closing brace.
+pub const FUNCTION_LINES_MAX: usize = 60;
+
+/// A function that is too long.
+#[derive(Debug)]
+pub struct LongFunction<'a> {
+    /// Name of the function.
+    pub name: &'a str,
+    /// Line of the signature, from 1.
+    pub start: usize,
+    /// Number of lines.
+    pub lines: usize,
+}
+
+/// Lines, from 1, with a comment that is too wide. A line with an address cannot be wrapped.
+#[must_use]
+pub fn wide_comments(source: &Source) -> Vec<usize> {
+    if source.code.is_empty() {
+        return Vec::new();
+    }
+    let is_wide = |line: &str| {
+        line.trim_start().starts_with("//")
+            && !line.contains("://")
+            && line.chars().count() > COMMENT_COLUMNS_MAX
+    };
+    (1..).zip(source.text.lines()).filter(|(_, line)| is_wide(line)).map(|(at, _)| at).collect()
+}
+
+/// The functions that are too long. Nested functions count for themselves and for the outer one.
+#[must_use]
+pub fn long_functions(source: &Source) -> Vec<LongFunction<'_>> {
+    let code = source.code.as_str();
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("fn ") {
+        let is_word = code[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+        let rest = &code[at + "fn ".len()..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        let Some(body) = body(after).filter(|_| !is_word && !name.is_empty()) else { continue };
+        let lines = 1 + body.matches('\n').count();
+        if lines > FUNCTION_LINES_MAX {
+            found.push(LongFunction { name, start: 1 + code[..at].matches('\n').count(), lines });
+        }
+    }
+    found
+}
+
+/// Text from behind a function's name to its closing brace. `None` for a function without a body.
+fn body(after: &str) -> Option<&str> {
+    let (mut brackets, mut braces) = (0_i32, 0_i32);
+    for (at, sign) in after.char_indices() {
+        match sign {
+            '(' | '[' => brackets += 1,
+            ')' | ']' => brackets -= 1,
+            ';' if brackets == 0 && braces == 0 => return None,
+            '{' => braces += 1,
+            '}' => {
+                braces -= 1;
+                if braces == 0 && brackets == 0 {
+                    return Some(&after[..=at]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
