@@ -120,7 +120,7 @@ fn refusals_name_the_parameter() {
         "tracks=3,5,7",
     );
     check_refused("/api/profiles/a/ranks/0/tables/b?end_ps=1", BadQuestion, "start_ps is missing");
-    check_refused("/api/profiles/a/ranks/0/tables/", NotFound, "nothing at");
+    check_refused("/api/profiles/a/ranks/0/tables/", NotFound, "no resource at");
     check_refused("/api/profiles/a/ranks/0/tiles/c/0/44/0", NotFound, "the coarsest level is 43");
 }
 
