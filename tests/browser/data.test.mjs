@@ -53,7 +53,7 @@ test("tables and summary", async (t) => {
     const entries = list.getByRole("button");
     assert.equal(await entries.count(), tables.filter(({ rows }) => rows > 0).length);
     await list.getByRole("button", { name: /^NEFF node/ }).click();
-    await page.getByText("The program's tensors: inputs, outputs and weights.").waitFor();
+    await page.getByText(tables.find(({ name }) => name === "neff_node").doc).waitFor();
     await page.getByText(`${nodes.total} rows`).first().waitFor();
     const title = (await grid.getByRole("columnheader").first().innerText()).trim();
     const key = nodes.columns.find(({ name }) => name.replace("_", " ") === title.toLowerCase())?.name ?? title;
