@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use glob::Pattern;
+use http_body_util::BodyExt;
 use http_body_util::channel::Channel;
 use nprof_engine::exec::Cancel;
 use nprof_engine::wire::export::{ExportFormat, ExportList};
@@ -65,7 +66,8 @@ pub async fn read(
     tokio::task::spawn_blocking(move || wanted.answer(&app, at.slug(), head, sending));
     let lost = |_| ApiError::Internal("the export ended early".to_owned());
     let headers = answered.await.map_err(lost)??;
-    Ok((headers, Body::new(body)).into_response())
+    // The layer that compresses asks again after the end, which a channel must not be asked.
+    Ok((headers, Body::new(body.fuse())).into_response())
 }
 
 /// The sender of the response's head.

@@ -50,6 +50,18 @@ async fn every_format_of_the_list_is_downloaded() {
     assert!(flows.body.len() > stage.get(&format!("{PATH}?format=perfetto")).await.body.len());
 }
 
+/// The layer that compresses asks a body again after its end.
+#[tokio::test]
+async fn a_compressed_download_ends() {
+    let stage = Stage::new();
+    for export in files().filter(|export| export.key != "html" || assets::find("unpack.js").is_some()) {
+        let path = format!("{PATH}?format={}", export.key);
+        let asked = request("GET", &path).header("accept-encoding", "gzip").body(Body::empty()).unwrap();
+        let answer = stage.service.clone().oneshot(asked).await.unwrap();
+        assert!(!to_bytes(answer.into_body(), usize::MAX).await.unwrap().is_empty(), "{export:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_cannot_be_written_is_refused_before_the_file() {
     let mut stage = Stage::large();
