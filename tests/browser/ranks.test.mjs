@@ -42,18 +42,18 @@ test("a rank with a clock of its own stands at the time that all ranks share", a
   await page.getByRole("article", { name: "Details" }).getByText(exact).waitFor();
 
   // A link to the slice moves the window to its shared time.
-  await page.goto("about:blank");
-  await page.goto(addressOf(url, slug, [shared_ps + 90_000_000, shared_ps + 91_000_000], `&rank=1&sel=${own.row}`));
-  await page.getByRole("article", { name: "Details" }).getByText(exact).waitFor();
-  await page.keyboard.press("f");
+  const { page: second } = await openPage(t);
+  await second.goto(addressOf(url, slug, [shared_ps + 90_000_000, shared_ps + 91_000_000], `&rank=1&sel=${own.row}`));
+  await second.getByRole("article", { name: "Details" }).getByText(exact).waitFor();
+  await second.keyboard.press("f");
   await eventually(() => {
-    const { from, to } = viewOf(page);
-    assert.ok(from <= shared_ps && to >= shared_ps + own.duration_ps, page.url());
+    const { from, to } = viewOf(second);
+    assert.ok(from <= shared_ps && to >= shared_ps + own.duration_ps, second.url());
   });
   // A span of shared time holds the slice of this rank.
-  await page.goto("about:blank");
-  await page.goto(addressOf(url, slug, window, `&rank=1&mark=${shared_ps}..${shared_ps + own.duration_ps}&tab=selection`));
-  await page.getByRole("tabpanel").getByText(own.name, { exact: true }).first().waitFor();
+  const { page: third } = await openPage(t);
+  await third.goto(addressOf(url, slug, window, `&rank=1&mark=${shared_ps}..${shared_ps + own.duration_ps}&tab=selection`));
+  await third.getByRole("tabpanel").getByText(own.name, { exact: true }).first().waitFor();
   assert.deepEqual(problems, []);
 });
 
