@@ -5,6 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon};
+use crate::ui::keyed::If;
 
 /// A dialog with a heading.
 #[component]
@@ -48,7 +49,7 @@ pub fn Dialog(
             on:close=move |_| on_close.run(())
             on:click=clicked
         >
-            <Show when=move || open.get()>
+            <If is=move || open.get()>
                 <div class="dialog-body">
                     <div class="dialog-head">
                         <h2>{title}</h2>
@@ -63,7 +64,7 @@ pub fn Dialog(
                     </div>
                     {children()}
                 </div>
-            </Show>
+            </If>
         </dialog>
     }
 }

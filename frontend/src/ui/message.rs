@@ -7,6 +7,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon};
+use crate::ui::keyed::keyed;
 
 /// Display time of a confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(4);
@@ -83,9 +84,11 @@ pub fn MessageList() -> impl IntoView {
     let messages = expect_context::<Messages>();
     view! {
         <div class="messages" aria-live="polite" aria-relevant="additions">
-            <For each=move || messages.shown.get() key=|message| message.number let:message>
-                <MessageView messages message />
-            </For>
+            {keyed(
+                move || messages.shown.get(),
+                |message| message.number.to_string(),
+                move |message| view! { <MessageView messages message /> }.into_any(),
+            )}
         </div>
     }
 }

@@ -16,6 +16,8 @@ pub mod address;
 #[cfg(feature = "browser")]
 pub mod app;
 #[cfg(feature = "browser")]
+pub mod asked;
+#[cfg(feature = "browser")]
 pub mod clipboard;
 #[cfg(feature = "browser")]
 pub mod dialog;
@@ -31,6 +33,8 @@ pub mod help;
 pub mod icon;
 #[cfg(feature = "browser")]
 pub mod kept;
+#[cfg(feature = "browser")]
+pub mod keyed;
 #[cfg(feature = "browser")]
 pub mod message;
 #[cfg(feature = "browser")]

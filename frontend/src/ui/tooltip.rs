@@ -5,6 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::placement::{Pixels, place};
+use crate::ui::keyed::If;
 
 /// Shows its content next to a point. Hidden without a point.
 #[component]
@@ -31,11 +32,11 @@ pub fn Tooltip(
     });
     let shown = Memo::new(move |_| at.with(Option::is_some));
     view! {
-        <Show when=move || shown.get()>
+        <If is=move || shown.get()>
             <div node_ref=node class="tooltip" role="tooltip" style="visibility: hidden">
                 {children()}
             </div>
-        </Show>
+        </If>
     }
 }
 

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use web_sys::DragEvent;
 
+use crate::ui::keyed::If;
 use crate::ui::upload::Uploads;
 
 /// Accepts files that are dropped on its content.
@@ -35,9 +36,9 @@ pub fn DropZone(
     view! {
         <div class="list-page" on:dragenter=enter on:dragover=enter on:dragleave=leave on:drop=dropped>
             {children()}
-            <Show when=move || over.get()>
+            <If is=move || over.get()>
                 <div class="drop-target">"Drop to ingest"</div>
-            </Show>
+            </If>
         </div>
     }
 }

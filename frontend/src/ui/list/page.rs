@@ -17,6 +17,7 @@ use crate::ui::app::{Brand, HelpButton};
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::keyed::If;
 use crate::ui::place::ListView;
 use crate::ui::theme::ThemeButton;
 use crate::ui::upload::{UploadList, Uploads};
@@ -193,9 +194,9 @@ pub fn ListPage() -> impl IntoView {
                     <section class="card" aria-label="Profiles">
                         {body}
                     </section>
-                    <Show when=move || total.get() != Some(0)>
+                    <If is=move || total.get() != Some(0)>
                         <p class="list-hint">{HINT}</p>
-                    </Show>
+                    </If>
                 </div>
             </main>
         </DropZone>
@@ -252,7 +253,7 @@ fn ListHead(
     view! {
         <div class="list-head">
             <h1>"Profiles" {move || counted().map(|count| view! { <span class="muted" aria-live="polite">{count}</span> })}</h1>
-            <Show when=move || count().is_some()>
+            <If is=move || count().is_some()>
                 <label class="field">
                     <Icon glyph=Glyph::Search />
                     <span class="unseen">"Filter profiles"</span>
@@ -265,10 +266,10 @@ fn ListHead(
                         }
                     />
                 </label>
-            </Show>
-            <Show when=move || total.get() != Some(0)>
+            </If>
+            <If is=move || total.get() != Some(0)>
                 <ChooseFiles uploads />
-            </Show>
+            </If>
         </div>
     }
 }

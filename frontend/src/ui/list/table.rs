@@ -8,6 +8,7 @@ use super::page::Looked;
 use crate::ui::address::Link;
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::keyed::{If, keyed};
 use crate::ui::place::Place;
 use crate::view::View;
 
@@ -61,12 +62,14 @@ pub fn ProfileTable(
                     </tr>
                 </thead>
                 <tbody>
-                    <For each=move || shown.get() key=|profile| key(profile) let:profile>
-                        <Row profile deleting now_unix_ms />
-                    </For>
+                    {keyed(
+                        move || shown.get(),
+                        key,
+                        move |profile| view! { <Row profile deleting now_unix_ms /> }.into_any(),
+                    )}
                 </tbody>
             </table>
-            <Show when=nothing>
+            <If is=nothing>
                 <div class="notice">
                     <p>{move || format!("No profile matches “{}”.", looked.view().filter.trim())}</p>
                     <button
@@ -77,15 +80,17 @@ pub fn ProfileTable(
                         "Show all"
                     </button>
                 </div>
-            </Show>
+            </If>
         </div>
     }
 }
 
 /// Key of a row. A row is rendered again when any part of the key changes.
-fn key(profile: &ProfileEntry) -> (String, String, String, i64, u64, u64) {
-    let ProfileEntry { id, slug, display_name, created_unix_ms, events, size_bytes, .. } = profile.clone();
-    (id, slug, display_name, created_unix_ms, events, size_bytes)
+fn key(profile: &ProfileEntry) -> String {
+    let ProfileEntry { id, slug, display_name, created_unix_ms, events, size_bytes, .. } = profile;
+    // Names can hold any character, so their lengths belong to the key.
+    let (slug_len, name_len) = (slug.len(), display_name.len());
+    format!("{id} {slug_len} {slug} {name_len} {display_name} {created_unix_ms} {events} {size_bytes}")
 }
 
 #[component]

@@ -6,6 +6,7 @@ use nprof_engine::wire::refusal::RefusalKind;
 use super::opened::Opened;
 use crate::fetch::Source;
 use crate::ui::address::Link;
+use crate::ui::asked::Asked;
 use crate::ui::failure::Failure;
 use crate::ui::place::Place;
 use crate::view::View;
@@ -84,9 +85,9 @@ pub fn HomeLink(
 #[component]
 fn Nearest(slug: String) -> impl IntoView {
     let source = Source::of_page();
-    let profiles = LocalResource::new(move || async move { source.profiles().await });
+    let profiles = Asked::new(Memo::new(|_| Some(())), move |(), _| async move { source.profiles().await });
     move || {
-        let list = profiles.get()?.ok()?;
+        let list = profiles.answer()?.ok()?;
         let known = list.profiles.iter().map(|profile| profile.slug.as_str());
         let name = nearest(&slug, known)?.to_owned();
         let place = Place::Profile(View::of_profile(&name));

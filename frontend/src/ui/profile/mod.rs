@@ -4,8 +4,6 @@ pub mod data;
 pub mod field;
 
 #[cfg(feature = "browser")]
-mod asked;
-#[cfg(feature = "browser")]
 mod bar;
 #[cfg(feature = "browser")]
 mod details;

@@ -12,6 +12,7 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use super::rank_details::RankDetails;
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
+use crate::ui::asked::Asked;
 use crate::ui::message::Messages;
 use crate::ui::timeline::Tracks;
 use crate::view::sheet::SourceId;
@@ -86,22 +87,11 @@ impl Opened {
         let (slug, axes) = (StoredValue::new(slug), StoredValue::new(BTreeMap::new()));
         let of = ProfileSource { source: Source::of_page(), slug, axes };
         let attempt = RwSignal::new(0_u32);
-        let profile = LocalResource::new(move || {
-            attempt.track();
-            let slug = of.slug.get_value();
-            async move {
-                let profile = of.source.profile(&slug).await.map(Arc::new);
-                if let Ok(profile) = &profile {
-                    let axes = profile.ranks.iter().map(|rank| (rank.rank, Axis::of(rank.clock)));
-                    of.axes.try_set_value(axes.collect());
-                }
-                profile
-            }
-        });
+        let profile = profile_of(of, attempt);
         let rank_number = Memo::new(move |_| {
             // The profile knows the axes, without which no time can be asked for.
             let first = profile.with(|answer| match answer {
-                Some(Ok(profile)) => profile.ranks.first().map(|rank| rank.rank),
+                Some(((), Ok(profile))) => profile.ranks.first().map(|rank| rank.rank),
                 _ => None,
             })?;
             Some(view.with(|view| view.tracks.rank).unwrap_or(first))
@@ -113,7 +103,7 @@ impl Opened {
         let ranks = RankDetails::new(of, wanted, attempt);
         let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
-        let profile = Signal::derive(move || profile.get());
+        let profile = Signal::derive(move || profile.get().map(|((), answer)| answer));
         let whole = Memo::new(move |_| whole(profile, rank));
         let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
         let tracks_px = RwSignal::new((0.0, 0.0));
@@ -319,13 +309,18 @@ fn tracks_of(ranks: RankDetails, current: Signal<Answer<RankDetail>>, wanted: Me
     Tracks { sheet: Memo::new(move |_| both.get().0), current: Memo::new(move |_| both.get().1) }
 }
 
-/// Do not read a resource and its source in the same closure: a reader that checks the resource
-/// first clears the source's change flag, and the fetch never starts. A memo between both keeps
-/// them apart.
-fn apart<T: Clone + PartialEq + Send + Sync + 'static>(
-    resource: LocalResource<Option<T>>,
-) -> Memo<Option<T>> {
-    Memo::new(move |_| resource.get().flatten())
+/// The profile. The axes of its ranks are known before any rank is asked for.
+fn profile_of(
+    of: ProfileSource,
+    attempt: RwSignal<u32>,
+) -> RwSignal<Option<((), Result<Arc<ProfileInfo>, FetchError>)>> {
+    let ask = move |(), _| async move {
+        let profile = of.source.profile(&of.slug.get_value()).await?;
+        let axes = profile.ranks.iter().map(|rank| (rank.rank, Axis::of(rank.clock)));
+        of.axes.try_set_value(axes.collect());
+        Ok(profile)
+    };
+    Asked::new_with(attempt, Memo::new(|_| Some(())), ask).last
 }
 
 fn slice_resource(
@@ -335,18 +330,13 @@ fn slice_resource(
     attempt: RwSignal<u32>,
 ) -> Signal<Answer<SliceDetail>> {
     let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selection.row)));
-    let resource = LocalResource::new(move || {
-        attempt.track();
-        let wanted = wanted.get();
-        async move {
-            match wanted {
-                Some((rank, row)) => Some((wanted, of.rank(rank).slice(row).await.map(Arc::new))),
-                None => None,
-            }
-        }
+    let asked = Asked::new_with(attempt, wanted, move |(rank, row): (u32, u32), _| async move {
+        of.rank(rank).slice(row).await
     });
-    let answer = apart(resource);
     // The last answer stays until the next one, but must not pass for the answer about another
     // slice.
-    Signal::derive(move || answer.get().filter(|(of, _)| *of == wanted.get()).map(|(_, answer)| answer))
+    Signal::derive(move || {
+        let wanted = wanted.get()?;
+        asked.last.get().filter(|(of, _)| *of == wanted).map(|(_, answer)| answer)
+    })
 }

@@ -9,6 +9,7 @@ use super::search::Search;
 use super::search_panel::SearchPanel;
 use super::selection::Selection;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::keyed::If;
 use crate::ui::splitter::{PanelSize, Splitter};
 use crate::view::hits::{Walk, step};
 use crate::view::{Command, Tab};
@@ -50,7 +51,7 @@ pub fn Panel(
                 </div>
                 <CloseButton size />
             </div>
-            <Show when=move || !is_closed.get()>
+            <If is=move || !is_closed.get()>
                 <div
                     id=BODY_ID
                     class="panel-body"
@@ -60,7 +61,7 @@ pub fn Panel(
                 >
                     {body}
                 </div>
-            </Show>
+            </If>
         </section>
     }
 }

@@ -8,6 +8,7 @@ use super::opened::Opened;
 use crate::ui::address::Address;
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::keyed::If;
 use crate::ui::place::Place;
 use crate::view::{Command, ProfilePlace, View};
 
@@ -67,7 +68,7 @@ fn RailLink(opened: Opened, place: ProfilePlace) -> impl IntoView {
     };
     let title = format!("{} (G {})", place.title(), place.letter().to_uppercase());
     view! {
-        <Show when=move || is_present.get()>
+        <If is=move || is_present.get()>
             <a
                 class="rail-link"
                 href=href
@@ -79,6 +80,6 @@ fn RailLink(opened: Opened, place: ProfilePlace) -> impl IntoView {
                 <span>{place.title()}</span>
                 {warnings}
             </a>
-        </Show>
+        </If>
     }
 }

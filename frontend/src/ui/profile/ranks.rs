@@ -10,6 +10,7 @@ use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::opened::Opened;
 use crate::ui::format;
+use crate::ui::keyed::{If, keyed};
 use crate::ui::message::Messages;
 use crate::view::Command;
 use crate::view::hits::{Walk, step};
@@ -59,22 +60,24 @@ pub fn RankTabs(
         open_neighbour(opened, walk);
     };
     view! {
-        <Show when=several>
+        <If is=several>
             <nav class="ranks" aria-label="Ranks">
                 <span class="ranks-label">"Rank"</span>
                 <div class="tabs" role="tablist" aria-label="Ranks" on:keydown=press>
-                    <For each=move || ranks.get() key=|rank| rank.rank let:rank>
-                        <RankTab opened rank />
-                    </For>
+                    {keyed(
+                        move || ranks.get(),
+                        |rank| rank.rank.to_string(),
+                        move |rank| view! { <RankTab opened rank /> }.into_any(),
+                    )}
                 </div>
-                <Show when=few>
+                <If is=few>
                     <AllRanks opened ranks />
-                </Show>
-                <Show when=many>
+                </If>
+                <If is=many>
                     <RankJump opened ranks />
-                </Show>
+                </If>
             </nav>
-        </Show>
+        </If>
     }
 }
 
@@ -119,7 +122,7 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
             >
                 {number}
             </button>
-            <Show when=move || !is_open.get() || has_others.get()>
+            <If is=move || !is_open.get() || has_others.get()>
                 // For the pointer alone: a list of tabs may hold nothing but tabs. Keys are "{" and
                 // "}".
                 <button
@@ -132,7 +135,7 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
                 >
                     {move || if is_shown.get() { "−" } else { "+" }}
                 </button>
-            </Show>
+            </If>
         </span>
     }
 }

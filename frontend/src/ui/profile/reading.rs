@@ -7,8 +7,8 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::FieldContent;
 
-use super::asked::Asked;
 use super::opened::{Answer, Opened};
+use crate::ui::asked::Asked;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
 use crate::view::sheet::SourceId;

@@ -14,8 +14,8 @@ use nprof_engine::wire::question::{SearchQuery, Toward};
 use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
 
-use super::asked::Asked;
 use super::opened::{Answer, Opened};
+use crate::ui::asked::Asked;
 use crate::ui::format;
 use crate::view::hits::{Here, Next, Walk, next};
 use crate::view::{Command, Tab};

@@ -5,6 +5,7 @@ use nprof_engine::query::Syntax;
 
 use super::search::Search;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::keyed::If;
 use crate::view::hits::Walk;
 
 /// Id of the message about a wrong pattern, for the box.
@@ -57,15 +58,15 @@ pub fn SearchBox(
                     <span class="search-count" aria-live="polite">
                         {move || search.mistake().is_none().then(|| search.count())}
                     </span>
-                    <Show when=move || search.text().is_empty()>
+                    <If is=move || search.text().is_empty()>
                         <kbd aria-hidden="true">"/"</kbd>
-                    </Show>
+                    </If>
                 </label>
                 <SyntaxButton search />
-                <Show when=some>
+                <If is=some>
                     <WalkButton search walk=Walk::Backward />
                     <WalkButton search walk=Walk::Forward />
-                </Show>
+                </If>
                 <button
                     class="button button-icon search-closer"
                     type="button"

@@ -10,6 +10,7 @@ use super::opened::Opened;
 use super::search::Search;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
+use crate::ui::keyed::keyed;
 use crate::ui::name::Name;
 
 /// The panel's content.
@@ -88,11 +89,11 @@ fn Hits(search: Search) -> impl IntoView {
             <div class="hits" class:is-stale=is_stale>
                 <More search end=End::Earlier />
                 <ol aria-label="Hits">
-                    <For each=hits key=|hit| hit.slice.row let:hit>
-                        <li>
-                            <Hit opened hit selected />
-                        </li>
-                    </For>
+                    {keyed(
+                        hits,
+                        |hit| hit.slice.row.to_string(),
+                        move |hit| view! { <li><Hit opened hit selected /></li> }.into_any(),
+                    )}
                 </ol>
                 <More search end=End::Later />
             </div>

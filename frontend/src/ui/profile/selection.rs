@@ -8,9 +8,9 @@ use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 
-use super::asked::Asked;
 use super::data::content::texts;
 use super::opened::{Answer, Opened};
+use crate::ui::asked::Asked;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::name::Name;

@@ -1,12 +1,11 @@
 //! The Summary place: the metrics of the rank, in cards.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
 
 use super::opened::Opened;
 use super::page::name;
+use crate::ui::asked::Asked;
 use crate::ui::explain::Explained;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format::{self, Shown};
@@ -21,17 +20,10 @@ pub fn SummaryPage(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let attempt = RwSignal::new(0_u32);
-    let resource = LocalResource::new(move || {
-        attempt.track();
-        let rank = opened.rank_number.get();
-        async move {
-            let rank = rank?;
-            Some(opened.ask(rank).summary().await.map(Arc::new))
-        }
-    });
-    let retry = Callback::new(move |()| attempt.update(|attempt| *attempt += 1));
-    let body = move || match resource.get().flatten() {
+    let asked =
+        Asked::new(opened.rank_number, move |rank, _| async move { opened.ask(rank).summary().await });
+    let retry = asked.retry;
+    let body = move || match asked.answer() {
         None => view! { <Loading what="Loading metrics …" /> }.into_any(),
         Some(Err(error)) => {
             view! { <Failure title="The metrics did not arrive" reason=error.to_string() on_retry=retry /> }

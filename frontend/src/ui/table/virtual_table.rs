@@ -12,6 +12,7 @@ use super::cell::Cells;
 use super::head::Head;
 use super::tools::TableToolsState;
 use super::widths::widths;
+use crate::ui::keyed::keyed;
 use crate::view::table::{Scroller, Sight};
 
 /// Height of a row and of the head, in CSS pixels; the style sheet has the same.
@@ -122,8 +123,8 @@ fn Rows(source: TableSource, tools: TableToolsState, sight: Memo<Sight>, keys: K
         })
     };
     let (table, columns) = (source.table.get_untracked(), source.columns.get_untracked());
-    view! {
-        <For each=in_sight key=|place| *place let((place, row))>
+    let draw = move |(place, row): (u32, u32)| {
+        view! {
             <tr
                 id=row_id(place)
                 aria-rowindex=(place + 2).to_string()
@@ -134,8 +135,10 @@ fn Rows(source: TableSource, tools: TableToolsState, sight: Memo<Sight>, keys: K
             >
                 <Cells table=Arc::clone(&table) columns=columns.clone() row draw=source.draw />
             </tr>
-        </For>
-    }
+        }
+        .into_any()
+    };
+    keyed(in_sight, |(place, row)| format!("{place} {row}"), draw)
 }
 
 fn row_id(place: u32) -> String {

@@ -7,6 +7,7 @@ use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::FieldContent;
 
 use crate::ui::format;
+use crate::ui::keyed::keyed;
 use crate::view::layout::Row;
 use crate::view::sheet::SheetTrack;
 use crate::view::{Command, Extent, Layout, Sheet, View};
@@ -26,6 +27,14 @@ struct Item {
     track: SheetTrack,
     position: usize,
     is_closed: bool,
+}
+
+impl Item {
+    /// A row is drawn again when any part of the key changes.
+    fn key(&self) -> String {
+        let Self { content, row, track, is_closed, .. } = self;
+        format!("{content} {:?} {} {is_closed}", track.number, row.top_px.to_bits())
+    }
 }
 
 /// The list of track names.
@@ -71,11 +80,7 @@ pub fn TrackList(
     let count = Memo::new(move |_| layout.with(|layout| layout.rows.len()));
     view! {
         <ul class="tracks" aria-label="Tracks" style=height>
-            <For
-                each=items
-                key=|item: &Item| (Arc::clone(&item.content), item.track.number, item.row.top_px.to_bits(), item.is_closed)
-                children=move |item| view! { <TrackName item count on_command /> }
-            />
+            {keyed(items, Item::key, move |item| view! { <TrackName item count on_command /> }.into_any())}
         </ul>
     }
 }

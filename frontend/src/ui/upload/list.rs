@@ -7,6 +7,7 @@ use super::stage::Stage;
 use crate::ui::address::Link;
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
+use crate::ui::keyed::{If, keyed};
 use crate::ui::place::Place;
 use crate::view::View;
 
@@ -18,13 +19,15 @@ pub fn UploadList(
 ) -> impl IntoView {
     let all = uploads.all();
     view! {
-        <Show when=move || all.with(|all| !all.is_empty())>
+        <If is=move || all.with(|all| !all.is_empty())>
             <section class="card uploads" aria-label="Uploads">
-                <For each=move || all.get() key=|upload| upload.number let:upload>
-                    <UploadRow uploads upload />
-                </For>
+                {keyed(
+                    move || all.get(),
+                    |upload| upload.number.to_string(),
+                    move |upload| view! { <UploadRow uploads upload /> }.into_any(),
+                )}
             </section>
-        </Show>
+        </If>
     }
 }
 
@@ -50,17 +53,17 @@ fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
             </span>
             <div class="upload-end">
                 <span class="muted">{format::bytes(size_bytes)}</span>
-                <Show when=move || can_stop.get()>
+                <If is=move || can_stop.get()>
                     <button class="button" type="button" aria-label=stop_label.clone() on:click=stop.clone()>
                         "Cancel"
                     </button>
-                </Show>
-                <Show when=move || can_repeat.get()>
+                </If>
+                <If is=move || can_repeat.get()>
                     <button class="button" type="button" on:click=again.clone()>
                         "Try again"
                     </button>
-                </Show>
-                <Show when=move || is_over.get()>
+                </If>
+                <If is=move || is_over.get()>
                     <button
                         class="button button-icon"
                         type="button"
@@ -69,11 +72,11 @@ fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
                     >
                         <Icon glyph=Glyph::Close />
                     </button>
-                </Show>
+                </If>
             </div>
-            <Show when=move || !is_over.get()>
+            <If is=move || !is_over.get()>
                 <Progress stage />
-            </Show>
+            </If>
             <div class="upload-message" aria-live=live>
                 {move || message(&stage.get())}
             </div>
