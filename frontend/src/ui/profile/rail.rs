@@ -9,7 +9,7 @@ use crate::ui::address::Address;
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
 use crate::ui::place::Place;
-use crate::view::{Command, ProfilePlace, View};
+use crate::view::{Act, Command, ProfilePlace, View};
 
 fn glyph(place: ProfilePlace) -> Glyph {
     match place {
@@ -65,7 +65,7 @@ fn RailLink(opened: Opened, place: ProfilePlace) -> impl IntoView {
             view! { <span class="rail-mark" title=text.clone()><span class="unseen">{text.clone()}</span></span> }
         })
     };
-    let title = format!("{} (G {})", place.title(), place.letter().to_uppercase());
+    let title = Act::GoTo(place).titled(place.title());
     view! {
         <Show when=move || is_present.get()>
             <a
