@@ -1,20 +1,23 @@
-// The panel below the timeline: it closes to its tabs and gives its room to the tracks; what its
-// tables show.
+// Dock and drawer: closed until they are used, they give their room to the tracks; what their tables
+// show.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, eventually, rowOf, viewOf } from "./picture.mjs";
+import { ask, eventually, middleOf, parametersOf, rowOf, viewOf } from "./picture.mjs";
 import { openPage, serve, SERVED } from "./stage.mjs";
 import { chooseFile } from "./trace.mjs";
 
 const height = async (locator) => (await locator.boundingBox()).height;
+const width = async (locator) => (await locator.boundingBox()).width;
 
-test("the panel closes to its tabs and opens", async (t) => {
+test("the panels are closed until they are used", async (t) => {
   const { url } = await serve(t, "demo", "--events", "2000");
   const [{ slug }] = (await ask(url, "profiles")).profiles;
-  const open = async (t, size) => {
+  const { entry } = await ask(url, `profiles/${slug}/ranks/0`);
+  const { hits } = await ask(url, `profiles/${slug}/ranks/0/search?q=MATMUL&limit=1`);
+  const open = async (t, size, more = "") => {
     const { page, problems } = await openPage(t, size);
-    await page.goto(`${url}/profile/${slug}`);
+    await page.goto(`${url}/profile/${slug}?v=2${more}`);
     await rowOf(page, "Tensor").waitFor();
     t.after(() => assert.deepEqual(problems, []));
     const [tracks, body] = [page.locator(".timeline-rows"), page.getByRole("tabpanel")];
@@ -22,17 +25,22 @@ test("the panel closes to its tabs and opens", async (t) => {
     const isClosed = () => body.waitFor({ state: "detached" });
     return { page, tracks, isOpen, isClosed };
   };
+  const holds = (page, name, value) =>
+    eventually(() => assert.equal(parametersOf(page).get(name), value, page.url()));
+  const wide = { width: 1600, height: 900 };
 
-  await t.test("by its button, by Q, by a double click and by Enter on its edge", async (t) => {
+  await t.test("the drawer, by its button, by Q, by a double click and by Enter on its edge", async (t) => {
     const { page, tracks, isOpen, isClosed } = await open(t);
-    await isOpen();
+    await isClosed();
     const before = await height(tracks);
+    await page.getByRole("button", { name: "Open the panel (Q)" }).click();
+    await isOpen();
+    const after = await height(tracks);
+    assert.ok(after < before - 200, `the tracks had ${before} px, now ${after}`);
+    // The picture has the room too.
+    await eventually(async () => assert.ok(Math.abs((await height(page.locator(".timeline-above"))) - after) < 2));
     await page.getByRole("button", { name: "Close the panel (Q)" }).click();
     await isClosed();
-    const after = await height(tracks);
-    assert.ok(after > before + 200, `the tracks had ${before} px, now ${after}`);
-    // The picture has the room too.
-    await eventually(async () => assert.ok((await height(page.locator(".timeline-above"))) > after - 2));
     await page.keyboard.press("q");
     await isOpen();
     const edge = page.getByRole("separator", { name: "Height of the panel" });
@@ -41,7 +49,7 @@ test("the panel closes to its tabs and opens", async (t) => {
     await isClosed();
     await page.mouse.dblclick(box.x + 300, (await edge.boundingBox()).y);
     await isOpen();
-    assert.equal(await height(tracks), before);
+    assert.equal(await height(tracks), after);
     await edge.focus();
     await page.keyboard.press("Enter");
     await isClosed();
@@ -50,33 +58,149 @@ test("the panel closes to its tabs and opens", async (t) => {
     await page.getByRole("tabpanel", { name: "Selection" }).waitFor();
   });
 
-  await t.test("closed, it stays closed; a drag to the foot closes it", async (t) => {
+  await t.test("size and state are in the address; a drag to the foot closes", async (t) => {
     const { page, isOpen, isClosed } = await open(t);
+    await page.keyboard.press("q");
     await isOpen();
-    const edge = await page.getByRole("separator", { name: "Height of the panel" }).boundingBox();
-    await page.mouse.move(edge.x + 300, edge.y);
+    const edge = page.getByRole("separator", { name: "Height of the panel" });
+    const box = await edge.boundingBox();
+    await page.mouse.move(box.x + 300, box.y);
     await page.mouse.down();
-    await page.mouse.move(edge.x + 300, 795, { steps: 5 });
+    await page.mouse.move(box.x + 300, box.y - 60, { steps: 5 });
+    await page.mouse.up();
+    await holds(page, "drawer_px", "340");
+    await edge.focus();
+    await page.keyboard.press("ArrowDown");
+    await holds(page, "drawer_px", "316");
+    await page.reload();
+    await isOpen();
+    assert.equal(await height(page.locator(".drawer")), 316);
+    // Another view without a size has the remembered one.
+    await page.goto(`${url}/profile/${slug}?v=2&drawer=open`);
+    await holds(page, "drawer_px", "316");
+    const top = (await edge.boundingBox()).y;
+    await page.mouse.move(box.x + 300, top);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 300, 795, { steps: 5 });
     await page.mouse.up();
     await isClosed();
+    await eventually(() => assert.ok(!page.url().includes("drawer=open"), page.url()));
     await page.reload();
     await rowOf(page, "Tensor").waitFor();
     await isClosed();
-    await page.keyboard.press("q");
-    await isOpen();
-    await page.reload();
-    await isOpen();
   });
 
-  await t.test("by itself where the screen is low, and only there", async (t) => {
-    const { page, tracks, isOpen, isClosed } = await open(t, { width: 640, height: 400 });
+  await t.test("a wide window has a dock for the details, and a drawer for the rest", async (t) => {
+    const { page, tracks, isClosed } = await open(t, wide, `&mark=${entry.start_ps}..${entry.end_ps}`);
+    const [dock, drawer] = [page.locator(".dock"), page.locator(".drawer")];
+    await page.getByRole("tabpanel", { name: "Selection" }).waitFor();
+    assert.equal(await dock.count(), 0);
+    assert.deepEqual(await drawer.getByRole("tab").allInnerTexts(), ["Selection", "Hits"]);
+    const before = await width(tracks);
+    // A step selects a slice, and that opens the dock.
+    await eventually(async () => {
+      await page.keyboard.press("ArrowRight");
+      await page.getByRole("article", { name: "Details" }).waitFor({ timeout: 1_000 });
+    });
+    assert.deepEqual(await dock.getByRole("tab").allInnerTexts(), ["Details"]);
+    await page.getByRole("tabpanel", { name: "Selection" }).waitFor();
+    assert.equal(await width(tracks), before - (await width(dock)));
+    await page.keyboard.press("i");
+    await dock.waitFor({ state: "detached" });
+    await holds(page, "dock", "closed");
+    // Steps leave it closed, and it can be opened again.
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await dock.count(), 0);
+    await page.getByRole("button", { name: "Open the details (I)" }).click();
+    const edge = page.getByRole("separator", { name: "Width of the details" });
+    await edge.focus();
+    await page.keyboard.press("ArrowLeft");
+    await holds(page, "dock_px", "408");
+    assert.equal(await width(dock), 408);
+    const box = await edge.boundingBox();
+    await page.mouse.move(box.x, 400);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 92, 400, { steps: 4 });
+    await page.mouse.up();
+    await holds(page, "dock_px", "500");
+    await page.reload();
+    await dock.waitFor();
+    assert.equal(await width(dock), 500);
+    await page.getByRole("button", { name: "Close the details (I)" }).click();
+    await page.getByRole("button", { name: "Open the details (I)" }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("q");
+    await isClosed();
+    // A narrow window has one panel for all.
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await dock.waitFor();
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await dock.waitFor({ state: "detached" });
+    assert.deepEqual(await drawer.getByRole("tab").allInnerTexts(), ["Details", "Selection", "Hits"]);
+    await drawer.getByRole("article", { name: "Details" }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.getByRole("tabpanel", { name: "Hits" }).waitFor();
+    await page.keyboard.press("i");
+    await page.getByRole("tabpanel", { name: "Details" }).waitFor();
+    await page.keyboard.press("i");
+    await isClosed();
+  });
+
+  await t.test("a double click zooms to the slice that the first click selects, though the dock opens", async (t) => {
+    const { page } = await open(t, wide, `&from=${hits[0].slice.start_ps - 500_000}&to=${hits[0].slice.start_ps + 800_000}`);
+    const place = await eventually(async () => {
+      const place = await middleOf(page, "Tensor", hits[0].slice);
+      await page.mouse.move(place.x, place.y);
+      await page.getByRole("tooltip").getByText("MATMUL").waitFor({ timeout: 1_000 });
+      return place;
+    });
+    await page.mouse.click(place.x, place.y);
+    await page.getByRole("article", { name: "Details" }).waitFor();
+    await page.mouse.click(place.x, place.y, { clickCount: 2 });
+    await eventually(() => {
+      const { from, to, selected } = viewOf(page);
+      const { start_ps, duration_ps, row } = hits[0].slice;
+      assert.equal(selected, row);
+      assert.ok(from <= start_ps && to >= start_ps + duration_ps && to - from < 2 * duration_ps, page.url());
+    });
+  });
+
+  await t.test("a slice stays in sight when the drawer opens", async (t) => {
+    const { page, tracks } = await open(t, { width: 1280, height: 620 });
+    await eventually(async () => {
+      await page.keyboard.press("ArrowRight");
+      assert.ok(viewOf(page).selected !== null);
+    });
+    // Down to the last track, with the panel closed; then it opens over that track.
+    await page.keyboard.press("q");
+    for (let step = 0; step < 12; step += 1) {
+      await page.keyboard.press("ArrowDown");
+      await page.waitForTimeout(60);
+    }
+    await page.keyboard.press("q");
+    const details = page.getByRole("article", { name: "Details" });
+    const track = await eventually(async () => (await details.locator("p").first().innerText()).split(" › ").at(-1));
+    const row = rowOf(page, track);
+    const rows = await tracks.boundingBox();
+    await eventually(async () => {
+      const box = await row.boundingBox();
+      assert.ok(box.y >= rows.y - 1 && box.y + 18 <= rows.y + rows.height + 1, `${track}: ${box.y} in ${rows.y} + ${rows.height}`);
+    });
+  });
+
+  await t.test("closed by itself where the screen is low, and only there", async (t) => {
+    const { page, tracks, isOpen, isClosed } = await open(t, { width: 640, height: 400 }, `&sel=${hits[0].slice.row}`);
     await isClosed();
     assert.ok((await height(tracks)) > 180, `the tracks have ${await height(tracks)} px`);
     await page.getByRole("tab", { name: "Details" }).click();
     await isOpen();
+    await page.keyboard.press("q");
+    await isClosed();
     await page.setViewportSize({ width: 1280, height: 800 });
     await isOpen();
-    assert.equal(await page.evaluate(() => localStorage.getItem("nprof.panel")), null);
+    assert.equal(parametersOf(page).get("dock"), null);
   });
 });
 

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use super::icon::{Glyph, Icon};
+use crate::view::Act;
 
 /// Id of the buttons, for the button that opens the menu.
 const ACTIONS_ID: &str = "bar-actions";
@@ -60,16 +61,16 @@ pub fn Action(
     /// Name of the action.
     #[prop(into)]
     label: Signal<String>,
-    /// Key of the action; empty if it has none.
-    #[prop(default = "")]
-    key: &'static str,
+    /// The command that does the same by key.
+    #[prop(optional)]
+    act: Option<Act>,
     /// Icon of the action.
     #[prop(into)]
     glyph: Signal<Glyph>,
     /// Called on a press.
     on_press: Callback<()>,
 ) -> impl IntoView {
-    let title = move || if key.is_empty() { label.get() } else { format!("{} ({key})", label.get()) };
+    let title = move || act.map_or_else(|| label.get(), |act| act.titled(&label.get()));
     view! {
         <button
             class="button button-icon"

@@ -124,6 +124,12 @@ impl Address {
         self.step(command.history(), before, next);
     }
 
+    /// Returns true if a window before this one is remembered.
+    #[must_use]
+    pub fn can_undo(self, window: Option<Interval>) -> bool {
+        self.trail.with_value(|trail| trail.can_undo(window))
+    }
+
     /// Changes the filter or order of the list of profiles.
     pub fn show_list(self, view: ListView) {
         self.rewrite_soon();

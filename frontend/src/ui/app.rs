@@ -4,18 +4,21 @@ use leptos::prelude::*;
 
 use super::actions::Action;
 use super::address::{Address, Link};
+use super::commands::{Commands, Handler};
 use super::explain::{Explanation, ExplanationView};
 use super::help::Help;
 use super::icon::{Glyph, Icon};
 use super::list::{ListPage, ListScroll};
 use super::message::{MessageList, Messages};
+use super::palette::Palette;
 use super::place::Place;
 use super::profile::{HomeLink, ProfilePage};
 use super::theme::CurrentTheme;
 use super::upload::Uploads;
 use crate::fetch::Source;
 use crate::fetch::embedded::Embedded;
-use crate::view::shortcut::{PageKey, page_key};
+use crate::view::Act;
+use crate::view::act::Need;
 
 /// True while the dialog with all keys is shown; a context.
 #[derive(Debug, Clone, Copy)]
@@ -36,10 +39,12 @@ pub fn App() -> impl IntoView {
     let source = Source::find();
     provide_context(source);
     let address = Address::new(source.embedded().map(Embedded::slug));
-    let help = HelpOpen(RwSignal::new(false));
+    let (help, palette) = (HelpOpen(RwSignal::new(false)), RwSignal::new(false));
+    let (commands, theme) = (Commands::new(), CurrentTheme::new());
     provide_context(address);
     provide_context(help);
-    provide_context(CurrentTheme::new());
+    provide_context(commands);
+    provide_context(theme);
     provide_context(Messages::new());
     provide_context(Explanation::new());
     provide_context(Uploads::new());
@@ -52,13 +57,19 @@ pub fn App() -> impl IntoView {
             Place::Broken(error) => Page::Broken(error.to_string()),
         })
     });
-    let keys = window_event_listener(leptos::ev::keydown, move |event| {
-        if page_key(&event.key(), &event.code()) == Some(PageKey::Help) && is_for_page(&event) {
-            event.prevent_default();
-            help.0.set(true);
+    let run = move |act: Act| {
+        match act {
+            Act::ShowKeys => help.0.set(true),
+            Act::OpenPalette => palette.set(true),
+            Act::SwitchTheme => theme.switch(),
+            Act::OpenList => address.open(Place::list()),
+            _ => return false,
         }
-    });
-    on_cleanup(move || keys.remove());
+        true
+    };
+    let has_list = source.server().is_ok();
+    let given = move |()| has_list.then_some(Need::List).into_iter().collect();
+    commands.handle(Handler { run: Callback::new(run), given: Callback::new(given) });
     view! {
         {move || match page.get() {
             Page::List => view! { <ListPage /> }.into_any(),
@@ -66,31 +77,10 @@ pub fn App() -> impl IntoView {
             Page::Broken(error) => view! { <BrokenPage error /> }.into_any(),
         }}
         <Help open=help.0 />
+        <Palette open=palette />
         <ExplanationView />
         <MessageList />
     }
-}
-
-/// Returns true if a key is meant for the page: not typed into a field, not a shortcut of the
-/// browser, no dialog open.
-#[must_use]
-pub fn is_for_page(event: &web_sys::KeyboardEvent) -> bool {
-    is_outside_of_fields(event) && !(event.ctrl_key() || event.meta_key() || event.alt_key())
-}
-
-/// Like [`is_for_page`], but with any other keys held: some keyboards type brackets with AltGr or
-/// Option.
-#[must_use]
-pub fn is_outside_of_fields(event: &web_sys::KeyboardEvent) -> bool {
-    use wasm_bindgen::JsCast;
-    if event.default_prevented() {
-        return false;
-    }
-    let Some(target) = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok()) else {
-        return true;
-    };
-    // `closest` fails only for an invalid selector.
-    !matches!(target.closest("input, select, textarea, dialog"), Ok(Some(_)))
 }
 
 /// The program's name as a link to the list.
@@ -112,7 +102,7 @@ pub fn Brand() -> impl IntoView {
 pub fn HelpButton() -> impl IntoView {
     let help = expect_context::<HelpOpen>();
     let show = Callback::new(move |()| help.0.set(true));
-    view! { <Action label="Show all keys" key="?" glyph=Glyph::Keyboard on_press=show /> }
+    view! { <Action label="Show all keys" act=Act::ShowKeys glyph=Glyph::Keyboard on_press=show /> }
 }
 
 #[component]

@@ -1,17 +1,20 @@
-//! The menu of downloads of a profile. The server lists the formats; the page requests the list
-//! when the menu opens.
+//! The downloads of a profile, as a menu of its page and as a dialog of the list of profiles. The
+//! server lists the formats; the page requests the list when menu or dialog opens.
 //!
-//! The arrow keys lead from entry to entry, Escape closes the menu and returns to its button.
+//! In the menu the arrow keys lead from entry to entry, Escape closes the menu and returns to its button.
 
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use nprof_engine::wire::catalog::ProfileEntry;
 use nprof_engine::wire::export::{ExportFormat, ExportList};
 use wasm_bindgen::JsCast;
 
+use super::dialog::Dialog;
 use super::icon::{Glyph, Icon};
 use crate::fetch::FetchError;
 use crate::fetch::server::Server;
+use crate::ui::keyed::If;
 
 /// Id of the entries, for the button that opens the menu.
 const ENTRIES_ID: &str = "downloads";
@@ -29,7 +32,6 @@ pub fn DownloadMenu(
     rank: Memo<Option<u32>>,
 ) -> impl IntoView {
     let is_open = RwSignal::new(false);
-    let formats = RwSignal::new(None::<Result<ExportList, FetchError>>);
     let button = NodeRef::<html::Button>::new();
     let entries = NodeRef::<html::Div>::new();
     let close = move || {
@@ -61,21 +63,8 @@ pub fn DownloadMenu(
     let toggle = move |event: web_sys::MouseEvent| {
         event.stop_propagation();
         is_open.update(|open| *open = !*open);
-        if is_open.get_untracked() && !formats.with_untracked(|formats| matches!(formats, Some(Ok(_)))) {
-            formats.set(None);
-            // The page of another place may be open when the answer comes.
-            spawn_local(async move { drop(formats.try_set(Some(server.exports().await))) });
-        }
     };
     let profile = StoredValue::new(profile);
-    let shown = move || match formats.get() {
-        None => view! { <p class="downloads-note">"Loading …"</p> }.into_any(),
-        Some(Err(error)) => view! { <p class="downloads-note">{error.to_string()}</p> }.into_any(),
-        Some(Ok(list)) => {
-            let entry = |format| view! { <Entry format profile rank /> };
-            list.formats.into_iter().map(entry).collect_view().into_any()
-        }
-    };
     view! {
         <div class="downloads" on:keydown=press on:focusout=left>
             <button
@@ -100,9 +89,60 @@ pub fn DownloadMenu(
                 aria-label="Formats"
                 on:click=move |_| close()
             >
-                {shown}
+                <If is=move || is_open.get()>
+                    <Formats server profile rank ranks=1 />
+                </If>
             </div>
         </div>
+    }
+}
+
+/// A dialog with the downloads of a profile in the list.
+#[component]
+pub fn DownloadDialog(
+    /// The profile. `None` while the dialog is closed.
+    of: RwSignal<Option<ProfileEntry>>,
+    /// The server that writes the files.
+    server: Server,
+) -> impl IntoView {
+    let title = Signal::derive(move || match &*of.read() {
+        Some(profile) => format!("Download {}", profile.display_name),
+        None => String::new(),
+    });
+    let rank = Memo::new(|_| None);
+    let formats = move || {
+        let of = of.read();
+        let profile = of.as_ref().map(|profile| (StoredValue::new(profile.slug.clone()), profile.ranks));
+        profile.map(|(profile, ranks)| view! { <Formats server profile rank ranks /> })
+    };
+    view! {
+        <Dialog open=Signal::derive(move || of.read().is_some()) on_close=move |()| of.set(None) title>
+            <div class="downloads-list" on:click=move |_| of.set(None)>
+                {formats}
+            </div>
+        </Dialog>
+    }
+}
+
+/// A link for each format. Files of one rank are left out if the links are about several `ranks`.
+#[component]
+fn Formats(
+    server: Server,
+    profile: StoredValue<String>,
+    rank: Memo<Option<u32>>,
+    ranks: u32,
+) -> impl IntoView {
+    let formats = RwSignal::new(None::<Result<ExportList, FetchError>>);
+    // The page of another place may be open when the answer comes.
+    spawn_local(async move { drop(formats.try_set(Some(server.exports().await))) });
+    move || match formats.get() {
+        None => view! { <p class="downloads-note">"Loading …"</p> }.into_any(),
+        Some(Err(error)) => view! { <p class="downloads-note">{error.to_string()}</p> }.into_any(),
+        Some(Ok(list)) => {
+            let fits = |format: &ExportFormat| ranks <= 1 || !format.is_per_rank;
+            let entry = |format| view! { <Entry format profile rank /> };
+            list.formats.into_iter().filter(fits).map(entry).collect_view().into_any()
+        }
     }
 }
 

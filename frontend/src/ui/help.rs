@@ -1,9 +1,10 @@
-//! All keys and gestures, in a dialog.
+//! All keys and gestures, in a dialog that is printed from the table of commands.
 
 use leptos::prelude::*;
 
 use super::dialog::Dialog;
-use crate::view::shortcut::{GROUPS, Group, Shortcut};
+use crate::view::act::table::GROUPS;
+use crate::view::act::{ActGroup, ActRow, Gesture};
 
 /// The dialog with all keys.
 #[component]
@@ -18,20 +19,37 @@ pub fn Help(
     }
 }
 
+/// The keys of a command: alternatives with "or" between them.
+pub fn key_list(row: &ActRow) -> AnyView {
+    let chord = |(at, chord): (usize, &crate::view::keys::Chord)| {
+        let or = (at > 0).then(|| view! { <span class="muted">"or"</span> });
+        let keys = chord.shown().into_iter().map(|key| view! { <kbd>{key}</kbd> }.into_any());
+        view! { {or} {keys.collect_view()} }.into_any()
+    };
+    row.keys.iter().enumerate().map(chord).collect_view().into_any()
+}
+
 #[component]
-fn KeyGroup(group: &'static Group) -> impl IntoView {
-    let row = |Shortcut { shown, what, .. }: &'static Shortcut| {
+fn KeyGroup(group: &'static ActGroup) -> impl IntoView {
+    let line = |what: &'static str, keys: AnyView| {
         view! {
             <div>
-                <dt>{*what}</dt>
-                <dd>{shown.iter().map(|key| view! { <kbd>{*key}</kbd> }).collect_view()}</dd>
+                <dt>{what}</dt>
+                <dd>{keys}</dd>
             </div>
         }
+        .into_any()
     };
+    let commands = group.rows.iter().filter(|row| !row.keys.is_empty());
+    let commands = commands.map(|row| line(row.what, key_list(row))).collect_view();
+    let gestures = group.gestures.iter().map(|Gesture { shown, what }| {
+        let keys = shown.iter().map(|key| view! { <kbd>{*key}</kbd> }.into_any());
+        line(what, keys.collect_view().into_any())
+    });
     view! {
         <section>
             <h3>{group.title}</h3>
-            <dl>{group.shortcuts.iter().map(row).collect_view()}</dl>
+            <dl>{commands} {gestures.collect_view()}</dl>
         </section>
     }
 }

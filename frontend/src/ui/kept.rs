@@ -1,5 +1,5 @@
-//! Settings stored in the browser: theme, height of the panel, whether it is closed. The view is
-//! never stored here; it is in the URL.
+//! Settings stored in the browser: theme, sizes of the panels. The view is never stored here; it is
+//! in the URL.
 //!
 //! Storage can be switched off or full. Then nothing is remembered and everything else works. These
 //! functions return `None` and report no error on purpose.
@@ -8,10 +8,10 @@ use web_sys::Storage;
 
 /// Key of the theme, if the user chose it against the system's.
 pub const THEME: &str = "nprof.theme";
-/// Key of whether the panel below the timeline is closed.
-pub const PANEL: &str = "nprof.panel";
-/// Key of the height of the panel below the timeline, in pixels.
-pub const PANEL_HEIGHT: &str = "nprof.panel-height";
+/// Key of the height of the drawer, in pixels.
+pub const DRAWER_HEIGHT: &str = "nprof.panel-height";
+/// Key of the width of the dock, in pixels.
+pub const DOCK_WIDTH: &str = "nprof.dock-width";
 
 fn storage() -> Option<Storage> {
     web_sys::window()?.local_storage().ok()?

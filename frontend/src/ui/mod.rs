@@ -20,6 +20,8 @@ pub mod asked;
 #[cfg(feature = "browser")]
 pub mod clipboard;
 #[cfg(feature = "browser")]
+pub mod commands;
+#[cfg(feature = "browser")]
 pub mod dialog;
 #[cfg(feature = "browser")]
 pub mod download;
@@ -40,7 +42,7 @@ pub mod message;
 #[cfg(feature = "browser")]
 pub mod name;
 #[cfg(feature = "browser")]
-pub mod splitter;
+pub mod palette;
 #[cfg(feature = "browser")]
 pub mod table;
 #[cfg(feature = "browser")]

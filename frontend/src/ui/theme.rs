@@ -70,7 +70,8 @@ impl CurrentTheme {
         self.0.set(theme);
     }
 
-    fn toggle(self) {
+    /// Switches between light and dark.
+    pub fn switch(self) {
         let theme = self.0.get_untracked().other();
         if system_theme() == Some(theme) {
             kept::remove(kept::THEME);
@@ -123,5 +124,5 @@ pub fn ThemeButton() -> impl IntoView {
         Theme::Light => Glyph::Moon,
         Theme::Dark => Glyph::Sun,
     });
-    view! { <Action label glyph on_press=Callback::new(move |()| current.toggle()) /> }
+    view! { <Action label glyph on_press=Callback::new(move |()| current.switch()) /> }
 }

@@ -6,10 +6,11 @@ use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
 use super::data::DataChange;
+use super::panel::{Arrangement, Side, Tab};
 use super::place::ProfilePlace;
 use super::reading::Reading;
+use super::state::View;
 use super::state::tracks::TopRow;
-use super::state::{Tab, View};
 use super::track_path::TrackPath;
 use super::window::{self, Reach};
 
@@ -83,8 +84,24 @@ pub enum Command {
     SearchFor(String),
     /// Sets the syntax of the search text.
     SearchAs(Syntax),
-    /// Shows a tab of the panel.
+    /// Opens a tab with its panel.
     ShowTab(Tab),
+    /// Turns to a tab. Its panel stays open or closed.
+    TurnTo(Tab),
+    /// Closes a panel.
+    ClosePanel {
+        /// The panel.
+        side: Side,
+        /// Where the panels are. The drawer of a narrow window closes with the tabs of the dock.
+        arrangement: Arrangement,
+    },
+    /// Changes the size of a panel.
+    Resize {
+        /// The panel.
+        side: Side,
+        /// The new size in CSS pixels.
+        size_px: u32,
+    },
     /// Reports that the rows scrolled to this track, or to the first one.
     ScrollTo(Option<TopRow>),
     /// Makes this rank the current one. The window stays, and nothing is selected. If the rank is
@@ -142,6 +159,9 @@ impl Command {
             | Self::SearchFor(_)
             | Self::SearchAs(_)
             | Self::ShowTab(_)
+            | Self::TurnTo(_)
+            | Self::ClosePanel { .. }
+            | Self::Resize { .. }
             | Self::ScrollTo(_) => History::Replace,
             Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
             Self::Data(_) => History::Replace,
@@ -169,7 +189,7 @@ impl View {
     /// The view after this command on a profile.
     #[must_use]
     pub fn apply(mut self, command: &Command, reach: Reach) -> Self {
-        let tab = self.tab_after(command);
+        let panels = self.panels_after(command);
         if matches!(command, Command::OpenRank(_) | Command::InRank { .. }) {
             self.numbered = None;
         }
@@ -181,7 +201,10 @@ impl View {
         if let Command::Data(change) = command {
             self.data = std::mem::take(&mut self.data).changed(change);
         }
-        self.tab = Some(tab).filter(|tab| *tab != self.suiting_tab());
+        if let Command::Resize { side, size_px } = *command {
+            self.panels = std::mem::take(&mut self.panels).sized(side, size_px);
+        }
+        self.choose(panels);
         match command {
             Command::InRank { then, .. } => self.apply(then, reach),
             _ => self,
@@ -213,23 +236,6 @@ impl View {
         }
         if self.window == Some(reach.first()) {
             self.window = None;
-        }
-    }
-
-    /// The tab for a command, else the current tab.
-    fn tab_after(&self, command: &Command) -> Tab {
-        let now = self.shown_tab();
-        match *command {
-            // The list of hits stays in sight during a walk. It shows the details next to the hits.
-            Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. } | Command::Step { .. }
-                if now != Tab::Search =>
-            {
-                Tab::Details
-            }
-            Command::Mark(Some(_)) => Tab::Selection,
-            Command::SearchFor(ref query) if !query.is_empty() => Tab::Search,
-            Command::ShowTab(tab) => tab,
-            _ => now,
         }
     }
 
@@ -273,11 +279,11 @@ mod tests {
         let group = |text, is_open| Command::SetGroup { path: path(text), is_open };
         check(&[group("b", true), group("a/c", true)], "/profile/p?v=2&open=a/c,b");
         check(&[group("b", true), group("b", false)], "/profile/p?v=2&closed=b");
-        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=2&rank=2");
+        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
         let reading = || Command::Read("Power@12".parse::<Reading>().expect("a reading"));
         check(&[Command::Select(Some(7)), reading()], "/profile/p?v=2&counter=Power@12");
         check(&[reading(), Command::Select(Some(7))], "/profile/p?v=2&sel=7");
-        check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2");
+        check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
         check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=2&mark=-5..6");
@@ -292,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_panel_answers_to_what_is_done() {
+    fn the_panels_answer_to_what_is_done() {
         let select = Command::Select(Some(7));
         let mark = Command::Mark(Some(Interval::new(1, 2)));
         let search = || Command::SearchFor("a b".to_owned());
@@ -303,10 +309,11 @@ mod tests {
         check(&[select.clone(), mark.clone()], "/profile/p?v=2&sel=7&mark=1..2&tab=selection");
         check(&[mark, select.clone()], "/profile/p?v=2&sel=7&mark=1..2");
         check(&[Command::ShowTab(Tab::Selection)], "/profile/p?v=2&tab=selection");
-        check(&[Command::ShowTab(Tab::Selection), select.clone()], "/profile/p?v=2&sel=7");
-        check(&[Command::ShowTab(Tab::Selection), Command::ShowTab(Tab::Details)], "/profile/p?v=2");
-        // Dropping the selection changes the panel's content, not its tab.
-        check(&[select, Command::Select(None)], "/profile/p?v=2");
+        check(&[Command::ShowTab(Tab::Selection), select.clone()], "/profile/p?v=2&sel=7&drawer=open");
+        let both = [Command::ShowTab(Tab::Selection), Command::ShowTab(Tab::Details)];
+        check(&both, "/profile/p?v=2&dock=open&drawer=open");
+        // Dropping the selection changes the panel's content. The panel stays open.
+        check(&[select, Command::Select(None)], "/profile/p?v=2&dock=open");
     }
 
     #[test]

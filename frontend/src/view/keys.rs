@@ -1,32 +1,9 @@
-//! The page's keys.
+//! Key presses, and the chords of the command table that they are compared with.
 //!
-//! Keys that are identified by position (W, A, S, D, comma, period) use
+//! Keys that are identified by position (W, A, S, D, Q, comma, period) use
 //! [`KeyboardEvent.code`](https://www.w3.org/TR/uievents-code/), so they are in the same place on
 //! every keyboard. All others use [`KeyboardEvent.key`](https://www.w3.org/TR/uievents-key/), the
 //! character that they type.
-
-use super::command::Command;
-
-/// Action of a key on the timeline.
-#[derive(Debug, Clone, PartialEq)]
-pub enum KeyAction {
-    /// Executes a command.
-    Do(Command),
-    /// The slice after the selected one.
-    Next,
-    /// The slice before the selected one.
-    Previous,
-    /// The slice in the lane above, or in the track above.
-    Up,
-    /// The slice in the lane below, or in the track below.
-    Down,
-    /// Zooms to the selected slice.
-    Focus,
-    /// Marks the span of the selected slice.
-    MarkSelected,
-    /// Drops the mark, or the selection if nothing is marked.
-    Drop,
-}
 
 /// A key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,75 +29,105 @@ pub struct Held {
     pub shift: bool,
 }
 
-/// Another rank.
+/// The part of the page that has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RankStep {
-    /// The one before.
-    Previous,
-    /// The one after.
-    Next,
-    /// One more below the shown ones.
-    More,
-    /// The last shown one goes.
-    Fewer,
+pub enum Scope {
+    /// No field.
+    Page,
+    /// The field of the search.
+    Search,
+    /// Any other field.
+    Field,
 }
 
-/// Zoom factor of one press of W: the window becomes this share of itself.
-const ZOOM: f64 = 0.75;
-/// Distance of one press of D, as a share of the window.
-const PAN: f64 = 0.15;
+/// The key before the letter of a place or a panel.
+pub const GO_KEY: &str = "g";
+/// Longest time between both keys, in milliseconds.
+pub const GO_MS: f64 = 1_500.0;
 
-/// The action of a key on the timeline.
-#[must_use]
-pub fn action(press: Press) -> Option<KeyAction> {
-    // The character tells the position of a key only if the keyboard does not report it.
-    let place = if press.code.is_empty() { press.key } else { press.code };
-    let by_place = match place {
-        "KeyW" | "w" | "W" => Some(Command::ZoomMiddle { factor: ZOOM }),
-        "KeyS" | "s" | "S" => Some(Command::ZoomMiddle { factor: 1.0 / ZOOM }),
-        "KeyA" | "a" | "A" => Some(Command::Pan { windows: -PAN }),
-        "KeyD" | "d" | "D" => Some(Command::Pan { windows: PAN }),
-        _ => None,
-    };
-    if let Some(command) = by_place {
-        return Some(KeyAction::Do(command));
-    }
-    Some(match press.key {
-        "+" | "=" => KeyAction::Do(Command::ZoomMiddle { factor: ZOOM }),
-        "-" => KeyAction::Do(Command::ZoomMiddle { factor: 1.0 / ZOOM }),
-        "0" => KeyAction::Do(Command::ShowAll),
-        "Backspace" => KeyAction::Do(Command::Undo),
-        "f" | "F" => KeyAction::Focus,
-        "m" | "M" => KeyAction::MarkSelected,
-        "ArrowRight" => KeyAction::Next,
-        "ArrowLeft" => KeyAction::Previous,
-        "ArrowUp" => KeyAction::Up,
-        "ArrowDown" => KeyAction::Down,
-        "Escape" => KeyAction::Drop,
-        _ => return None,
-    })
+/// Keys that are pressed together or one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chord {
+    /// The key that types this character, or that has this name.
+    Typed(&'static str),
+    /// The key in this position.
+    At(&'static str),
+    /// The key that types this bracket, also with AltGr or Option.
+    Bracket(&'static str),
+    /// Shift and the key in this position, where most keyboards type this character.
+    Shifted(&'static str, &'static str),
+    /// [`GO_KEY`], then this letter.
+    Go(&'static str),
+    /// Control or Command, and this letter. Works in fields, too.
+    Control(&'static str),
+    /// The key of this name in the field of the search.
+    InSearch(&'static str),
+    /// Shift and the key of this name in the field of the search.
+    ShiftInSearch(&'static str),
+    /// Alt and the key in this position in the field of the search.
+    AltInSearch(&'static str),
 }
 
-/// The rank step of a key: brackets, also typed with AltGr or Option, and shift with comma or
-/// period.
-#[must_use]
-pub fn rank_step(press: Press) -> Option<RankStep> {
-    let Held { control, alt, meta, shift } = press.held;
-    // Some systems report AltGr as control with alt. Control alone belongs to the browser.
-    if meta || (control && !alt) {
-        return None;
+/// The letter of a position such as `KeyW`.
+fn letter_at(code: &'static str) -> &'static str {
+    code.strip_prefix("Key").unwrap_or(code)
+}
+
+impl Chord {
+    /// Returns true if this press completes the chord. `is_going` is true after [`GO_KEY`].
+    #[must_use]
+    pub fn is(self, press: Press, scope: Scope, is_going: bool) -> bool {
+        let Held { control, alt, meta, shift } = press.held;
+        let is_alone = !(control || alt || meta);
+        let types = |text: &str| press.key.eq_ignore_ascii_case(text);
+        let in_page = scope == Scope::Page && is_alone;
+        let in_search = scope == Scope::Search && is_alone;
+        match self {
+            // Shift belongs to some characters. With a named key it means something else.
+            Self::Typed(text) => in_page && types(text) && (text.len() == 1 || !shift),
+            // The character tells the position only if the keyboard does not report the position.
+            Self::At(code) => {
+                let is_there = press.code == code;
+                in_page && (is_there || (press.code.is_empty() && types(letter_at(code))))
+            }
+            // Some systems report AltGr as control with alt. Control alone belongs to the browser.
+            Self::Bracket(text) => scope == Scope::Page && !meta && (!control || alt) && press.key == text,
+            Self::Shifted(code, text) => in_page && (press.key == text || (shift && press.code == code)),
+            Self::Go(letter) => in_page && is_going && types(letter),
+            Self::Control(letter) => (control || meta) && !alt && !shift && types(letter),
+            Self::InSearch(name) => in_search && !shift && types(name),
+            Self::ShiftInSearch(name) => in_search && shift && types(name),
+            // By position: with Alt, some keyboards type another character.
+            Self::AltInSearch(code) => {
+                scope == Scope::Search && alt && !control && !meta && press.code == code
+            }
+        }
     }
-    match (press.key, press.code) {
-        ("[", _) => Some(RankStep::Previous),
-        ("]", _) => Some(RankStep::Next),
-        ("{", _) => Some(RankStep::Fewer),
-        ("}", _) => Some(RankStep::More),
-        _ if control || alt => None,
-        ("<", _) => Some(RankStep::Previous),
-        (">", _) => Some(RankStep::Next),
-        (_, "Comma") if shift => Some(RankStep::Previous),
-        (_, "Period") if shift => Some(RankStep::Next),
-        _ => None,
+
+    /// The keys as they are printed on keyboards, in order.
+    #[must_use]
+    pub fn shown(self) -> Vec<String> {
+        let (first, key) = match self {
+            Self::Typed(key) | Self::Bracket(key) | Self::Shifted(_, key) | Self::InSearch(key) => {
+                (None, key)
+            }
+            Self::At(code) => (None, letter_at(code)),
+            Self::Go(letter) => (Some("G"), letter),
+            Self::Control(letter) => (Some("Ctrl"), letter),
+            Self::ShiftInSearch(name) => (Some("Shift"), name),
+            Self::AltInSearch(code) => (Some("Alt"), letter_at(code)),
+        };
+        let key = match key {
+            "ArrowLeft" => "←".to_owned(),
+            "ArrowRight" => "→".to_owned(),
+            "ArrowUp" => "↑".to_owned(),
+            "ArrowDown" => "↓".to_owned(),
+            "Escape" => "Esc".to_owned(),
+            "-" => "−".to_owned(),
+            letter if letter.len() == 1 => letter.to_ascii_uppercase(),
+            name => name.to_owned(),
+        };
+        first.map(str::to_owned).into_iter().chain([key]).collect()
     }
 }
 
@@ -128,49 +135,71 @@ pub fn rank_step(press: Press) -> Option<RankStep> {
 mod tests {
     use super::*;
 
-    fn press<'a>(key: &'a str, code: &'a str, held: &str) -> Press<'a> {
+    #[track_caller]
+    fn check(chord: Chord, (key, code, held): (&str, &str, &str), expected: bool) {
         let has = |letter| held.contains(letter);
-        Press { key, code, held: Held { control: has('c'), alt: has('a'), meta: has('m'), shift: has('s') } }
+        let held = Held { control: has('c'), alt: has('a'), meta: has('m'), shift: has('s') };
+        let press = Press { key, code, held };
+        assert_eq!(chord.is(press, Scope::Page, has('g')), expected, "{chord:?} {press:?}");
     }
 
     #[test]
-    fn the_keys_that_move_lie_alike_on_every_keyboard() {
-        let zoom = Some(KeyAction::Do(Command::ZoomMiddle { factor: ZOOM }));
-        assert_eq!(action(press("w", "KeyW", "")), zoom);
+    fn positions_are_alike_on_every_keyboard() {
+        check(Chord::At("KeyW"), ("w", "KeyW", ""), true);
         // French: Z is in that position, and W elsewhere.
-        assert_eq!(action(press("z", "KeyW", "")), zoom);
-        assert_eq!(action(press("w", "KeyZ", "")), None);
-        assert_eq!(action(press("q", "KeyA", "")), Some(KeyAction::Do(Command::Pan { windows: -PAN })));
-        // Cyrillic.
-        assert_eq!(action(press("в", "KeyD", "")), Some(KeyAction::Do(Command::Pan { windows: PAN })));
-        assert_eq!(action(press("w", "", "")), zoom);
+        check(Chord::At("KeyW"), ("z", "KeyW", ""), true);
+        check(Chord::At("KeyW"), ("w", "KeyZ", ""), false);
+        check(Chord::At("KeyQ"), ("q", "KeyA", ""), false);
+        // Cyrillic, and a keyboard on the screen.
+        check(Chord::At("KeyD"), ("в", "KeyD", ""), true);
+        check(Chord::At("KeyD"), ("D", "", "s"), true);
+        check(Chord::At("KeyD"), ("d", "KeyD", "c"), false);
     }
 
     #[test]
     fn other_keys_go_by_what_they_type() {
-        assert_eq!(action(press("m", "Semicolon", "")), Some(KeyAction::MarkSelected));
-        assert_eq!(action(press("Backspace", "Backspace", "")), Some(KeyAction::Do(Command::Undo)));
-        assert_eq!(action(press("x", "KeyX", "")), None);
-    }
-
-    #[track_caller]
-    fn check_rank(key: &str, code: &str, held: &str, expected: Option<RankStep>) {
-        assert_eq!(rank_step(press(key, code, held)), expected, "{key} {code} {held}");
+        check(Chord::Typed("m"), ("m", "Semicolon", ""), true);
+        check(Chord::Typed("?"), ("?", "Slash", "s"), true);
+        check(Chord::Typed("ArrowLeft"), ("ArrowLeft", "ArrowLeft", ""), true);
+        check(Chord::Typed("ArrowLeft"), ("ArrowLeft", "ArrowLeft", "s"), false);
+        check(Chord::Typed("f"), ("f", "KeyF", "c"), false);
+        check(Chord::Go("t"), ("t", "KeyT", ""), false);
+        check(Chord::Go("t"), ("T", "KeyT", "g"), true);
+        check(Chord::Control("k"), ("k", "KeyK", "m"), true);
+        check(Chord::Control("k"), ("k", "KeyK", "ca"), false);
     }
 
     #[test]
-    fn ranks_change_on_every_keyboard() {
-        check_rank("[", "BracketLeft", "", Some(RankStep::Previous));
+    fn brackets_are_typed_on_every_keyboard() {
+        check(Chord::Bracket("["), ("[", "BracketLeft", ""), true);
         // German with AltGr on Windows, French with Option on a Mac.
-        check_rank("]", "Digit9", "ca", Some(RankStep::Next));
-        check_rank("[", "Digit5", "as", Some(RankStep::Previous));
-        check_rank("<", "Comma", "s", Some(RankStep::Previous));
-        check_rank("{", "BracketLeft", "s", Some(RankStep::Fewer));
-        check_rank("}", "Digit0", "ca", Some(RankStep::More));
-        check_rank(":", "Period", "s", Some(RankStep::Next));
-        check_rank(".", "Period", "", None);
-        check_rank("[", "BracketLeft", "c", None);
-        check_rank("]", "BracketRight", "m", None);
-        check_rank(">", "Period", "as", None);
+        check(Chord::Bracket("]"), ("]", "Digit9", "ca"), true);
+        check(Chord::Bracket("["), ("[", "Digit5", "as"), true);
+        check(Chord::Bracket("["), ("[", "BracketLeft", "c"), false);
+        check(Chord::Bracket("]"), ("]", "BracketRight", "m"), false);
+        check(Chord::Shifted("Comma", "<"), ("<", "Comma", "s"), true);
+        check(Chord::Shifted("Period", ">"), (":", "Period", "s"), true);
+        check(Chord::Shifted("Period", ">"), (".", "Period", ""), false);
+        check(Chord::Shifted("Period", ">"), (">", "Period", "as"), false);
+    }
+
+    #[test]
+    fn fields_keep_their_keys() {
+        let held = Held { control: true, ..Held::default() };
+        for scope in [Scope::Search, Scope::Field] {
+            assert!(!Chord::At("KeyW").is(Press { key: "w", ..Press::default() }, scope, false));
+            assert!(Chord::Control("k").is(Press { key: "k", held, ..Press::default() }, scope, false));
+            let enter = Press { key: "Enter", ..Press::default() };
+            assert_eq!(Chord::InSearch("Enter").is(enter, scope, false), scope == Scope::Search);
+        }
+    }
+
+    #[test]
+    fn chords_are_shown_as_on_keyboards() {
+        assert_eq!(Chord::At("KeyW").shown(), ["W"]);
+        assert_eq!(Chord::Go("t").shown(), ["G", "T"]);
+        assert_eq!(Chord::Typed("ArrowUp").shown(), ["↑"]);
+        assert_eq!(Chord::ShiftInSearch("Enter").shown(), ["Shift", "Enter"]);
+        assert_eq!(Chord::Shifted("Comma", "<").shown(), ["<"]);
     }
 }

@@ -1,10 +1,12 @@
 //! State of the page: values and functions on them, without a browser.
 
+pub mod act;
 pub mod axis;
 pub mod clock;
 pub mod command;
 pub mod data;
 pub mod extent;
+pub mod fuzzy;
 pub mod group_load;
 pub mod hit;
 pub mod hits;
@@ -19,7 +21,6 @@ pub mod place;
 pub mod reading;
 pub mod scale;
 pub mod sheet;
-pub mod shortcut;
 pub mod state;
 pub mod table;
 pub mod ticks;
@@ -29,6 +30,7 @@ pub mod trail;
 pub mod url;
 pub mod window;
 
+pub use act::Act;
 pub use axis::Axis;
 pub use clock::Clock;
 pub use command::{Command, History};
@@ -36,8 +38,9 @@ pub use data::{DataChange, DataView};
 pub use extent::Extent;
 pub use hover::{Hover, Hovered};
 pub use layout::Layout;
+pub use panel::{Side, Tab};
 pub use place::ProfilePlace;
 pub use reading::Reading;
 pub use scale::TimeScale;
 pub use sheet::Sheet;
-pub use state::{Tab, View};
+pub use state::View;

@@ -1,40 +1,168 @@
-//! Height of the panel below the timeline, and when it is closed to the line of its tabs.
+//! The panels beside and below the timeline: the table of their tabs, their sizes, and where they
+//! are in a narrow window.
 
-/// Viewport height below which the panel starts closed: 30 rem. A small screen at 200 % zoom has
-/// this height.
+/// A tab of a panel: a row of [`PANELS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    /// The selected slice or counter.
+    Details,
+    /// The marked span.
+    Selection,
+    /// Hits of the search.
+    Hits,
+    /// Warnings of the ingest. Absent if there are none.
+    Warnings,
+}
+
+/// A panel. Both are closed until they are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// At the right of the timeline. A narrow window has none.
+    Dock,
+    /// Below the timeline. In a narrow window it also has the tabs of the dock, before its own.
+    Drawer,
+}
+
+/// Where the panels are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// A dock at the right and a drawer below.
+    Wide,
+    /// A drawer with all tabs.
+    Narrow,
+}
+
+/// A row of the table of tabs.
+#[derive(Debug, Clone, Copy)]
+pub struct PanelRow {
+    /// The tab.
+    pub tab: Tab,
+    /// Name in addresses.
+    pub name: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// The letter that opens it, after [`GO_KEY`](super::keys::GO_KEY).
+    pub letter: &'static str,
+    /// The panel that it belongs to.
+    pub side: Side,
+}
+
+/// All tabs, in the order of their panels.
+pub const PANELS: [PanelRow; 4] = [
+    PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: Side::Dock },
+    PanelRow { tab: Tab::Selection, name: "selection", title: "Selection", letter: "m", side: Side::Drawer },
+    PanelRow { tab: Tab::Hits, name: "search", title: "Hits", letter: "h", side: Side::Drawer },
+    // Links from before there were places lead from "warnings" to the table of that name.
+    PanelRow { tab: Tab::Warnings, name: "ingest", title: "Warnings", letter: "w", side: Side::Drawer },
+];
+
+impl Tab {
+    /// Its row of the table.
+    #[must_use]
+    pub fn row(self) -> &'static PanelRow {
+        &PANELS[self as usize]
+    }
+
+    /// The tab with this name in addresses.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        PANELS.iter().find(|row| row.name == name).map(|row| row.tab)
+    }
+}
+
+impl Arrangement {
+    /// Width of the viewport, in CSS pixels, from which on there is a dock.
+    const WIDE_PX: f64 = 1_281.0;
+
+    /// The arrangement in a viewport of this width.
+    #[must_use]
+    pub fn of(viewport_width_px: f64) -> Self {
+        if viewport_width_px < Self::WIDE_PX { Self::Narrow } else { Self::Wide }
+    }
+
+    /// The tabs of a panel.
+    pub fn tabs(self, side: Side) -> impl Iterator<Item = Tab> {
+        let all = PANELS.iter().filter(move |row| match self {
+            Self::Wide => row.side == side,
+            Self::Narrow => side == Side::Drawer,
+        });
+        all.map(|row| row.tab)
+    }
+
+    /// The panel that has a tab.
+    #[must_use]
+    pub fn side_of(self, tab: Tab) -> Side {
+        match self {
+            Self::Wide => tab.row().side,
+            Self::Narrow => Side::Drawer,
+        }
+    }
+}
+
+/// Height of the viewport below which the drawer stays closed until its tab is pressed: 30 rem. A
+/// small screen at 200 % zoom has this height.
 pub const LOW_VIEWPORT_PX: f64 = 480.0;
-/// Height of the panel when it is first opened.
-pub const DEFAULT_PX: f64 = 280.0;
-/// Least height at which the panel is useful.
-pub const SMALLEST_PX: f64 = 96.0;
-/// Height of the closed panel, which shows only its tabs.
-pub const TABS_PX: f64 = 36.0;
-/// Least height of the timeline and the bars above it.
-const ABOVE_PX: f64 = 240.0;
+/// Height of the closed drawer, which shows only its tabs.
+pub const TABS_PX: u32 = 36;
 
-/// Returns true if the viewport is so low that the panel starts closed.
+/// Returns true if the viewport is so low that the drawer stays closed until its tab is pressed.
 #[must_use]
-pub fn is_low(viewport_px: f64) -> bool {
-    viewport_px < LOW_VIEWPORT_PX
+pub fn is_low(viewport_height_px: f64) -> bool {
+    viewport_height_px < LOW_VIEWPORT_PX
 }
 
-/// The largest height in a viewport.
-#[must_use]
-pub fn largest_px(viewport_px: f64) -> f64 {
-    (viewport_px - ABOVE_PX).max(SMALLEST_PX)
-}
+impl Side {
+    /// Size when it is first opened, in CSS pixels: the width of the dock, the height of the drawer.
+    #[must_use]
+    pub fn default_px(self) -> u32 {
+        match self {
+            Self::Dock => 384,
+            Self::Drawer => 280,
+        }
+    }
 
-/// The nearest possible height in a viewport.
-#[must_use]
-pub fn clamped_px(height_px: f64, viewport_px: f64) -> f64 {
-    height_px.clamp(SMALLEST_PX, largest_px(viewport_px))
-}
+    /// Least useful size.
+    #[must_use]
+    pub fn smallest_px(self) -> u32 {
+        match self {
+            Self::Dock => 256,
+            Self::Drawer => 96,
+        }
+    }
 
-/// The height after a drag of the splitter to `height_px`. `None` closes the panel.
-#[must_use]
-pub fn dragged_px(height_px: f64, viewport_px: f64) -> Option<f64> {
-    let closes = height_px < (SMALLEST_PX + TABS_PX) / 2.0;
-    (!closes).then(|| clamped_px(height_px, viewport_px))
+    /// Size of the closed panel.
+    #[must_use]
+    pub fn closed_px(self) -> u32 {
+        match self {
+            Self::Dock => 0,
+            Self::Drawer => TABS_PX,
+        }
+    }
+
+    /// The largest size in a viewport of this width and height. The timeline keeps its room.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a viewport has few pixels")]
+    pub fn largest_px(self, (width_px, height_px): (f64, f64)) -> u32 {
+        let room_px = match self {
+            Self::Dock => width_px - 720.0,
+            Self::Drawer => height_px - 240.0,
+        };
+        (room_px as u32).max(self.smallest_px())
+    }
+
+    /// The nearest possible size in a viewport.
+    #[must_use]
+    pub fn clamped_px(self, size_px: u32, viewport_px: (f64, f64)) -> u32 {
+        size_px.clamp(self.smallest_px(), self.largest_px(viewport_px))
+    }
+
+    /// The size after a drag of the edge to `size_px`. `None` closes the panel.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a viewport has few pixels")]
+    pub fn dragged_px(self, size_px: f64, viewport_px: (f64, f64)) -> Option<u32> {
+        let closes = size_px < f64::from(self.smallest_px() + self.closed_px()) / 2.0;
+        (!closes).then(|| self.clamped_px(size_px.round() as u32, viewport_px))
+    }
 }
 
 #[cfg(test)]
@@ -42,19 +170,42 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_tab_has_its_row() {
+        for (at, row) in PANELS.iter().enumerate() {
+            assert_eq!((row.tab as usize, Tab::from_name(row.name)), (at, Some(row.tab)));
+            let same = PANELS.iter().filter(|other| other.letter == row.letter || other.title == row.title);
+            assert_eq!(same.count(), 1, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_window_has_all_tabs_in_the_drawer() {
+        let tabs = |width_px, side| Arrangement::of(width_px).tabs(side).collect::<Vec<_>>();
+        assert_eq!(tabs(1_281.0, Side::Dock), [Tab::Details]);
+        assert_eq!(tabs(1_281.0, Side::Drawer), [Tab::Selection, Tab::Hits, Tab::Warnings]);
+        assert_eq!(tabs(1_280.0, Side::Dock), []);
+        assert_eq!(tabs(1_280.0, Side::Drawer), PANELS.map(|row| row.tab));
+        assert_eq!(Arrangement::Wide.side_of(Tab::Details), Side::Dock);
+        assert_eq!(Arrangement::Narrow.side_of(Tab::Details), Side::Drawer);
+    }
+
+    #[test]
     fn the_timeline_keeps_its_room() {
-        assert_eq!(clamped_px(280.0, 800.0), 280.0);
-        assert_eq!(clamped_px(900.0, 800.0), 560.0);
-        assert_eq!(clamped_px(280.0, 400.0), 160.0);
-        assert_eq!(clamped_px(280.0, 200.0), SMALLEST_PX);
+        assert_eq!(Side::Drawer.clamped_px(280, (1_000.0, 800.0)), 280);
+        assert_eq!(Side::Drawer.clamped_px(900, (1_000.0, 800.0)), 560);
+        assert_eq!(Side::Drawer.clamped_px(280, (1_000.0, 400.0)), 160);
+        assert_eq!(Side::Drawer.clamped_px(280, (1_000.0, 200.0)), 96);
+        assert_eq!(Side::Dock.clamped_px(2_000, (1_600.0, 800.0)), 880);
         assert_eq!((is_low(479.0), is_low(480.0)), (true, false));
     }
 
     #[test]
-    fn a_drag_to_the_foot_closes() {
-        assert_eq!(dragged_px(20.0, 800.0), None);
-        assert_eq!(dragged_px(-300.0, 800.0), None);
-        assert_eq!(dragged_px(70.0, 800.0), Some(SMALLEST_PX));
-        assert_eq!(dragged_px(300.0, 800.0), Some(300.0));
+    fn a_drag_to_the_edge_closes() {
+        let drawer = |size_px| Side::Drawer.dragged_px(size_px, (1_000.0, 800.0));
+        assert_eq!(drawer(20.0), None);
+        assert_eq!(drawer(-300.0), None);
+        assert_eq!(drawer(70.0), Some(96));
+        assert_eq!(drawer(300.4), Some(300));
+        assert_eq!(Side::Dock.dragged_px(100.0, (1_600.0, 800.0)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The places of a profile's page, and the keys that lead there.
+//! The places of a profile's page.
 
 /// A place of a profile's page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,11 +11,6 @@ pub enum ProfilePlace {
     /// Tables of the rank.
     Data,
 }
-
-/// The key before the letter of a place.
-pub const GO_KEY: &str = "g";
-/// Longest time between both keys, in milliseconds.
-pub const GO_MS: f64 = 1_500.0;
 
 impl ProfilePlace {
     /// All places, in the order of the rail.
@@ -58,7 +53,7 @@ impl ProfilePlace {
         }
     }
 
-    /// The letter that leads to the place, after [`GO_KEY`].
+    /// The letter that leads to the place, after [`GO_KEY`](super::keys::GO_KEY).
     #[must_use]
     pub fn letter(self) -> &'static str {
         match self {
@@ -66,12 +61,6 @@ impl ProfilePlace {
             Self::Summary => "s",
             Self::Data => "d",
         }
-    }
-
-    /// The place of a letter.
-    #[must_use]
-    pub fn of_letter(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|place| key.eq_ignore_ascii_case(place.letter()))
     }
 }
 
@@ -89,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_and_letters_name_places() {
+    fn paths_name_places() {
         assert_eq!(split_path("x"), ("x", ProfilePlace::Timeline));
         assert_eq!(split_path("x/timeline"), ("x", ProfilePlace::Timeline));
         assert_eq!(split_path("x/summary/"), ("x", ProfilePlace::Summary));
@@ -99,8 +88,6 @@ mod tests {
         assert_eq!(split_path("x/else"), ("x/else", ProfilePlace::Timeline));
         for place in ProfilePlace::ALL {
             assert_eq!(split_path(&format!("x{}", place.path())), ("x", place));
-            assert_eq!(ProfilePlace::of_letter(&place.letter().to_uppercase()), Some(place));
         }
-        assert_eq!(ProfilePlace::of_letter("w"), None);
     }
 }

@@ -70,6 +70,12 @@ impl Trail {
         None
     }
 
+    /// Returns true if a window before the shown one is remembered.
+    #[must_use]
+    pub fn can_undo(&self, shown: Window) -> bool {
+        self.before.iter().any(|before| *before != shown)
+    }
+
     /// Ends the last step, so the next change begins a new one.
     pub fn rest(&mut self) {
         self.changed_ms = None;
@@ -112,8 +118,10 @@ mod tests {
         use History::{Push, Replace, Settle};
         let steps = [(0.0, Settle, 1), (5.0, Settle, 2), (2_000.0, Push, 3), (4_000.0, Replace, 4)];
         let (mut trail, now) = check(&steps, "n.n.");
+        assert!(trail.can_undo(now));
         assert_eq!(trail.undo(now), Some(window(2)));
         assert_eq!(trail.undo(window(2)), Some(None));
+        assert!(!trail.can_undo(None));
         assert_eq!(trail.undo(None), None);
     }
 

@@ -20,10 +20,11 @@ use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_en
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
 use super::data::WARNINGS_TABLE;
+use super::panel::Tab;
 use super::place::{ProfilePlace, split_path};
+use super::state::View;
 use super::state::numbered::Numbered;
 use super::state::tracks::TopRow;
-use super::state::{Tab, View};
 use super::track_path::TrackPath;
 
 /// The version of the parameters.
@@ -98,9 +99,7 @@ impl fmt::Display for View {
         if self.search.syntax != Syntax::default() {
             write!(f, "&search={}", syntax_name(self.search.syntax))?;
         }
-        if let Some(tab) = self.tab {
-            write!(f, "&tab={}", tab_name(tab))?;
-        }
+        write!(f, "{}", self.panels)?;
         if let Some(of) = &self.of {
             write!(f, "&of={of}")?;
         }
@@ -201,7 +200,7 @@ impl View {
             "reading" => self.numbered().reading = Some(numbered_reading(value)?),
             "top" => self.numbered().top = Some(number("top", "the number of a track", value)?),
             _ => {
-                self.data.read(name, value)?;
+                let _is_known = self.panels.read(name, value)? || self.data.read(name, value)?;
             }
         }
         Ok(())
@@ -276,14 +275,6 @@ fn content(text: &str) -> Result<String, UrlError> {
     is_content.then(|| text.to_owned()).ok_or(UrlError::Parameter { name: "of", expected })
 }
 
-fn tab_name(tab: Tab) -> &'static str {
-    match tab {
-        Tab::Details => "details",
-        Tab::Selection => "selection",
-        Tab::Search => "search",
-    }
-}
-
 impl View {
     /// Opens the tab with this name. Links from before there were places name two of them as tabs.
     fn open_tab(&mut self, name: &str) -> Result<(), UrlError> {
@@ -294,9 +285,9 @@ impl View {
                 self.data.table = Some(WARNINGS_TABLE.to_owned());
             }
             _ => {
-                let known = Tab::ALL.into_iter().find(|&tab| tab_name(tab) == name);
-                let expected = "details, selection or search";
-                self.tab = Some(known.ok_or(UrlError::Parameter { name: "tab", expected })?);
+                let expected = "details, selection, search or ingest";
+                let tab = Tab::from_name(name).ok_or(UrlError::Parameter { name: "tab", expected })?;
+                self.panels.tab = Some(tab);
             }
         }
         Ok(())
@@ -310,6 +301,8 @@ fn syntax(name: &str) -> Result<Syntax, UrlError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::panel::{PANELS, Side};
+    use crate::view::state::panels::{PanelState, PanelsState};
     use crate::view::state::search::SearchState;
     use crate::view::state::selection::SelectionState;
     use crate::view::state::tracks::TracksState;
@@ -344,6 +337,23 @@ mod tests {
             .prop_map(|(row, reading, marked)| SelectionState { row, reading, marked })
     }
 
+    fn panel(side: Side) -> impl Strategy<Value = PanelState> {
+        let size_px = option::of(
+            any::<u32>()
+                .prop_filter("the default size is left out", move |size_px| *size_px != side.default_px()),
+        );
+        (option::of(any::<bool>()), size_px).prop_map(|(is_open, size_px)| PanelState { is_open, size_px })
+    }
+
+    fn panels() -> impl Strategy<Value = PanelsState> {
+        let tab = option::of(proptest::sample::select(&PANELS[..]).prop_map(|row| row.tab));
+        (tab, panel(Side::Dock), panel(Side::Drawer)).prop_map(|(tab, dock, drawer)| PanelsState {
+            tab,
+            dock,
+            drawer,
+        })
+    }
+
     fn numbered() -> impl Strategy<Value = Numbered> {
         let toggled = proptest::collection::btree_set(any::<u32>(), 1..4);
         (toggled, option::of(any::<(u32, i64)>()), option::of(any::<u32>()))
@@ -356,13 +366,13 @@ mod tests {
             profile in "\\PC{1,12}", tracks in tracks(), selection in selection(),
             window in option::of(intervals()), numbered in option::of(numbered()),
             (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
-            tab in option::of(proptest::sample::select(&Tab::ALL[..])),
+            panels in panels(),
             of in option::of("[0-9a-f]{1,20}"),
             place in proptest::sample::select(&ProfilePlace::ALL[..]), filter in "\\PC{0,12}",
         ) {
             let search = SearchState { query, syntax };
             let data = DataView { filter, ..DataView::default() };
-            let view = View { profile, place, data, window, tracks, selection, search, tab, numbered, of };
+            let view = View { profile, place, data, window, tracks, selection, search, panels, numbered, of };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -402,7 +412,7 @@ mod tests {
             tracks: TracksState { rank: Some(1), ..TracksState::default() },
             selection,
             search,
-            tab: Some(Tab::Details),
+            panels: PanelsState { tab: Some(Tab::Details), ..PanelsState::default() },
             of: Some("57b3".to_owned()),
             ..View::of_profile("p")
         };
@@ -447,6 +457,8 @@ mod tests {
         check_refused("/profile/x?search=glob", "text or regex");
         check_refused("/profile/x?q=%ff", "\"q\"");
         check_refused("/profile/x?tab=3", "details, selection");
+        check_refused("/profile/x?dock=yes", "\"dock\" should be open or closed");
+        check_refused("/profile/x?drawer_px=tall", "\"drawer_px\"");
         check_refused("/profile/x?top=-1", "\"top\"");
         check_refused("/profile/x?of=xyz", "hexadecimal");
     }

@@ -9,11 +9,12 @@ use nprof_engine::wire::catalog::{ProfileEntry, ProfileList};
 use super::delete::ConfirmDelete;
 use super::drop::DropZone;
 use super::order;
-use super::table::ProfileTable;
+use super::table::{Chosen, ProfileTable};
 use crate::fetch::{FetchError, Source};
 use crate::ui::actions::BarActions;
 use crate::ui::address::Address;
 use crate::ui::app::{Brand, HelpButton};
+use crate::ui::download::DownloadDialog;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
@@ -151,11 +152,12 @@ pub fn ListPage() -> impl IntoView {
     let profiles = Profiles::new();
     let looked = Looked::new();
     let (list, kept) = (NodeRef::<leptos::html::Main>::new(), expect_context::<ListScroll>().0);
-    let deleting = RwSignal::new(None::<ProfileEntry>);
+    let chosen = Chosen { deleting: RwSignal::new(None), downloading: RwSignal::new(None) };
     let uploads = expect_context::<Uploads>();
     uploads.on_done(Callback::new(move |()| profiles.refresh()));
     profiles.keep_fresh();
     document().set_title("Profiles · nprof");
+    let server = profiles.source.server().ok();
     let shown = Memo::new(move |_| {
         profiles.list.with(|list| match list {
             Some(list) => order::shown(&list.profiles, &looked.view().filter, looked.view().sort),
@@ -172,9 +174,7 @@ pub fn ListPage() -> impl IntoView {
     let body = move || match total.get() {
         None => view! { <NotYet profiles /> }.into_any(),
         Some(0) => view! { <NoProfiles uploads /> }.into_any(),
-        Some(_) => {
-            view! { <ProfileTable shown looked deleting now_unix_ms=profiles.now_unix_ms /> }.into_any()
-        }
+        Some(_) => view! { <ProfileTable shown looked chosen now_unix_ms=profiles.now_unix_ms /> }.into_any(),
     };
     view! {
         <DropZone uploads>
@@ -200,7 +200,8 @@ pub fn ListPage() -> impl IntoView {
                 </div>
             </main>
         </DropZone>
-        <ConfirmDelete deleting profiles />
+        <ConfirmDelete deleting=chosen.deleting profiles />
+        {server.map(|server| view! { <DownloadDialog of=chosen.downloading server /> })}
     }
 }
 

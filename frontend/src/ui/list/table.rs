@@ -37,6 +37,15 @@ fn is_extra(column: Column) -> bool {
     }
 }
 
+/// The profiles of the dialogs of the list. `None` while a dialog is closed.
+#[derive(Debug, Clone, Copy)]
+pub struct Chosen {
+    /// The profile whose deletion must be confirmed.
+    pub deleting: RwSignal<Option<ProfileEntry>>,
+    /// The profile to download.
+    pub downloading: RwSignal<Option<ProfileEntry>>,
+}
+
 /// The table of profiles, one row each.
 #[component]
 pub fn ProfileTable(
@@ -44,8 +53,8 @@ pub fn ProfileTable(
     shown: Memo<Vec<ProfileEntry>>,
     /// Filter and order.
     looked: Looked,
-    /// The profile whose deletion must be confirmed.
-    deleting: RwSignal<Option<ProfileEntry>>,
+    /// The profiles of the open dialogs.
+    chosen: Chosen,
     /// The current time, for ages.
     now_unix_ms: RwSignal<i64>,
 ) -> impl IntoView {
@@ -65,7 +74,7 @@ pub fn ProfileTable(
                     {keyed(
                         move || shown.get(),
                         key,
-                        move |profile| view! { <Row profile deleting now_unix_ms /> }.into_any(),
+                        move |profile| view! { <Row profile chosen now_unix_ms /> }.into_any(),
                     )}
                 </tbody>
             </table>
@@ -113,11 +122,7 @@ fn Heading(column: Column, title: &'static str, looked: Looked) -> impl IntoView
 }
 
 #[component]
-fn Row(
-    profile: ProfileEntry,
-    deleting: RwSignal<Option<ProfileEntry>>,
-    now_unix_ms: RwSignal<i64>,
-) -> impl IntoView {
+fn Row(profile: ProfileEntry, chosen: Chosen, now_unix_ms: RwSignal<i64>) -> impl IntoView {
     let created = profile.created_unix_ms;
     let warnings = (profile.warnings > 0).then(|| {
         let text = format::counted(profile.warnings, "kind of warning", "kinds of warnings");
@@ -134,7 +139,6 @@ fn Row(
     let age = move || format::ago(created, now_unix_ms.get()).unwrap_or_else(|| local_date(created));
     let size = format::bytes(profile.size_bytes as f64);
     let exact_size = format!("{} B", format::count(profile.size_bytes));
-    let delete_label = format!("Delete {}", profile.display_name);
     let place = Place::Profile(View::of_profile(&profile.slug));
     let name = profile.display_name.clone();
     let (source, ranks, events) = (profile.source.clone(), profile.ranks, profile.events);
@@ -161,17 +165,31 @@ fn Row(
                 {size}
             </td>
             <td class="row-actions">
-                <button
-                    class="button button-icon"
-                    type="button"
-                    aria-label=delete_label
-                    title="Delete"
-                    on:click=move |_| deleting.set(Some(profile.clone()))
-                >
-                    <Icon glyph=Glyph::Trash />
-                </button>
+                <RowAction verb="Download" glyph=Glyph::Download profile=profile.clone() of=chosen.downloading />
+                <RowAction verb="Delete" glyph=Glyph::Trash profile of=chosen.deleting />
             </td>
         </tr>
+    }
+}
+
+/// A button that opens the dialog of a profile.
+#[component]
+fn RowAction(
+    verb: &'static str,
+    glyph: Glyph,
+    profile: ProfileEntry,
+    of: RwSignal<Option<ProfileEntry>>,
+) -> impl IntoView {
+    view! {
+        <button
+            class="button button-icon"
+            type="button"
+            aria-label=format!("{verb} {}", profile.display_name)
+            title=verb
+            on:click=move |_| of.set(Some(profile.clone()))
+        >
+            <Icon glyph />
+        </button>
     }
 }
 

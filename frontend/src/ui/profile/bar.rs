@@ -8,13 +8,9 @@ use super::search::Search;
 use super::search_box::SearchBox;
 use crate::fetch::Source;
 use crate::ui::actions::{Action, BarActions};
-use crate::ui::address::Address;
 use crate::ui::app::{Brand, HelpButton};
-use crate::ui::clipboard;
 use crate::ui::download::DownloadMenu;
 use crate::ui::icon::Glyph;
-use crate::ui::message::Messages;
-use crate::ui::place::Place;
 use crate::ui::theme::ThemeButton;
 
 /// The bar of the profile's page.
@@ -63,17 +59,11 @@ pub fn Bar(
 /// The button that copies a link to exactly this view.
 #[component]
 fn LinkButton(opened: Opened) -> impl IntoView {
-    let messages = expect_context::<Messages>();
-    let address = expect_context::<Address>();
-    let copy = move |()| {
-        let link = address.full_link(&Place::Profile(opened.view.get_untracked()));
-        clipboard::copy(link, "Link to this view", messages);
-    };
     view! {
         <Action
             label="Copy a link to this view"
             glyph=Glyph::Link
-            on_press=Callback::new(copy)
+            on_press=Callback::new(move |()| opened.copy_link())
         />
     }
 }

@@ -1,4 +1,4 @@
-//! The page of a profile: its places (timeline, summary, data), search, and the panel with details.
+//! The page of a profile: its places (timeline, summary, data), search, and the panels with details.
 
 pub mod data;
 pub mod field;
@@ -16,7 +16,7 @@ mod opened;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]
-mod panel;
+mod panels;
 #[cfg(feature = "browser")]
 mod rail;
 #[cfg(feature = "browser")]
@@ -35,6 +35,8 @@ mod search_panel;
 mod selection;
 #[cfg(feature = "browser")]
 mod summary;
+#[cfg(feature = "browser")]
+mod warnings;
 
 #[cfg(feature = "browser")]
 pub use missing::HomeLink;

@@ -13,11 +13,13 @@ use super::rank_details::RankDetails;
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
 use crate::ui::asked::Asked;
+use crate::ui::clipboard;
 use crate::ui::message::Messages;
+use crate::ui::place::Place;
 use crate::ui::timeline::Tracks;
 use crate::view::sheet::SourceId;
 use crate::view::window::Reach;
-use crate::view::{Axis, Clock, Command, Sheet, Tab, TimeScale, View};
+use crate::view::{Axis, Clock, Command, Sheet, TimeScale, View};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -46,8 +48,6 @@ pub struct Opened {
     pub tracks_px: RwSignal<(f64, f64)>,
     /// Format of timestamps.
     pub clock: Memo<Clock>,
-    /// The panel's content.
-    pub tab: Memo<Tab>,
     /// Requests all missing answers again.
     pub retry: Callback<()>,
     ranks: RankDetails,
@@ -123,7 +123,6 @@ impl Opened {
             reach,
             tracks_px,
             clock,
-            tab: Memo::new(move |_| view.with(View::shown_tab)),
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
             ranks,
             address,
@@ -176,6 +175,23 @@ impl Opened {
         };
         let segment = rank.and_then(|rank| self.ranks.segment_untracked(rank));
         self.address.apply(command, self.reach.get_untracked(), segment.as_deref());
+    }
+
+    /// Copies a link to exactly this view.
+    pub fn copy_link(self) {
+        let link = self.address.full_link(&Place::Profile(self.view.get_untracked()));
+        clipboard::copy(link, "Link to this view", self.messages);
+    }
+
+    /// Replaces the view by one that the user did not ask for, without a step in the history.
+    pub fn amend(self, view: View) {
+        self.address.amend(view);
+    }
+
+    /// Returns true if there was a window before the shown one.
+    #[must_use]
+    pub fn can_undo(self) -> bool {
+        self.address.can_undo(self.view.with(|view| view.window))
     }
 
     /// The rank that the view names, once it is present.

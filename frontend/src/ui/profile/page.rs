@@ -1,4 +1,5 @@
-//! Arrangement of the parts of a profile's page, and the keys that do not belong to the timeline.
+//! Arrangement of the parts of a profile's page, and the commands that do not belong to the
+//! timeline.
 
 use leptos::prelude::*;
 
@@ -7,23 +8,21 @@ use super::data::DataPage;
 use super::hovered::HoverTip;
 use super::missing::{Failed, failure};
 use super::opened::Opened;
-use super::panel::Panel;
+use super::panels::{PanelFrame, Panels};
 use super::rail::Rail;
-use super::ranks::{RankTabs, open_neighbour, show_fewer, show_more};
+use super::ranks::{RankTabs, needs, open_neighbour, show_fewer, show_more};
 use super::search::Search;
 use super::summary::SummaryPage;
+use super::warnings::has_warnings;
 use crate::fetch::Source;
 use crate::fetch::embedded::{Embedded, Unpacked};
-use crate::ui::app::{is_for_page, is_outside_of_fields};
+use crate::ui::commands::{Commands, Handler};
 use crate::ui::failure::Loading;
 use crate::ui::format;
-use crate::ui::splitter::PanelSize;
 use crate::ui::timeline::{Timeline, Times};
+use crate::view::act::Need;
 use crate::view::hits::Walk;
-use crate::view::keys::{Held, Press, RankStep, rank_step};
-use crate::view::place::GO_MS;
-use crate::view::shortcut::{PageKey, page_key};
-use crate::view::{Command, Hover, ProfilePlace};
+use crate::view::{Act, Command, Hover, ProfilePlace, Side};
 
 /// The page of the profile with this slug.
 #[component]
@@ -33,14 +32,9 @@ pub fn ProfilePage(
 ) -> impl IntoView {
     let opened = Opened::new(slug);
     let search = Search::new(opened);
-    let size = PanelSize::new();
-    let going = StoredValue::new(None::<f64>);
-    let keys = window_event_listener(leptos::ev::keydown, move |event| {
-        if !go(&event, opened, going) {
-            press(&event, opened, search, size);
-        }
-    });
-    on_cleanup(move || keys.remove());
+    let panels = Panels::new(opened, search);
+    let run = Callback::new(move |act| search.run(act) || panels.run(act) || run(act, opened));
+    expect_context::<Commands>().handle(Handler { run, given: Callback::new(move |()| given(opened)) });
     let failure = Memo::new(move |_| failure(opened));
     let place = Memo::new(move |_| opened.view.with(|view| view.place));
     opened.correct_address();
@@ -59,8 +53,13 @@ pub fn ProfilePage(
                         (None, ProfilePlace::Data) => view! { <DataPage opened /> }.into_any(),
                         (None, ProfilePlace::Timeline) => {
                             view! {
-                                <TimelineArea opened />
-                                <Panel opened search size />
+                                <div class="timeline-place">
+                                    <div class="timeline-column">
+                                        <TimelineArea opened />
+                                        <PanelFrame panels side=Side::Drawer />
+                                    </div>
+                                    <PanelFrame panels side=Side::Dock />
+                                </div>
                             }
                                 .into_any()
                         }
@@ -80,51 +79,36 @@ pub fn name(opened: Opened) -> String {
     })
 }
 
-/// Opens a place by its two keys. The second one counts for [`GO_MS`]. Returns true if the key is
-/// used up.
-fn go(event: &web_sys::KeyboardEvent, opened: Opened, going: StoredValue<Option<f64>>) -> bool {
-    if !is_for_page(event) {
-        return false;
+/// Runs a command. Returns false if it belongs to another part of the page.
+fn run(act: Act, opened: Opened) -> bool {
+    match act {
+        Act::PreviousRank => open_neighbour(opened, Walk::Backward),
+        Act::NextRank => open_neighbour(opened, Walk::Forward),
+        Act::MoreRanks => show_more(opened),
+        Act::FewerRanks => show_fewer(opened),
+        Act::GoTo(place) => opened.act(&Command::GoTo(place)),
+        Act::CopyLink => opened.copy_link(),
+        _ => return false,
     }
-    let now_ms = event.time_stamp();
-    let since = going.try_update_value(Option::take).flatten();
-    if since.is_some_and(|since| now_ms - since < GO_MS)
-        && let Some(place) = ProfilePlace::of_letter(&event.key())
-    {
-        event.prevent_default();
-        opened.act(&Command::GoTo(place));
-        return true;
-    }
-    if page_key(&event.key(), &event.code()) == Some(PageKey::Go) {
-        going.set_value(Some(now_ms));
-        event.prevent_default();
-        return true;
-    }
-    false
+    true
 }
 
-fn press(event: &web_sys::KeyboardEvent, opened: Opened, search: Search, size: PanelSize) {
-    if !is_outside_of_fields(event) {
-        return;
-    }
-    let (key, code) = (event.key(), event.code());
-    let held = Held {
-        control: event.ctrl_key(),
-        alt: event.alt_key(),
-        meta: event.meta_key(),
-        shift: event.shift_key(),
-    };
-    let rank = rank_step(Press { key: &key, code: &code, held });
-    match (rank, page_key(&key, &code).filter(|_| is_for_page(event))) {
-        (Some(RankStep::Previous), _) => open_neighbour(opened, Walk::Backward),
-        (Some(RankStep::Next), _) => open_neighbour(opened, Walk::Forward),
-        (Some(RankStep::More), _) => show_more(opened),
-        (Some(RankStep::Fewer), _) => show_fewer(opened),
-        (None, Some(PageKey::Search)) => search.focus(),
-        (None, Some(PageKey::Panel)) => size.toggle(),
-        (None, Some(PageKey::Help | PageKey::Go) | None) => return,
-    }
-    event.prevent_default();
+/// The needs that the open profile meets.
+fn given(opened: Opened) -> Vec<Need> {
+    let (is_selected, is_searched) = opened.view.with(|view| {
+        let is_selected = !view.selection.is_empty() || view.selection.marked.is_some();
+        (is_selected, !view.search.query.is_empty())
+    });
+    let is_slice = matches!(opened.selected.get(), Some(Ok(_)));
+    let met = [
+        (Need::Profile, true),
+        (Need::Zoom, opened.can_undo()),
+        (Need::Slice, is_slice),
+        (Need::Selection, is_selected),
+        (Need::Search, is_searched),
+        (Need::Warnings, has_warnings(opened)),
+    ];
+    met.into_iter().filter(|(_, is_met)| *is_met).map(|(need, _)| need).chain(needs(opened)).collect()
 }
 
 #[component]

@@ -10,7 +10,7 @@ use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
 use crate::ui::keyed::If;
 use crate::ui::place::Place;
-use crate::view::{Command, ProfilePlace, View};
+use crate::view::{Act, Command, ProfilePlace, View};
 
 fn glyph(place: ProfilePlace) -> Glyph {
     match place {
@@ -66,7 +66,7 @@ fn RailLink(opened: Opened, place: ProfilePlace) -> impl IntoView {
             view! { <span class="rail-mark" title=text.clone()><span class="unseen">{text.clone()}</span></span> }
         })
     };
-    let title = format!("{} (G {})", place.title(), place.letter().to_uppercase());
+    let title = Act::GoTo(place).titled(place.title());
     view! {
         <If is=move || is_present.get()>
             <a

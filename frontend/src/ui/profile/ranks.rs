@@ -13,6 +13,7 @@ use crate::ui::format;
 use crate::ui::keyed::{If, keyed};
 use crate::ui::message::Messages;
 use crate::view::Command;
+use crate::view::act::Need;
 use crate::view::hits::{Walk, step};
 
 /// Number of ranks from which a field for the rank's number is shown.
@@ -36,6 +37,13 @@ pub fn open_neighbour(opened: Opened, walk: Walk) {
     {
         opened.act(&Command::OpenRank(next));
     }
+}
+
+/// The needs of commands that the ranks meet.
+pub fn needs(opened: Opened) -> Vec<Need> {
+    let (count, shown) = (ranks(opened).len(), shown(opened).len());
+    let met = [(Need::Ranks, count > 1), (Need::SeveralShown, shown > 1)];
+    met.into_iter().filter(|(_, is_met)| *is_met).map(|(need, _)| need).collect()
 }
 
 /// The tabs. Nothing for a single rank.

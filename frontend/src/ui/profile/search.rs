@@ -18,7 +18,7 @@ use super::opened::{Answer, Opened};
 use crate::ui::asked::Asked;
 use crate::ui::format;
 use crate::view::hits::{Here, Next, Walk, next};
-use crate::view::{Command, Tab};
+use crate::view::{Act, Command, Tab};
 
 /// Number of hits in a page, half of them before the current position.
 const PAGE_HITS: u32 = 200;
@@ -105,6 +105,19 @@ impl Search {
         }
     }
 
+    /// Runs a command. Returns false if it is not one of the search.
+    pub fn run(self, act: Act) -> bool {
+        match act {
+            Act::Search => self.focus(),
+            Act::NextHit => self.walk(Walk::Forward),
+            Act::PreviousHit => self.walk(Walk::Backward),
+            Act::SwitchSyntax => self.toggle_syntax(),
+            Act::EndSearch => self.clear(),
+            _ => return false,
+        }
+        true
+    }
+
     /// Moves the focus into the box and selects its text.
     pub fn focus(self) {
         if let Some(input) = self.input.get_untracked() {
@@ -151,7 +164,7 @@ impl Search {
         let wanted = text.trim().to_owned();
         if wanted == query {
             if !wanted.is_empty() {
-                self.opened.act(&Command::ShowTab(Tab::Search));
+                self.opened.act(&Command::TurnTo(Tab::Hits));
             }
             return false;
         }
@@ -314,7 +327,7 @@ impl Walker {
                     Walk::Backward => Some("Before the first hit: the last one again"),
                 });
                 self.reached.set_value(Some((slice.row, slice.start_ps)));
-                self.opened.act(&Command::ShowTab(Tab::Search));
+                self.opened.act(&Command::TurnTo(Tab::Hits));
                 self.opened.reveal(slice);
             }
             Next::Fetch(from) => {

@@ -4,9 +4,13 @@ use leptos::prelude::*;
 use nprof_engine::query::Syntax;
 
 use super::search::Search;
+use crate::ui::commands::pressed_in;
 use crate::ui::icon::{Glyph, Icon};
 use crate::ui::keyed::If;
+use crate::view::Act;
+use crate::view::act::Pressed;
 use crate::view::hits::Walk;
+use crate::view::keys::Scope;
 
 /// Id of the message about a wrong pattern, for the box.
 const MISTAKE_ID: &str = "search-mistake";
@@ -59,7 +63,7 @@ pub fn SearchBox(
                         {move || search.mistake().is_none().then(|| search.count())}
                     </span>
                     <If is=move || search.text().is_empty()>
-                        <kbd aria-hidden="true">"/"</kbd>
+                        <kbd aria-hidden="true">{Act::Search.keys()}</kbd>
                     </If>
                 </label>
                 <SyntaxButton search />
@@ -94,16 +98,13 @@ fn blur(search: Search) {
 }
 
 fn press(event: &web_sys::KeyboardEvent, search: Search, is_open: RwSignal<bool>) {
-    match event.key().as_str() {
-        "Enter" => search.walk(if event.shift_key() { Walk::Backward } else { Walk::Forward }),
-        "Escape" => {
-            search.clear();
-            is_open.set(false);
-            blur(search);
-        }
-        // By the key's place: with Alt, some keyboards type another character.
-        _ if event.alt_key() && event.code() == "KeyR" => search.toggle_syntax(),
-        _ => return,
+    let Pressed::Row(row) = pressed_in(event, Scope::Search, false) else { return };
+    if !search.run(row.act) {
+        return;
+    }
+    if row.act == Act::EndSearch {
+        is_open.set(false);
+        blur(search);
     }
     event.prevent_default();
     event.stop_propagation();
@@ -118,7 +119,7 @@ fn SyntaxButton(search: Search) -> impl IntoView {
             class="button button-icon button-toggle"
             type="button"
             aria-label="Regular expression"
-            title="Regular expression (Alt+R)"
+            title=Act::SwitchSyntax.titled("Regular expression")
             aria-pressed=pressed
             on:click=move |_| search.toggle_syntax()
         >
@@ -129,16 +130,16 @@ fn SyntaxButton(search: Search) -> impl IntoView {
 
 #[component]
 fn WalkButton(search: Search, walk: Walk) -> impl IntoView {
-    let (label, title, glyph) = match walk {
-        Walk::Backward => ("Previous hit", "Previous hit (Shift+Enter)", Glyph::Up),
-        Walk::Forward => ("Next hit", "Next hit (Enter)", Glyph::Down),
+    let (label, act, glyph) = match walk {
+        Walk::Backward => ("Previous hit", Act::PreviousHit, Glyph::Up),
+        Walk::Forward => ("Next hit", Act::NextHit, Glyph::Down),
     };
     view! {
         <button
             class="button button-icon"
             type="button"
             aria-label=label
-            title=title
+            title=act.titled(label)
             on:click=move |_| search.walk(walk)
         >
             <Icon glyph />

@@ -1,4 +1,4 @@
-//! The hits of the search in the panel: one page, around the current position.
+//! The hits of the search in the drawer: one page, around the current position.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -10,6 +10,7 @@ use super::opened::Opened;
 use super::search::Search;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
+use crate::ui::keyed::If;
 use crate::ui::keyed::keyed;
 use crate::ui::name::Name;
 
@@ -50,11 +51,13 @@ fn state(search: Search) -> State {
     }
 }
 
-/// The hits, and the details of the selected one.
+/// The hits, and the details of the selected one if the page has no other place for them.
 #[component]
 pub fn SearchPanel(
     /// The search.
     search: Search,
+    /// Whether the details stand beside the hits.
+    has_details: Memo<bool>,
 ) -> impl IntoView {
     let state = Memo::new(move |_| state(search));
     let empty = |text: String| view! { <p class="panel-empty">{text}</p> }.into_any();
@@ -74,18 +77,18 @@ pub fn SearchPanel(
             };
             empty(format!("Nothing in this rank {verb} “{}”.", search.query()))
         }
-        State::Hits => view! { <Hits search /> }.into_any(),
+        State::Hits => view! { <Hits search has_details /> }.into_any(),
     }
 }
 
 #[component]
-fn Hits(search: Search) -> impl IntoView {
+fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
     let opened = search.opened;
     let selected = Memo::new(move |_| opened.view.with(|view| view.selection.row));
     let hits = move || search.found().map(|found| found.hits.clone()).unwrap_or_default();
     let is_stale = move || search.mistake().is_some();
     view! {
-        <div class="results">
+        <div class="results" class:has-details=has_details>
             <div class="hits" class:is-stale=is_stale>
                 <More search end=End::Earlier />
                 <ol aria-label="Hits">
@@ -97,9 +100,11 @@ fn Hits(search: Search) -> impl IntoView {
                 </ol>
                 <More search end=End::Later />
             </div>
-            <div>
-                <Details opened />
-            </div>
+            <If is=move || has_details.get()>
+                <div>
+                    <Details opened />
+                </div>
+            </If>
         </div>
     }
 }

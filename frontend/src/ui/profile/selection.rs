@@ -107,7 +107,12 @@ struct SelectionSort {
     tracks: RwSignal<Option<Sorting>>,
 }
 
-fn table_of(table: Signal<Arc<DataTable>>, sort: RwSignal<Option<Sorting>>, draw: DrawCell) -> TableSource {
+/// A table in an order that the user changes.
+pub fn table_of(
+    table: Signal<Arc<DataTable>>,
+    sort: RwSignal<Option<Sorting>>,
+    draw: DrawCell,
+) -> TableSource {
     let columns = move || table.with(|table| (0..table.columns.len()).collect::<Vec<usize>>());
     let rows = move || {
         table.with(|table| {

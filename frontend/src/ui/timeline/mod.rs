@@ -34,14 +34,14 @@ use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, Problem, describe, zero_in_words};
 use self::shown::Shown;
 use self::stage::StageHandle;
-use self::step::Keys;
-use super::app::is_for_page;
+use self::step::Steps;
+use super::commands::{Commands, Handler};
 use super::format;
 use super::theme::{CurrentTheme, Theme};
 use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
 use crate::fetch::Source;
-use crate::view::keys::Press;
+use crate::view::act::Need;
 use crate::view::sheet::SourceId;
 use crate::view::state::tracks::TracksState;
 use crate::view::ticks::Ruler;
@@ -97,17 +97,11 @@ pub fn Timeline(
     keep_selected_in_sight(scene, parts, selected);
     scroll::follow(scene, parts, on_command);
     let said = RwSignal::new(None::<String>);
-    let keys = Keys { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
-    let listener = window_event_listener(leptos::ev::keydown, move |event| {
-        let (key, code) = (event.key(), event.code());
-        if is_for_page(&event) && keys.press(Press { key: &key, code: &code, ..Press::default() }) {
-            event.prevent_default();
-        }
-    });
-    on_cleanup(move || {
-        listener.remove();
-        on_hover.run(None);
-    });
+    let steps =
+        Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
+    let (run, given) = (Callback::new(move |act| steps.run(act)), Callback::new(|()| vec![Need::Timeline]));
+    expect_context::<Commands>().handle(Handler { run, given });
+    on_cleanup(move || on_hover.run(None));
     let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
     let zero_unix_ns = Memo::new(move |_| {
         let origin_unix_ns = tracks.sheet.with(|sheet| sheet.origin_unix_ns(tracks.current.get()))?;
@@ -242,7 +236,8 @@ fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetai
     });
 }
 
-/// Scrolls to the selected slice's lane if a newly selected slice is out of sight.
+/// Scrolls to the selected slice's lane if a newly selected slice is out of sight, or if the tracks
+/// get so low that it is.
 fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Arc<SliceDetail>>>) {
     let place = Memo::new(move |_| {
         let detail = selected.get()?;
@@ -253,21 +248,26 @@ fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Ar
             .with(|layout| Some(layout.row_of(at)?.lane_px(sheet.tracks().get(at)?, detail.slice.lane)))?;
         Some((detail.slice.row, top_px, height_px))
     });
-    Effect::new(move |before: Option<Option<u32>>| {
+    Effect::new(move |before: Option<Option<(u32, f64)>>| {
         let (row, top_px, height_px) = place.get()?;
+        let sight_px = scene.size_px.get().1;
         // Before the first measurement the visible area is empty, so a scroll would be wrong.
-        if scene.size_px.with(|(_, height_px)| *height_px <= 0.0) {
+        if sight_px <= 0.0 {
             return None;
         }
-        // Only a new selection scrolls. Opening a group above must not scroll.
-        if before.flatten() != Some(row)
-            && let Some(rows) = parts.rows.get_untracked()
-        {
-            let (scroll_px, sight_px) = (scene.scroll_px.get_untracked(), scene.size_px.get_untracked().1);
-            if top_px < scroll_px || top_px + height_px > scroll_px + sight_px {
-                rows.set_scroll_top((top_px - sight_px / 2.0) as i32);
+        let scroll_px = scene.scroll_px.get_untracked();
+        let is_in = |sight_px: f64| top_px >= scroll_px && top_px + height_px <= scroll_px + sight_px;
+        // Opening a group above must not scroll. A panel that opens over the slice must.
+        let to_px = match before.flatten() {
+            Some((before, was_px)) if before == row => {
+                let is_covered = was_px > sight_px && is_in(was_px) && !is_in(sight_px);
+                is_covered.then_some(top_px + 2.0 * height_px - sight_px)
             }
+            _ => (!is_in(sight_px)).then_some(top_px - sight_px / 2.0),
+        };
+        if let (Some(to_px), Some(rows)) = (to_px, parts.rows.get_untracked()) {
+            rows.set_scroll_top(to_px as i32);
         }
-        Some(row)
+        Some((row, sight_px))
     });
 }

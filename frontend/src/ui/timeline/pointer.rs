@@ -14,6 +14,8 @@ use crate::view::{Command, Hovered, Reading, TimeScale};
 
 /// Least movement of a drag. A press that moves less is a click.
 const CLICK_PX: f64 = 4.0;
+/// Longest time between both clicks of a double click, in milliseconds.
+const DOUBLE_CLICK_MS: f64 = 600.0;
 /// Zoom per pixel of the wheel.
 const WHEEL_ZOOM: f64 = 0.002;
 /// Like [`WHEEL_ZOOM`], for pinches. Browsers report a pinch as small turns of the wheel with the
@@ -37,12 +39,22 @@ enum Press {
     Move { start_px: f64, window: Interval },
 }
 
+/// A click on an item.
+#[derive(Debug, Clone, PartialEq)]
+struct Click {
+    time_ms: f64,
+    /// Position in the viewport.
+    client_px: (f64, f64),
+    hit: Hit,
+}
+
 /// The gestures of one timeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Gestures {
     stage: StageHandle,
     on_command: Callback<Command>,
     press: StoredValue<Option<Press>>,
+    clicked: StoredValue<Option<Click>>,
     touches: StoredValue<Touches>,
     /// The element that a finger scrolls.
     rows: NodeRef<Div>,
@@ -72,7 +84,7 @@ impl Gestures {
     #[must_use]
     pub fn new(stage: StageHandle, rows: NodeRef<Div>, on_command: Callback<Command>) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
-        Self { stage, on_command, press, touches, rows }
+        Self { stage, on_command, press, clicked: StoredValue::new(None), touches, rows }
     }
 
     fn scale(self) -> Option<TimeScale> {
@@ -116,7 +128,7 @@ impl Gestures {
             self.pull_finger(event.pointer_id(), (x_px, y_px), &scale);
             return;
         }
-        let client_px = (f64::from(event.client_x()), f64::from(event.client_y()));
+        let client_px = client_px(event);
         let press = self.press.get_value();
         let dragged = press.and_then(|press| span(press, &scale, x_px));
         self.stage.gesture(|gesture| {
@@ -159,8 +171,8 @@ impl Gestures {
                 .try_update_value(|touches| touches.release(event.pointer_id(), &scale, self.scroll_px()))
             && self.press.get_value().is_none()
         {
-            if let Some((x_px, y_px)) = tap {
-                self.on_command.run(self.click(x_px, y_px));
+            if let Some(at_px) = tap {
+                self.click(event, at_px);
             }
             return;
         }
@@ -171,8 +183,10 @@ impl Gestures {
         let command = match (press, span(press, &scale, x_px)) {
             (Press::Zoom { .. }, Some(span)) => Command::Show(span),
             (Press::Mark { .. }, span) => Command::Mark(span),
-            (Press::Zoom { .. }, None) => self.click(x_px, y_px),
-            (Press::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => self.click(x_px, y_px),
+            (Press::Zoom { .. }, None) => return self.click(event, (x_px, y_px)),
+            (Press::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => {
+                return self.click(event, (x_px, y_px));
+            }
             (Press::Move { .. }, _) => return,
         };
         self.on_command.run(command);
@@ -202,8 +216,10 @@ impl Gestures {
 
     /// Handles a double click, which zooms to the slice.
     pub fn focus(self, event: &web_sys::MouseEvent) {
-        let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
-        let hit = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten();
+        let hit = self.just_clicked(event).or_else(|| {
+            let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
+            self.stage.with(|stage| stage.hit(x_px, y_px)).flatten()
+        });
         match hit.map(|hit| hit.what) {
             Some(Hovered::Slice { start_ps, duration_ps, .. }) => {
                 self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
@@ -215,10 +231,30 @@ impl Gestures {
         }
     }
 
-    /// The command of a click: selects a slice or none, reads a counter, or opens a closed group.
-    fn click(self, x_px: f64, y_px: f64) -> Command {
-        let command = |stage: &mut Stage| command_of(stage, stage.hit(x_px, y_px)?, x_px);
-        self.stage.with(command).flatten().unwrap_or(Command::Select(None))
+    /// Handles a click: selects a slice or none, reads a counter, or opens a closed group. The
+    /// second click of a double click changes nothing.
+    fn click(self, event: &PointerEvent, (x_px, y_px): (f64, f64)) {
+        if self.just_clicked(event).is_some() {
+            return;
+        }
+        let hit = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten();
+        self.clicked.set_value(hit.clone().map(|hit| Click {
+            time_ms: event.time_stamp(),
+            client_px: client_px(event),
+            hit,
+        }));
+        let command = |stage: &mut Stage| command_of(stage, hit?, x_px);
+        let command = self.stage.with(command).flatten().unwrap_or(Command::Select(None));
+        self.on_command.run(command);
+    }
+
+    /// The item of the first click, if this event belongs to the second one. The first click can
+    /// open a panel, and then another item is below the pointer.
+    fn just_clicked(self, event: &web_sys::MouseEvent) -> Option<Hit> {
+        let (x_px, y_px) = client_px(event);
+        let click = self.clicked.get_value()?;
+        let is_near = (click.client_px.0 - x_px).hypot(click.client_px.1 - y_px) < CLICK_PX;
+        (is_near && event.time_stamp() - click.time_ms < DOUBLE_CLICK_MS).then_some(click.hit)
     }
 
     /// Handles the wheel over the tracks. It zooms at the cursor, and moves the window if turned
@@ -264,6 +300,11 @@ fn is_touch(event: &PointerEvent) -> bool {
 /// Position of a pointer on the listening element, in CSS pixels.
 fn at_px(event: &PointerEvent) -> (f64, f64) {
     (f64::from(event.offset_x()), f64::from(event.offset_y()))
+}
+
+/// Position of a pointer in the viewport, in CSS pixels.
+fn client_px(event: &web_sys::MouseEvent) -> (f64, f64) {
+    (f64::from(event.client_x()), f64::from(event.client_y()))
 }
 
 /// The span of a drag. `None` for a click, and for a drag that moves.

@@ -1,4 +1,4 @@
-//! The timeline's keys, and the steps from slice to slice, which are questions to the server.
+//! The timeline's commands, and the steps from slice to slice, which are questions to the server.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -9,13 +9,17 @@ use nprof_engine::wire::catalog::TrackKind;
 use super::Tracks;
 use super::pointer::around;
 use super::stage::StageHandle;
-use crate::view::keys::{KeyAction, Press, action};
 use crate::view::sheet::{Sheet, SourceId};
-use crate::view::{Command, View};
+use crate::view::{Act, Command, View};
 
-/// The keys of one timeline.
+/// Zoom factor of one [`Act::ZoomIn`]: the window becomes this share of itself.
+const ZOOM: f64 = 0.75;
+/// Distance of one [`Act::MoveRight`], as a share of the window.
+const PAN: f64 = 0.15;
+
+/// The commands of one timeline.
 #[derive(Debug, Clone, Copy)]
-pub struct Keys {
+pub struct Steps {
     /// The current view.
     pub view: Signal<View>,
     /// The tracks.
@@ -33,31 +37,36 @@ pub struct Keys {
     pub is_stepping: StoredValue<bool>,
 }
 
-impl Keys {
-    /// Executes the action of a key. Returns true if it is one of the timeline's keys.
-    pub fn press(self, press: Press) -> bool {
-        let Some(action) = action(press) else { return false };
-        match action {
-            KeyAction::Do(command) => self.on_command.run(command),
-            KeyAction::Next => self.step(Direction::Next),
-            KeyAction::Previous => self.step(Direction::Previous),
-            KeyAction::Up => self.step(Direction::Up),
-            KeyAction::Down => self.step(Direction::Down),
-            KeyAction::Focus => {
+impl Steps {
+    /// Runs a command. Returns false if it is not one of the timeline.
+    pub fn run(self, act: Act) -> bool {
+        match act {
+            Act::ZoomIn => self.on_command.run(Command::ZoomMiddle { factor: ZOOM }),
+            Act::ZoomOut => self.on_command.run(Command::ZoomMiddle { factor: 1.0 / ZOOM }),
+            Act::MoveLeft => self.on_command.run(Command::Pan { windows: -PAN }),
+            Act::MoveRight => self.on_command.run(Command::Pan { windows: PAN }),
+            Act::ShowAll => self.on_command.run(Command::ShowAll),
+            Act::UndoZoom => self.on_command.run(Command::Undo),
+            Act::NextSlice => self.step(Direction::Next),
+            Act::PreviousSlice => self.step(Direction::Previous),
+            Act::SliceAbove => self.step(Direction::Up),
+            Act::SliceBelow => self.step(Direction::Down),
+            Act::ZoomToSlice => {
                 if let Some((start_ps, duration_ps)) = self.selected() {
                     self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
                 }
             }
-            KeyAction::MarkSelected => {
+            Act::MarkSlice => {
                 if let Some((start_ps, duration_ps)) = self.selected() {
                     let span = Interval::new(start_ps, start_ps.saturating_add(duration_ps));
                     self.on_command.run(Command::Mark(Some(span)));
                 }
             }
-            KeyAction::Drop => {
+            Act::Drop => {
                 let is_marked = self.view.with_untracked(|view| view.selection.marked.is_some());
                 self.on_command.run(if is_marked { Command::Mark(None) } else { Command::Select(None) });
             }
+            _ => return false,
         }
         true
     }

@@ -2,6 +2,7 @@
 //! reducer of its own, `apply`, which ignores the commands of other parts.
 
 pub mod numbered;
+pub mod panels;
 pub mod search;
 pub mod selection;
 pub mod tracks;
@@ -9,6 +10,7 @@ pub mod tracks;
 use nprof_engine::base::Interval;
 
 use self::numbered::Numbered;
+use self::panels::PanelsState;
 use self::search::SearchState;
 use self::selection::SelectionState;
 use self::tracks::TracksState;
@@ -34,39 +36,13 @@ pub struct View {
     pub selection: SelectionState,
     /// The search.
     pub search: SearchState,
-    /// The tab of the panel; `None` is the tab that suits the selection.
-    pub tab: Option<Tab>,
+    /// The panels beside and below the timeline.
+    pub panels: PanelsState,
     /// Track numbers of an old link, until the tracks are known.
     pub numbered: Option<Numbered>,
     /// Content id of the segment that the row of the selected slice and the track numbers refer to.
     /// `None` if the view has no such numbers, or if the link was written by hand.
     pub of: Option<String>,
-}
-
-/// A tab of the panel below the timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tab {
-    /// The selected slice.
-    Details,
-    /// The marked span.
-    Selection,
-    /// Hits of the search.
-    Search,
-}
-
-impl Tab {
-    /// All tabs, in the panel's order.
-    pub const ALL: [Self; 3] = [Self::Details, Self::Selection, Self::Search];
-
-    /// Heading of the tab.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Details => "Details",
-            Self::Selection => "Selection",
-            Self::Search => "Search",
-        }
-    }
 }
 
 impl View {
@@ -110,20 +86,6 @@ impl View {
 
     fn has_numbers(&self) -> bool {
         self.selection.row.is_some() || self.numbered.is_some()
-    }
-
-    /// The shown tab.
-    #[must_use]
-    pub fn shown_tab(&self) -> Tab {
-        self.tab.unwrap_or(self.suiting_tab())
-    }
-
-    /// The tab to show if the user chose none.
-    pub(super) fn suiting_tab(&self) -> Tab {
-        match (self.selection.is_empty(), self.selection.marked) {
-            (true, Some(_)) => Tab::Selection,
-            (false, _) | (true, None) => Tab::Details,
-        }
     }
 }
 

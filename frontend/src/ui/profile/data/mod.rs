@@ -12,3 +12,5 @@ mod warnings;
 
 #[cfg(feature = "browser")]
 pub use page::DataPage;
+#[cfg(feature = "browser")]
+pub use warnings::{warning_cells, warnings_table};

@@ -1,0 +1,218 @@
+//! The commands of the page: what each does, its keys, and when it works. The table is the only
+//! list of keys: the key handler, the help dialog, the palette, tooltips and `docs/keys.md` read it.
+
+pub mod table;
+
+use self::table::GROUPS;
+use super::keys::{Chord, GO_KEY, Press, Scope};
+use super::panel::Tab;
+use super::place::ProfilePlace;
+
+/// A command of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// Shows less time.
+    ZoomIn,
+    /// Shows more time.
+    ZoomOut,
+    /// Moves the window earlier.
+    MoveLeft,
+    /// Moves the window later.
+    MoveRight,
+    /// Shows all time.
+    ShowAll,
+    /// Shows the window before the last zoom.
+    UndoZoom,
+    /// Selects the slice before the selected one.
+    PreviousSlice,
+    /// Selects the slice after the selected one.
+    NextSlice,
+    /// Selects a slice in the lane or track above.
+    SliceAbove,
+    /// Selects a slice in the lane or track below.
+    SliceBelow,
+    /// Zooms to the selected slice.
+    ZoomToSlice,
+    /// Marks the span of the selected slice.
+    MarkSlice,
+    /// Drops the marked span, or the selection if nothing is marked.
+    Drop,
+    /// Puts the focus into the search.
+    Search,
+    /// Goes to the next hit.
+    NextHit,
+    /// Goes to the previous hit.
+    PreviousHit,
+    /// Switches between text and regular expression.
+    SwitchSyntax,
+    /// Ends the search.
+    EndSearch,
+    /// Opens or closes the drawer.
+    SwitchDrawer,
+    /// Opens or closes the dock.
+    SwitchDock,
+    /// Opens a tab of a panel.
+    ShowTab(Tab),
+    /// Opens the rank before the current one.
+    PreviousRank,
+    /// Opens the rank after the current one.
+    NextRank,
+    /// Shows one more rank below the others.
+    MoreRanks,
+    /// Hides the last shown rank.
+    FewerRanks,
+    /// Opens a place of the profile.
+    GoTo(ProfilePlace),
+    /// Opens the list of profiles.
+    OpenList,
+    /// Copies a link to the current view.
+    CopyLink,
+    /// Switches between the light and the dark theme.
+    SwitchTheme,
+    /// Opens the palette.
+    OpenPalette,
+    /// Shows all keys.
+    ShowKeys,
+}
+
+/// What a command can need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// A profile is open.
+    Profile,
+    /// The timeline is shown.
+    Timeline,
+    /// The timeline was zoomed or moved.
+    Zoom,
+    /// A slice is selected.
+    Slice,
+    /// A slice or a counter is selected, or a span is marked.
+    Selection,
+    /// The profile has several ranks.
+    Ranks,
+    /// Several ranks are shown.
+    SeveralShown,
+    /// Something is searched for.
+    Search,
+    /// The ingest of the rank has warnings.
+    Warnings,
+    /// The page has a list of profiles.
+    List,
+}
+
+impl Need {
+    /// When the need is met, in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Profile => "in a profile",
+            Self::Timeline => "in the timeline",
+            Self::Zoom => "after a zoom",
+            Self::Slice => "with a selected slice",
+            Self::Selection => "with a selection",
+            Self::Ranks => "with several ranks",
+            Self::SeveralShown => "with several ranks in sight",
+            Self::Search => "after a search",
+            Self::Warnings => "with warnings",
+            Self::List => "on a server",
+        }
+    }
+}
+
+/// A row of the table of commands.
+#[derive(Debug, Clone, Copy)]
+pub struct ActRow {
+    /// The command.
+    pub act: Act,
+    /// What it does, in words.
+    pub what: &'static str,
+    /// Its keys: alternatives. Without keys, it is in the palette only.
+    pub keys: &'static [Chord],
+    /// What it needs.
+    pub needs: &'static [Need],
+}
+
+/// A use of the pointer, or of keys in one part of the page only.
+#[derive(Debug, Clone, Copy)]
+pub struct Gesture {
+    /// Alternatives, or keys that are held with a gesture.
+    pub shown: &'static [&'static str],
+    /// Its effect.
+    pub what: &'static str,
+}
+
+/// Rows under one heading.
+#[derive(Debug, Clone, Copy)]
+pub struct ActGroup {
+    /// The heading.
+    pub title: &'static str,
+    /// The commands.
+    pub rows: &'static [ActRow],
+    /// Uses of the pointer that go with them.
+    pub gestures: &'static [Gesture],
+}
+
+impl ActRow {
+    /// The first need that is not met, if there is one.
+    #[must_use]
+    pub fn missing(&self, given: &[Need]) -> Option<Need> {
+        self.needs.iter().copied().find(|need| !given.contains(need))
+    }
+}
+
+impl Act {
+    /// Its row of the table.
+    #[must_use]
+    pub fn row(self) -> &'static ActRow {
+        rows().find(|row| row.act == self).expect("every command has a row")
+    }
+
+    /// Its first keys, for a tooltip: `G T`, or nothing.
+    #[must_use]
+    pub fn keys(self) -> String {
+        self.row().keys.first().map_or_else(String::new, |chord| chord.shown().join(" "))
+    }
+
+    /// A name with the first keys: `Timeline (G T)`.
+    #[must_use]
+    pub fn titled(self, name: &str) -> String {
+        let keys = self.keys();
+        if keys.is_empty() { name.to_owned() } else { format!("{name} ({keys})") }
+    }
+}
+
+/// All commands, in order.
+pub fn rows() -> impl Iterator<Item = &'static ActRow> {
+    GROUPS.iter().flat_map(|group| group.rows)
+}
+
+/// The meaning of a key press.
+#[derive(Debug, Clone, Copy)]
+pub enum Pressed {
+    /// The keys of a command.
+    Row(&'static ActRow),
+    /// The first of two keys.
+    First,
+    /// No keys of the page.
+    Nothing,
+}
+
+/// The meaning of a key press. `is_going` is true after [`Pressed::First`].
+#[must_use]
+pub fn pressed(press: Press, scope: Scope, is_going: bool) -> Pressed {
+    let has = |row: &&ActRow, is_pair: bool| {
+        let of_kind = |chord: &&Chord| matches!(chord, Chord::Go(_)) == is_pair;
+        row.keys.iter().filter(of_kind).any(|chord| chord.is(press, scope, is_going))
+    };
+    // A letter after the first of two keys does not have its own meaning.
+    if let Some(row) = rows().find(|row| has(row, true)).or_else(|| rows().find(|row| has(row, false))) {
+        return Pressed::Row(row);
+    }
+    match Chord::Typed(GO_KEY).is(press, scope, is_going) {
+        true => Pressed::First,
+        false => Pressed::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! The table of commands. A new command is a row here, and a case where it is run.
+
+use super::Act::*;
+use super::{Act, ActGroup, ActRow, Gesture, Need};
+use crate::view::keys::Chord::{self, *};
+use crate::view::panel::Tab;
+use crate::view::place::ProfilePlace;
+
+const fn row(act: Act, what: &'static str, keys: &'static [Chord], needs: &'static [Need]) -> ActRow {
+    ActRow { act, what, keys, needs }
+}
+
+const fn gesture(shown: &'static [&'static str], what: &'static str) -> Gesture {
+    Gesture { shown, what }
+}
+
+const PROFILE: &[Need] = &[Need::Profile];
+const TIMELINE: &[Need] = &[Need::Profile, Need::Timeline];
+const SLICE: &[Need] = &[Need::Profile, Need::Timeline, Need::Slice];
+const SEARCH: &[Need] = &[Need::Profile, Need::Search];
+const RANKS: &[Need] = &[Need::Profile, Need::Ranks];
+
+/// All commands and gestures, in the order of the help dialog.
+pub const GROUPS: &[ActGroup] = &[
+    ActGroup {
+        title: "Timeline",
+        rows: &[
+            row(ZoomIn, "Zoom in", &[At("KeyW"), Typed("+"), Typed("=")], TIMELINE),
+            row(ZoomOut, "Zoom out", &[At("KeyS"), Typed("-")], TIMELINE),
+            row(MoveLeft, "Move left", &[At("KeyA")], TIMELINE),
+            row(MoveRight, "Move right", &[At("KeyD")], TIMELINE),
+            row(ShowAll, "Show everything", &[Typed("0")], TIMELINE),
+            row(
+                UndoZoom,
+                "Undo the last zoom",
+                &[Typed("Backspace")],
+                &[Need::Profile, Need::Timeline, Need::Zoom],
+            ),
+        ],
+        gestures: &[
+            gesture(&["drag"], "Zoom into a span"),
+            gesture(&["wheel"], "Zoom at the pointer"),
+            gesture(&["Shift", "wheel"], "Scroll the tracks"),
+            gesture(&["Shift", "drag"], "Move"),
+        ],
+    },
+    ActGroup {
+        title: "Overview and ruler",
+        rows: &[],
+        gestures: &[
+            gesture(&["drag on the ruler"], "Mark a span and add it up"),
+            gesture(&["drag the overview"], "Move the window"),
+            gesture(&["drag its edge"], "Change the window's start or end"),
+            gesture(&["click beside it"], "Move the window there"),
+        ],
+    },
+    ActGroup {
+        title: "Slices",
+        rows: &[
+            row(PreviousSlice, "Previous slice of the lane", &[Typed("ArrowLeft")], TIMELINE),
+            row(NextSlice, "Next slice of the lane", &[Typed("ArrowRight")], TIMELINE),
+            row(SliceAbove, "Slice in the lane or track above", &[Typed("ArrowUp")], TIMELINE),
+            row(SliceBelow, "Slice in the lane or track below", &[Typed("ArrowDown")], TIMELINE),
+            row(ZoomToSlice, "Zoom to the selected slice", &[Typed("f")], SLICE),
+            row(MarkSlice, "Add up the selected slice's span", &[Typed("m")], SLICE),
+            row(
+                Drop,
+                "Drop the span, then the selection",
+                &[Typed("Escape")],
+                &[Need::Profile, Need::Timeline, Need::Selection],
+            ),
+        ],
+        gestures: &[
+            gesture(&["click"], "Select a slice, read a counter"),
+            gesture(&["double click"], "Zoom to a slice"),
+        ],
+    },
+    ActGroup {
+        title: "Search",
+        rows: &[
+            row(Search, "Search names and fields", &[Typed("/")], PROFILE),
+            row(NextHit, "Next hit from here", &[InSearch("Enter")], SEARCH),
+            row(PreviousHit, "Previous hit from here", &[ShiftInSearch("Enter")], SEARCH),
+            row(SwitchSyntax, "Text or regular expression", &[AltInSearch("KeyR")], PROFILE),
+            row(EndSearch, "End the search", &[InSearch("Escape")], SEARCH),
+        ],
+        gestures: &[],
+    },
+    ActGroup {
+        title: "Panels",
+        rows: &[
+            row(SwitchDrawer, "Open or close the lower panel", &[At("KeyQ")], TIMELINE),
+            row(SwitchDock, "Open or close the details", &[Typed("i")], TIMELINE),
+            row(ShowTab(Tab::Details), "Show the details", &[Go("i")], TIMELINE),
+            row(ShowTab(Tab::Selection), "Show the marked span's totals", &[Go("m")], TIMELINE),
+            row(ShowTab(Tab::Hits), "Show the hits", &[Go("h")], TIMELINE),
+            row(
+                ShowTab(Tab::Warnings),
+                "Show the warnings",
+                &[Go("w")],
+                &[Need::Profile, Need::Timeline, Need::Warnings],
+            ),
+        ],
+        gestures: &[
+            gesture(&["drag its edge"], "Resize a panel"),
+            gesture(&["arrow keys on its edge"], "Resize a panel"),
+            gesture(&["double click its edge"], "Close a panel"),
+        ],
+    },
+    ActGroup {
+        title: "Ranks",
+        rows: &[
+            row(PreviousRank, "Previous rank", &[Bracket("["), Shifted("Comma", "<")], RANKS),
+            row(NextRank, "Next rank", &[Bracket("]"), Shifted("Period", ">")], RANKS),
+            row(
+                FewerRanks,
+                "Show one rank fewer",
+                &[Bracket("{")],
+                &[Need::Profile, Need::Ranks, Need::SeveralShown],
+            ),
+            row(MoreRanks, "Show one more rank below", &[Bracket("}")], RANKS),
+        ],
+        gestures: &[gesture(&["Ctrl", "click"], "Show or hide a rank below the others")],
+    },
+    ActGroup {
+        title: "Table",
+        rows: &[],
+        gestures: &[
+            gesture(&["↑", "↓"], "Row above, below; with Shift more rows"),
+            gesture(&["PageUp", "PageDown"], "A page up, down"),
+            gesture(&["Home", "End"], "First, last row"),
+            gesture(&["Enter"], "Show the row's slice in the timeline"),
+            gesture(&["Ctrl", "C"], "Copy the marked rows"),
+        ],
+    },
+    ActGroup {
+        title: "Page",
+        rows: &[
+            row(GoTo(ProfilePlace::Timeline), "Go to the timeline", &[Go("t")], PROFILE),
+            row(GoTo(ProfilePlace::Summary), "Go to the summary", &[Go("s")], PROFILE),
+            row(GoTo(ProfilePlace::Data), "Go to the tables", &[Go("d")], PROFILE),
+            row(OpenList, "Go to the list of profiles", &[], &[Need::List]),
+            row(OpenPalette, "Find a command", &[Control("k")], &[]),
+            row(ShowKeys, "Show these keys", &[Typed("?")], &[]),
+            row(CopyLink, "Copy a link to this view", &[], PROFILE),
+            row(SwitchTheme, "Switch between light and dark", &[], &[]),
+        ],
+        gestures: &[],
+    },
+    ActGroup {
+        title: "Touch",
+        rows: &[],
+        gestures: &[
+            gesture(&["one finger"], "Move and scroll"),
+            gesture(&["two fingers"], "Zoom, and move with them"),
+            gesture(&["tap"], "Select a slice"),
+        ],
+    },
+];
