@@ -18,7 +18,7 @@ export async function demo(store, events, ...more) {
     server.stdout.on("data", (chunk) => {
       text += chunk;
       const found = /View profile at (\S+)/.exec(text);
-      if (found) resolve(found[1].replace("localhost", "127.0.0.1"));
+      if (found) resolve(found[1].split("?")[0].replace("localhost", "127.0.0.1"));
     });
     server.on("exit", (code) => reject(new Error(`nprof ended with ${code}`)));
   });

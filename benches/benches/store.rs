@@ -103,7 +103,7 @@ fn questions(path: &Path) {
             )))
         }),
     );
-    report("summary", time(|| drop(black_box(answer::summary(RankView::of(&segment), 0)))));
+    report("summary", time(|| drop(black_box(answer::summary(RankView::of(&segment), 0, Work::IN_PLACE)))));
 }
 
 fn time(mut question: impl FnMut()) -> Vec<Duration> {

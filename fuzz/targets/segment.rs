@@ -105,7 +105,7 @@ fn ask(bytes: Vec<u8>) {
     }
     let _ = answer::selection(rank, span, None, Work::IN_PLACE);
     let _ = answer::window(rank, span, None, 100);
-    let _ = answer::summary(rank, 0);
+    let _ = answer::summary(rank, 0, Work::IN_PLACE);
     for row in [0, 1, 100, u32::MAX] {
         let _ = answer::slice(rank, row);
     }

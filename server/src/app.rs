@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use nprof_engine::exec::Work;
 use nprof_engine::native::{Mapped, SegmentFile};
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::TileId;
@@ -15,10 +16,11 @@ use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::http::turns::Turns;
 use crate::jobs::Jobs;
 use crate::store::{Profile, RankFile, Store};
-use crate::summary::summary_of;
+use crate::summary::{stored, summary_of};
 use crate::warnings;
 
 /// Limit of open, mapped segments. Each holds its decoded lists and texts, 150 KiB for a small
@@ -40,6 +42,7 @@ struct Shared {
     tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
     jobs: Jobs,
+    turns: Turns,
 }
 
 /// Path of a segment's file, and its content id in the manifest. A replaced profile keeps its path.
@@ -75,6 +78,7 @@ impl App {
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
             summaries: Cache::new(MAX_SEGMENTS),
             jobs,
+            turns: Turns::of_machine(),
         }))
     }
 
@@ -90,26 +94,49 @@ impl App {
         &self.0.jobs
     }
 
+    /// The turns of questions.
+    #[must_use]
+    pub fn turns(&self) -> &Turns {
+        &self.0.turns
+    }
+
     /// Metrics of a rank. They are computed once, even if several requests ask at the same time.
     /// Blocks.
     ///
     /// # Errors
-    /// If bytes of the segment are damaged.
-    fn summary(&self, rank: &OpenRank) -> nprof_engine::base::Result<Arc<Summary>> {
-        let key = (rank.profile.dir.join(&rank.file.file), rank.file.content.clone());
-        self.0
-            .summaries
-            .get_or_insert_with(&key, || summary_of(&rank.profile, &rank.file, &rank.segment).map(Arc::new))
+    /// If bytes of the segment are damaged, or the work is cancelled.
+    fn summary(&self, rank: &OpenRank, work: Work<'_>) -> nprof_engine::base::Result<Arc<Summary>> {
+        let compute = || summary_of(&rank.profile, &rank.file, &rank.segment, work).map(Arc::new);
+        self.0.summaries.get_or_insert_with(&rank.key(), compute)
+    }
+
+    /// Metrics of a rank, if nothing must be computed. Blocks for reading a small file.
+    #[must_use]
+    pub fn kept_summary(&self, rank: &OpenRank) -> Option<Arc<Summary>> {
+        let key = rank.key();
+        self.0.summaries.get(&key).or_else(|| {
+            let summary = Arc::new(stored(&rank.profile, &rank.file, &rank.segment)?);
+            self.0.summaries.insert(key, Arc::clone(&summary));
+            Some(summary)
+        })
     }
 
     fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, Refusal> {
         let path = profile.dir.join(&file.file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
-            SegmentFile::open_file(&key.0)
-                .map(Arc::new)
-                .map_err(|error| Refusal::new(RefusalKind::Damaged, format!("{}: {error}", key.0.display())))
+            SegmentFile::open_file(&key.0).map(Arc::new).map_err(|error| {
+                tracing::error!("{}: {error}", key.0.display());
+                let (profile, file) = (profile.manifest.slug(), &file.file);
+                Refusal::new(RefusalKind::Damaged, format!("profile \"{profile}\", {file}: {error}"))
+            })
         })
+    }
+
+    /// The frame of a tile, if it is in the cache.
+    #[must_use]
+    pub fn kept_tile(&self, key: &TileKey) -> Option<Arc<[u8]>> {
+        self.0.tiles.get(key)
     }
 
     /// The frame of a tile, from the cache or from `cut`. Blocks.
@@ -164,6 +191,12 @@ pub struct OpenRank {
     pub segment: Arc<SegmentFile>,
 }
 
+impl OpenRank {
+    fn key(&self) -> SegmentKey {
+        (self.profile.dir.join(&self.file.file), self.file.content.clone())
+    }
+}
+
 impl Rank for OpenRank {
     type Bytes = Mapped;
 
@@ -181,8 +214,8 @@ impl Rank for OpenRank {
         answer::rank_detail(self.view(), self.file.entry(), &self.profile.manifest.names, later)
     }
 
-    fn summary(&self) -> Result<Summary, Refusal> {
-        let summary = self.app.summary(self).map_err(|error| self.refusal(error))?;
+    fn summary(&self, work: Work<'_>) -> Result<Summary, Refusal> {
+        let summary = self.app.summary(self, work).map_err(|error| self.refusal(error))?;
         Ok(Summary::clone(&summary))
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 use crate::ingest::{self, IngestError, Named, Settings};
 use crate::store::{Profile, Staging, Store};
 use crate::work::{Meter, Stage};
@@ -145,7 +145,8 @@ impl Job {
             Phase::Ended(Err(error)) => {
                 let cancelled = matches!(*error, IngestError::Cancelled);
                 report.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
-                report.error = Some(error.to_string());
+                // An error of the store names paths, which clients may not know.
+                report.error = Some(ApiError::from(&*error).to_string());
             }
         }
         report

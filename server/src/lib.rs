@@ -1,25 +1,22 @@
 //! The `nprof` binary: command line, store directory, HTTP server, exports.
 //!
 //! ```text
-//! cli ──► ingest ──► store ◄── app ◄── routes ◄── router ◄── server ◄── cli
+//! cli ──► ingest ──► store ◄── app ◄── routes ◄── http ◄── cli
 //!   └───► export ◄──────┘
 //! ```
-//! *Invariant.* Only [`cli`] uses clap, only [`error`] maps errors to status codes, and only
+//! *Invariant.* Only [`cli`] uses clap, only [`http::error`] maps errors to status codes, and only
 //! [`store`] knows the layout of the store's directory.
 
-pub mod access;
 pub mod app;
 pub mod assets;
 pub mod cli;
 pub mod ending;
-pub mod error;
 pub mod export;
+pub mod http;
 pub mod ingest;
 pub mod jobs;
 pub mod markup;
-pub mod router;
 pub mod routes;
-pub mod server;
 pub mod store;
 pub mod summary;
 pub mod terminal;

@@ -1,4 +1,25 @@
-//! Text in HTML.
+//! Text in HTML, small pages, and what a browser needs to allow a script.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+/// A small page for people. `head` and `body` are markup; the title is text.
+#[must_use]
+pub fn page(title: &str, head: &str, body: &str) -> String {
+    let title = escaped(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n{head}<title>{title}</title>\n\
+         {body}\n</html>\n"
+    )
+}
+
+/// The source expression with which a Content-Security-Policy allows an inline script.
+#[must_use]
+pub fn script_hash(script: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)))
+}
 
 /// Escapes text for markup and for attributes in double quotes.
 #[must_use]
@@ -22,6 +43,15 @@ pub fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hashes_of_scripts_are_as_browsers_compute_them() {
+        // Example of the Content Security Policy specification, level 2, section 7.17.2.
+        assert_eq!(
+            script_hash("alert('Hello, world.');"),
+            "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
+        );
+    }
 
     #[test]
     fn markup_in_names_is_text() {

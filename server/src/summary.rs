@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use nprof_engine::base::Result;
+use nprof_engine::exec::Work;
 use nprof_engine::native::{AtomicFile, SegmentFile};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::summary::Summary;
@@ -39,17 +40,31 @@ pub enum Kept {
 /// not an error.
 ///
 /// # Errors
-/// If bytes of the segment are damaged.
-pub fn summary_of(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> Result<Summary> {
-    let path = path_of(profile, rank);
-    if let Kept::Good(summary) = read(&path, segment.content()) {
-        return Ok(Summary { rank: rank.rank, ..summary });
+/// If bytes of the segment are damaged, or the work is cancelled.
+pub fn summary_of(
+    profile: &Profile,
+    rank: &RankFile,
+    segment: &SegmentFile,
+    work: Work<'_>,
+) -> Result<Summary> {
+    if let Some(summary) = stored(profile, rank, segment) {
+        return Ok(summary);
     }
-    let summary = answer::summary(rank.view(segment), rank.rank)?;
+    let path = path_of(profile, rank);
+    let summary = answer::summary(rank.view(segment), rank.rank, work)?;
     if let Err(error) = write(&path, segment.content(), &summary) {
         tracing::debug!("{}: cannot keep the summary for the next request ({error})", path.display());
     }
     Ok(summary)
+}
+
+/// The stored metrics of a rank, if they are those of this segment.
+#[must_use]
+pub fn stored(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> Option<Summary> {
+    match read(&path_of(profile, rank), segment.content()) {
+        Kept::Good(summary) => Some(Summary { rank: rank.rank, ..summary }),
+        Kept::None | Kept::Damaged => None,
+    }
 }
 
 /// The state of the stored summary of this rank, for `nprof verify`.

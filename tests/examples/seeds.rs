@@ -14,6 +14,7 @@ use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
 use nprof_capture::formats::trace_event;
 use nprof_engine::codec;
+use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::Sink;
@@ -155,7 +156,7 @@ fn messages(segments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
             }
         }
         messages.push(postcard::to_allocvec(&answer::slice(RankView::of(&segment), 0)?)?);
-        messages.push(postcard::to_allocvec(&answer::summary(RankView::of(&segment), 0)?)?);
+        messages.push(postcard::to_allocvec(&answer::summary(RankView::of(&segment), 0, Work::IN_PLACE)?)?);
     }
     let packed: Vec<Vec<u8>> = messages
         .iter()

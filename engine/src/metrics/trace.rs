@@ -22,12 +22,12 @@ pub fn span<B: Bytes>(segment: &Segment<B>) -> Interval {
 }
 
 /// Totals, busy shares by track, and times by name.
-pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
+pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     let span = span(segment);
     // An instant at the last time of the span counts too.
     let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
     let tracks = query::slice::tracks(segment, None);
-    let selection = query::selection::select(segment, &tracks, whole, Work::IN_PLACE)?;
+    let selection = query::selection::select(segment, &tracks, whole, work)?;
     let footer = segment.footer();
     let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
     let totals = vec![

@@ -4,17 +4,18 @@
 pub mod neuron;
 
 use crate::base::Result;
+use crate::exec::Work;
 use crate::metrics::{MetricGroup, trace};
 use crate::segment::{Bytes, Segment};
 
 /// All metrics of a rank, in display order.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
-pub fn metrics<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     match segment.footer().rank.source.as_str() {
-        neuron::SOURCE => neuron::metrics::groups(segment),
-        _ => trace::groups(segment),
+        neuron::SOURCE => neuron::metrics::groups(segment, work.cancel),
+        _ => trace::groups(segment, work),
     }
 }
 

@@ -400,8 +400,8 @@ pub fn selection<B: Bytes>(
 /// The metrics of a rank.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
-pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32) -> Result<Summary> {
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> Result<Summary> {
     let group = |group: metrics::MetricGroup| MetricGroup {
         key: group.key.to_owned(),
         title: group.title.to_owned(),
@@ -417,5 +417,6 @@ pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32) -> Result<Summary> 
             })
             .collect(),
     };
-    Ok(Summary { rank: number, groups: vendor::metrics(rank.segment)?.into_iter().map(group).collect() })
+    let groups = vendor::metrics(rank.segment, work)?;
+    Ok(Summary { rank: number, groups: groups.into_iter().map(group).collect() })
 }

@@ -78,8 +78,8 @@ pub trait Rank {
     /// Metrics of the rank, which can be cached.
     ///
     /// # Errors
-    /// If the metrics could not be computed.
-    fn summary(&self) -> std::result::Result<Summary, Refusal>;
+    /// If the metrics could not be computed, or the work was cancelled.
+    fn summary(&self, work: Work<'_>) -> std::result::Result<Summary, Refusal>;
 
     /// Name of the rank for messages.
     fn place(&self) -> String;
@@ -186,7 +186,7 @@ pub fn answer_of_rank(
         RankQuestion::Selection { span, tracks } => {
             answer::selection(view, *span, tracks.as_deref(), work).map(Answer::Selection)
         }
-        RankQuestion::Summary => return rank.summary().map(Answer::Summary),
+        RankQuestion::Summary => return rank.summary(work).map(Answer::Summary),
     };
     answer.map_err(|error| rank.refusal(error))
 }

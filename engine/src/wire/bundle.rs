@@ -10,6 +10,7 @@ use super::question::RankId;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
 use crate::base::{Error, Result};
+use crate::exec::Work;
 use crate::rank::RankView;
 use crate::segment::{Bytes, Segment};
 
@@ -156,7 +157,7 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
         answer::rank_detail(self.view(), self.entry().clone(), &self.bundle.names, later)
     }
 
-    fn summary(&self) -> std::result::Result<Summary, Refusal> {
+    fn summary(&self, _: Work<'_>) -> std::result::Result<Summary, Refusal> {
         self.bundle.ranks[self.at].summary.clone()
     }
 

@@ -47,6 +47,8 @@ pub enum RefusalKind {
     Unavailable,
     /// The program itself failed.
     Internal,
+    /// The request has no valid token of the server, and the server does not know its sender.
+    Unauthorized,
 }
 
 impl RefusalKind {

@@ -5,10 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use clap::Args;
-use nprof_engine::wire::percent::percent_encoded;
 
 use super::StorePlace;
-use crate::server::{Listening, Place};
+use crate::http::access::Changes;
+use crate::http::links::Links;
+use crate::http::server::{Address, Listening};
 use crate::store::Store;
 
 const EXAMPLES: &str = "\
@@ -16,7 +17,7 @@ Examples:
   nprof serve                        all profiles, at http://localhost:3001/
   nprof serve --open                 the same, and open a browser
   nprof serve --store /data/nprof --port 8080
-  nprof serve --host 0.0.0.0         open to other machines, without a password";
+  nprof serve --host 0.0.0.0         other machines can read, with the token of the printed link";
 
 /// Serve the profiles of a store over HTTP
 #[derive(Debug, Args)]
@@ -32,9 +33,17 @@ pub(super) struct PlaceArgs {
     /// Port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 3001)]
     port: u16,
-    /// Address to listen on, such as 0.0.0.0 for other machines too [default: this machine only]
+    /// Address to listen on, such as 0.0.0.0 for other machines too; they need the token of the
+    /// printed link [default: this machine only]
     #[arg(long, value_name = "ADDRESS")]
     host: Option<IpAddr>,
+    /// Answer to this host name too, for example that of a proxy; localhost and IP addresses need
+    /// no option
+    #[arg(long, value_name = "NAME")]
+    allow_name: Vec<String>,
+    /// With --host: other machines can also upload and delete, if they have the token
+    #[arg(long)]
+    allow_changes: bool,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -46,8 +55,9 @@ impl PlaceArgs {
         self.open
     }
 
-    pub(super) fn place(&self) -> Place {
-        Place { host: self.host, port: self.port }
+    pub(super) fn place(&self) -> Address {
+        let changes = if self.allow_changes { Changes::All } else { Changes::SameUser };
+        Address { host: self.host, port: self.port, names: self.allow_name.clone(), changes }
     }
 }
 
@@ -75,35 +85,58 @@ pub(super) async fn serve(
     args: &PlaceArgs,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let url = listening.url();
+    let links = Links::of(&listening);
     // The server must go on after its reader closes the pipe, as in `nprof serve | head -1`.
-    match announce(&url, slug, out).and_then(|()| writeln!(out, "ctrl-c to exit")).and_then(|()| out.flush())
+    match announce(&links, slug, out)
+        .and_then(|()| writeln!(out, "ctrl-c to exit"))
+        .and_then(|()| out.flush())
     {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
         _ => {}
     }
-    if args.open {
-        open_browser(&slug.map_or_else(|| format!("{url}/"), |slug| profile_url(&url, slug)));
+    if !listening.address().ip().is_loopback() {
+        warn_of_other_machines(&listening)?;
     }
-    Ok(listening.serve(store).await?)
+    if args.open {
+        open_browser(&links, slug);
+    }
+    listening.serve(store).await;
+    Ok(())
 }
 
-pub(super) fn announce(url: &str, slug: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
-    if let Some(slug) = slug {
-        writeln!(out, "View profile at {}", profile_url(url, slug))?;
+pub(super) fn announce(links: &Links, slug: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    if slug.is_some() {
+        for link in links.to(slug) {
+            writeln!(out, "View profile at {link}")?;
+        }
     }
-    writeln!(out, "View a list of profiles at {url}/")?;
+    for link in links.to(None) {
+        writeln!(out, "View a list of profiles at {link}")?;
+    }
     out.flush()
 }
 
-/// The URL of a profile, in ASCII: terminals end a link at other letters.
-pub(super) fn profile_url(url: &str, slug: &str) -> String {
-    format!("{url}/profile/{}", percent_encoded(slug))
+fn warn_of_other_machines(listening: &Listening) -> io::Result<()> {
+    let can = match listening.access().changes {
+        Changes::All => "read, upload and delete all profiles",
+        Changes::SameUser => "read all profiles",
+    };
+    writeln!(
+        io::stderr(),
+        "warning: other machines reach this server; everybody who has the link can {can}. The connection is \
+         not encrypted: docs/security.md tells how to add TLS."
+    )
 }
 
 /// Opens a browser. A failure is not an error, because the address has been printed.
-pub(super) fn open_browser(url: &str) {
-    if let Err(error) = webbrowser::open(url) {
-        tracing::warn!("cannot open a browser ({error}); open {url} in a browser yourself");
+pub(super) fn open_browser(links: &Links, slug: Option<&str>) {
+    let Some(link) = links.without_token(slug) else {
+        tracing::warn!(
+            "open the printed link yourself: other users of this machine would see its token here"
+        );
+        return;
+    };
+    if let Err(error) = webbrowser::open(&link) {
+        tracing::warn!("cannot open a browser ({error}); open {link} in a browser yourself");
     }
 }

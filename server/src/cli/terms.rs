@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use nprof_capture::device::simulated::{Settings as Simulation, capture};
-use nprof_engine::exec::Cancel;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{SegmentFile, Taking, write_segment_while};
 use nprof_engine::rank::RankView;
@@ -88,7 +88,7 @@ fn metrics() -> anyhow::Result<Vec<Term>> {
     })
     .map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let segment = SegmentFile::open_file(&path)?;
-    let summary = answer::summary(RankView::of(&segment), 0)?;
+    let summary = answer::summary(RankView::of(&segment), 0, Work::IN_PLACE)?;
     let of_group = summary.groups.into_iter().flat_map(|group| {
         let title = group.title;
         group.metrics.into_iter().map(move |metric| Term {

@@ -10,13 +10,14 @@ use clap::Args;
 use super::StorePlace;
 use super::formats::{ChoiceArgs, Target, target_parser};
 use super::ingest::{NamingArgs, ingest, ready};
-use super::serve::{PlaceArgs, announce, open_browser, profile_url, runtime, serve};
+use super::serve::{PlaceArgs, announce, open_browser, runtime, serve};
 use super::terms;
 use super::write::{Destination, Output, write_trace};
 use crate::export::Export;
+use crate::http::links::Links;
+use crate::http::server::ServerError;
 use crate::ingest::Named;
 use crate::routes::health::Health;
-use crate::server::{Place, ServerError};
 use crate::store::Store;
 
 const EXAMPLES: &str = "\
@@ -165,14 +166,14 @@ impl ViewArgs {
             match self.place.place().listen().await {
                 Ok(listening) => serve(listening, Arc::new(store), slug.as_deref(), &self.place, out).await,
                 Err(ServerError::PortTaken { port }) if self.serves_already(&store).await => {
-                    let url = format!("http://localhost:{port}");
-                    announce(&url, slug.as_deref(), out)?;
+                    let links = Links::of_same_user(port);
+                    announce(&links, slug.as_deref(), out)?;
                     writeln!(
                         io::stderr(),
                         "an nprof server of this store is already running at this address"
                     )?;
                     if self.place.opens() {
-                        open_browser(&slug.map_or(url.clone(), |slug| profile_url(&url, &slug)));
+                        open_browser(&links, slug.as_deref());
                     }
                     Ok(())
                 }
@@ -184,8 +185,8 @@ impl ViewArgs {
     /// Returns true if the program at our port is nprof with the same store. It shows the new
     /// profile at once.
     async fn serves_already(&self, store: &Store) -> bool {
-        let Place { host, port } = self.place.place();
-        match super::probe::health(host, port).await {
+        let place = self.place.place();
+        match super::probe::health(place.host, place.port).await {
             Some(health) => health == Health::of(store.root()),
             None => false,
         }

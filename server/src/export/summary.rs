@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use nprof_engine::exec::Work;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value as Json};
@@ -81,7 +82,7 @@ type Measured<'a> = (&'a RankFile, Map<String, Json>);
 fn of_ranks(of: RanksOf<'_>) -> Result<Vec<Measured<'_>>, ExportError> {
     let measured = of.open()?.into_iter().map(|opened| {
         let rank = opened.rank;
-        opened.read(|segment| Ok((rank, metrics(&summary_of(of.profile, rank, segment)?))))
+        opened.read(|segment| Ok((rank, metrics(&summary_of(of.profile, rank, segment, Work::IN_PLACE)?))))
     });
     measured.collect()
 }

@@ -1,6 +1,7 @@
 //! Handler of all questions to the store. The engine's grammar reads the path, and one synchronous
 //! call of the engine gives the answer. The server decides only the form of the reply.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::State;
@@ -16,7 +17,8 @@ use super::reply::{self, Form};
 use super::waiting::{Waiting, Wanted};
 use super::{blocking, tiles};
 use crate::app::App;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::http::turns::{Turn, Weight};
 
 /// Time limit of a search. Only a regular expression made to be slow needs more than a second.
 const SEARCH_TIME: Duration = Duration::from_secs(10);
@@ -25,33 +27,93 @@ const SEARCH_TIME: Duration = Duration::from_secs(10);
 pub async fn read(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
     let question = Question::parse(uri.path(), uri.query().unwrap_or_default())?;
     let (waiting, wanted) = Waiting::new();
-    // One blocking call: no second thread has to wake up on the way to a cached tile.
-    let reply = blocking(move || reply_to(&app, &question, &headers, &wanted)).await;
+    let asked = Arc::new(Asked { app, question, headers, wanted });
+    let weight = asked.weight();
+    let turn = match asked.app.turns().take(weight) {
+        Some(turn) => turn,
+        None => {
+            // A kept answer needs no turn.
+            let kept = Arc::clone(&asked);
+            if asked.can_be_kept()
+                && let Some(reply) = blocking(move || kept.reply(None)).await?
+            {
+                return Ok(reply);
+            }
+            asked.app.turns().wait(weight).await
+        }
+    };
+    // One blocking call: no second thread has to wake up on the way to a cached tile. The turn ends
+    // with the work, which can go on for a moment after its client has left.
+    let reply = blocking(move || asked.reply(Some(&turn))).await;
     drop(waiting);
-    reply
+    reply?.ok_or_else(|| ApiError::Internal("an answer with a turn is complete".to_owned()))
 }
 
-/// Blocks.
-fn reply_to(
-    app: &App,
-    question: &Question,
-    headers: &HeaderMap,
-    wanted: &Wanted,
-) -> Result<Response, ApiError> {
-    if let Question::OfRank(rank, question @ RankQuestion::Tile { content, id }) = question {
-        return tiles::reply(app, (&app.rank(rank)?, question), (content, *id), headers);
+/// A question with what its answer depends on.
+struct Asked {
+    app: App,
+    question: Question,
+    headers: HeaderMap,
+    wanted: Wanted,
+}
+
+impl Asked {
+    fn weight(&self) -> Weight {
+        let Question::OfRank(_, question) = &self.question else { return Weight::Light };
+        match question {
+            RankQuestion::Detail
+            | RankQuestion::Tile { .. }
+            | RankQuestion::Slice(_)
+            | RankQuestion::Step { .. }
+            | RankQuestion::Counter { .. } => Weight::Small,
+            RankQuestion::Rows { .. }
+            | RankQuestion::Events { .. }
+            | RankQuestion::Search(_)
+            | RankQuestion::Selection { .. }
+            | RankQuestion::Summary => Weight::Heavy,
+        }
     }
-    let form = Form::of(headers);
-    let is_search = matches!(question, Question::OfRank(_, RankQuestion::Search(_)));
-    let until = is_search.then(|| Instant::now() + SEARCH_TIME);
-    let is_late = || until.is_some_and(|until| Instant::now() >= until);
-    let is_cancelled = || !wanted.is_wanted() || is_late();
-    let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
-    match answer(app, question, work) {
-        Ok(Answer::Nothing) => Ok(reply::nothing()),
-        Ok(answer) => form.reply(&answer),
-        Err(refusal) if refusal.kind == RefusalKind::Cancelled && is_late() => Err(too_slow().into()),
-        Err(refusal) => Err(refusal.into()),
+
+    fn can_be_kept(&self) -> bool {
+        matches!(self.question, Question::OfRank(_, RankQuestion::Tile { .. } | RankQuestion::Summary))
+    }
+
+    /// The reply. Without a turn, `None` unless the answer is kept. Blocks.
+    fn reply(&self, turn: Option<&Turn>) -> Result<Option<Response>, ApiError> {
+        let (app, headers) = (&self.app, &self.headers);
+        let form = Form::of(headers);
+        match &self.question {
+            Question::OfRank(rank, question @ RankQuestion::Tile { content, id }) => {
+                return tiles::reply(app, (&app.rank(rank)?, question), (content, *id), headers, turn);
+            }
+            Question::OfRank(rank, RankQuestion::Summary) => {
+                if let Some(summary) = app.kept_summary(&app.rank(rank)?) {
+                    return form.reply(&*summary).map(Some);
+                }
+            }
+            _ => {}
+        }
+        if turn.is_none() {
+            return Ok(None);
+        }
+        self.answer(form).map(Some)
+    }
+
+    /// Computes the answer until it is complete, too late, or nobody waits for it. Blocks.
+    fn answer(&self, form: Form) -> Result<Response, ApiError> {
+        let is_search = matches!(self.question, Question::OfRank(_, RankQuestion::Search(_)));
+        let until = is_search.then(|| Instant::now() + SEARCH_TIME);
+        let is_late = || until.is_some_and(|until| Instant::now() >= until);
+        let is_cancelled = || !self.wanted.is_wanted() || is_late();
+        let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
+        // The client may have left while the question waited for a thread.
+        work.cancel.check().map_err(Refusal::from)?;
+        match answer(&self.app, &self.question, work) {
+            Ok(Answer::Nothing) => Ok(reply::nothing()),
+            Ok(answer) => form.reply(&answer),
+            Err(refusal) if refusal.kind == RefusalKind::Cancelled && is_late() => Err(too_slow().into()),
+            Err(refusal) => Err(refusal.into()),
+        }
     }
 }
 

@@ -21,11 +21,12 @@ use super::profiles::ProfilePath;
 use super::reply::Form;
 use super::sending::{Sending, WAITING};
 use crate::app::App;
-use crate::error::ApiError;
 use crate::export::cut::{PartOf, TakenPart};
 use crate::export::table::{Prepare, files, of_rank};
 use crate::export::wanted::{Ranks, numbers, size_bytes, time_ps};
 use crate::export::{Choices, Export, ExportError, RanksOf, Scope, find};
+use crate::http::error::ApiError;
+use crate::http::turns::Weight;
 
 /// Query of an export.
 #[derive(Debug, Default, Deserialize)]
@@ -60,10 +61,14 @@ pub async fn read(
     With(query): With<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let wanted = Wanted::of(query)?;
+    let turn = app.turns().wait(Weight::Download).await;
     let (head, answered) = oneshot::channel();
     let (sender, body) = Channel::<Bytes, ExportError>::new(WAITING);
     let sending = Sending::new(sender, Handle::current());
-    tokio::task::spawn_blocking(move || wanted.answer(&app, at.slug(), head, sending));
+    tokio::task::spawn_blocking(move || {
+        wanted.answer(&app, at.slug(), head, sending);
+        drop(turn);
+    });
     let lost = |_| ApiError::Internal("the export ended early".to_owned());
     let headers = answered.await.map_err(lost)??;
     // The layer that compresses asks again after the end, which a channel must not be asked.

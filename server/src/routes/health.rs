@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reply::Form;
 use crate::app::App;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Says that the server is nprof, and with which store. `nprof view` asks for this if its port is
 /// taken.

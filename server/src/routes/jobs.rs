@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::path::At;
 use super::reply::Form;
 use crate::app::App;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Path parameters of a job.
 #[derive(Debug, Deserialize)]

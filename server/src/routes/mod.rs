@@ -1,5 +1,5 @@
 //! The handlers, one file per subject. Each returns `Result<_, ApiError>`. The table in
-//! [`crate::router`] names them.
+//! [`crate::http::router`] names them.
 
 pub mod ask;
 pub mod export;
@@ -15,11 +15,12 @@ pub mod tiles;
 pub mod upload;
 mod waiting;
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Runs blocking work, such as file reads, on a thread where it does not delay other requests.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
+    // A panic of the work is an error of this request alone.
     tokio::task::spawn_blocking(work).await?
 }

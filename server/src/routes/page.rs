@@ -4,10 +4,10 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 
-use super::reply::accepts;
 use crate::assets::{self, Asset, Encoding};
-use crate::error::ApiError;
-use crate::markup::escaped;
+use crate::http::error::ApiError;
+use crate::http::negotiation::{Known, accepts, accepts_gzip, known};
+use crate::markup::{self, escaped};
 
 /// Serves a file of the page. `/` and `/profile/…` give the page itself, whose own router reads the
 /// rest of the address. `/profile_cc/NAME`, which neuron-profile prints for several ranks, leads to
@@ -43,28 +43,29 @@ fn unknown(path: &str) -> ApiError {
 /// A "not found" answer for people.
 fn nothing_here(path: &str) -> Response {
     let path = escaped(path);
-    let page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>Not found · nprof</title>\n\
-         <h1>Not found</h1>\n<p>There is no page at <code>{path}</code>.</p>\n\
-         <p><a href=\"/\">All profiles</a></p>\n</html>\n"
+    let body = format!(
+        "<h1>Not found</h1>\n<p>There is no page at <code>{path}</code>.</p>\n\
+         <p><a href=\"/\">All profiles</a></p>"
     );
+    let page = markup::page("Not found · nprof", "", &body);
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::VARY, "accept")];
     (StatusCode::NOT_FOUND, headers, Html(page)).into_response()
 }
 
 fn reply(asset: &'static Asset, headers: &HeaderMap) -> Response {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_packed = asset.encoding == Encoding::Gzip && accepts_gzip(headers);
+    let etag = asset.etag(is_packed);
+    let is_known = known(headers, &etag) != Known::No;
     let caching = [
         (header::CACHE_CONTROL, asset.cache_control().to_owned()),
-        (header::ETAG, asset.etag()),
+        (header::ETAG, etag),
         (header::VARY, "accept-encoding".to_owned()),
     ];
-    if asset.matches(text(header::IF_NONE_MATCH)) {
+    if is_known {
         return (StatusCode::NOT_MODIFIED, caching).into_response();
     }
     let kind = [(header::CONTENT_TYPE, asset.media_type)];
-    if asset.encoding == Encoding::Gzip && text(header::ACCEPT_ENCODING).contains("gzip") {
+    if is_packed {
         let packed = [(header::CONTENT_ENCODING, "gzip")];
         return (caching, kind, packed, Bytes::from_static(asset.bytes)).into_response();
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::blocking;
 use super::path::At;
 use crate::app::App;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Path parameters of a profile.
 #[derive(Debug, Deserialize)]

@@ -7,12 +7,14 @@ use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use nprof_engine::wire::refusal::Refusal;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use serde::Serialize;
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::http::negotiation::accepts;
+use crate::markup::{escaped, page};
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +55,24 @@ pub fn nothing() -> Response {
     (StatusCode::NO_CONTENT, [(header::CACHE_CONTROL, "no-cache")]).into_response()
 }
 
-/// Rewrites refusals to the form that the page reads, if the page sent the request.
+/// Rewrites refusals to the form that the page reads, if the page sent the request. A person in
+/// front of a browser gets a page of text if the guard refused the request.
 pub async fn refusals(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let is_page = accepts(headers, POSTCARD) || accepts(headers, POSTCARD_ZSTD);
-    let response = next.run(request).await;
+    let is_browser = accepts(headers, "text/html");
+    let mut response = next.run(request).await;
+    let is_guards = matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if let Some(refusal) = response.extensions().get::<Refusal>().filter(|_| is_guards && is_browser) {
+        let text = format!("<h1>Not admitted</h1>\n<p>{}</p>", escaped(&refusal.message));
+        let page = Html(page("Not admitted · nprof", "", &text)).into_response();
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        *response.body_mut() = page.into_body();
+        return response;
+    }
     match response.extensions().get::<Refusal>().map(postcard::to_allocvec) {
         Some(Ok(bytes)) if is_page => {
             let (mut parts, _) = response.into_parts();
@@ -75,16 +90,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Form {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Self::of(&parts.headers))
     }
-}
-
-/// Returns true if the `Accept` header names this media type.
-pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
-    headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type))
 }
 
 #[cfg(test)]
@@ -108,5 +113,6 @@ mod tests {
         check(&["text/html, Application/X-Nprof;q=0.9"], Form::Postcard);
         check(&["text/html", "application/x-nprof"], Form::Postcard);
         check(&["application/x-nprof+zstd"], Form::Json);
+        check(&["application/x-nprof;q=0"], Form::Json);
     }
 }

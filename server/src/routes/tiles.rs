@@ -12,9 +12,10 @@ use nprof_engine::wire::ask::{Answer, Rank, answer_of_rank};
 use nprof_engine::wire::question::RankQuestion;
 use nprof_engine::wire::{POSTCARD_ZSTD, VERSION};
 
-use super::reply::accepts;
 use crate::app::{App, OpenRank, TileKey};
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::http::negotiation::{Known, accepts, known};
+use crate::http::turns::Turn;
 
 /// Cache policy of tiles. A tile never changes, because its path names the content of its segment.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
@@ -30,44 +31,57 @@ enum Packing {
     Json,
 }
 
-/// Strong tag of the answer: equal tags mean equal bytes.
+/// Tag of the answer. The tag of a frame is strong: equal tags mean equal bytes. The server
+/// compresses JSON for some clients, so its tag is weak.
 fn etag(content: &str, id: TileId, packing: Packing) -> String {
     let TileId { group, level, index } = id;
     let level = level.number();
-    let form = if packing == Packing::Json { "j" } else { "z" };
+    let (weak, form) = if packing == Packing::Json { ("W/", "j") } else { ("", "z") };
     let content: String = content.chars().filter(char::is_ascii_alphanumeric).collect();
-    format!("\"{content}-{VERSION}-{group}-{level}-{index}-{form}\"")
+    format!("{weak}\"{content}-{VERSION}-{group}-{level}-{index}-{form}\"")
 }
 
-/// The reply for a tile with this content and id, if the rank still has the content. Blocks.
+/// The reply for a tile with this content and id, if the rank still has the content. Without a
+/// turn, `None` unless no tile must be cut. Blocks.
 pub(super) fn reply(
     app: &App,
     (rank, question): (&OpenRank, &RankQuestion),
     (content, id): (&str, TileId),
     headers: &HeaderMap,
-) -> Result<Response, ApiError> {
+    turn: Option<&Turn>,
+) -> Result<Option<Response>, ApiError> {
     rank.check_content(content)?;
     let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
     let cut = || answer_of_rank(rank, question, Work::IN_PLACE).map_err(ApiError::from);
     let etag = etag(content, id, packing);
-    let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    if known.flat_map(|value| value.split(',')).any(|tag| matches_tag(tag, &etag)) {
-        return Ok((StatusCode::NOT_MODIFIED, cache_headers(etag)).into_response());
+    let known = known(headers, &etag);
+    if known == Known::This {
+        return Ok(Some(not_modified(etag)));
     }
-    match packing {
-        Packing::Json => Ok((cache_headers(etag), axum::Json(cut()?)).into_response()),
-        Packing::Frame => {
-            let key = TileKey { content: content.to_owned(), id };
-            let frame = app.tile(&key, || frame(&cut()?))?;
-            let body = Bytes::from_owner(frame);
-            Ok((cache_headers(etag), [(header::CONTENT_TYPE, POSTCARD_ZSTD)], body).into_response())
+    let key = TileKey { content: content.to_owned(), id };
+    let reply = match (packing, turn) {
+        (Packing::Json, None) => return Ok(None),
+        (Packing::Json, Some(_)) => axum::Json(cut()?).into_response(),
+        (Packing::Frame, turn) => {
+            let frame = match turn {
+                Some(_) => app.tile(&key, || frame(&cut()?))?,
+                None => match app.kept_tile(&key) {
+                    Some(frame) => frame,
+                    None => return Ok(None),
+                },
+            };
+            ([(header::CONTENT_TYPE, POSTCARD_ZSTD)], Bytes::from_owner(frame)).into_response()
         }
+    };
+    // Any tile is known, but only a tile that exists.
+    if known == Known::Any {
+        return Ok(Some(not_modified(etag)));
     }
+    Ok(Some((cache_headers(etag), reply).into_response()))
 }
 
-fn matches_tag(tag: &str, etag: &str) -> bool {
-    let tag = tag.trim();
-    tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag
+fn not_modified(etag: String) -> Response {
+    (StatusCode::NOT_MODIFIED, cache_headers(etag)).into_response()
 }
 
 fn cache_headers(etag: String) -> [(HeaderName, String); 3] {

@@ -17,7 +17,7 @@ use super::blocking;
 use super::path::With;
 use super::reply::Form;
 use crate::app::App;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 use crate::ingest::{Named, Settings};
 use crate::jobs::Job;
 use crate::store::{Existing, Slug, Staging};
@@ -175,10 +175,8 @@ fn upload_path(staging: &Staging, name: &str) -> PathBuf {
 }
 
 fn write_failed(path: &Path, error: &std::io::Error) -> ApiError {
-    ApiError::Internal(format!(
-        "{}: cannot write the upload ({error}); check the free space of the store",
-        path.display()
-    ))
+    let what = format!("cannot write the upload ({error}); check the free space of the store");
+    ApiError::logged(&format_args!("{}: {what}", path.display()), &what)
 }
 
 /// The last component of a name, which can be a path of another system, without characters that

@@ -206,6 +206,8 @@ async fn tiles_are_frames_for_ever() {
         assert_eq!(again.header("etag"), tag);
     }
     assert_eq!(stage.ask(with("if-none-match", "\"x\"".to_owned())).await.status, StatusCode::OK);
+    let nowhere = request("GET", &path.replace("/0/10/0", "/99/10/0")).header("if-none-match", "*");
+    assert_eq!(stage.ask(nowhere.body(Body::empty()).unwrap()).await.status, StatusCode::NOT_FOUND);
     // A tile is already compressed: gzip would cost time and save nothing.
     let packed = stage.ask(with("accept-encoding", "gzip".to_owned())).await;
     assert_eq!((packed.header("content-encoding"), &packed.body), ("", &tile.body));
@@ -299,7 +301,8 @@ async fn a_damaged_segment_is_reported_and_nothing_else_suffers() {
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     let answer = stage.get("/api/profiles/small/ranks/0").await;
     assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);
-    assert!(answer.json()["error"].as_str().unwrap().contains("rank_0.nseg"));
+    let said = answer.json()["error"].as_str().unwrap().to_owned();
+    assert!(said.contains("\"small\", rank_0.nseg: "), "{said}");
     assert_eq!(stage.get("/api/profiles").await.status, StatusCode::OK);
 }
 
@@ -366,4 +369,22 @@ async fn the_page_and_its_guards() {
     let foreign = request("DELETE", "/api/profiles/small").header("origin", "https://evil.example");
     assert_eq!(stage.ask(foreign.body(Body::empty()).unwrap()).await.status, StatusCode::FORBIDDEN);
     assert_eq!(stage.get("/api/profiles/small").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn each_encoding_of_the_page_has_its_own_tag() {
+    let stage = Stage::new();
+    let page = async |encoding: &str, known: &str| {
+        let request = request("GET", "/").header("accept-encoding", encoding).header("if-none-match", known);
+        stage.ask(request.body(Body::empty()).unwrap()).await
+    };
+    let packed = page("gzip", "").await;
+    let plain = page("gzip;q=0", "").await;
+    assert_eq!((packed.header("content-encoding"), plain.header("content-encoding")), ("gzip", ""));
+    assert_ne!(packed.header("etag"), plain.header("etag"));
+    for (encoding, own, other) in [("gzip", &packed, &plain), ("identity", &plain, &packed)] {
+        assert_eq!(page(encoding, own.header("etag")).await.status, StatusCode::NOT_MODIFIED, "{encoding}");
+        assert_eq!(page(encoding, other.header("etag")).await.status, StatusCode::OK, "{encoding}");
+    }
+    assert_eq!(page("gzip", "*").await.status, StatusCode::NOT_MODIFIED);
 }

@@ -287,8 +287,10 @@ fn view_serves_and_prints_what_scripts_look_for() {
     assert_eq!(line_with(&mut reader, "Profile "), "\"one\" is ready to view");
     let profile = line_with(&mut reader, "View profile at http://localhost:");
     let port = profile.split('/').next().unwrap();
-    assert_eq!(profile, format!("{port}/profile/one"));
-    assert_eq!(line_with(&mut reader, "View a list of profiles at "), format!("http://localhost:{port}/"));
+    let (path, token) = profile.split_once("?token=").unwrap();
+    assert_eq!((path, token.len()), (format!("{port}/profile/one").as_str(), 32));
+    let list = line_with(&mut reader, "View a list of profiles at ");
+    assert_eq!(list, format!("http://localhost:{port}/?token={token}"));
     assert_eq!(line_with(&mut reader, "ctrl-c to exit"), "");
     assert!(get(port, "/profile/one").starts_with("HTTP/1.0 200"));
     let other = dir.path().join("other.json");
@@ -305,6 +307,34 @@ fn view_serves_and_prints_what_scripts_look_for() {
     let ended = Command::new("kill").args(["-TERM", &running.0.id().to_string()]).status().unwrap();
     assert!(ended.success());
     assert!(running.0.wait().unwrap().success(), "SIGTERM is a normal end");
+}
+
+#[test]
+fn a_server_for_other_machines_warns_prints_its_addresses_and_still_guards_names() {
+    let (dir, _) = stage();
+    let mut command = nprof(&dir.path().join("store"));
+    command.args(["serve", "--host", "0.0.0.0", "--port", "0", "--allow-name", "profiles.example"]);
+    let mut running = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut reader = BufReader::new(running.0.stdout.take().unwrap());
+    let local = line_with(&mut reader, "View a list of profiles at http://localhost:");
+    let (port, token) = local.split_once("/?token=").unwrap();
+    let mut line = String::new();
+    while reader.read_line(&mut line).unwrap() > 0 && !line.starts_with("ctrl-c") {
+        let link = line.trim().strip_prefix("View a list of profiles at http://").unwrap();
+        assert!(link.ends_with(&format!(":{port}/?token={token}")) && !link.contains("localhost"), "{link}");
+        line.clear();
+    }
+    let mut errors = BufReader::new(running.0.stderr.take().unwrap());
+    let warning = line_with(&mut errors, "warning: other machines reach this server; ");
+    assert!(warning.contains("can read all profiles") && warning.contains("not encrypted"), "{warning}");
+    assert!(get(port, "/api/profiles").starts_with("HTTP/1.0 200"));
+    for (host, status) in [("evil.example", 403), ("profiles.example", 200)] {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        write!(stream, "GET /api/profiles HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.0 {status}")), "{host}: {answer}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use axum::body::Body;
 use nprof_engine::wire::question::Question;
 use nprof_server::export::EXPORTS;
 use nprof_server::export::table::files;
-use nprof_server::router::ROUTES;
+use nprof_server::http::router::ROUTES;
 use nprof_server::routes::openapi::DOCUMENT;
 use serde_json::Value;
 

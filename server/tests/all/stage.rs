@@ -6,10 +6,12 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, Response, StatusCode};
-use nprof_server::access::Access;
 use nprof_server::app::App;
+use nprof_server::http::access::{Access, Changes};
+use nprof_server::http::peer::Peer;
+use nprof_server::http::router::router;
+use nprof_server::http::token::Token;
 use nprof_server::ingest::{Named, Settings, run};
-use nprof_server::router::router;
 use nprof_server::store::Store;
 use nprof_server::work::Meter;
 use serde_json::Value;
@@ -34,6 +36,8 @@ pub struct Stage {
     // Keeps the files alive.
     _dir: tempfile::TempDir,
     pub store: Arc<Store>,
+    pub app: App,
+    pub access: Access,
     pub service: Router,
 }
 
@@ -64,14 +68,18 @@ impl Stage {
         let named = Named { files: vec![trace], ..Named::default() };
         let settings = Settings { slug: Some("small".parse().unwrap()), ..Settings::default() };
         run(&store, &named, &settings, &Meter::default()).unwrap();
-        let mut stage = Self { _dir: dir, store, service: Router::new() };
+        let token = Token::random().unwrap();
+        let access = Access { token, port: 3001, names: Vec::new(), changes: Changes::All };
+        let app = App::new(Arc::clone(&store));
+        let mut stage = Self { _dir: dir, store, app, access, service: Router::new() };
         stage.restart();
         stage
     }
 
     /// Drops all open segments and caches.
     pub fn restart(&mut self) {
-        self.service = router(App::new(Arc::clone(&self.store)), Access::Loopback);
+        self.app = App::new(Arc::clone(&self.store));
+        self.service = router(self.app.clone(), Arc::new(self.access.clone()));
     }
 
     pub async fn ask(&self, request: Request<Body>) -> Answer {
@@ -110,8 +118,13 @@ impl Stage {
     }
 }
 
+/// A request of the user who runs the server.
 pub fn request(method: &str, path: &str) -> axum::http::request::Builder {
-    Request::builder().method(method).uri(path).header("host", "localhost:3001")
+    request_of(Peer::SameUser, method, path)
+}
+
+pub fn request_of(peer: Peer, method: &str, path: &str) -> axum::http::request::Builder {
+    Request::builder().method(method).uri(path).header("host", "localhost:3001").extension(peer)
 }
 
 /// An answer with its complete body.

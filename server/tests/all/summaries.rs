@@ -3,6 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+use nprof_engine::base::Error;
+use nprof_engine::exec::{Cancel, InPlace, Work};
+use nprof_engine::native::SegmentFile;
+use nprof_engine::rank::RankView;
+use nprof_engine::wire::answer;
+use nprof_server::store::Store;
 use serde_json::Value;
 
 use crate::cli::{fail, stage, succeed};
@@ -81,4 +87,20 @@ fn verify_and_rm_know_the_kept_summary() {
     succeed(&store, &["summary", "small"]);
     succeed(&store, &["rm", "small"]);
     assert!(!profile.exists());
+}
+
+#[test]
+fn a_summary_that_nobody_waits_for_ends() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["ingest", &trace]);
+    succeed(&store, &["demo", "--ingest-only", "--ranks", "1", "--events", "3000"]);
+    let profiles = Store::open(&store).unwrap().list().unwrap();
+    assert_eq!(profiles.len(), 2, "of any trace and of a vendor");
+    for profile in profiles {
+        let segment = SegmentFile::open_file(&profile.segment_path(0).unwrap()).unwrap();
+        let ended = Work { exec: &InPlace, cancel: Cancel::when(&|| true) };
+        assert_eq!(answer::summary(RankView::of(&segment), 0, ended).unwrap_err(), Error::Cancelled);
+        assert!(answer::summary(RankView::of(&segment), 0, Work::IN_PLACE).is_ok());
+    }
 }

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, Finding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
@@ -166,7 +167,7 @@ pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportEr
         let later = warnings::later(rank);
         let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment)).collect();
         // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
-        let summary = summary_of(profile, rank, &segment).map_err(Refusal::from);
+        let summary = summary_of(profile, rank, &segment, Work::IN_PLACE).map_err(Refusal::from);
         Ok(BundledRank { warnings, summary })
     });
     let ranks = ranks.collect::<Result<_, ExportError>>()?;

@@ -6,12 +6,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sha2::{Digest, Sha256};
 
 use super::{packed, write_packed};
 use crate::assets::{self, ASSETS, Asset, Encoding};
 use crate::export::ExportError;
-use crate::markup::escaped;
+use crate::markup::{escaped, script_hash};
 
 /// The page's files.
 pub(super) struct Page {
@@ -136,23 +135,4 @@ fn named(start: &str, end: &str) -> Result<&'static Asset, ExportError> {
 
 fn text(asset: &Asset) -> String {
     String::from_utf8_lossy(&asset.content()).into_owned()
-}
-
-/// The source expression with which a Content-Security-Policy allows an inline script.
-fn script_hash(script: &str) -> String {
-    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hashes_of_scripts_are_as_browsers_compute_them() {
-        // Example of the Content Security Policy specification, level 2, section 7.17.2.
-        assert_eq!(
-            script_hash("alert('Hello, world.');"),
-            "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
-        );
-    }
 }

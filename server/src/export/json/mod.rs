@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::exec::Work;
 use nprof_engine::model::{FieldId, OwnedValue, TableId, TableKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query;
@@ -40,7 +41,8 @@ const SUMMARY: &str = "summary";
 /// If a segment cannot be read.
 pub fn prepare<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
     let ranks = of.open()?.into_iter().map(|opened| {
-        let summary = opened.read(|segment| Ok(summary_of(of.profile, opened.rank, segment)?))?;
+        let summary =
+            opened.read(|segment| Ok(summary_of(of.profile, opened.rank, segment, Work::IN_PLACE)?))?;
         Ok((opened, summary))
     });
     let ranks = ranks.collect::<Result<Vec<_>, ExportError>>()?;

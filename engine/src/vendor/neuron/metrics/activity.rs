@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::columns::Columns;
 use crate::base::{Covered, Result};
+use crate::exec::Cancel;
 use crate::model::TrackId;
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
@@ -39,10 +40,11 @@ struct Cursor {
 /// Sums the slices of these tracks by class.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
+/// If bytes are missing or damaged, or the work is cancelled.
 pub fn sweep<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[(TrackId, &Classify<'_>)],
+    cancel: Cancel<'_>,
 ) -> Result<[Activity; MAX_CLASSES]> {
     let mut activity = [Activity::default(); MAX_CLASSES];
     let mut covered = [Covered::after(i64::MIN); MAX_CLASSES];
@@ -58,6 +60,10 @@ pub fn sweep<B: Bytes>(
     while let Some(Reverse((_, at))) = heap.pop() {
         let (cursor, classify) = &mut cursors[at];
         let Some((start_ps, end_ps, classes)) = cursor.peek(segment, *classify)? else { continue };
+        if cursor.at == 0 {
+            // The first slice of a block.
+            cancel.check()?;
+        }
         cursor.at += 1;
         let mut left = classes;
         while left != 0 {

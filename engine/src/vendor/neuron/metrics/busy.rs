@@ -4,6 +4,7 @@
 use super::columns::Columns;
 use super::engines::{instruction_tracks, name_code};
 use crate::base::{Error, Result};
+use crate::exec::Cancel;
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::neuron::schema::INSTRUCTION;
 use crate::vendor::neuron::{MATRIX, SEMAPHORE_WAIT};
@@ -30,7 +31,7 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     mut each: impl FnMut(&Busy) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(instruction) = Columns::of(segment, INSTRUCTION.name) else { return Ok(()) };
+    let Some(instruction) = Columns::of(segment, INSTRUCTION.name, Cancel::NEVER) else { return Ok(()) };
     let wait = name_code(segment, instruction.table(), SEMAPHORE_WAIT)?;
     for track in instruction_tracks(segment, &instruction) {
         let mut open: Option<Busy> = None;

@@ -2,6 +2,7 @@
 
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
+use crate::exec::Cancel;
 use crate::model::{FieldId, OwnedValue, TableId};
 use crate::query;
 use crate::segment::{Bytes, ColumnRole, Segment};
@@ -11,6 +12,7 @@ use crate::segment::{Bytes, ColumnRole, Segment};
 pub struct Columns<'a, B> {
     segment: &'a Segment<B>,
     table: TableId,
+    cancel: Cancel<'a>,
 }
 
 // A derived `Clone` would require `B: Clone`.
@@ -23,9 +25,10 @@ impl<B> Clone for Columns<'_, B> {
 impl<B> Copy for Columns<'_, B> {}
 
 impl<'a, B: Bytes> Columns<'a, B> {
-    /// The table with this name, if the segment has it.
-    pub fn of(segment: &'a Segment<B>, table: &str) -> Option<Self> {
-        Some(Self { segment, table: segment.table(table)? })
+    /// The table with this name, if the segment has it. Reading a block fails after the work was
+    /// cancelled.
+    pub fn of(segment: &'a Segment<B>, table: &str, cancel: Cancel<'a>) -> Option<Self> {
+        Some(Self { segment, table: segment.table(table)?, cancel })
     }
 
     /// Number of the table.
@@ -54,6 +57,7 @@ impl<'a, B: Bytes> Columns<'a, B> {
     /// Calls `each` for every row that has an integer in this field, with the row within its block
     /// and the integer.
     pub fn for_each_int(&self, name: &str, block: usize, mut each: impl FnMut(usize, i64)) -> Result<()> {
+        self.cancel.check()?;
         for (at, kind) in self.columns(name) {
             let Some(column) = self.segment.block(at, block)? else { continue };
             if let (ColumnType::Int | ColumnType::Uint, BlockValues::Ints(values)) = (kind, column.values()) {
@@ -66,6 +70,7 @@ impl<'a, B: Bytes> Columns<'a, B> {
     /// Calls `each` for every row that has a text in this field, with the row within its block and
     /// the text.
     pub fn for_each_text(&self, name: &str, block: usize, mut each: impl FnMut(usize, &str)) -> Result<()> {
+        self.cancel.check()?;
         for (at, kind) in self.columns(name) {
             let Some(column) = self.segment.block(at, block)? else { continue };
             let rows = self.rows(block)?;

@@ -37,7 +37,7 @@ struct Sizes {
 
 /// Metrics of data movement.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let dma = Columns::of(segment, DMA.name);
+    let dma = Columns::of(segment, DMA.name, run.cancel);
     let dma_classes = |_: TrackId, block: usize, names: &[i64]| match &dma {
         Some(dma) => classes_of(dma, block, names.len()),
         None => Ok(vec![0; names.len()]),
@@ -65,7 +65,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
             _ => {}
         }
     }
-    let activity = sweep(segment, &tracks)?;
+    let activity = sweep(segment, &tracks, run.cancel)?;
     let sizes = dma.as_ref().map_or(Ok(Sizes::default()), |dma| sizes_of(segment, dma))?;
     packet_metrics(&activity, run, out);
     transfer_metrics(activity[TRANSFER], sizes.transfer, out);

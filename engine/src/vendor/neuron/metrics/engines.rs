@@ -36,7 +36,7 @@ const ACTIVATE: usize = 3;
 
 /// Metrics of engines and instructions.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let Some(instruction) = Columns::of(segment, INSTRUCTION.name) else { return Ok(()) };
+    let Some(instruction) = Columns::of(segment, INSTRUCTION.name, run.cancel) else { return Ok(()) };
     let tracks = instruction_tracks(segment, &instruction);
     let code = |name| name_code(segment, instruction.table(), name);
     let (wait, matmul, activate) = (code(SEMAPHORE_WAIT)?, code("MATMUL")?, code("ACTIVATE")?);
@@ -51,7 +51,8 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     let swept = |chosen: &dyn Fn(Role) -> bool| {
         let role = |id: TrackId| segment.footer().tracks[id.0 as usize].spec.identity.role;
         let chosen = tracks.iter().filter(|&&id| chosen(role(id)));
-        sweep(segment, &chosen.map(|&id| (id, &classify as &Classify<'_>)).collect::<Vec<_>>())
+        let chosen: Vec<_> = chosen.map(|&id| (id, &classify as &Classify<'_>)).collect();
+        sweep(segment, &chosen, run.cancel)
     };
     // Tracks without a known engine count only for the opcodes.
     let mut sweeps = vec![swept(&|role| !matches!(role, Role::Engine(_)))?];

@@ -19,6 +19,7 @@ use columns::Columns;
 use run::Run;
 
 use crate::base::Result;
+use crate::exec::Cancel;
 use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -28,8 +29,8 @@ use crate::vendor::neuron::group::Group;
 type Placed = (Group, Metric);
 
 /// All metrics of a Neuron profile.
-pub fn groups<B: Bytes>(segment: &Segment<B>) -> Result<Vec<MetricGroup>> {
-    let run = Run::of(segment)?;
+pub fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
+    let run = Run::of(segment, cancel)?;
     let mut placed: Vec<Placed> = Vec::new();
     engines::metrics(segment, &run, &mut placed)?;
     dma::metrics(segment, &run, &mut placed)?;

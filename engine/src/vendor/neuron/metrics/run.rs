@@ -3,6 +3,7 @@
 
 use super::{Columns, Placed, count, float, int};
 use crate::base::Result;
+use crate::exec::Cancel;
 use crate::metrics::trace;
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -20,6 +21,8 @@ pub struct Run<'a> {
     pub chip: Option<Chip>,
     /// Metrics that the trace states.
     pub stated: Vec<(&'a str, OwnedValue)>,
+    /// Tells whether nobody needs the metrics any more.
+    pub cancel: Cancel<'a>,
     counts: Vec<(&'static str, u64)>,
     memory: Vec<(String, i64)>,
 }
@@ -51,8 +54,10 @@ const TENSORS: &str = "Tensors";
 
 impl<'a> Run<'a> {
     /// Reads the facts from side tables.
-    pub fn of<B: Bytes>(segment: &'a Segment<B>) -> Result<Self> {
-        let rows = |table: &str| Columns::of(segment, table).map_or(Ok(Vec::new()), |table| table.all_rows());
+    pub fn of<B: Bytes>(segment: &'a Segment<B>, cancel: Cancel<'a>) -> Result<Self> {
+        let rows = |table: &str| {
+            Columns::of(segment, table, cancel).map_or(Ok(Vec::new()), |table| table.all_rows())
+        };
         let stated = rows(SUMMARY.name)?.into_iter().next().unwrap_or_default();
         let metadata = rows(METADATA.name)?.into_iter().next().unwrap_or_default();
         let of = |name: &str| number_of(&metadata, name);
@@ -63,6 +68,7 @@ impl<'a> Run<'a> {
             last_ns: of("last_hw_timestamp").unwrap_or_else(|| span.end.floor_ns() as f64),
             chip: chip_of(of),
             stated,
+            cancel,
             counts: Vec::new(),
             memory: Vec::new(),
         };

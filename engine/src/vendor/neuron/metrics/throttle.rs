@@ -25,7 +25,7 @@ struct Held {
 
 /// Metrics by core and reason.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let Some(ham) = Columns::of(segment, HAM.name) else { return Ok(()) };
+    let Some(ham) = Columns::of(segment, HAM.name, run.cancel) else { return Ok(()) };
     let mut held: BTreeMap<(i64, i64), Held> = BTreeMap::new();
     for block in 0..segment.blocks(ham.table())?.len() {
         let durations = segment.core_ints(ham.table(), ColumnRole::Duration, block)?;

@@ -1,5 +1,9 @@
 //! Errors of HTTP handlers. Only this module maps errors to status codes.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -21,6 +25,9 @@ pub enum ApiError {
     /// The request comes from an origin that is not allowed.
     #[error("{0}")]
     Forbidden(String),
+    /// The request has no token, and nprof does not know its sender.
+    #[error("{0}")]
+    Unauthorized(String),
     /// The request conflicts with the current state.
     #[error("{0}")]
     Conflict(String),
@@ -30,27 +37,42 @@ pub enum ApiError {
     /// The trace in the request cannot be read.
     #[error("{0}")]
     BadTrace(String),
-    /// Internal failure.
+    /// Internal failure. The text is for clients, so it names no path of this machine.
     #[error("{0}")]
     Internal(String),
+    /// The program panicked. The message of the panic is for the log.
+    #[error("nprof failed at this request because of a bug; the server's output says more; please report it")]
+    Panicked,
     /// The engine refused the question.
     #[error("{0}")]
     Refused(Refusal),
 }
 
 impl ApiError {
+    /// An internal failure: the log gets the error with its paths, the client gets `told`.
+    pub fn logged(error: &dyn fmt::Display, told: &str) -> Self {
+        tracing::error!("{error}");
+        Self::Internal(told.to_owned())
+    }
+
     fn kind(&self) -> RefusalKind {
         match self {
             Self::NotFound(_) => RefusalKind::NotFound,
             Self::BadRequest(_) => RefusalKind::BadQuestion,
             Self::Forbidden(_) => RefusalKind::Forbidden,
+            Self::Unauthorized(_) => RefusalKind::Unauthorized,
             Self::Conflict(_) => RefusalKind::Conflict,
             Self::MethodNotAllowed(_) => RefusalKind::MethodNotAllowed,
             Self::BadTrace(_) => RefusalKind::BadTrace,
-            Self::Internal(_) => RefusalKind::Internal,
+            Self::Internal(_) | Self::Panicked => RefusalKind::Internal,
             Self::Refused(refusal) => refusal.kind,
         }
     }
+}
+
+/// Name of a file for clients, who may not know the path of the store.
+pub fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 fn status_of(kind: RefusalKind) -> StatusCode {
@@ -61,6 +83,7 @@ fn status_of(kind: RefusalKind) -> StatusCode {
         RefusalKind::BadTrace => StatusCode::UNPROCESSABLE_ENTITY,
         RefusalKind::Conflict => StatusCode::CONFLICT,
         RefusalKind::Forbidden => StatusCode::FORBIDDEN,
+        RefusalKind::Unauthorized => StatusCode::UNAUTHORIZED,
         RefusalKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         RefusalKind::TooSlow | RefusalKind::Cancelled | RefusalKind::Unavailable => {
             StatusCode::SERVICE_UNAVAILABLE
@@ -78,7 +101,11 @@ impl IntoResponse for ApiError {
             tracing::error!("{refusal}");
         }
         let mut response = (status, Json(&refusal)).into_response();
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"nprof\""));
+        }
         response.extensions_mut().insert(refusal);
         response
     }
@@ -99,10 +126,17 @@ impl From<Refusal> for ApiError {
 impl From<&StoreError> for ApiError {
     fn from(error: &StoreError) -> Self {
         match error {
-            StoreError::Unknown { .. } | StoreError::UnknownRank { .. } => Self::NotFound(error.to_string()),
+            StoreError::Unknown { name, .. } => Self::NotFound(format!("there is no profile \"{name}\"")),
+            StoreError::UnknownRank { .. } => Self::NotFound(error.to_string()),
             StoreError::NameTaken { .. } => Self::Conflict(error.to_string()),
             StoreError::BadName { .. } => Self::BadRequest(error.to_string()),
-            _ => Self::Internal(error.to_string()),
+            StoreError::Create { source, .. } | StoreError::Write { source, .. } => {
+                Self::logged(error, &format!("the server cannot write its store ({source})"))
+            }
+            StoreError::Read { source, .. } => {
+                Self::logged(error, &format!("the server cannot read its store ({source})"))
+            }
+            _ => Self::logged(error, "the server cannot use a profile of its store; its output says more"),
         }
     }
 }
@@ -121,12 +155,16 @@ impl From<ExportError> for ApiError {
             ExportError::SeveralRanks { .. }
             | ExportError::NothingLeft { .. }
             | ExportError::TooLarge { .. } => Self::BadRequest(error.to_string()),
-            ExportError::Segment { .. }
-            | ExportError::Open { .. }
-            | ExportError::NoPage
-            | ExportError::Damaged(_)
-            | ExportError::FolderInUse(_)
-            | ExportError::Write(_) => Self::Internal(error.to_string()),
+            ExportError::Segment { ref path, source } => {
+                Self::logged(&error, &format!("{}: {source}", name_of(path)))
+            }
+            ExportError::Open { ref path, ref source } => {
+                Self::logged(&error, &format!("{}: cannot read ({source})", name_of(path)))
+            }
+            ExportError::FolderInUse(_) => Self::logged(&error, "the folder is not empty"),
+            ExportError::NoPage | ExportError::Damaged(_) | ExportError::Write(_) => {
+                Self::Internal(error.to_string())
+            }
         }
     }
 }
@@ -146,6 +184,6 @@ impl From<&IngestError> for ApiError {
 
 impl From<tokio::task::JoinError> for ApiError {
     fn from(error: tokio::task::JoinError) -> Self {
-        Self::Internal(format!("the answer could not be computed: {error}"))
+        if error.is_cancelled() { Self::Internal("the server ends".to_owned()) } else { Self::Panicked }
     }
 }

@@ -1,0 +1,21 @@
+//! HTTP: the table of routes, the server, and the guards in front of every request.
+//!
+//! ```text
+//! connection ──► limits ──► peer ──► guard ──► routes
+//! ```
+//! *Invariant.* [`guard`] alone decides who may ask, and [`error`] alone knows status codes.
+//! docs/security.md states the promises.
+
+pub mod access;
+
+pub mod error;
+pub mod guard;
+pub mod headers;
+pub mod limits;
+pub mod links;
+pub mod negotiation;
+pub mod peer;
+pub mod router;
+pub mod server;
+pub mod token;
+pub mod turns;

@@ -1,0 +1,128 @@
+//! All routes in one table.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::Method;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, delete, get, post};
+use nprof_engine::wire::POSTCARD_ZSTD;
+use nprof_engine::wire::question::Question;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::trace::TraceLayer;
+
+use super::access::Access;
+use super::error::ApiError;
+use super::{guard, headers};
+use crate::app::App;
+use crate::routes::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
+
+/// One operation of the API.
+pub struct Route {
+    /// HTTP method in capitals.
+    pub method: &'static str,
+    /// Path with parameters in braces.
+    pub path: &'static str,
+    handler: fn() -> MethodRouter<App>,
+}
+
+macro_rules! routes {
+    ($($method:literal $path:literal => $verb:ident($handler:path);)+) => {
+        &[$(Route { method: $method, path: $path, handler: || $verb($handler) }),+]
+    };
+}
+
+/// The operations other than the questions of [`Question::PATHS`]. `routes/openapi.json` describes
+/// both.
+pub const ROUTES: &[Route] = routes! {
+    "GET" "/api/health" => get(health::read);
+    "GET" "/api/openapi.json" => get(openapi::read);
+    "GET" "/api/exports" => get(export::list);
+    "POST" "/api/profiles" => post(upload::create);
+    "DELETE" "/api/profiles/{slug}" => delete(profiles::remove);
+    "GET" "/api/profiles/{slug}/export" => get(export::read);
+    "GET" "/api/jobs/{id}" => get(jobs::read);
+    "DELETE" "/api/jobs/{id}" => delete(jobs::cancel);
+};
+
+/// The service: the API, the page, and the layers for all requests. Requests carry their
+/// [`super::peer::Peer`] as an extension; without it they need the token.
+pub fn router(app: App, access: Arc<Access>) -> Router {
+    let asked = Question::PATHS.iter().fold(Router::new(), |router, path| router.route(path, get(ask::read)));
+    let routes = ROUTES.iter().fold(asked, |router, route| router.route(route.path, (route.handler)()));
+    let routes = routes.fallback(page::read).method_not_allowed_fallback(|method: Method| async move {
+        ApiError::MethodNotAllowed(method.to_string())
+    });
+    guarded(routes, access).with_state(app)
+}
+
+/// Adds the layers. The first request to reach a layer reaches the last one of the list first.
+fn guarded(routes: Router<App>, access: Arc<Access>) -> Router<App> {
+    // Tiles are already compressed.
+    let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(POSTCARD_ZSTD));
+    let guarded = routes
+        // Traces are larger than any fixed limit. Only the disk limits them.
+        .layer(DefaultBodyLimit::disable())
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(axum::middleware::from_fn_with_state(access, guard::check))
+        .layer(axum::middleware::from_fn(reply::refusals))
+        .layer(CompressionLayer::new().gzip(true).compress_when(worth_packing));
+    let guarded = headers::all()
+        .into_iter()
+        .fold(guarded, |router, (name, value)| router.layer(SetResponseHeaderLayer::overriding(name, value)));
+    // The query can contain the token, which must not reach a log.
+    let span = |request: &Request| tracing::debug_span!("request", method = %request.method(), path = request.uri().path());
+    guarded.layer(TraceLayer::new_for_http().make_span_with(span))
+}
+
+/// The answer of a handler that panicked. The panic itself is on standard error.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    ApiError::Panicked.into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use tower::ServiceExt;
+
+    use super::super::access::Changes;
+    use super::super::peer::Peer;
+    use super::super::token::Token;
+    use super::*;
+    use crate::store::Store;
+
+    async fn here() -> &'static str {
+        panic!("in the handler")
+    }
+
+    async fn aside() -> Result<&'static str, ApiError> {
+        crate::routes::blocking(|| panic!("in its work")).await
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_answers_500_and_the_next_request_is_answered() {
+        let dir = tempfile::tempdir().unwrap();
+        let app = App::new(Arc::new(Store::open(&dir.path().join("store")).unwrap()));
+        let access =
+            Access { token: Token::random().unwrap(), port: 1, names: vec![], changes: Changes::All };
+        let routes = Router::new().route("/here", get(here)).route("/aside", get(aside));
+        let service = guarded(routes.route("/fine", get(async || "fine")), Arc::new(access)).with_state(app);
+        for (path, status) in [
+            ("/here", StatusCode::INTERNAL_SERVER_ERROR),
+            ("/aside", StatusCode::INTERNAL_SERVER_ERROR),
+            ("/fine", StatusCode::OK),
+        ] {
+            let request = Request::builder().uri(path).extension(Peer::SameUser).body(Body::empty()).unwrap();
+            let answer = service.clone().oneshot(request).await.unwrap();
+            assert_eq!(answer.status(), status, "{path}");
+            let body = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            assert!(!String::from_utf8_lossy(&body).contains("in "), "the message is for the log");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Turns of heavy work. A question waits for its turn without a thread, and gives its turn back
+//! when nobody waits for the answer any more.
+//!
+//! *Invariant.* Light questions (the list, kept answers) need no turn. So they wait for no other
+//! question, whatever other clients ask.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Heavy questions at once, for each core. Two keep a core busy while one reads from disk.
+const PER_CORE: usize = 2;
+/// Downloads at once. Each occupies a thread, mostly waiting for its client.
+const DOWNLOADS: usize = 64;
+
+/// How much work a question is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// Reads what is kept.
+    Light,
+    /// Reads a few blocks: a tile, a slice, a counter.
+    Small,
+    /// Can read every row.
+    Heavy,
+    /// Writes a file for a client.
+    Download,
+}
+
+/// Turns of all questions of a server.
+#[derive(Debug)]
+pub struct Turns {
+    small: Queue,
+    heavy: Queue,
+    downloads: Queue,
+}
+
+/// The turns of one weight.
+#[derive(Debug)]
+struct Queue {
+    free: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+/// Counts a question while it waits.
+struct Waits<'a>(&'a AtomicUsize);
+
+/// A turn. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Turn(#[expect(dead_code, reason = "it is held, not read")] Option<OwnedSemaphorePermit>);
+
+impl Turns {
+    /// Turns for this machine.
+    #[must_use]
+    pub fn of_machine() -> Self {
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        let at_once = |count| Queue { free: Arc::new(Semaphore::new(count)), waiting: AtomicUsize::new(0) };
+        Self {
+            small: at_once(PER_CORE * cores),
+            heavy: at_once(PER_CORE * cores),
+            downloads: at_once(DOWNLOADS),
+        }
+    }
+
+    /// Waits for a turn. Turns come in the order of the calls; a dropped future gives its place in
+    /// the order up.
+    pub async fn wait(&self, weight: Weight) -> Turn {
+        let Some(queue) = self.of(weight) else { return Turn(None) };
+        queue.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waits = Waits(&queue.waiting);
+        // Nobody closes a semaphore of turns.
+        Turn(Arc::clone(&queue.free).acquire_owned().await.ok())
+    }
+
+    /// Number of questions that wait for a turn.
+    #[must_use]
+    pub fn waiting(&self, weight: Weight) -> usize {
+        self.of(weight).map_or(0, |queue| queue.waiting.load(Ordering::Relaxed))
+    }
+
+    /// A turn, if one is free now.
+    #[must_use]
+    pub fn take(&self, weight: Weight) -> Option<Turn> {
+        match self.of(weight) {
+            Some(queue) => Arc::clone(&queue.free).try_acquire_owned().ok().map(|permit| Turn(Some(permit))),
+            None => Some(Turn(None)),
+        }
+    }
+
+    fn of(&self, weight: Weight) -> Option<&Queue> {
+        match weight {
+            Weight::Light => None,
+            Weight::Small => Some(&self.small),
+            Weight::Heavy => Some(&self.heavy),
+            Weight::Download => Some(&self.downloads),
+        }
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,94 @@
+//! Heavy questions: how many run at once, what does not wait for them, and what ends when nobody
+//! waits. The tests count work and never measure time.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use nprof_engine::wire::POSTCARD_ZSTD;
+use nprof_server::http::turns::{Turn, Weight};
+use tokio::runtime::{Builder, Runtime};
+use tower::ServiceExt;
+
+use crate::stage::{Stage, request};
+
+/// Far fewer than the questions of a test, so that a question that waits on a thread is found.
+const THREADS: usize = 4;
+const QUESTIONS: usize = 600;
+const SUMMARY: &str = "/api/profiles/small/ranks/0/summary";
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).max_blocking_threads(THREADS).enable_all().build().unwrap()
+}
+
+fn all_turns(stage: &Stage, weight: Weight) -> Vec<Turn> {
+    std::iter::from_fn(|| stage.app.turns().take(weight)).collect()
+}
+
+fn is_computed(stage: &Stage) -> bool {
+    stage.store.find("small").unwrap().segment_path(0).unwrap().with_extension("summary").exists()
+}
+
+#[test]
+fn six_hundred_summaries_do_not_hold_up_the_list() {
+    runtime().block_on(async {
+        let stage = Stage::new();
+        let tile = stage.tile_path().await;
+        let tile = || request("GET", &tile).header("accept", POSTCARD_ZSTD).body(Body::empty()).unwrap();
+        assert_eq!(stage.ask(tile()).await.status, StatusCode::OK);
+        // Other heavy questions have all turns.
+        let (heavy, small) = (all_turns(&stage, Weight::Heavy), all_turns(&stage, Weight::Small));
+        assert!(!heavy.is_empty() && !small.is_empty());
+        let ask = || {
+            let (service, asked) =
+                (stage.service.clone(), request("GET", SUMMARY).body(Body::empty()).unwrap());
+            tokio::spawn(async move { service.oneshot(asked).await.unwrap().status() })
+        };
+        let summaries: Vec<_> = (0..QUESTIONS).map(|_| ask()).collect();
+        while stage.app.turns().waiting(Weight::Heavy) < QUESTIONS {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(stage.json("/api/profiles").await["profiles"].as_array().unwrap().len(), 1);
+        assert_eq!(stage.get("/api/health").await.status, StatusCode::OK);
+        assert_eq!(stage.ask(tile()).await.status, StatusCode::OK, "a kept tile needs no turn");
+        assert!(!is_computed(&stage));
+        drop(heavy);
+        for summary in summaries {
+            assert_eq!(summary.await.unwrap(), StatusCode::OK);
+        }
+        assert!(is_computed(&stage));
+        // Now the summary is kept, so it needs no turn any more.
+        let _heavy = all_turns(&stage, Weight::Heavy);
+        assert_eq!(stage.get(SUMMARY).await.status, StatusCode::OK);
+        drop(small);
+    });
+}
+
+#[test]
+fn a_question_that_nobody_waits_for_is_never_asked() {
+    runtime().block_on(async {
+        let stage = Stage::new();
+        let heavy = all_turns(&stage, Weight::Heavy);
+        {
+            let mut asked = pin!(stage.get(SUMMARY));
+            while stage.app.turns().waiting(Weight::Heavy) == 0 {
+                poll_fn(|context| {
+                    assert!(asked.as_mut().poll(context).is_pending());
+                    Poll::Ready(())
+                })
+                .await;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        assert_eq!(stage.app.turns().waiting(Weight::Heavy), 0);
+        drop(heavy);
+        let turns = stage.app.turns().wait(Weight::Heavy).await;
+        drop(turns);
+        assert!(!is_computed(&stage));
+        assert_eq!(stage.get(SUMMARY).await.status, StatusCode::OK);
+        assert!(is_computed(&stage));
+    });
+}
