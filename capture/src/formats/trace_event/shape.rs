@@ -34,8 +34,93 @@ pub(super) enum Next<K> {
 #[derive(Debug)]
 struct Step<K> {
     text: Box<[u8]>,
+    /// The first eight bytes as a number, and the bits of it that the text has.
+    head: (u64, u64),
     next: Next<K>,
     guesses: [u32; GUESSES],
+}
+
+/// Bytes that are compared at once.
+const WORD: usize = size_of::<u64>();
+
+impl<K> Step<K> {
+    fn new(text: &[u8], next: Next<K>) -> Self {
+        let mut word = [0; WORD];
+        let len = text.len().min(WORD);
+        word[..len].copy_from_slice(&text[..len]);
+        let bits = u64::MAX.checked_shr((WORD - len) as u32 * u8::BITS).unwrap_or(0);
+        Self { text: text.into(), head: (u64::from_le_bytes(word), bits), next, guesses: [NONE; GUESSES] }
+    }
+
+    /// Whether `bytes` begin with the text. `false` also if they are too few to tell at once.
+    #[inline(always)]
+    fn leads(&self, bytes: &[u8]) -> bool {
+        let Some(first) = bytes.first_chunk::<WORD>() else { return false };
+        let (head, bits) = self.head;
+        (u64::from_le_bytes(*first) ^ head) & bits == 0
+            && (self.text.len() <= WORD || ends_alike(bytes, &self.text))
+    }
+}
+
+/// Whether `bytes` begin with `text`, a word or longer, if both begin with the same word. The last
+/// word overlaps the one before it, so that no byte is compared by itself.
+#[inline(always)]
+fn ends_alike(bytes: &[u8], text: &[u8]) -> bool {
+    let Some(bytes) = bytes.get(..text.len()) else { return false };
+    let word = |bytes: &[u8; WORD]| u64::from_ne_bytes(*bytes);
+    let ((words, _), (of_text, _)) = (bytes.as_chunks::<WORD>(), text.as_chunks::<WORD>());
+    bytes.last_chunk::<WORD>().map(word) == text.last_chunk::<WORD>().map(word)
+        && words.iter().zip(of_text).skip(1).all(|(a, b)| word(a) == word(b))
+}
+
+/// Most sequences of stretches that are numbered. A trace with more has few equal events.
+const MAX_PATHS: usize = 1 << 14;
+
+/// Numbers of sequences of stretches. Events with the same number have the same keys in the same
+/// order.
+#[derive(Debug)]
+pub(super) struct Paths {
+    /// For each sequence, the last stretch that followed, and the number of the longer sequence.
+    last: Vec<(u32, u32)>,
+    longer: FxHashMap<(u32, u32), u32>,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self { last: vec![(NONE, NONE)], longer: FxHashMap::default() }
+    }
+}
+
+impl Paths {
+    /// The number of no stretches.
+    pub(super) const START: u32 = 0;
+
+    /// The number of a sequence with one more stretch; [`NONE`] if the sequence or the stretch is
+    /// not numbered.
+    #[inline(always)]
+    pub(super) fn step(&mut self, path: u32, step: u32) -> u32 {
+        match self.last.get(path as usize) {
+            Some(&(known, longer)) if known == step && step != NONE => longer,
+            Some(_) if step != NONE => self.other(path, step),
+            _ => NONE,
+        }
+    }
+
+    fn other(&mut self, path: u32, step: u32) -> u32 {
+        let next = self.last.len();
+        let longer = match self.longer.get(&(path, step)) {
+            Some(&known) => known,
+            None if next >= MAX_PATHS => return NONE,
+            None => {
+                let longer = u32::try_from(next).unwrap_or(NONE);
+                self.last.push((NONE, NONE));
+                self.longer.insert((path, step), longer);
+                longer
+            }
+        };
+        self.last[path as usize] = (step, longer);
+        longer
+    }
 }
 
 /// The stretches of all objects of a kind. `K` is the caller's meaning of a key.
@@ -75,7 +160,7 @@ impl<K: Copy> Shape<K> {
             let rest = tokens.rest();
             for guess in last.guesses {
                 let Some(step) = self.steps.get(guess as usize) else { break };
-                if begins_with(rest, &step.text) {
+                if step.leads(rest) {
                     self.last = guess;
                     let next = match step.next {
                         Next::Value(meaning, key, _) => {
@@ -120,7 +205,7 @@ impl<K: Copy> Shape<K> {
                     Next::End => Next::End,
                 };
                 let index = u32::try_from(self.steps.len()).unwrap_or(NONE);
-                self.steps.push(Step { text: text.into(), next, guesses: [NONE; GUESSES] });
+                self.steps.push(Step::new(text, next));
                 self.by_text.insert(text.into(), index);
                 index
             }
