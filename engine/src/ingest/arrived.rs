@@ -13,7 +13,7 @@ use super::track_writer::GROUP_ROWS;
 use crate::base::Result;
 use crate::block::BlockValues;
 use crate::codec::Texts;
-use crate::spill::{Scratch, Sorter, sort_nearly};
+use crate::spill::{Scratch, Sorter};
 
 /// Approximate bytes of a row besides its fields.
 pub const ROW_BYTES: usize = 32;
@@ -75,7 +75,8 @@ fn order_of(rows: &Rows) -> Option<Vec<u32>> {
     }
     let mut keys: Vec<(i64, i64, u32)> =
         (0..).zip(0..rows.len()).map(|(row, at)| (rows.starts[at], last(at), row)).collect();
-    sort_nearly(&mut keys, |&key| key);
+    // A stable sort finds runs that are in order: the events of a category often come together.
+    keys.sort();
     Some(keys.into_iter().map(|(.., row)| row).collect())
 }
 
@@ -191,7 +192,7 @@ impl FieldColumn {
         let slots = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
         let place = |slot| self.row_of(slot as usize).map_or(u32::MAX, |row| rank[row]);
         let mut places: Vec<(u32, u32)> = slots.map(|slot| (place(slot), slot)).collect();
-        sort_nearly(&mut places, |&place| place);
+        places.sort();
         self.values.pick(places.iter().map(|&(_, slot)| slot));
         self.set_rows(places.into_iter().map(|(row, _)| row).collect());
     }

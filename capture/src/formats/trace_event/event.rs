@@ -154,7 +154,7 @@ impl Parser {
                 path = self.arguments(event, tokens, path)?;
                 continue;
             }
-            let value = tokens.value()?;
+            let value = self.shape.value(hint, tokens)?;
             match event.slot(part) {
                 Some(slot) => *slot = value,
                 None => event.extras.push(Member { key, value, hint }),
@@ -183,7 +183,7 @@ impl Parser {
         while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
             // Stretches between arguments are other than those between keys of events.
             path = self.step(path, if hint == NONE { NONE } else { hint + MAX_STEPS as u32 });
-            let value = tokens.value()?;
+            let value = self.argument_shape.value(hint, tokens)?;
             event.members.push(Member { key, value, hint });
         }
         Ok(path)

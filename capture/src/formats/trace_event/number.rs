@@ -110,9 +110,6 @@ pub(super) fn ps_from_us(text: &[u8]) -> Result<i128, BadTime> {
     Ok(if negative { -magnitude } else { magnitude })
 }
 
-/// Powers of ten, up to that of [`US_TO_PS_DIGITS`].
-const POWERS: [u64; 7] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
-
 /// Fast path for the usual case: at most 18 digits before the point and six after it, no sign, no
 /// exponent.
 fn short(text: &[u8]) -> Option<i128> {
@@ -128,7 +125,7 @@ fn short(text: &[u8]) -> Option<i128> {
             if !rest.is_empty() {
                 return None;
             }
-            digits::number(fraction) * POWERS[missing as usize]
+            digits::number(fraction) * digits::POWERS[missing as usize]
         }
         _ => return None,
     };
