@@ -258,14 +258,21 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reads any value. Only the extent of objects and arrays is read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&mut self) -> Result<Raw, Stop> {
-        // Usually there is no unread byte before the value.
-        let first = match self.bytes.get(self.at) {
-            Some(&first @ (b'"' | b'{' | b'[' | b'0'..=b'9')) => first,
-            _ => self.peek()?,
-        };
-        match first {
+        // Usually there is no unread byte before the value, and it is a text or a number.
+        match self.bytes.get(self.at) {
+            Some(b'"') => self.text(b'"'),
+            Some(b'0'..=b'9' | b'-') if let Some(end) = plain_number(self.bytes, self.at) => {
+                let start = std::mem::replace(&mut self.at, end);
+                Ok(Raw::new(Kind::Number, start, end))
+            }
+            _ => self.other_value(),
+        }
+    }
+
+    fn other_value(&mut self) -> Result<Raw, Stop> {
+        match self.peek()? {
             quote @ (b'"' | b'\'') => self.text(quote),
             b'{' => self.nested(Kind::Object),
             b'[' => self.nested(Kind::Array),
