@@ -57,6 +57,21 @@ test("axe finds nothing", async (t) => {
       await keys.getByText("Mark a span and add it up").waitFor();
       assert.deepEqual(await violations(page), []);
     });
+    await t.test(`commands, ${colorScheme}`, async (t) => {
+      const { page } = await openPage(t, { colorScheme });
+      await page.goto(profile);
+      await rowOf(page, "Tensor").waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option", { name: /^Zoom in/ }).waitFor();
+      assert.deepEqual(await violations(page), []);
+    });
+    await t.test(`dock and drawer, ${colorScheme}`, async (t) => {
+      const { page } = await openPage(t, { colorScheme, width: 1600, height: 900 });
+      await page.goto(`${profile}&sel=${hits[0].slice.row}&q=MATMUL`);
+      await page.getByRole("article", { name: "Details" }).waitFor();
+      await page.getByRole("list", { name: "Hits" }).waitFor();
+      assert.deepEqual(await violations(page), []);
+    });
     await t.test(`downloads, ${colorScheme}`, SERVED, async (t) => {
       const { page } = await openPage(t, { colorScheme });
       await page.goto(profile);

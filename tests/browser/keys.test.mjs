@@ -185,6 +185,63 @@ test("keys and history", async (t) => {
     }
   });
 
+  await t.test("the palette finds every command of the help by its words, and runs it", async (t) => {
+    const page = await open(t);
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keys" });
+    await help.getByText("Zoom into a span").waitFor();
+    const told = await help.locator("dl > div").evaluateAll((lines) =>
+      lines.map((line) => [line.querySelector("dt").innerText, line.querySelector("dd").innerText]),
+    );
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "hidden" });
+
+    const palette = page.getByRole("dialog", { name: "Commands" });
+    const field = palette.getByRole("combobox", { name: "Find a command" });
+    const options = palette.getByRole("option");
+    await page.keyboard.press("Control+k");
+    await field.and(page.locator(":focus")).waitFor();
+    const found = await options.evaluateAll((options) =>
+      options.map((option) => [option.firstElementChild.firstChild.textContent, option.querySelector(".key-list").innerText]),
+    );
+    assert.ok(found.length > 25, `${found.length} commands`);
+    for (const [what, keys] of found.filter(([, keys]) => keys !== "")) {
+      assert.ok(told.some((line) => line[0] === what && line[1] === keys), `${what}: ${keys}`);
+    }
+    const needsSlice = options.filter({ hasText: "Zoom to the selected slice" });
+    assert.equal(await needsSlice.getAttribute("aria-disabled"), "true");
+    assert.match(await needsSlice.innerText(), /with a selected slice/);
+    await field.fill("zo slice");
+    assert.match(await options.first().innerText(), /^Zoom to the selected slice/);
+    // What does not work now does nothing, and the palette stays.
+    await page.keyboard.press("Enter");
+    await field.fill("zoomin");
+    assert.match(await options.first().innerText(), /^Zoom in/);
+    assert.equal(await field.getAttribute("aria-activedescendant"), await options.first().getAttribute("id"));
+    await page.keyboard.press("Enter");
+    await palette.waitFor({ state: "hidden" });
+    await viewWhere(page, (view) => Math.abs(view.to - view.from - width * 0.75) < 10);
+    // From a field, by the arrow keys, and by a click.
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+k");
+    await field.fill("summary");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.getByRole("main", { name: "Summary" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await field.fill("find nothing at all here");
+    await palette.getByText("No command has these letters.").waitFor();
+    await field.fill("rank");
+    await options.filter({ hasText: "Next rank" }).click();
+    await viewWhere(page, (view) => view.rank === 1);
+    await page.keyboard.press("Control+k");
+    await field.fill("/");
+    await field.fill("search names");
+    await page.keyboard.press("Enter");
+    await page.getByRole("searchbox", { name: "Search names and fields" }).and(page.locator(":focus")).waitFor();
+  });
+
   await t.test("keys lie alike on every keyboard", async (t) => {
     const page = await open(t);
     const press = (init) =>

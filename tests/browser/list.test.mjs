@@ -33,6 +33,24 @@ test("the list shows the demo, filters it, and opens it", async (t) => {
   assert.deepEqual(problems, []);
 });
 
+test("the list downloads a profile", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "2000");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  await page.getByRole("button", { name: `Download ${NAME}` }).click();
+  const dialog = page.getByRole("dialog", { name: `Download ${NAME}` });
+  await dialog.getByRole("link", { name: "HTML file" }).waitFor();
+  // A file of one rank needs to know which.
+  assert.equal(await dialog.getByRole("link", { name: "CSV" }).count(), 0);
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    dialog.getByRole("link", { name: "HTML file" }).click(),
+  ]);
+  assert.match(file.suggestedFilename(), /\.html$/);
+  await dialog.waitFor({ state: "hidden" });
+  assert.deepEqual(problems, []);
+});
+
 test("a profile goes only after its deletion is confirmed", async (t) => {
   const { url } = await serve(t, "demo", "--events", "2000");
   const { page, problems } = await openPage(t);

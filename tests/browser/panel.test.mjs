@@ -156,9 +156,9 @@ test("the panels are closed until they are used", async (t) => {
       await page.getByRole("tooltip").getByText("MATMUL").waitFor({ timeout: 1_000 });
       return place;
     });
-    await page.mouse.click(place.x, place.y);
+    // With a pause in which the page draws itself anew.
+    await page.mouse.dblclick(place.x, place.y, { delay: 60 });
     await page.getByRole("article", { name: "Details" }).waitFor();
-    await page.mouse.click(place.x, place.y, { clickCount: 2 });
     await eventually(() => {
       const { from, to, selected } = viewOf(page);
       const { start_ps, duration_ps, row } = hits[0].slice;

@@ -210,7 +210,7 @@ test("the view", async (t) => {
     await group("Rank 0").waitFor();
     assert.equal(parametersOf(page).get("ranks"), "0,1");
     // The same group closes in both ranks, so that they stay comparable.
-    await group("Engines").click();
+    await group("Engines").first().click();
     await tensor.waitFor({ state: "detached" });
     await group("Rank 0").click();
     await group("Rank 1").waitFor();

@@ -1,7 +1,7 @@
 //! Fuzzy matching of a typed text with the words of commands.
 
 /// Points of a letter that follows the letter before it in the text.
-const FOLLOWS: u32 = 4;
+const FOLLOWS: u32 = 7;
 /// Points of a letter at the start of a word.
 const STARTS: u32 = 6;
 /// Points of any other letter.
@@ -55,6 +55,8 @@ mod tests {
         check_best("ZS", "Zoom to the selected slice");
         check_best("last", "Undo the last zoom");
         check_best("every", "Show everything");
+        // Letters that follow each other count more than starts of words.
+        assert!(score("zo", "Zoom in") >= score("zo", "Zoom out"));
     }
 
     #[test]

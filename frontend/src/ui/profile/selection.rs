@@ -15,8 +15,8 @@ use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::name::Name;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
-use crate::view::Command;
 use crate::view::table::{DataTable, Sorting, TableColumn, sorted};
+use crate::view::{Act, Command};
 
 /// Limit of listed rows. The others are counted.
 const MOST_ROWS: usize = 200;
@@ -49,7 +49,9 @@ pub fn Selection(
     move || {
         match answer() {
         _ if wanted.get().is_none() => {
-            view! { <p class="panel-empty">"Mark a span on the ruler, or press M on a selected slice, to see what lies in it."</p> }.into_any()
+            let key = Act::MarkSlice.keys();
+            let text = format!("Mark a span on the ruler, or press {key} on a selected slice, to see what lies in it.");
+            view! { <p class="panel-empty">{text}</p> }.into_any()
         }
         None => view! { <Loading what="Adding up …" /> }.into_any(),
         Some(Err(error)) => {
