@@ -2,14 +2,16 @@
 //! server's memory grows.
 //!
 //! `cargo bench -p nprof-benches --bench clients --
-//! [--events 10000000] [--clients 32] [--seconds 60] [--pause-ms 100]`
+//! [--events 10000000] [--clients 32] [--seconds 60] [--pause-ms 100] [--everything]`
 //!
 //! Starts `nprof demo` with one simulated rank. `NPROF_BIN` names the binary (default
 //! `target/release/nprof`). Each client holds one connection and fetches all tiles of a view. Then
 //! it pauses as people do, and zooms or pans to the next view. With `--pause-ms 0` clients do not
-//! pause, which measures the machine and not the wait.
+//! pause, which measures the machine and not the wait. With `--everything` each view is followed by
+//! one other question: the list, a selection, a search, the events of the view, or the summary.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -38,7 +40,11 @@ struct Arguments {
     clients: usize,
     seconds: u64,
     pause_ms: u64,
+    asks_everything: bool,
 }
+
+/// Milliseconds of the answers to one kind of question.
+type Times = BTreeMap<&'static str, Vec<f64>>;
 
 fn main() -> Result<()> {
     let arguments = arguments()?;
@@ -47,7 +53,8 @@ fn main() -> Result<()> {
 }
 
 fn arguments() -> Result<Arguments> {
-    let mut parsed = Arguments { events: 10_000_000, clients: 32, seconds: 60, pause_ms: 100 };
+    let mut parsed =
+        Arguments { events: 10_000_000, clients: 32, seconds: 60, pause_ms: 100, asks_everything: false };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -56,9 +63,12 @@ fn arguments() -> Result<Arguments> {
             "--clients" => parsed.clients = value()?.parse()?,
             "--seconds" => parsed.seconds = value()?.parse()?,
             "--pause-ms" => parsed.pause_ms = value()?.parse()?,
+            "--everything" => parsed.asks_everything = true,
             // Cargo passes this flag.
             "--bench" => {}
-            _ => bail!("unknown argument {word}: --events N, --clients N, --seconds N, --pause-ms N"),
+            _ => bail!(
+                "unknown argument {word}: --events N, --clients N, --seconds N, --pause-ms N, --everything"
+            ),
         }
     }
     Ok(parsed)
@@ -78,7 +88,7 @@ fn run(arguments: &Arguments, server: &Server) -> Result<()> {
     let times = std::thread::scope(|scope| {
         let client = |number: usize| {
             let rank = &rank;
-            scope.spawn(move || Client::new(server, rank, number)?.zoom(end, arguments.pause_ms))
+            scope.spawn(move || Client::new(server, rank, number)?.zoom(end, arguments))
         };
         let clients: Vec<_> = (0..arguments.clients).map(client).collect();
         let start = Instant::now();
@@ -88,21 +98,26 @@ fn run(arguments: &Arguments, server: &Server) -> Result<()> {
             let (resident, own) = (server.memory_mib("VmRSS:"), server.memory_mib("RssAnon:"));
             println!("{:>8.0} {resident:>14.1} {own:>14.1}", at.as_secs_f64());
         }
-        let mut times = Vec::new();
+        let mut times = Times::new();
         for client in clients {
-            times.extend(client.join().map_err(|_| anyhow::anyhow!("a client panicked"))??);
+            for (kind, of_client) in client.join().map_err(|_| anyhow::anyhow!("a client panicked"))?? {
+                times.entry(kind).or_default().extend(of_client);
+            }
         }
         anyhow::Ok(times)
     })?;
-    println!(
-        "\n{} tiles, {:.0} a second: p50 {:.2} ms, p99 {:.2} ms, longest {:.1} ms; the server's peak {:.0} MiB",
-        times.len(),
-        times.len() as f64 / arguments.seconds as f64,
-        percentile(&times, 0.5),
-        percentile(&times, 0.99),
-        percentile(&times, 1.0),
-        server.memory_mib("VmHWM:")
-    );
+    println!();
+    for (kind, times) in times {
+        println!(
+            "{kind:>10}: {:>8}, {:>6.0} a second: p50 {:.2} ms, p99 {:.2} ms, longest {:.1} ms",
+            times.len(),
+            times.len() as f64 / arguments.seconds as f64,
+            percentile(&times, 0.5),
+            percentile(&times, 0.99),
+            percentile(&times, 1.0),
+        );
+    }
+    println!("the server's peak: {:.0} MiB", server.memory_mib("VmHWM:"));
     Ok(())
 }
 
@@ -208,8 +223,8 @@ impl Connection {
 struct Client<'a> {
     connection: Connection,
     rank: &'a RankDetail,
-    /// URL prefix of all tiles, up to group, level and index.
-    tiles: String,
+    /// URL of the rank.
+    path: String,
     random: Random,
     middle_ps: f64,
     width_ps: f64,
@@ -217,36 +232,55 @@ struct Client<'a> {
 
 impl<'a> Client<'a> {
     fn new(server: &Server, rank: &'a RankDetail, number: usize) -> Result<Self> {
-        let tiles =
-            format!("/api/profiles/{}/ranks/{}/tiles/{}", server.slug, rank.entry.rank, rank.entry.content);
+        let path = format!("/api/profiles/{}/ranks/{}", server.slug, rank.entry.rank);
         let (start, end) = (rank.entry.start_ps as f64, rank.entry.end_ps as f64);
         Ok(Self {
             connection: Connection::new(server)?,
             rank,
-            tiles,
+            path,
             random: Random::stream(1, Purpose::Questions, 4, number),
             middle_ps: f64::midpoint(start, end),
             width_ps: end - start,
         })
     }
 
-    /// Fetches view after view. Returns the milliseconds of each tile.
-    fn zoom(mut self, end: Instant, pause_ms: u64) -> Result<Vec<f64>> {
-        let mut times = Vec::new();
+    /// Fetches view after view.
+    fn zoom(mut self, end: Instant, arguments: &Arguments) -> Result<Times> {
+        let mut times = Times::new();
+        let content = &self.rank.entry.content;
         while Instant::now() < end {
             let level = Level::for_cell_ps(self.width_ps / VIEW_CELLS);
             let from = (self.middle_ps - self.width_ps / 2.0) as i64;
             let view = Interval::new(from, from + self.width_ps as i64);
             for index in level.tiles_of(view) {
                 for group in &self.rank.groups {
-                    let path = format!("{}/{}/{}/{index}", self.tiles, group.id, level.number());
-                    times.push(self.connection.fetch(&path, POSTCARD_ZSTD)?.0);
+                    let path =
+                        format!("{}/tiles/{content}/{}/{}/{index}", self.path, group.id, level.number());
+                    let time = self.connection.fetch(&path, POSTCARD_ZSTD)?.0;
+                    times.entry("tile").or_default().push(time);
                 }
             }
+            if arguments.asks_everything {
+                let (kind, path) = self.other_question(view);
+                let time = self.connection.fetch(&path, POSTCARD)?.0;
+                times.entry(kind).or_default().push(time);
+            }
             self.step();
-            std::thread::sleep(Duration::from_millis(pause_ms));
+            std::thread::sleep(Duration::from_millis(arguments.pause_ms));
         }
         Ok(times)
+    }
+
+    /// A question that is no tile: its kind and path.
+    fn other_question(&mut self, view: Interval) -> (&'static str, String) {
+        let (rank, span) = (&self.path, format!("start_ps={}&end_ps={}", view.start.0, view.end.0));
+        match (self.random.unit() * 8.0) as u32 {
+            0 => ("summary", format!("{rank}/summary")),
+            1 => ("search", format!("{rank}/search?q=1{}", (self.random.unit() * 1e3) as u32)),
+            2 => ("events", format!("{rank}/events?{span}&limit=1000")),
+            3 | 4 => ("selection", format!("{rank}/selection?{span}")),
+            _ => ("list", "/api/profiles".to_owned()),
+        }
     }
 
     /// Zooms in or out around a point of the view, more often in. Restarts from the narrowest view.

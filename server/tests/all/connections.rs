@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -15,6 +15,8 @@ use nprof_server::http::limits::Limits;
 use nprof_server::http::peer::Peer;
 use nprof_server::http::server::accept;
 use tokio::runtime::Runtime;
+
+use crate::cli::Running;
 
 /// Timeout of the tests. No answer takes this long.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -106,6 +108,28 @@ fn one_connection_too_many_is_closed_and_a_free_place_is_taken_again() {
     assert_eq!(rest(connect(address)), "");
     open.pop();
     while !is_answered(&mut connect(address)) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_may_open_as_many_files_as_the_system_allows() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "ulimit -Sn 64; exec \"$0\" --store \"$1\" serve --port 0";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_nprof")]).arg(dir.path().join("store"));
+    let running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let limits = format!("/proc/{}/limits", running.0.id());
+    let start = Instant::now();
+    loop {
+        let limits = std::fs::read_to_string(&limits).unwrap();
+        let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        if words[3] == words[4] {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "{line}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

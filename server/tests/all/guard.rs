@@ -280,3 +280,10 @@ async fn no_error_tells_where_the_store_is() {
     let sent = request("POST", "/api/profiles?name=a.json").body(Body::from("[]")).unwrap();
     assert!(!stage.ask(sent).await.text().contains(place));
 }
+
+#[test]
+fn release_builds_unwind() {
+    let manifest = include_str!("../../../Cargo.toml");
+    let release = manifest.split("[profile.release]").nth(1).unwrap().split("\n[").next().unwrap();
+    assert!(release.contains("lto") && !release.contains("panic"), "a panic must not end the server");
+}
