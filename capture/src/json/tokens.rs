@@ -69,6 +69,8 @@ const KIND_BITS: u32 = 4;
 const BOUND_BITS: u32 = 30;
 /// Largest bound. Windows are far smaller (`scan::MAX_ITEM_LEN`), so bounds always fit.
 const MAX_BOUND: usize = (1 << BOUND_BITS) - 1;
+/// One more byte before both bounds.
+const BOTH_BOUNDS: u64 = 1 << KIND_BITS | 1 << (KIND_BITS + BOUND_BITS);
 
 impl Raw {
     #[inline]
@@ -99,7 +101,8 @@ impl Raw {
     /// The same value in bytes with `by` more before them.
     #[inline]
     pub(crate) fn moved(self, by: usize) -> Self {
-        Self::new(self.kind(), self.start() + by, self.end() + by)
+        debug_assert!(self.end() + by <= MAX_BOUND, "bounds always fit");
+        Self(self.0.wrapping_add((by as u64).wrapping_mul(BOTH_BOUNDS)))
     }
 
     /// The same value in bytes with `by` fewer before them.

@@ -9,7 +9,8 @@
 //! The vendor does not document the format. It was learned from traces and their exports. Unknown
 //! parts are kept as they are (`unknown_record`, `raw_instruction`) and never end the reading.
 
-pub mod clock;
+pub mod ahead;
+mod clock;
 pub mod container;
 pub mod core;
 pub mod decoded;
