@@ -100,7 +100,10 @@ impl From<&StoreError> for ApiError {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Unknown { .. } | StoreError::UnknownRank { .. } => Self::NotFound(error.to_string()),
-            StoreError::NameTaken { .. } => Self::Conflict(error.to_string()),
+            StoreError::ReadOnly { .. } => Self::Forbidden(error.to_string()),
+            StoreError::NameTaken { .. } | StoreError::Ambiguous { .. } | StoreError::Unreadable { .. } => {
+                Self::Conflict(error.to_string())
+            }
             StoreError::BadName { .. } => Self::BadRequest(error.to_string()),
             _ => Self::Internal(error.to_string()),
         }

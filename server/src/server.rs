@@ -11,7 +11,7 @@ use crate::access::Access;
 use crate::app::App;
 use crate::ending::EndSignals;
 use crate::router::router;
-use crate::store::Store;
+use crate::store::{Store, Sweeper};
 
 /// Time that requests in flight get when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
@@ -101,6 +101,7 @@ impl Listening {
     /// # Errors
     /// If the listener fails.
     pub async fn serve(self, store: Arc<Store>) -> Result<(), ServerError> {
+        let _sweeper = Sweeper::start(&store);
         let app = App::new(store);
         let service = router(app.clone(), self.access);
         // The first list reads every manifest, so run it before a client waits for it. The next
