@@ -2,6 +2,7 @@
 //! number.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nprof_engine::wire::job::{JobReport, JobState};
@@ -19,6 +20,8 @@ const MAX_ENDED: usize = 100;
 pub struct Jobs {
     store: Arc<Store>,
     known: Mutex<BTreeMap<u64, Arc<Job>>>,
+    /// Set when the server ends. A job that starts later is cancelled from the start.
+    is_ending: AtomicBool,
     /// Permit to ingest. An ingest can take all the memory that nprof allows itself, so only one
     /// runs at a time.
     turn: Arc<Semaphore>,
@@ -44,7 +47,12 @@ impl Jobs {
     /// An empty list of jobs.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, known: Mutex::default(), turn: Arc::new(Semaphore::new(1)) }
+        Self {
+            store,
+            known: Mutex::default(),
+            is_ending: AtomicBool::new(false),
+            turn: Arc::new(Semaphore::new(1)),
+        }
     }
 
     /// Queues the ingest of the files in `upload`, which is removed afterwards.
@@ -54,6 +62,9 @@ impl Jobs {
             let id = known.last_key_value().map_or(1, |(last, _)| last + 1);
             let phase = watch::Sender::new(Phase::Waiting);
             let job = Arc::new(Job { id, name, meter: Meter::default(), phase });
+            if self.is_ending.load(Ordering::Relaxed) {
+                job.cancel();
+            }
             known.insert(id, Arc::clone(&job));
             forget_oldest(&mut known);
             job
@@ -88,9 +99,11 @@ impl Jobs {
         self.known().get(&id).cloned().ok_or_else(|| ApiError::NotFound(format!("there is no job {id}")))
     }
 
-    /// Cancels all running jobs, because the server is about to end.
+    /// Cancels all jobs, also those whose upload ends later, because the server is about to end.
     pub fn cancel_all(&self) {
-        self.known().values().for_each(|job| job.cancel());
+        let known = self.known();
+        self.is_ending.store(true, Ordering::Relaxed);
+        known.values().for_each(|job| job.cancel());
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Job>>> {

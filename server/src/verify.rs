@@ -8,12 +8,15 @@ use nprof_engine::query::{self, Finding, PartName};
 use serde::Serialize;
 
 use crate::ingest::IngestError;
-use crate::store::{Profile, RankFile, Store};
+use crate::store::{Profile, RankFile, SharedName, Store};
 use crate::summary::{Kept, kept};
 use crate::work::{Meter, Stage};
 
 /// Name of a damaged part that loses no data: the metrics are computed again.
 pub const KEPT_SUMMARY: &str = "summary";
+
+/// Name of a damaged part that loses no data: several profiles have one name.
+pub const SHARED_NAME: &str = "name";
 
 /// Result of a check.
 #[derive(Debug, Default, Serialize)]
@@ -62,6 +65,14 @@ pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified
         verified.damages.extend(survey.unreadable.into_iter().map(|(dir, error)| Damage {
             profile: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             ..Damage::of(error.to_string())
+        }));
+        verified.damages.extend(survey.shared.into_iter().map(|SharedName { name, directories }| Damage {
+            profile: name,
+            part: Some(SHARED_NAME),
+            ..Damage::of(format!(
+                "several profiles have this name; remove all but one by their ids: {}",
+                directories.join(", ")
+            ))
         }));
         survey.profiles
     } else {

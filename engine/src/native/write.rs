@@ -1,16 +1,16 @@
 //! Writes a segment to a file: under a temporary name, synced, then renamed. A crash at any time
 //! leaves the old state or the new.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use super::atomic_file::{AtomicFile, directory_of};
+use super::atomic_file::{AtomicFile, TEMPORARY, directory_of};
 use super::beside::Beside;
 use super::cores::AllCores;
+use super::disk::{self, DiskFile};
 use super::relayed::{self, Failure};
 use crate::base::{Error, Result};
 use crate::exec::{Cancel, Exec, InPlace};
@@ -34,7 +34,7 @@ pub enum WriteError<E> {
 struct ScratchFile<'a> {
     cancel: Cancel<'a>,
     /// Created only when needed: most traces are sorted in memory.
-    file: OnceLock<File>,
+    file: OnceLock<DiskFile>,
     directory: &'a Path,
     len: AtomicU64,
     cause: &'a Mutex<Option<io::Error>>,
@@ -57,7 +57,7 @@ impl Scratch for ScratchFile<'_> {
     fn append(&self, bytes: &[u8]) -> Result<u64> {
         self.cancel.check()?;
         if self.file.get().is_none() {
-            let file = tempfile::tempfile_in(self.directory).map_err(self.failed("scratch file"))?;
+            let file = scratch_file(self.directory).map_err(self.failed("scratch file"))?;
             // If two threads come here at once, the first file is used.
             let _ = self.file.set(file);
         }
@@ -71,7 +71,20 @@ impl Scratch for ScratchFile<'_> {
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         self.cancel.check()?;
         let file = self.file.get().ok_or(Error::Storage { what: "empty scratch file" })?;
-        file.read_exact_at(out, offset).map_err(self.failed("reading the scratch file"))
+        file.file().read_exact_at(out, offset).map_err(self.failed("reading the scratch file"))
+    }
+}
+
+/// A file that disappears with the process. It has no name if the file system allows that.
+fn scratch_file(directory: &Path) -> io::Result<DiskFile> {
+    match DiskFile::create_unnamed(directory) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            let path = disk::fresh_name(directory, TEMPORARY);
+            let file = DiskFile::create_new(&path)?;
+            disk::remove_file(&path)?;
+            Ok(file)
+        }
+        file => file,
     }
 }
 
@@ -83,7 +96,7 @@ fn keep(cause: &Mutex<Option<io::Error>>, error: io::Error) {
 }
 
 struct FileOutput<'a> {
-    file: BufWriter<File>,
+    file: BufWriter<DiskFile>,
     cause: &'a Mutex<Option<io::Error>>,
     cancel: Cancel<'a>,
 }

@@ -51,7 +51,7 @@ pub(super) struct ClockArgs {
 
 impl ClockArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let store = place.open()?;
+        let store = if self.rank.is_some() { place.open()? } else { place.read()? };
         let mut profile = store.find(&self.profile)?;
         if let Some(number) = self.rank {
             let clock = self.clock(rank_of(&profile, number)?)?;
@@ -102,7 +102,8 @@ fn time_text(ps: i128) -> String {
 fn decimal(number: i128, unit: i64) -> String {
     let (number_abs, unit) = (number.unsigned_abs(), u128::from(unit.unsigned_abs()));
     let decimals = unit.ilog10() as usize;
-    let text = format!("{}.{:0decimals$}", number_abs / unit, number_abs % unit);
+    let rest = (number_abs % unit).to_string();
+    let text = format!("{}.{}{rest}", number_abs / unit, "0".repeat(decimals.saturating_sub(rest.len())));
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if number < 0 { format!("-{text}") } else { text.to_owned() }
 }

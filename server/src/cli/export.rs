@@ -55,7 +55,7 @@ pub(super) struct ExportArgs {
 
 impl ExportArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let store = place.open()?;
+        let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
         let choices = self.choices.choices(self.max_size, Some(self.format))?;
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);

@@ -9,6 +9,7 @@ use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::segment::{Anatomy, ColumnAnatomy, TableAnatomy};
 
 use super::size::{self, Align};
+use crate::terminal::{cell, visible};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +43,8 @@ fn show(anatomy: &Anatomy, content: &str, out: &mut dyn Write) -> std::io::Resul
     let total = anatomy.unpacked_bytes;
     writeln!(
         out,
-        "content {content}, {} rows, {}, {} a row",
+        "content {}, {} rows, {}, {} a row",
+        visible(content),
         size::count(rows),
         exact(anatomy.file_bytes),
         each(anatomy.file_bytes, rows)
@@ -88,7 +90,7 @@ fn show_table(table: &TableAnatomy, out: &mut dyn Write) -> std::io::Result<()> 
     writeln!(
         out,
         "table {}: {} rows in {} blocks{}, {}, {} a row",
-        table.name,
+        cell(&table.name, size::MAX_CELL_CHARS),
         size::count(table.rows),
         size::count(table.blocks),
         if table.packs < table.blocks {

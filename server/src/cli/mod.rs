@@ -26,7 +26,8 @@ mod view;
 mod warn;
 mod write;
 
-use std::io::{self, IsTerminal, Write};
+use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,7 +36,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::ingest::IngestError;
 use crate::store::{Store, default_root};
-use crate::terminal::visible;
+use crate::terminal::{Escaping, visible};
 
 /// Store profiles of AI accelerators in a directory and view them in a browser.
 #[derive(Debug, Parser)]
@@ -87,9 +88,30 @@ impl StorePlace {
         Ok(self.store.clone().map_or_else(default_root, Ok)?)
     }
 
+    /// The store, for changes.
     fn open(&self) -> anyhow::Result<Store> {
         Ok(Store::open(&self.root()?)?)
     }
+
+    /// The store for reading. Writes nothing to it.
+    fn read(&self) -> anyhow::Result<Store> {
+        Ok(told(Store::read(&self.root()?)))
+    }
+
+    /// The store, for changes if it allows them.
+    fn open_or_read(&self) -> anyhow::Result<Store> {
+        Ok(told(Store::open_or_read(&self.root()?)?))
+    }
+}
+
+/// Says that a store is read only, if so.
+fn told(store: Store) -> Store {
+    if store.is_read_only() {
+        let root = store.root().display().to_string();
+        // Nobody may read the standard error.
+        let _ = writeln!(io::stderr(), "{}: this store is read only", visible(&root));
+    }
+    store
 }
 
 /// Exit code that a shell reports for a program ended by Ctrl-C.
@@ -98,8 +120,10 @@ const INTERRUPTED: u8 = 130;
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
-    // On wrong usage this call prints the mistake and exits with 2.
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => return explain(&usage),
+    };
     log_to_stderr();
     let mut out = io::stdout().lock();
     let done = execute(cli, &mut out).and_then(|()| Ok(out.flush()?));
@@ -133,12 +157,26 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
     }
 }
 
+/// Prints a mistake in the arguments, or the help that they ask for.
+fn explain(usage: &clap::Error) -> ExitCode {
+    let text = usage.to_string();
+    // The arguments can be names of files, which hold any character.
+    if usage.use_stderr() && text.lines().any(|line| matches!(visible(line), Cow::Owned(_))) {
+        let mut err = io::stderr().lock();
+        let _ = text.lines().try_for_each(|line| writeln!(err, "{}", visible(line)));
+    } else {
+        let _ = usage.print();
+    }
+    ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
+
 /// Logs the program's own warnings to standard error. `NPROF_LOG=nprof_server=debug` shows more.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_env("NPROF_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).without_time();
-    // Fails only if a subscriber is already installed, as in tests that run several commands.
-    let _ = subscriber.with_ansi(io::stderr().is_terminal()).with_target(false).try_init();
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Escaping(io::stderr()));
+    // Without colours, which would be escaped. Fails only if a subscriber is already installed, as
+    // in tests that run several commands.
+    let _ = subscriber.without_time().with_ansi(false).with_target(false).try_init();
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

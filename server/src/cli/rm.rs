@@ -5,6 +5,8 @@ use std::io::Write;
 use clap::Args;
 
 use super::{StorePlace, size};
+use crate::store::Removed;
+use crate::terminal::visible;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,7 +17,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RmArgs {
-    /// Names or ids of profiles, as `nprof list` shows them
+    /// Names or ids of profiles, as `nprof list` shows them; for a profile that cannot be read, the
+    /// name of its directory
     #[arg(required = true, value_name = "PROFILE")]
     profiles: Vec<String>,
 }
@@ -24,7 +27,13 @@ impl RmArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.open()?;
         for name in &self.profiles {
-            let removed = store.remove(name)?;
+            let removed = match store.remove(name)? {
+                Removed::Profile(profile) => profile,
+                Removed::Unreadable(_) => {
+                    writeln!(out, "removed {}, which could not be read", visible(name))?;
+                    continue;
+                }
+            };
             let entry = removed.manifest.entry();
             let also = match entry.aliases.as_slice() {
                 [] => String::new(),

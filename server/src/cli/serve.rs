@@ -63,7 +63,7 @@ impl PlaceArgs {
 
 impl ServeArgs {
     pub(super) fn run(self, store: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let store = Arc::new(store.open()?);
+        let store = Arc::new(store.open_or_read()?);
         runtime()?.block_on(async {
             let listening = self.place.place().listen().await?;
             serve(listening, store, None, &self.place, out).await

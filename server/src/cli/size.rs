@@ -4,7 +4,7 @@ use std::io::Write;
 
 use indicatif::{DecimalBytes, HumanCount};
 
-use crate::terminal::{shortened, visible};
+use crate::terminal::cell;
 
 /// Bytes in decimal units, as in file managers.
 pub(super) fn bytes(count: u64) -> String {
@@ -31,15 +31,13 @@ pub(super) enum Align {
 }
 
 /// Longest cell that is shown in full.
-const MAX_CELL_CHARS: usize = 200;
+pub(super) const MAX_CELL_CHARS: usize = 200;
 
 /// Writes rows in columns as wide as their widest cell. The first row is the heading. Long cells
 /// are cut. Characters that a terminal would act on are shown as escapes.
 pub(super) fn table(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) -> std::io::Result<()> {
-    let shown: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| visible(&shortened(cell, MAX_CELL_CHARS)).into_owned()).collect())
-        .collect();
+    let shown: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|text| cell(text, MAX_CELL_CHARS)).collect()).collect();
     let chars = |cell: &String| cell.chars().count();
     let width_of = |at: usize| shown.iter().filter_map(|row| row.get(at)).map(chars).max();
     let widths: Vec<usize> = (0..align.len()).map(|at| width_of(at).unwrap_or(0)).collect();

@@ -42,7 +42,7 @@ pub(super) struct SummaryArgs {
 
 impl SummaryArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let store = place.open()?;
+        let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
         let ranks = match self.rank {

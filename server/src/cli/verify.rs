@@ -8,7 +8,7 @@ use clap::Args;
 use super::progress::watched;
 use super::{StorePlace, size};
 use crate::terminal::visible;
-use crate::verify::{KEPT_SUMMARY, Verified, verify};
+use crate::verify::{Damage, KEPT_SUMMARY, SHARED_NAME, Verified, verify};
 use crate::work::Meter;
 
 const EXAMPLES: &str = "\
@@ -32,7 +32,7 @@ pub(super) struct VerifyArgs {
 
 impl VerifyArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let store = place.open()?;
+        let store = place.read()?;
         let meter = Meter::default();
         let verified = watched(&meter, || verify(&store, &self.profiles, &meter))?;
         if self.json {
@@ -46,9 +46,17 @@ impl VerifyArgs {
         }
         // The list must come before the conclusion, even if both outputs go to the same place.
         out.flush()?;
-        let lasting = || verified.damages.iter().filter(|damage| damage.part != Some(KEPT_SUMMARY));
-        let mut profiles: Vec<&str> = lasting().map(|damage| damage.profile.as_str()).collect();
+        let is_part = |damage: &&Damage, part| damage.part == Some(part);
+        let shared = verified.damages.iter().filter(|damage| is_part(damage, SHARED_NAME)).count();
+        let lasting = verified
+            .damages
+            .iter()
+            .filter(|damage| !is_part(damage, KEPT_SUMMARY) && !is_part(damage, SHARED_NAME));
+        let mut profiles: Vec<&str> = lasting.map(|damage| damage.profile.as_str()).collect();
         profiles.dedup();
+        if profiles.is_empty() && shared > 0 {
+            bail!("{}, which several profiles have", size::counted(shared as u64, "name"))
+        }
         if profiles.is_empty() {
             let count = size::counted(verified.damages.len() as u64, "damaged place");
             bail!(

@@ -95,13 +95,15 @@ impl ViewArgs {
                 _ => terms::write_text(out),
             };
         }
-        let store = store.open()?;
         let named = Named {
             neff: self.neff_path.clone(),
             session_file: self.session_file.clone(),
             session_dir: self.session_dir.clone(),
             files: self.files.clone(),
         };
+        // Only an ingest changes the store.
+        let is_ingest = self.output_format.0.is_none() && (self.ingest_only || !named.is_empty());
+        let store = if is_ingest { store.open()? } else { store.open_or_read()? };
         self.refuse_names(&store)?;
         let Some(format) = self.output_format.0 else { return self.view(store, &named, out) };
         let path = self.output_file.or_else(|| format.view_file.map(PathBuf::from));

@@ -61,7 +61,7 @@ impl PartOf {
         if self.is_all() {
             return Ok(TakenPart { profile: profile.clone(), ranks: ranks.to_vec(), _staging: None });
         }
-        let staging = store.stage()?;
+        let staging = store.stage_anywhere()?;
         let dir = staging.profile_dir();
         let first_ps = profile.manifest.shared_start().0;
         let at = |ps: i64| first_ps.saturating_add(ps);

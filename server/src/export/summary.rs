@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::{Choices, ExportError, Prepared, RanksOf};
 use crate::store::RankFile;
 use crate::summary::summary_of;
-use crate::terminal::{shortened, visible};
+use crate::terminal::{cell, visible};
 
 /// Longest name of a metric in the text form. The JSON form has the whole name.
 const MAX_NAME_CHARS: usize = 200;
@@ -32,7 +32,13 @@ pub fn prepare_text<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>,
     Ok(Prepared::new(move |out| {
         for (at, (rank, metrics)) in ranks.iter().enumerate() {
             if ranks.len() > 1 {
-                writeln!(out, "{}rank {} ({})", if at > 0 { "\n" } else { "" }, rank.rank, rank.id)?;
+                writeln!(
+                    out,
+                    "{}rank {} ({})",
+                    if at > 0 { "\n" } else { "" },
+                    rank.rank,
+                    visible(&rank.id)
+                )?;
             }
             write_text(metrics, out)?;
         }
@@ -42,8 +48,7 @@ pub fn prepare_text<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>,
 
 fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()> {
     // Names come from the trace: long names and line breaks must not break the table.
-    let name_of = |name: &str| visible(&shortened(name, MAX_NAME_CHARS)).into_owned();
-    let names: Vec<String> = metrics.keys().map(|name| name_of(name)).collect();
+    let names: Vec<String> = metrics.keys().map(|name| cell(name, MAX_NAME_CHARS)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     for (name, value) in names.iter().zip(metrics.values()) {
         let gap = " ".repeat(width - name.chars().count());

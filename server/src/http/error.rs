@@ -128,7 +128,13 @@ impl From<&StoreError> for ApiError {
         match error {
             StoreError::Unknown { name, .. } => Self::NotFound(format!("there is no profile \"{name}\"")),
             StoreError::UnknownRank { .. } => Self::NotFound(error.to_string()),
-            StoreError::NameTaken { .. } => Self::Conflict(error.to_string()),
+            StoreError::ReadOnly { .. } => Self::Forbidden(
+                "the store of this server is read only; its profiles cannot be changed".to_owned(),
+            ),
+            StoreError::Unreadable { .. } => {
+                Self::Conflict("this trace is in the store already, but cannot be read there".to_owned())
+            }
+            StoreError::NameTaken { .. } | StoreError::Ambiguous { .. } => Self::Conflict(error.to_string()),
             StoreError::BadName { .. } => Self::BadRequest(error.to_string()),
             StoreError::Create { source, .. } | StoreError::Write { source, .. } => {
                 Self::logged(error, &format!("the server cannot write its store ({source})"))

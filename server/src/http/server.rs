@@ -26,7 +26,7 @@ use super::router::router;
 use super::token::Token;
 use crate::app::App;
 use crate::ending::EndSignals;
-use crate::store::Store;
+use crate::store::{Store, Sweeper};
 
 /// Time that requests in flight get when the server ends.
 pub const GRACE: Duration = Duration::from_secs(5);
@@ -118,6 +118,7 @@ impl Listening {
 
     /// Answers requests until Ctrl-C or `SIGTERM`. Requests in flight then get [`GRACE`].
     pub async fn serve(self, store: Arc<Store>) {
+        let _sweeper = Sweeper::start(&store);
         let app = App::new(store);
         // The first list reads every manifest, so run it before a client waits for it. The next
         // list repeats its errors.

@@ -12,7 +12,7 @@ use nprof_capture::inputs::{Numbers, numbered};
 use nprof_engine::base::ClockFit;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::exec::Cancel;
-use nprof_engine::native::{OpenError, SegmentFile};
+use nprof_engine::native::{OpenError, SegmentFile, disk};
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::spill::Space;
 use nprof_engine::wire::catalog::NameSlot;
@@ -70,7 +70,7 @@ pub fn build(
     meter: &Meter,
     identify: impl FnOnce(Cancel<'_>) -> Result<Identity> + Send,
 ) -> Result<Staged> {
-    let staging = store.stage()?;
+    let staging = store.stage_anywhere()?;
     let failed = AtomicBool::new(false);
     let (built, identity) = thread::scope(|scope| {
         let is_cancelled = || failed.load(Ordering::Relaxed) || meter.is_cancelled();
@@ -91,7 +91,7 @@ pub fn build(
         // While ranks are built, their files are named by position. The rank numbers are known only
         // here.
         let dir = staging.profile_dir();
-        std::fs::rename(dir.join(of.part_name()), dir.join(&file.file))
+        disk::rename(&dir.join(of.part_name()), &dir.join(&file.file))
             .map_err(|source| IngestError::Write { path: sources[of.trace].place.clone(), source })?;
         ranks.push(file);
     }
@@ -104,6 +104,7 @@ pub fn build(
         id: identity.profile.to_string(),
         name: settings.slug.clone(),
         aliases: Vec::new(),
+        took: Vec::new(),
         display_name: settings.display_name.clone(),
         title: None,
         created: Timestamp::now(),

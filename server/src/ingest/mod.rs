@@ -77,6 +77,7 @@ pub enum Novelty {
 /// If an input cannot be read, the store cannot be written, or the ingest is cancelled. The store
 /// is then unchanged.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
+    store.check_writable()?;
     let tmp = store.tmp();
     named.inputs(&DiskSpool::new(&tmp, meter))?.reading(|inputs| {
         let identity = identify(store, inputs, settings, meter)?;
@@ -120,7 +121,9 @@ fn may_be_there(store: &Store, inputs: &Inputs, settings: &Settings) -> Result<b
         let has_name = settings.slug.as_ref().is_some_and(|slug| manifest.has_name(slug.as_str()));
         has_name || manifest.input_bytes.is_none_or(|of| of == bytes)
     };
-    Ok(store.list()?.iter().any(may_be))
+    // A profile that cannot be read can be of any inputs.
+    let survey = store.survey()?;
+    Ok(!survey.unreadable.is_empty() || survey.profiles.iter().any(may_be))
 }
 
 /// Reads all inputs to a staging directory of the store. Identifies the inputs in parallel if

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use nprof_engine::base::ProfileId;
 
 use super::manifest::{FILE, Manifest};
-use super::{Profile, Result, StoreError};
+use super::{Profile, Result, StoreError, leftovers, names};
 
 /// State of a manifest's file when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,18 @@ pub struct Survey {
     pub profiles: Vec<Profile>,
     /// Directories with an unreadable manifest, each with the reason.
     pub unreadable: Vec<(PathBuf, StoreError)>,
+    /// Names and ids that several profiles have, which nprof never does by itself.
+    pub shared: Vec<SharedName>,
+}
+
+/// A name or an id that several profiles have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedName {
+    /// The name or the id.
+    pub name: String,
+    /// Names of the profiles' directories, which `nprof rm` takes. The newest profile comes first
+    /// and answers to the name.
+    pub directories: Vec<String>,
 }
 
 /// Manifests by directory.
@@ -35,17 +47,35 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    /// All profiles in this directory, newest first. Costs one `stat` per profile, so changes by
-    /// other processes show at once.
+    /// All profiles in this directory. A profile that lost its last name to another is left out.
     pub(super) fn survey(&self, profiles: &Path) -> Result<Survey> {
+        let mut survey = self.raw(profiles)?;
+        survey.profiles = names::settled(survey.profiles);
+        survey.shared = names::shared(&survey.profiles);
+        Ok(survey)
+    }
+
+    /// All profiles in this directory with all names that their manifests have. Costs one `stat`
+    /// per profile, so changes by other processes show at once.
+    pub(super) fn raw(&self, profiles: &Path) -> Result<Survey> {
         let read = |source| StoreError::Read { path: profiles.to_owned(), source };
         let mut survey = Survey::default();
-        for entry in fs::read_dir(profiles).map_err(read)? {
+        let entries = match fs::read_dir(profiles) {
+            // Nobody has written to this store.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(survey),
+            entries => entries.map_err(read)?,
+        };
+        for entry in entries {
             let dir = entry.map_err(read)?.path();
+            let is_hidden = dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            // Between the two steps of a replacement, the old profile is in another place.
+            if is_hidden && leftovers::place_of_replaced(&dir).is_none_or(|place| place.exists()) {
+                continue;
+            }
             match self.manifest(&dir) {
                 Ok(Some(manifest)) => survey.profiles.push(Profile { manifest, dir }),
                 // Removed after the listing, or not a directory.
-                Ok(None) if !dir.is_dir() => {}
+                Ok(None) if !dir.is_dir() || leftovers::is_removed(&dir) => {}
                 Ok(None) => {
                     let error =
                         StoreError::Inconsistent { path: dir.join(FILE), what: "the file is missing" };
@@ -56,8 +86,10 @@ impl Catalog {
         }
         let there: HashSet<&Path> = survey.profiles.iter().map(|profile| profile.dir.as_path()).collect();
         self.known().retain(|dir, _| there.contains(dir.as_path()));
+        survey.unreadable.sort_by(|(a, _), (b, _)| a.cmp(b));
         survey.profiles.sort_by(|a, b| {
-            b.manifest.created.cmp(&a.manifest.created).then_with(|| a.manifest.id.cmp(&b.manifest.id))
+            let newest_first = b.manifest.created.cmp(&a.manifest.created);
+            newest_first.then_with(|| a.dir.cmp(&b.dir))
         });
         Ok(survey)
     }
@@ -65,14 +97,26 @@ impl Catalog {
     /// The profile with this URL name, or else this id, if one file check can decide it. That is so
     /// if its manifest was read before, or if the id names its directory.
     pub(super) fn find(&self, profiles: &Path, name: &str) -> Option<Profile> {
-        let dir = if name.parse::<ProfileId>().is_ok() {
-            profiles.join(name)
-        } else {
+        let dir = {
             let known = self.known();
-            known.iter().find(|(_, (_, manifest))| manifest.has_name(name)).map(|(dir, _)| dir.clone())?
+            let manifests = || known.iter().map(|(dir, (_, manifest))| (dir, manifest));
+            // While a name is handed over, only a look at all manifests tells whose it is.
+            if manifests().any(|(_, manifest)| !manifest.took.is_empty()) {
+                return None;
+            }
+            if name.parse::<ProfileId>().is_ok() {
+                profiles.join(name)
+            } else {
+                let mut having = manifests().filter(|(_, manifest)| manifest.has_name(name));
+                let (dir, _) = having.next()?;
+                if having.next().is_some() {
+                    return None;
+                }
+                dir.clone()
+            }
         };
-        // No two profiles have the same name, and no name looks like an id. So a profile that still
-        // has the name is the right one.
+        // No name looks like an id, and only one known profile has this name. So a profile that
+        // still has it is the right one.
         let manifest = self.manifest(&dir).ok().flatten()?;
         (manifest.has_name(name) || manifest.id == name).then_some(Profile { manifest, dir })
     }

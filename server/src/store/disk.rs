@@ -1,14 +1,18 @@
-//! Changes to files and directories. After a crash either the old or the new state exists.
+//! Changes to files and directories, with the errors of the store. After a crash either the old or
+//! the new state exists.
 
-use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
 use nprof_engine::native::AtomicFile;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
+use nprof_engine::native::disk;
 
 use super::{Result, StoreError};
+
+/// Error of a call that could not change this path.
+pub(super) fn failed(path: &Path) -> impl FnOnce(io::Error) -> StoreError + use<'_> {
+    |source| StoreError::Write { path: path.to_owned(), source }
+}
 
 /// Writes a file as a whole or not at all.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -17,41 +21,43 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
         file.file().write_all(bytes)?;
         file.commit()
     };
-    write().map(|_| ()).map_err(|source| StoreError::Write { path: path.to_owned(), source })
+    write().map(drop).map_err(failed(path))
 }
 
 /// Renames a file. The error names the path that could not be written.
 pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).map_err(|source| StoreError::Write { path: to.to_owned(), source })
+    disk::rename(from, to).map_err(failed(to))
 }
 
 /// Makes renames in this directory survive a power failure.
 pub(super) fn sync_dir(path: &Path) -> Result<()> {
-    File::open(path)
-        .and_then(|dir| dir.sync_all())
-        .map_err(|source| StoreError::Write { path: path.to_owned(), source })
+    disk::sync_dir(path).map_err(failed(path))
 }
 
 /// Replaces the directory `old` by `new`. Afterwards the old directory is at `new` or at `aside`.
 ///
 /// One step if the file system can exchange two names. Otherwise two steps: `old` moves to `aside`
-/// first, and [`super::staging::clear_leftovers`] moves it back if the process dies before the
-/// second step.
+/// first. Whoever finds `aside` without `old` takes `aside` for `old`.
 pub(super) fn exchange(new: &Path, old: &Path, aside: &Path) -> Result<()> {
-    match renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
-        Ok(()) => Ok(()),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => exchange_in_two_steps(new, old, aside),
-        Err(errno) => Err(StoreError::Write { path: old.to_owned(), source: io::Error::from(errno) }),
+    match disk::exchange(new, old) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => exchange_in_two_steps(new, old, aside),
+        exchanged => exchanged.map_err(failed(old)),
     }
 }
 
 fn exchange_in_two_steps(new: &Path, old: &Path, aside: &Path) -> Result<()> {
     rename(old, aside)?;
-    rename(new, old)
+    let renamed = rename(new, old);
+    if renamed.is_err() {
+        rename(aside, old)?;
+    }
+    renamed
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! Errors of the store.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Shorthand for results of the store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -41,8 +41,9 @@ pub enum StoreError {
     },
     /// A file is not a manifest.
     #[error(
-        "{}: this is not a manifest of nprof ({source}); remove the profile and ingest its trace again",
-        path.display()
+        "{}: this is not a manifest of nprof ({source}); remove the profile with `nprof rm {}` and ingest its \
+         trace again",
+        path.display(), directory_name(path)
     )]
     Manifest {
         /// The file.
@@ -52,8 +53,9 @@ pub enum StoreError {
     },
     /// A manifest contradicts itself.
     #[error(
-        "{}: this manifest cannot be used ({what}); remove the profile and ingest its trace again",
-        path.display()
+        "{}: this manifest cannot be used ({what}); remove the profile with `nprof rm {}` and ingest its \
+         trace again",
+        path.display(), directory_name(path)
     )]
     Inconsistent {
         /// The file.
@@ -63,8 +65,9 @@ pub enum StoreError {
     },
     /// A newer nprof wrote the manifest.
     #[error(
-        "{}: the manifest has format {found}, but this nprof reads formats up to {newest}; upgrade nprof",
-        path.display()
+        "{}: the manifest has format {found}, but this nprof reads formats up to {newest}; upgrade nprof, \
+         or remove the profile with `nprof rm {}`",
+        path.display(), directory_name(path)
     )]
     NewerManifest {
         /// The file.
@@ -81,6 +84,34 @@ pub enum StoreError {
         name: String,
         /// Directory of the store.
         store: PathBuf,
+    },
+    /// The store may only be read.
+    #[error(
+        "{}: this store is read only ({source}); its profiles can be shown, not changed; choose another \
+         store with --store DIR",
+        store.display()
+    )]
+    ReadOnly {
+        /// Directory of the store.
+        store: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The profile is in the store, but its manifest cannot be read.
+    #[error(
+        "this trace is in the store already, but cannot be read there: {source}; or replace it with --force"
+    )]
+    Unreadable {
+        /// The cause, with the directory.
+        source: Box<StoreError>,
+    },
+    /// Several profiles have the name.
+    #[error("{} profiles have the name \"{name}\": {}; choose one of them by its id", ids.len(), ids.join(", "))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// Names of the directories of the profiles.
+        ids: Vec<String>,
     },
     /// The profile has no such rank.
     #[error("profile \"{profile}\" has no rank {rank}; it has {known}")]
@@ -117,4 +148,10 @@ pub enum StoreError {
          --store DIR"
     )]
     NoHome,
+}
+
+/// The name of a file's directory, which `nprof rm` takes.
+fn directory_name(file: &Path) -> String {
+    let directory = file.parent().and_then(Path::file_name);
+    directory.unwrap_or_default().to_string_lossy().into_owned()
 }

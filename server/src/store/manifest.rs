@@ -53,9 +53,22 @@ pub struct Manifest {
     pub warnings: u64,
     /// The ranks, ordered by number.
     pub ranks: Vec<RankFile>,
+    /// Names that this profile takes from other profiles. They do not have them any more, also
+    /// before their own manifests say so. Empty once they do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub took: Vec<Taken>,
     /// Numbers of the profile's names over all ranks, for colours. Empty if they are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameSlot>,
+}
+
+/// A name that one profile takes from another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The name.
+    pub name: Slug,
+    /// Id of the other profile.
+    pub from: String,
 }
 
 /// A rank of a profile.

@@ -6,37 +6,51 @@
 //! <store>/profiles/<id>/manifest.json
 //! <store>/profiles/<id>/rank_<n>.nseg
 //! <store>/profiles/<id>/rank_<n>.summary   its metrics, once somebody has asked (`crate::summary`)
-//! <store>/tmp/<random>/               what is being ingested or removed, locked by its owner
+//! <store>/profiles/.removed-<id>      being removed
+//! <store>/profiles/<id>/removed       instead of the manifest: being removed on a full disk
+//! <store>/profiles/.replaced-<id>     the old profile while a new one takes its place, in two steps
+//! <store>/tmp/<random>/               what is being ingested, locked by its owner
 //! ```
 //!
-//! *Invariant.* A directory under `profiles/` is complete: one rename moves it there after all its
-//! files have been synced. A process that dies leaves the old state or the new one, and leftovers
-//! in `tmp/`. The next [`Store::open`] removes them. Several processes can use a store at once. The
-//! only state in memory is a cache of manifests, which is checked against the files at each use.
+//! *Invariant.* A profile is complete: one rename moves its directory to `profiles/` after all its
+//! files have been synced. A process that dies leaves the old state or the new one, which everybody
+//! reads alike, and leftovers. The next change completes what was begun, and [`Store::open`] and
+//! [`Store::clear`] remove the rest. Two profiles never have the same name. Several processes can
+//! use a store at once. The only state in memory is a cache of manifests, which is checked against
+//! the files at each use. Reading a store writes nothing.
 
 mod catalog;
+mod change;
 mod disk;
 mod error;
+mod leftovers;
 mod location;
 mod manifest;
+mod names;
 mod slug;
 mod staging;
+mod sweeper;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nprof_engine::wire::clock::Clock;
+use nprof_engine::native::disk::{self as calls, DiskFile};
+use rustix::fs::Access;
+use rustix::io::Errno;
 
 use catalog::Catalog;
-pub use catalog::Survey;
+pub use catalog::{SharedName, Survey};
+pub use change::Removed;
+use disk::failed;
 pub use error::{Result, StoreError};
 pub use location::default_root;
-pub use manifest::{FORMAT, Manifest, RankFile};
+pub use manifest::{FORMAT, Manifest, RankFile, Taken};
 pub use slug::Slug;
 pub use staging::Staging;
+pub use sweeper::Sweeper;
 
 /// Directory of complete profiles.
 const PROFILES: &str = "profiles";
@@ -44,6 +58,8 @@ const PROFILES: &str = "profiles";
 const TMP: &str = "tmp";
 /// The file whose lock serialises changes.
 const LOCK: &str = "lock";
+/// Start of the names of temporary directories outside the store.
+const OUTSIDE: &str = "nprof-";
 
 /// Action if the profile already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +81,12 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Name of the directory: the id, unless somebody renamed or copied it.
+    #[must_use]
+    pub fn directory_name(&self) -> String {
+        self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Path of the segment of this rank, if the rank exists.
     #[must_use]
     pub fn segment_path(&self, rank: u32) -> Option<PathBuf> {
@@ -77,6 +99,8 @@ impl Profile {
 pub struct Store {
     root: PathBuf,
     catalog: Catalog,
+    /// Why the store cannot be changed, if so.
+    refused: Option<Errno>,
 }
 
 impl Store {
@@ -88,12 +112,40 @@ impl Store {
     pub fn open(root: &Path) -> Result<Self> {
         for part in [PROFILES, TMP] {
             let path = root.join(part);
-            std::fs::create_dir_all(&path).map_err(|source| StoreError::Create { path, source })?;
+            calls::create_dir_all(&path).map_err(|source| StoreError::Create { path, source })?;
         }
-        let store = Self { root: root.to_owned(), catalog: Catalog::default() };
-        let _lock = store.lock()?;
-        staging::clear_leftovers(&store.root.join(TMP), &store.profiles_dir())?;
+        let store = Self { root: root.to_owned(), catalog: Catalog::default(), refused: None };
+        store.clear()?;
         Ok(store)
+    }
+
+    /// Opens the store in this directory for reading. Writes nothing. A missing store has no
+    /// profiles.
+    #[must_use]
+    pub fn read(root: &Path) -> Self {
+        let refused = |path: PathBuf, access| match rustix::fs::access(&path, access) {
+            Err(errno @ (Errno::ROFS | Errno::ACCESS | Errno::PERM)) => Some(errno),
+            _ => None,
+        };
+        let refused = refused(root.join(PROFILES), Access::WRITE_OK | Access::EXEC_OK)
+            .or_else(|| refused(root.join(LOCK), Access::WRITE_OK));
+        Self { root: root.to_owned(), catalog: Catalog::default(), refused }
+    }
+
+    /// Opens the store in this directory like [`Store::open`], or for reading if it may only be
+    /// read.
+    ///
+    /// # Errors
+    /// If the directory is missing and cannot be created.
+    pub fn open_or_read(root: &Path) -> Result<Self> {
+        let store = Self::read(root);
+        if store.is_read_only() { Ok(store) } else { Self::open(root) }
+    }
+
+    /// Returns true if this store may only be read.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.refused.is_some()
     }
 
     /// The directory.
@@ -129,13 +181,17 @@ impl Store {
         if let Some(profile) = self.catalog.find(&self.profiles_dir(), name) {
             return Ok(profile);
         }
-        let mut profiles = self.list()?;
+        let Survey { mut profiles, unreadable, .. } = self.survey()?;
         let found = profiles
             .iter()
             .position(|profile| profile.manifest.has_name(name))
             .or_else(|| profiles.iter().position(|profile| profile.manifest.id == name));
-        match found {
-            Some(at) => Ok(profiles.swap_remove(at)),
+        if let Some(at) = found {
+            return Ok(profiles.swap_remove(at));
+        }
+        let is_it = |dir: &Path| dir.file_name().is_some_and(|own| own == name);
+        match unreadable.into_iter().find(|(dir, _)| is_it(dir)) {
+            Some((_, error)) => Err(error),
             None => Err(StoreError::Unknown { name: name.to_owned(), store: self.root.clone() }),
         }
     }
@@ -143,15 +199,20 @@ impl Store {
     /// The profile with this id, if it exists.
     ///
     /// # Errors
-    /// If the directory cannot be listed.
+    /// `Unreadable` if its manifest cannot be read. Other errors if the directory cannot be listed.
     pub fn by_id(&self, id: &str) -> Result<Option<Profile>> {
-        Ok(self.list()?.into_iter().find(|profile| profile.manifest.id == id))
+        match self.find(id) {
+            Ok(profile) => Ok(Some(profile)),
+            Err(StoreError::Unknown { .. }) => Ok(None),
+            Err(error @ StoreError::Read { .. }) if !self.profiles_dir().join(id).exists() => Err(error),
+            Err(error) => Err(StoreError::Unreadable { source: Box::new(error) }),
+        }
     }
 
     /// The directory for temporary files of running processes.
     #[must_use]
     pub fn tmp(&self) -> PathBuf {
-        self.root.join(TMP)
+        if self.is_read_only() { std::env::temp_dir() } else { self.root.join(TMP) }
     }
 
     /// Creates a directory for building a profile. It is removed when dropped.
@@ -160,126 +221,37 @@ impl Store {
     /// If the directory cannot be written.
     pub fn stage(&self) -> Result<Staging> {
         let _lock = self.lock()?;
-        Staging::new(&self.tmp())
+        Staging::new(&self.tmp(), "")
     }
 
-    /// Checks that this name is free for the profile with this id.
+    /// Creates a directory like [`Store::stage`], also if the store may only be read. It is outside
+    /// the store then, for exports.
     ///
     /// # Errors
-    /// If another profile has the name and must not be replaced.
-    pub fn check_name(&self, slug: &Slug, id: &str, existing: Existing) -> Result<()> {
-        self.name_holder(slug, id, existing).map(drop)
+    /// If the directory cannot be written.
+    pub fn stage_anywhere(&self) -> Result<Staging> {
+        if self.is_read_only() { Staging::new(&self.tmp(), OUTSIDE) } else { self.stage() }
     }
 
-    /// Moves a staged profile to the complete ones, in one step. An existing profile with the same
-    /// id is replaced or kept. A different profile of the same name is replaced or refused.
+    /// Removes the leftovers of dead processes.
     ///
     /// # Errors
-    /// If files cannot be written or the name is taken.
-    pub fn publish(&self, staging: &Staging, manifest: &Manifest, existing: Existing) -> Result<Profile> {
+    /// If the store cannot be locked or listed. Leftovers that cannot be removed are logged.
+    pub fn clear(&self) -> Result<()> {
         let _lock = self.lock()?;
-        let target = self.profiles_dir().join(&manifest.id);
-        let mut manifest = manifest.clone();
-        if let Some(before) = self.by_id(&manifest.id)? {
-            manifest.keep_names(&before.manifest);
-            manifest.keep_clocks(&before.manifest);
-        }
-        manifest.write(&staging.profile_dir())?;
-        disk::sync_dir(&staging.profile_dir())?;
-        let namesake = match &manifest.name {
-            Some(slug) => self.name_holder(slug, &manifest.id, existing)?,
-            None => None,
-        };
-        if !target.exists() {
-            disk::rename(&staging.profile_dir(), &target)?;
-        } else if existing == Existing::Replace {
-            disk::exchange(&staging.profile_dir(), &target, &staging.replaced_dir())?;
-        }
-        disk::sync_dir(&self.profiles_dir())?;
-        if let (Some(other), Some(slug)) = (namesake, &manifest.name) {
-            self.take_name(&other, slug)?;
-        }
-        self.catalog.forget(&target);
-        self.by_id(&manifest.id)?
-            .ok_or_else(|| StoreError::Unknown { name: manifest.id.clone(), store: self.root.clone() })
-    }
-
-    /// Removes a name that another profile has taken over. A profile without further names is
-    /// removed. Needs the lock.
-    fn take_name(&self, profile: &Profile, slug: &Slug) -> Result<()> {
-        let mut manifest = Manifest::clone(&profile.manifest);
-        manifest.remove_name(slug.as_str());
-        if manifest.name.is_none() {
-            return self.discard(profile);
-        }
-        manifest.write(&profile.dir)?;
-        self.catalog.forget(&profile.dir);
+        leftovers::clear(&self.root.join(TMP), &self.profiles_dir())?;
+        self.complete_or_warn();
         Ok(())
     }
 
-    /// Gives a profile a further name or another display name. `None` leaves the name unchanged.
+    /// Checks that the store can be changed.
     ///
     /// # Errors
-    /// If the profile is gone, the name is taken, or the manifest cannot be written.
-    pub fn rename(&self, id: &str, slug: Option<Slug>, display_name: Option<String>) -> Result<Profile> {
-        let _lock = self.lock()?;
-        let profile = self.find(id)?;
-        let mut manifest = Manifest::clone(&profile.manifest);
-        if let Some(slug) = slug {
-            self.name_holder(&slug, &manifest.id, Existing::Keep)?;
-            manifest.add_name(slug);
-        }
-        if let Some(display_name) = display_name {
-            manifest.display_name = Some(display_name);
-        }
-        manifest.write(&profile.dir)?;
-        self.catalog.forget(&profile.dir);
-        self.find(&manifest.id)
-    }
-
-    /// Sets or removes the clock of a rank. Segments and caches stay as they are.
-    ///
-    /// # Errors
-    /// If the profile or the rank is gone, or the manifest cannot be written.
-    pub fn set_clock(&self, id: &str, rank: u32, clock: Option<Clock>) -> Result<Profile> {
-        let _lock = self.lock()?;
-        let profile = self.find(id)?;
-        let mut manifest = Manifest::clone(&profile.manifest);
-        manifest.rank_mut(rank)?.clock = clock;
-        manifest.write(&profile.dir)?;
-        self.catalog.forget(&profile.dir);
-        self.find(&manifest.id)
-    }
-
-    /// Removes the profile with this name or id.
-    ///
-    /// # Errors
-    /// If there is no such profile or it cannot be removed.
-    pub fn remove(&self, name: &str) -> Result<Profile> {
-        let _lock = self.lock()?;
-        let profile = self.find(name)?;
-        self.discard(&profile)?;
-        Ok(profile)
-    }
-
-    /// Moves a profile out in one step, then deletes its files. Needs the lock.
-    fn discard(&self, profile: &Profile) -> Result<()> {
-        let grave = Staging::new(&self.tmp())?;
-        disk::rename(&profile.dir, &grave.discarded_dir())?;
-        disk::sync_dir(&self.profiles_dir())?;
-        self.catalog.forget(&profile.dir);
-        Ok(())
-    }
-
-    /// The other profile with this name, if it may be replaced.
-    fn name_holder(&self, slug: &Slug, id: &str, existing: Existing) -> Result<Option<Profile>> {
-        let holder =
-            self.list()?.into_iter().find(|p| p.manifest.has_name(slug.as_str()) && p.manifest.id != id);
-        match (holder, existing) {
-            (Some(holder), Existing::Keep) => {
-                Err(StoreError::NameTaken { name: slug.to_string(), id: holder.manifest.id.clone() })
-            }
-            (holder, _) => Ok(holder),
+    /// `ReadOnly` if it may only be read.
+    pub fn check_writable(&self) -> Result<()> {
+        match self.refused {
+            Some(errno) => Err(StoreError::ReadOnly { store: self.root.clone(), source: errno.into() }),
+            None => Ok(()),
         }
     }
 
@@ -288,9 +260,23 @@ impl Store {
     }
 
     /// Waits for the store's lock. Dropping the file releases the lock, also after a crash.
-    fn lock(&self) -> Result<File> {
+    fn lock(&self) -> Result<DiskFile> {
+        self.check_writable()?;
         let path = self.root.join(LOCK);
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
-        file.and_then(|file| file.lock().map(|()| file)).map_err(|source| StoreError::Write { path, source })
+        let lock = || {
+            let file = DiskFile::open_or_create(&path)?;
+            loop {
+                match file.file().lock() {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    locked => return locked.map(|()| file),
+                }
+            }
+        };
+        lock().map_err(|error| match error.kind() {
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                StoreError::ReadOnly { store: self.root.clone(), source: error }
+            }
+            _ => failed(&path)(error),
+        })
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use nprof_engine::base::ClockFit;
+use nprof_engine::wire::clock::Clock;
 
 use super::*;
 
@@ -16,6 +17,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
         id: id.to_owned(),
         name: None,
         aliases: Vec::new(),
+        took: Vec::new(),
         display_name: None,
         title: None,
         created: jiff::Timestamp::from_millisecond(1_700_000_000_000).unwrap(),

@@ -166,12 +166,7 @@ impl Parser {
 
     /// Parses the arguments. Returns the number of the sequence of keys so far.
     #[inline(always)]
-    fn arguments(
-        &mut self,
-        event: &mut Event,
-        tokens: &mut Tokens<'_>,
-        mut path: u32,
-    ) -> Result<u32, Stop> {
+    fn arguments(&mut self, event: &mut Event, tokens: &mut Tokens<'_>, mut path: u32) -> Result<u32, Stop> {
         event.members.clear();
         if tokens.peek()? != b'{' {
             event.args = tokens.value()?;

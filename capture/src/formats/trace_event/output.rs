@@ -79,8 +79,7 @@ pub(super) struct Output<'s> {
 }
 
 /// Keys of an event that are fields, if the event has them.
-const OWN_KEYS: [&[u8]; 8] =
-    [b"cat", b"id", b"id2", b"scope", b"bind_id", b"flow_in", b"flow_out", b"bp"];
+const OWN_KEYS: [&[u8]; 8] = [b"cat", b"id", b"id2", b"scope", b"bind_id", b"flow_in", b"flow_out", b"bp"];
 
 /// Values of [`OWN_KEYS`].
 fn own(event: &Event) -> [Raw; OWN_KEYS.len()] {

@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use nprof_engine::native::disk;
+
 use super::page::Page;
 use super::{SegmentText, write_before};
 use crate::export::{ExportError, RanksOf};
@@ -84,10 +86,13 @@ impl Site {
         let staged = builder.tempdir_in(parent.unwrap_or(Path::new(".")))?;
         let mut bytes = 0;
         for (name, content) in &self.files {
-            let file = Metered::new(File::create(staged.path().join(name))?, meter);
-            bytes += content.write(&mut BufWriter::new(file))?;
+            let file = File::create(staged.path().join(name))?;
+            bytes += content.write(&mut BufWriter::new(Metered::new(&file, meter)))?;
+            file.sync_all()?;
         }
-        fs::rename(staged.path(), dir)?;
+        disk::sync_dir(staged.path())?;
+        disk::rename(staged.path(), dir)?;
+        disk::sync_dir(parent.unwrap_or(Path::new(".")))?;
         // The staging directory was renamed: nothing has its old name any more.
         let _ = staged.keep();
         Ok(bytes)

@@ -1,0 +1,361 @@
+//! Every call of nprof that changes files or directories.
+//!
+//! *Invariant.* The store, segments and exports change files only through this module. So a test
+//! can watch the calls below a directory and refuse each of them ([`watch`], feature `fixture`).
+//! A call that a signal interrupts is repeated.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, open, renameat_with};
+use rustix::io::Errno;
+
+use super::atomic_file::directory_of;
+
+#[cfg(feature = "fixture")]
+pub mod watch;
+
+/// A call that changes files or directories. Files without a name are told apart by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the arguments of the call")]
+pub enum Call<'a> {
+    CreateDir(&'a Path),
+    CreateFile {
+        file: u64,
+        path: &'a Path,
+    },
+    CreateUnnamed {
+        file: u64,
+        directory: &'a Path,
+    },
+    /// Appends these bytes.
+    Write {
+        file: u64,
+        bytes: &'a [u8],
+    },
+    SyncFile(u64),
+    SyncDir(&'a Path),
+    /// Gives a file a name that is free.
+    Link {
+        file: u64,
+        to: &'a Path,
+    },
+    Rename {
+        from: &'a Path,
+        to: &'a Path,
+    },
+    Exchange {
+        one: &'a Path,
+        other: &'a Path,
+    },
+    RemoveFile(&'a Path),
+    RemoveDir(&'a Path),
+}
+
+/// A file that this process writes.
+#[derive(Debug)]
+pub struct DiskFile {
+    file: File,
+    #[cfg(feature = "fixture")]
+    watched: watch::Watched,
+}
+
+impl DiskFile {
+    /// Creates a file with this name, for reading and writing. The umask decides its permissions.
+    ///
+    /// # Errors
+    /// If the name is taken or the directory cannot be written.
+    pub fn create_new(path: &Path) -> io::Result<Self> {
+        Self::create(
+            path,
+            |file| Call::CreateFile { file, path },
+            || OpenOptions::new().read(true).write(true).create_new(true).open(path),
+        )
+    }
+
+    /// Opens a file for writing. Creates it if it is missing, and keeps its content.
+    ///
+    /// # Errors
+    /// If the file or its directory cannot be written.
+    pub fn open_or_create(path: &Path) -> io::Result<Self> {
+        let open = || OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        if path.exists() {
+            return Self::create(path, |_| Call::SyncFile(0), open);
+        }
+        Self::create(path, |file| Call::CreateFile { file, path }, open)
+    }
+
+    /// Creates a file without a name, for reading and writing. It vanishes with its last handle,
+    /// unless [`DiskFile::link`] names it. The umask decides its permissions.
+    ///
+    /// # Errors
+    /// `Unsupported` if the file system knows no such files. Other errors if the directory cannot
+    /// be written.
+    pub fn create_unnamed(directory: &Path) -> io::Result<Self> {
+        // `link` finds the file there.
+        if !Path::new("/proc/self/fd").exists() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        Self::create(
+            directory,
+            |file| Call::CreateUnnamed { file, directory },
+            || {
+                open(directory, flags, Mode::from_raw_mode(0o666)).map(File::from).map_err(
+                    |errno| match errno {
+                        Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL => io::ErrorKind::Unsupported.into(),
+                        errno => errno.into(),
+                    },
+                )
+            },
+        )
+    }
+
+    fn create<'a>(
+        place: &Path,
+        call: impl Fn(u64) -> Call<'a>,
+        create: impl Fn() -> io::Result<File>,
+    ) -> io::Result<Self> {
+        #[cfg(feature = "fixture")]
+        let watched = watch::Watched::below(place);
+        #[cfg(feature = "fixture")]
+        let create = || watched.ask(&call(watched.file)).and_then(|_| create());
+        #[cfg(not(feature = "fixture"))]
+        let _ = (place, call);
+        Ok(Self {
+            file: again(create)?,
+            #[cfg(feature = "fixture")]
+            watched,
+        })
+    }
+
+    /// The open file, for calls that change nothing.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// A second handle of the same file.
+    ///
+    /// # Errors
+    /// If the process has too many open files.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            file: self.file.try_clone()?,
+            #[cfg(feature = "fixture")]
+            watched: self.watched.clone(),
+        })
+    }
+
+    /// Writes all bytes at this offset.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        #[cfg(feature = "fixture")]
+        again(|| self.watched.ask(&Call::Write { file: self.watched.file, bytes }))?;
+        self.file.write_all_at(bytes, offset)
+    }
+
+    /// Waits until the content is on the disk.
+    ///
+    /// # Errors
+    /// If the disk refuses. The content can be lost then.
+    pub fn sync(&self) -> io::Result<()> {
+        #[cfg(feature = "fixture")]
+        if !again(|| self.watched.ask(&Call::SyncFile(self.watched.file)))? {
+            return Ok(());
+        }
+        again(|| self.file.sync_all())
+    }
+
+    /// Names a file without a name. The name must be free and in the same file system.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the name is taken. Other errors if the directory cannot be written.
+    pub fn link(&self, to: &Path) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        again(|| {
+            #[cfg(feature = "fixture")]
+            self.watched.ask(&Call::Link { file: self.watched.file, to })?;
+            Ok(linkat(CWD, &from, CWD, to, AtFlags::SYMLINK_FOLLOW)?)
+        })
+    }
+}
+
+impl Write for &DiskFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(feature = "fixture")]
+        if let Err(error) = self.watched.ask(&Call::Write { file: self.watched.file, bytes }) {
+            if self.watched.is_torn() {
+                (&self.file).write_all(&bytes[..bytes.len() / 2])?;
+            }
+            return Err(error);
+        }
+        (&self.file).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&self.file).flush()
+    }
+}
+
+impl Write for DiskFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&*self).flush()
+    }
+}
+
+/// Creates a directory. The umask decides its permissions.
+///
+/// # Errors
+/// If the name is taken or the directory above cannot be written.
+pub fn create_dir(path: &Path) -> io::Result<()> {
+    asked(path, &Call::CreateDir(path), || fs::create_dir(path))
+}
+
+/// Creates a directory that other users can neither list nor enter.
+///
+/// # Errors
+/// See [`create_dir`].
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
+    asked(path, &Call::CreateDir(path), || DirBuilder::new().mode(0o700).create(path))
+}
+
+/// Creates a directory and the directories above it, if they are missing. They survive a power
+/// failure.
+///
+/// # Errors
+/// See [`create_dir`].
+pub fn create_dir_all(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        create_dir_all(parent)?;
+    }
+    match create_dir(path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        created => created.and_then(|()| sync_dir(directory_of(path))),
+    }
+}
+
+/// Renames a file or a directory. An existing file is replaced.
+///
+/// # Errors
+/// If a directory cannot be written, or a directory with content is in the place.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    asked(to, &Call::Rename { from, to }, || fs::rename(from, to))
+}
+
+/// Exchanges two names in one step.
+///
+/// # Errors
+/// `Unsupported` if the file system cannot do that. Other errors if a directory cannot be written.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    let exchanged = asked(other, &Call::Exchange { one, other }, || {
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    });
+    exchanged.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => io::ErrorKind::Unsupported.into(),
+        _ => error,
+    })
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// If there is no such file or its directory cannot be written.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    asked(path, &Call::RemoveFile(path), || fs::remove_file(path))
+}
+
+/// Removes an empty directory.
+///
+/// # Errors
+/// If there is no such directory, it has content, or the directory above cannot be written.
+pub fn remove_dir(path: &Path) -> io::Result<()> {
+    asked(path, &Call::RemoveDir(path), || fs::remove_dir(path))
+}
+
+/// Removes a directory with all of its content. A missing directory is no error.
+///
+/// # Errors
+/// If something in it cannot be removed.
+pub fn remove_dir_all(path: &Path) -> io::Result<()> {
+    #[cfg(feature = "fixture")]
+    if watch::Watched::below(path).is_watched() {
+        return remove_step_by_step(path);
+    }
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Removes a directory like [`remove_dir_all`], with a call for each name. The function of the
+/// standard library also resists an attacker who exchanges a directory for a link meanwhile.
+#[cfg(feature = "fixture")]
+fn remove_step_by_step(path: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_step_by_step(&entry.path())?;
+        } else {
+            remove_file(&entry.path())?;
+        }
+    }
+    remove_dir(path)
+}
+
+/// Makes changes of names in this directory survive a power failure.
+///
+/// # Errors
+/// If the disk refuses. The changes can be lost then.
+pub fn sync_dir(path: &Path) -> io::Result<()> {
+    #[cfg(feature = "fixture")]
+    if !again(|| watch::Watched::below(path).ask(&Call::SyncDir(path)))? {
+        return Ok(());
+    }
+    again(|| File::open(path)?.sync_all())
+}
+
+/// A name in this directory that nothing else has, with this prefix.
+#[must_use]
+pub fn fresh_name(directory: &Path, prefix: &str) -> PathBuf {
+    let random = RandomState::new().build_hasher().finish();
+    directory.join(format!("{prefix}{random:016x}"))
+}
+
+fn asked<T>(place: &Path, call: &Call<'_>, make: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    #[cfg(feature = "fixture")]
+    let watched = watch::Watched::below(place);
+    #[cfg(feature = "fixture")]
+    let make = || watched.ask(call).and_then(|_| make());
+    #[cfg(not(feature = "fixture"))]
+    let _ = (place, call);
+    again(make)
+}
+
+/// Repeats a call that a signal interrupted.
+fn again<T>(call: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            made => return made,
+        }
+    }
+}

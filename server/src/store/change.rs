@@ -1,0 +1,209 @@
+//! Changes of a store, each under its lock: publishing, naming, clocks, removing.
+
+use std::path::PathBuf;
+
+use nprof_engine::native::disk::DiskFile;
+use nprof_engine::wire::clock::Clock;
+
+use super::leftovers::{self, replaced_dir};
+use super::{Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, Taken, disk};
+
+/// A profile that was removed.
+#[derive(Debug)]
+pub enum Removed {
+    /// A complete profile.
+    Profile(Profile),
+    /// The directory of a profile whose manifest could not be read.
+    Unreadable(PathBuf),
+}
+
+impl Store {
+    /// Checks that this name is free for the profile with this id.
+    ///
+    /// # Errors
+    /// If another profile has the name and must not be replaced.
+    pub fn check_name(&self, slug: &Slug, id: &str, existing: Existing) -> Result<()> {
+        holders(&self.survey()?, slug, id, existing).map(drop)
+    }
+
+    /// Moves a staged profile to the complete ones, in one step. An existing profile with the same
+    /// id is replaced or kept. A different profile of the same name is replaced or refused.
+    ///
+    /// # Errors
+    /// If files cannot be written, the name is taken, or the existing profile cannot be read and
+    /// must be kept.
+    pub fn publish(&self, staging: &Staging, manifest: &Manifest, existing: Existing) -> Result<Profile> {
+        let _lock = self.lock_to_change()?;
+        let survey = self.survey()?;
+        let target = self.profiles_dir().join(&manifest.id);
+        let taken = match &manifest.name {
+            Some(slug) => holders(&survey, slug, &manifest.id, existing)?,
+            None => Vec::new(),
+        };
+        let mut manifest = manifest.clone();
+        manifest.took = taken;
+        match self.by_id(&manifest.id) {
+            Ok(Some(before)) if existing == Existing::Keep => return Ok(before),
+            Ok(Some(before)) => {
+                manifest.keep_names(&before.manifest);
+                manifest.keep_clocks(&before.manifest);
+            }
+            Ok(None) => {}
+            Err(error) if existing == Existing::Keep => return Err(error),
+            Err(error) => tracing::warn!("replacing a profile without its names: {error}"),
+        }
+        manifest.write(&staging.profile_dir())?;
+        disk::sync_dir(&staging.profile_dir())?;
+        let aside = replaced_dir(&target);
+        if target.exists() {
+            disk::exchange(&staging.profile_dir(), &target, &aside)?;
+        } else {
+            disk::rename(&staging.profile_dir(), &target)?;
+        }
+        self.catalog.forget(&target);
+        disk::sync_dir(&self.profiles_dir())?;
+        // The profile is in the store. If its completion fails now, the next change repeats it.
+        self.complete_or_warn();
+        self.find(&manifest.id)
+    }
+
+    /// Gives a profile a further name or another display name. `None` leaves the name unchanged.
+    ///
+    /// # Errors
+    /// If the profile is gone, the name is taken, or the manifest cannot be written.
+    pub fn rename(&self, id: &str, slug: Option<Slug>, display_name: Option<String>) -> Result<Profile> {
+        let _lock = self.lock_to_change()?;
+        let profile = self.find(id)?;
+        let mut manifest = Manifest::clone(&profile.manifest);
+        if let Some(slug) = slug {
+            holders(&self.survey()?, &slug, &manifest.id, Existing::Keep)?;
+            manifest.add_name(slug);
+        }
+        if let Some(display_name) = display_name {
+            manifest.display_name = Some(display_name);
+        }
+        self.rewrite(&profile, &manifest)?;
+        self.find(&manifest.id)
+    }
+
+    /// Sets or removes the clock of a rank. Segments and caches stay as they are.
+    ///
+    /// # Errors
+    /// If the profile or the rank is gone, or the manifest cannot be written.
+    pub fn set_clock(&self, id: &str, rank: u32, clock: Option<Clock>) -> Result<Profile> {
+        let _lock = self.lock_to_change()?;
+        let profile = self.find(id)?;
+        let mut manifest = Manifest::clone(&profile.manifest);
+        manifest.rank_mut(rank)?.clock = clock;
+        self.rewrite(&profile, &manifest)?;
+        self.find(&manifest.id)
+    }
+
+    /// Removes the profile with this name, id or directory. Needs no free space on the disk.
+    ///
+    /// # Errors
+    /// If there is no such profile, several have the name, or it cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<Removed> {
+        let _lock = self.lock()?;
+        // A full disk can refuse to complete a change, and must be emptied all the same.
+        self.complete_or_warn();
+        let Survey { profiles, unreadable, .. } = self.survey()?;
+        let removed =
+            match unreadable.into_iter().find(|(dir, _)| dir.file_name().is_some_and(|own| own == name)) {
+                Some((dir, _)) => Removed::Unreadable(dir),
+                None => Removed::Profile(self.only(profiles, name)?),
+            };
+        let (Removed::Unreadable(dir) | Removed::Profile(Profile { dir, .. })) = &removed;
+        self.catalog.forget(dir);
+        leftovers::remove(dir)?;
+        Ok(removed)
+    }
+
+    /// The only profile with this directory, name or id.
+    fn only(&self, profiles: Vec<Profile>, name: &str) -> Result<Profile> {
+        let (mut exact, others): (Vec<_>, Vec<_>) =
+            profiles.into_iter().partition(|profile| profile.directory_name() == name);
+        let mut having: Vec<Profile> = others
+            .into_iter()
+            .filter(|profile| profile.manifest.has_name(name) || profile.manifest.id == name)
+            .collect();
+        match (exact.pop(), having.len()) {
+            (Some(profile), _) => Ok(profile),
+            (None, 1) => Ok(having.remove(0)),
+            (None, 0) => Err(StoreError::Unknown { name: name.to_owned(), store: self.root.clone() }),
+            (None, _) => {
+                let ids = having.iter().map(Profile::directory_name).collect();
+                Err(StoreError::Ambiguous { name: name.to_owned(), ids })
+            }
+        }
+    }
+
+    /// The lock, with the changes of dead processes completed.
+    fn lock_to_change(&self) -> Result<DiskFile> {
+        let lock = self.lock()?;
+        self.complete()?;
+        Ok(lock)
+    }
+
+    /// Completes changes, and logs a failure. Needs the lock.
+    pub(super) fn complete_or_warn(&self) {
+        if let Err(error) = self.complete() {
+            tracing::warn!("a change of the store is not complete; the next change completes it: {error}");
+        }
+    }
+
+    /// Completes removals, replacements and transfers of names. Needs the lock.
+    fn complete(&self) -> Result<()> {
+        let profiles_dir = self.profiles_dir();
+        leftovers::complete(&profiles_dir)?;
+        let profiles = self.catalog.raw(&profiles_dir)?.profiles;
+        for taker in profiles.iter().filter(|profile| !profile.manifest.took.is_empty()) {
+            let mut manifest = Manifest::clone(&taker.manifest);
+            for Taken { name, from } in std::mem::take(&mut manifest.took) {
+                let is_loser = |profile: &&Profile| profile.manifest.id == from && from != manifest.id;
+                if manifest.has_name(name.as_str())
+                    && let Some(loser) = profiles.iter().find(is_loser)
+                {
+                    self.take_name(loser, &name)?;
+                }
+            }
+            self.rewrite(taker, &manifest)?;
+        }
+        Ok(())
+    }
+
+    /// Removes a name that another profile has taken over. A profile without further names is
+    /// removed. Needs the lock.
+    fn take_name(&self, profile: &Profile, slug: &Slug) -> Result<()> {
+        let mut manifest = Manifest::clone(&profile.manifest);
+        if !manifest.has_name(slug.as_str()) {
+            return Ok(());
+        }
+        manifest.remove_name(slug.as_str());
+        if manifest.name.is_some() {
+            return self.rewrite(profile, &manifest);
+        }
+        self.catalog.forget(&profile.dir);
+        leftovers::remove(&profile.dir)
+    }
+
+    fn rewrite(&self, profile: &Profile, manifest: &Manifest) -> Result<()> {
+        let written = manifest.write(&profile.dir);
+        self.catalog.forget(&profile.dir);
+        written
+    }
+}
+
+/// The name with each other profile that has it, if these may lose it.
+fn holders(survey: &Survey, slug: &Slug, id: &str, existing: Existing) -> Result<Vec<Taken>> {
+    let others = survey.profiles.iter().map(|profile| &profile.manifest);
+    let others = others.filter(|manifest| manifest.has_name(slug.as_str()) && manifest.id != id);
+    let taken: Vec<Taken> =
+        others.map(|manifest| Taken { name: slug.clone(), from: manifest.id.clone() }).collect();
+    match taken.first() {
+        Some(first) if existing == Existing::Keep => {
+            Err(StoreError::NameTaken { name: slug.to_string(), id: first.from.clone() })
+        }
+        _ => Ok(taken),
+    }
+}

@@ -1,0 +1,173 @@
+//! What dead processes left: staging directories, half removed and half replaced profiles,
+//! temporary files. Whatever cannot be read or removed is reported and stays: leftovers only take
+//! space.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nprof_engine::native::{TEMPORARY, disk};
+
+use super::disk::failed;
+use super::manifest::{self, Manifest};
+use super::{Result, StoreError, staging};
+
+/// Start of the name of a profile that is being removed.
+const REMOVED: &str = ".removed-";
+/// In place of the manifest: this profile is being removed.
+const MARK: &str = "removed";
+/// Start of the name of a profile that is being replaced in two steps. Its id follows.
+const REPLACED: &str = ".replaced-";
+/// In staging directories of older versions: a profile that was being replaced.
+const REPLACED_IN_STAGING: &str = "replaced";
+
+/// The place of the profile with this directory while another takes the directory.
+pub(super) fn replaced_dir(dir: &Path) -> PathBuf {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    dir.with_file_name(format!("{REPLACED}{name}"))
+}
+
+/// The directory of a profile that was moved aside, if this is such a place.
+pub(super) fn place_of_replaced(dir: &Path) -> Option<PathBuf> {
+    let id = dir.file_name()?.to_str()?.strip_prefix(REPLACED)?;
+    Some(dir.with_file_name(id))
+}
+
+/// Returns true if a directory of `profiles/` was removed except for some files.
+pub(super) fn is_removed(dir: &Path) -> bool {
+    !dir.join(manifest::FILE).exists() && dir.join(MARK).exists()
+}
+
+/// Removes a profile's directory. The first step makes it invisible for good. A failure of later
+/// steps is not an error. Works on a full disk. Needs the store's lock.
+pub(super) fn remove(dir: &Path) -> Result<()> {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    let hidden = dir.with_file_name(format!("{REMOVED}{name}"));
+    let (rest, synced) = match disk::rename(dir, &hidden) {
+        Ok(()) => (hidden.as_path(), disk::sync_dir(dir.parent().unwrap_or(dir))),
+        // A full directory takes no new name on a full disk.
+        Err(_) => (dir, mark(dir).and_then(|()| disk::sync_dir(dir))),
+    };
+    synced.map_err(failed(dir))?;
+    remove_rest(rest);
+    Ok(())
+}
+
+/// Replaces a profile's manifest by the mark.
+fn mark(dir: &Path) -> io::Result<()> {
+    let file = dir.join(manifest::FILE);
+    match disk::rename(&file, &dir.join(MARK)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // Without the manifest the profile is gone too, but a kill would leave a directory that
+        // only `rm` removes.
+        Err(_) => disk::remove_file(&file),
+        renamed => renamed,
+    }
+}
+
+/// Removes the files of a profile. The mark is the last of them.
+fn remove_rest(dir: &Path) {
+    let remove = || {
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => disk::remove_dir_all(&entry.path())?,
+                false if entry.file_name() == MARK => {}
+                false => disk::remove_file(&entry.path())?,
+            }
+        }
+        match disk::remove_file(&dir.join(MARK)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        disk::remove_dir(dir)
+    };
+    if let Err(error) = remove() {
+        tracing::warn!("cannot remove {}: {error}", dir.display());
+    }
+}
+
+/// Completes the removals and replacements of dead processes. Needs the store's lock.
+pub(super) fn complete(profiles: &Path) -> Result<()> {
+    // What was being removed goes first: it has the names that further removals need.
+    for dir in entries(profiles)? {
+        match place_of_replaced(&dir) {
+            Some(place) if place.exists() => remove_rest(&dir),
+            Some(place) => drop(put_back(&dir, &place)),
+            None if has_prefix(&dir, REMOVED) => remove_rest(&dir),
+            None if is_removed(&dir) => remove(&dir)?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Removes the staging directories and temporary files of dead processes. Needs the store's lock.
+pub(super) fn clear(tmp: &Path, profiles: &Path) -> Result<()> {
+    for dir in entries(tmp)?.into_iter().filter(|dir| staging::is_abandoned(dir)) {
+        let removed = put_back_from_staging(&dir, profiles).and_then(|()| disk::remove_dir_all(&dir));
+        if let Err(error) = removed {
+            tracing::warn!("cannot remove {}: {error}", dir.display());
+        }
+    }
+    for profile in entries(profiles)? {
+        // Another user's profile in a shared store can be unreadable.
+        let Ok(files) = entries(&profile) else { continue };
+        for file in files.into_iter().filter(|path| has_prefix(path, TEMPORARY)) {
+            // Manifests are written under the lock, so this is not one. A summary that is being
+            // kept is lost, which costs only time.
+            if let Err(error) = disk::remove_file(&file) {
+                tracing::debug!("cannot remove {}: {error}", file.display());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn has_prefix(path: &Path, prefix: &str) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+}
+
+/// The content of a directory, hidden names first. Nothing if it is missing or a file.
+fn entries(dir: &Path) -> Result<Vec<PathBuf>> {
+    let read = |source| StoreError::Read { path: dir.to_owned(), source };
+    let entries = match fs::read_dir(dir) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        entries => entries.map_err(read)?,
+    };
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| Ok(entry.map_err(read)?.path())).collect::<Result<_>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Restores a profile whose replacement stopped between the two steps.
+fn put_back(replaced: &Path, place: &Path) -> io::Result<()> {
+    let restored = disk::rename(replaced, place);
+    if let Err(error) = &restored {
+        tracing::warn!("cannot move {} back to {}: {error}", replaced.display(), place.display());
+    }
+    restored?;
+    disk::sync_dir(place.parent().unwrap_or(place))
+}
+
+/// Restores a profile from a staging directory of an older version. One that cannot be read was
+/// replaced already and is half removed.
+fn put_back_from_staging(dir: &Path, profiles: &Path) -> io::Result<()> {
+    let replaced = dir.join(REPLACED_IN_STAGING);
+    if !replaced.exists() {
+        return Ok(());
+    }
+    match Manifest::read(&replaced) {
+        Ok(manifest) if !profiles.join(&manifest.id).exists() => {
+            put_back(&replaced, &profiles.join(manifest.id))
+        }
+        Ok(_) => Ok(()),
+        Err(error) => {
+            tracing::warn!("removing what is left of a replaced profile: {error}");
+            Ok(())
+        }
+    }
+}
