@@ -144,6 +144,11 @@ impl TrackBinder {
         self.open.push((end_ps, row));
     }
 
+    /// Whether a point is on the track.
+    pub fn has_points(&self) -> bool {
+        self.next < self.end || !self.waiting.is_empty() || !self.owned.is_empty()
+    }
+
     /// Ends the track.
     pub fn finish(mut self, binder: &mut Binder) {
         self.settle(binder, i64::MAX);

@@ -2,15 +2,15 @@
 
 use rustc_hash::FxHashMap;
 
+use super::arrived::Arrived;
 use super::dictionary::Dictionary;
 use super::flows::{Link, Links};
-use super::line::{Back, Direct, Emptied, Line, Place, TrackGroup};
+use super::line::{Back, Direct, Line, Place};
 use super::packer::{MAX_DICTIONARY_TEXT, Packer, cut_off, start_of};
-use super::row::{Row, RowKey, put_value};
+use super::row::RowKey;
 use super::rows::Rows;
-use super::take::{Given, RowFields};
+use super::take::Given;
 use super::template::Template;
-use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Interval, Result};
 use crate::exec::InPlace;
 use crate::model::{
@@ -68,6 +68,18 @@ pub(super) struct TrackState {
     pub linked: bool,
 }
 
+impl TrackState {
+    /// The place of the track, which has this number; `None` for a group.
+    pub(super) fn place(&self, track: u32) -> Option<Place> {
+        match self.spec.kind {
+            TrackKind::Slices(table, _) | TrackKind::Counter(table) => {
+                Some(Place { table, track: Some(TrackId(track)) })
+            }
+            TrackKind::Group => None,
+        }
+    }
+}
+
 /// Takes events and writes the segment. Rows of ordered tracks are written at once. All other rows
 /// are sorted and written at [`Builder::finish`].
 pub struct Builder<'a> {
@@ -79,6 +91,9 @@ pub struct Builder<'a> {
     fields_by_name: FxHashMap<(TableId, String), FieldId>,
     pub(super) templates: Vec<Template>,
     pub(super) tracks: Vec<TrackState>,
+    /// Rows that are sorted at the end: all while they fit into memory, then none.
+    pub(super) arrived: Arrived,
+    /// All other rows that are sorted.
     pub(super) sorter: Sorter<RowKey, &'a dyn Scratch>,
     pub(super) line: Box<dyn Line<'a> + 'a>,
     /// Bytes of rows that wait for their blocks, summed over tracks.
@@ -122,6 +137,7 @@ impl<'a> Builder<'a> {
             fields_by_name: FxHashMap::default(),
             templates: Vec::new(),
             tracks: Vec::new(),
+            arrived: Arrived::new(options.sort_bytes / 4 * 3),
             sorter: Sorter::new(scratch, options.sort_bytes),
             line: Box::new(line),
             waiting_bytes: 0,
@@ -198,142 +214,11 @@ impl<'a> Builder<'a> {
     }
 
     /// Sends the full chunks of the dictionary if there are enough to share the work among cores.
-    fn send_texts(&mut self) -> Result<()> {
+    pub(super) fn send_texts(&mut self) -> Result<()> {
         if self.names.full_bytes() < TEXT_BATCH_BYTES {
             return Ok(());
         }
         self.line.send_texts(self.names.take_full())
-    }
-
-    /// Keeps a row of a track for sorting, or sends it to the track's writer. `number` is the row's
-    /// arrival number on its track, or in its side table. Inlined, because otherwise each row
-    /// writes its arguments to memory and reads them back.
-    #[inline(always)]
-    pub(super) fn push(
-        &mut self,
-        (table, track): (TableId, u32),
-        number: u32,
-        row: Row,
-        filled: Option<Filled<'_>>,
-        mut fields: impl RowFields,
-    ) -> Result<()> {
-        let state = self.tracks.get_mut(track as usize);
-        let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
-            return self.push_unsorted((table, track), number, row, filled, fields);
-        };
-        let (start_ps, duration_ps) = row.span();
-        let by_template = match &filled {
-            Some(filled) => Some((filled, Template::of(&self.templates, table, filled)?)),
-            None => None,
-        };
-        if number > 0 && (start_ps, -duration_ps) < (last.0, -last.1) {
-            return Err(Error::Invalid { what: "a row that breaks the order declared for its track" });
-        }
-        *last = (start_ps, duration_ps);
-        if rows.len() == 0 {
-            rows.take(&mut self.pool);
-        }
-        // Sending the rows subtracts exactly this many bytes. An estimate per row would drift.
-        let before = rows.bytes();
-        if by_template.is_none() {
-            rows.settle(&self.templates);
-        }
-        row.begin(rows);
-        if let Some((filled, template)) = by_template {
-            rows.fill(filled, template, &self.templates)?;
-        }
-        let limit = self.options.dictionary_bytes;
-        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
-        while let Some((id, kind, packed)) = fields.next(&mut packer)? {
-            // The fields of a template come first, also in the order of columns.
-            rows.settle(&self.templates);
-            if !rows.takes_as_before(id, kind, packed) {
-                check_field(&self.fields, table, id)?;
-                rows.odd_field(id, kind, packed);
-            }
-        }
-        self.waiting_bytes += rows.bytes().saturating_sub(before);
-        self.send_texts()?;
-        self.hand_over_full(track as usize)
-    }
-
-    /// Sends the waiting rows of a track if they are a group, or those of another track if too much
-    /// is waiting.
-    #[inline(always)]
-    pub(super) fn hand_over_full(&mut self, track: usize) -> Result<()> {
-        let waiting = self.tracks.get(track).and_then(|state| state.waiting.as_ref());
-        if waiting.is_some_and(|rows| rows.len() >= GROUP_ROWS) {
-            self.hand_over(track)
-        } else if self.waiting_bytes > self.options.group_bytes {
-            self.hand_over_most()
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Keeps a row for sorting.
-    fn push_unsorted(
-        &mut self,
-        (table, track): (TableId, u32),
-        number: u32,
-        row: Row,
-        filled: Option<Filled<'_>>,
-        mut fields: impl RowFields,
-    ) -> Result<()> {
-        let (start_ps, duration_ps) = row.span();
-        let template =
-            filled.as_ref().map(|filled| Template::of(&self.templates, table, filled)).transpose()?;
-        let limit = self.options.dictionary_bytes;
-        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
-        let place = u64::from(table.0) << 32 | u64::from(track);
-        let key = RowKey { place, start_ps, duration_ps, arrival: number };
-        self.sorter.push_with(key, |out| {
-            row.put_head(out);
-            if let Some((filled, template)) = filled.as_ref().zip(template) {
-                let of_template = template.fields(filled.numbers);
-                of_template.for_each(|(id, kind, packed)| put_value(id.0, kind, packed, out));
-            }
-            while let Some((id, kind, packed)) = fields.next(&mut packer)? {
-                check_field(&self.fields, table, id)?;
-                put_value(id.0, kind, packed, out);
-            }
-            Ok(())
-        })
-    }
-
-    /// Sends the rows of the track that has the most bytes waiting.
-    #[cold]
-    fn hand_over_most(&mut self) -> Result<()> {
-        let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
-        let most = (0..self.tracks.len()).max_by_key(waiting);
-        most.map_or(Ok(()), |track| self.hand_over(track))
-    }
-
-    /// Sends the waiting rows of a track to the consumer.
-    pub(super) fn hand_over(&mut self, track: usize) -> Result<()> {
-        let state = &mut self.tracks[track];
-        let (TrackKind::Slices(table, _) | TrackKind::Counter(table)) = state.spec.kind else {
-            return Ok(());
-        };
-        let Some(waiting) = state.waiting.as_mut().filter(|rows| rows.len() > 0) else { return Ok(()) };
-        waiting.close(&self.templates);
-        let track = u32::try_from(track).ok().map(TrackId);
-        let empty = waiting.like();
-        let rows = std::mem::replace(&mut **waiting, empty);
-        self.waiting_bytes = self.waiting_bytes.saturating_sub(rows.bytes());
-        let waits = self.names.waits();
-        let group = TrackGroup { place: Place { table, track }, kind: Some(state.spec.kind), rows, waits };
-        let Emptied(mut rows) = self.line.send(group)?;
-        rows.give(&mut self.pool);
-        Ok(())
-    }
-}
-
-/// Checks that a field belongs to this table.
-fn check_field(fields: &[(TableId, FieldSpec)], table: TableId, field: FieldId) -> Result<()> {
-    match fields.get(field.0 as usize) {
-        Some((of, _)) if *of == table => Ok(()),
-        _ => Err(Error::Invalid { what: "a field that belongs to another table" }),
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::arrived::MAX_GROUP_BYTES;
 use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
-use super::builder::{Builder, NO_TRACK, TrackState};
+use super::builder::{Builder, TrackState};
 use super::encoders::Encoders;
 use super::flows::{Arrows, write_arrows};
 use super::line::{Backed, Emptied, Line, Place, Size, TrackGroup};
@@ -62,11 +63,16 @@ impl Builder<'_> {
         for track in 0..self.tracks.len() {
             self.hand_over(track)?;
         }
+        let place = |track: u32| self.tracks.get(track as usize).and_then(|state| state.place(track));
+        let mut arrived: Vec<(Place, Box<Rows>)> =
+            self.arrived.take().filter_map(|(track, rows)| Some((place(track)?, rows))).collect();
+        arrived.sort_by_key(|(place, _)| *place);
         let metas: Vec<TrackMeta> = self.tracks.into_iter().map(TrackState::into_meta).collect();
         let mut binder = Binder::new(self.points);
         let mut arrivals = Arrivals(sorted_and_linked);
         let waits = self.names.waits();
         let sorted = SortedTracks {
+            arrived,
             rows: self.sorter.finish()?,
             line: &mut *self.line,
             metas: &metas,
@@ -186,8 +192,11 @@ fn write_pyramids_of(
 /// Rows of slices by arrival, for linked tracks whose rows arrived in another order.
 struct Arrivals(FxHashMap<u32, Vec<u32>>);
 
-/// Sends sorted rows to the consumer.
+/// Sends all rows that promised no order to the consumer, in the order of their places.
 struct SortedTracks<'s, 'a> {
+    /// Rows that fit into memory.
+    arrived: Vec<(Place, Box<Rows>)>,
+    /// All other rows.
     rows: Sorted<RowKey, &'a dyn Scratch>,
     line: &'s mut (dyn Line<'a> + 'a),
     metas: &'s [TrackMeta],
@@ -206,17 +215,18 @@ struct Current {
     binder: Option<TrackBinder>,
 }
 
-/// Maximum bytes of rows that are encoded together. A group with many fields or long texts ends
-/// early.
-const MAX_GROUP_BYTES: usize = 32 << 20;
-
 impl SortedTracks<'_, '_> {
     fn send(mut self, binder: &mut Binder, arrivals: &mut Arrivals) -> Result<()> {
         let mut current: Option<Current> = None;
+        let mut arrived = std::mem::take(&mut self.arrived).into_iter().peekable();
         while let Some((key, packed)) = self.rows.next_with()? {
             if current.as_ref().is_none_or(|current| current.key != key.place) {
                 if let Some(done) = current.take() {
                     done.end(self.line, binder)?;
+                }
+                while let Some((place, rows)) = arrived.next_if(|(place, _)| place.key() < key.place) {
+                    let track = Current::new(place.key(), self.metas, &self.waits, binder);
+                    track.send_whole(*rows, self.line, binder, arrivals)?;
                 }
                 current = Some(Current::new(key.place, self.metas, &self.waits, binder));
             }
@@ -234,24 +244,62 @@ impl SortedTracks<'_, '_> {
                 current.hand_over(self.line)?;
             }
         }
-        current.map_or(Ok(()), |done| done.end(self.line, binder))
+        current.map_or(Ok(()), |done| done.end(self.line, binder))?;
+        for (place, rows) in arrived {
+            let track = Current::new(place.key(), self.metas, &self.waits, binder);
+            track.send_whole(*rows, self.line, binder, arrivals)?;
+        }
+        Ok(())
     }
 }
 
 impl Current {
     fn new(key: u64, metas: &[TrackMeta], waits: &Arc<Vec<u32>>, binder: &Binder) -> Self {
-        let (table, track) = parts_of(key);
-        let kind = metas.get(track as usize).map(|meta| meta.spec.kind);
-        let is_slices = matches!(kind, Some(TrackKind::Slices(..)));
+        let place = Place::of_key(key);
+        let kind = place.track.and_then(|track| metas.get(track.0 as usize)).map(|meta| meta.spec.kind);
+        let of_slices = place.track.filter(|_| matches!(kind, Some(TrackKind::Slices(..))));
         Self {
             key,
-            place: Place { table: TableId(table), track: (track != NO_TRACK).then_some(TrackId(track)) },
+            place,
             kind,
             rows: Rows::default(),
             waits: Arc::clone(waits),
             before: 0,
-            binder: is_slices.then(|| binder.track(track)),
+            binder: of_slices.map(|track| binder.track(track.0)),
         }
+    }
+
+    /// Sends all rows of the track, which are in the order of arrival.
+    fn send_whole(
+        mut self,
+        mut rows: Rows,
+        line: &mut dyn Line<'_>,
+        binder: &mut Binder,
+        arrivals: &mut Arrivals,
+    ) -> Result<()> {
+        let order = rows.put_in_order();
+        let arrival = |row: u32| order.as_ref().map_or(row, |order| order[row as usize]);
+        if let Some(rows_of) = self.place.track.and_then(|track| arrivals.0.get_mut(&track.0)) {
+            (0..).zip(0..rows.len()).for_each(|(row, _)| rows_of[arrival(row) as usize] = row);
+        }
+        if let Some(track) = self.binder.as_mut().filter(|track| track.has_points()) {
+            for (row, (&start_ps, duration_ps)) in (0..).zip(rows.starts.iter().zip(&rows.durations)) {
+                track.row(binder, (start_ps, start_ps + duration_ps), (row, arrival(row)));
+            }
+        }
+        let mut group = rows.group(0);
+        while group.end < rows.len() {
+            self.rows = rows.part(&group);
+            self.hand_over(line)?;
+            group = rows.group(group.end);
+        }
+        if group.start > 0 {
+            rows = rows.part(&group);
+        } else {
+            rows.arrange_fields();
+        }
+        self.rows = rows;
+        self.end(line, binder)
     }
 
     /// Ends the track.
@@ -317,9 +365,4 @@ impl TrackState {
             totals: Piece::default(),
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
-fn parts_of(place: u64) -> (u16, u32) {
-    ((place >> 32) as u16, place as u32)
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use super::builder::NO_TRACK;
 use super::encoders::Encoders;
 use super::held::Held;
 use super::rows::Rows;
@@ -22,6 +23,21 @@ pub struct Place {
     pub table: TableId,
     /// The track; `None` for rows of side tables.
     pub track: Option<TrackId>,
+}
+
+impl Place {
+    /// The place as a number in the order of rows.
+    pub(super) fn key(self) -> u64 {
+        u64::from(self.table.0) << u32::BITS | u64::from(self.track.map_or(NO_TRACK, |track| track.0))
+    }
+
+    /// The place of a number that [`Place::key`] returned.
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
+    pub(super) fn of_key(key: u64) -> Self {
+        let track = key as u32;
+        let track = (track != NO_TRACK).then_some(TrackId(track));
+        Self { table: TableId((key >> u32::BITS) as u16), track }
+    }
 }
 
 /// Rows of one track, in their final order.

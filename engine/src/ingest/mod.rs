@@ -1,11 +1,12 @@
 //! Builds a segment from a reader's events.
 //!
 //! [`Builder`] takes events ([`crate::model::Sink`]). Rows of ordered tracks are encoded as they
-//! arrive, a group of blocks at a time. All other rows are sorted by track and time in bounded
-//! memory and encoded at the end. [`crate::spill`] holds the rows that do not fit.
+//! arrive, a group of blocks at a time. All other rows are kept by track, or packed and sorted if
+//! they do not fit into memory, and encoded at the end. [`crate::spill`] holds the rows that do not fit.
 //! [`crate::exec::Exec`] shares the encoding of a group among cores. Block lists, directories,
 //! postings and arrows are written last.
 
+mod arrived;
 mod assemble;
 mod binder;
 mod builder;
@@ -23,6 +24,7 @@ mod line;
 mod numbers;
 mod packer;
 mod player;
+mod push;
 mod recent;
 mod relay;
 mod row;

@@ -28,13 +28,13 @@ pub struct Rows {
     /// Fields that occur.
     pub fields: Vec<FieldColumn>,
     /// For each field and type, the position of the column plus one; 0 if there is none.
-    columns: Vec<u32>,
+    pub columns: Vec<u32>,
     /// Number of rows so far, including those of side tables.
-    count: usize,
+    pub count: usize,
     /// The expected column of the row's next field: rows name their fields in the same order.
     expected: usize,
     /// Bytes of texts in place.
-    text_bytes: usize,
+    pub text_len: usize,
     /// Use of the template of each row; [`NO_USE`] for a row without one. Rows that are not settled
     /// are not included, nor are rows without a template at the end before [`Rows::close`].
     pub uses: Vec<u32>,
@@ -52,7 +52,7 @@ pub struct FieldColumn {
     /// Values of the rows that have a value.
     pub values: BlockValues,
     /// Rows that have a value; `None` while the first `values` rows have one each.
-    rows: Option<Vec<u32>>,
+    pub rows: Option<Vec<u32>>,
     /// A number, and how many of the first values are known to equal it.
     same: (i64, usize),
     /// The values, if they follow from the templates of the rows; `values` and `rows` are then
@@ -68,8 +68,12 @@ impl Rows {
 
     /// Approximate memory in bytes.
     pub fn bytes(&self) -> usize {
-        let columns = usize::from(!self.durations.is_empty()) * 3 + 1 + self.fields.len();
-        self.count * columns * size_of::<i64>() + self.text_bytes
+        self.count * self.row_bytes() + self.text_len
+    }
+
+    /// Approximate bytes of a row without texts in place.
+    pub fn row_bytes(&self) -> usize {
+        (usize::from(!self.durations.is_empty()) * 3 + 1 + self.fields.len()) * size_of::<i64>()
     }
 
     /// Moves the column memory of an empty group into the pool, for the group of another track.
@@ -94,7 +98,7 @@ impl Rows {
 
     /// Bytes of texts in place of the given rows.
     pub fn text_bytes(&self, rows: &Range<usize>) -> usize {
-        if self.text_bytes == 0 {
+        if self.text_len == 0 {
             return 0;
         }
         let of = |column: &FieldColumn| match &column.values {
@@ -165,7 +169,7 @@ impl Rows {
             _ => self.column(field, kind),
         };
         if let Packed::Text(text) = value {
-            self.text_bytes += text.len();
+            self.text_len += text.len();
         }
         self.fields[at].spell_out(&self.uses);
         self.fields[at].push(self.count - 1, value);
@@ -225,7 +229,7 @@ impl Rows {
     #[inline]
     pub fn settle(&mut self, templates: &[Template]) {
         if !self.unsettled.is_empty() {
-            self.text_bytes += self.unsettled.settle(templates, &mut self.fields, &mut self.uses);
+            self.text_len += self.unsettled.settle(templates, &mut self.fields, &mut self.uses);
         }
     }
 
@@ -265,7 +269,7 @@ impl Rows {
             self.fields[at].append(spelt.as_ref().unwrap_or(column), self.count, other.count);
         }
         self.count += other.count;
-        self.text_bytes += other.text_bytes;
+        self.text_len += other.text_len;
     }
 
     /// Removes the rows but keeps memory and fields.
@@ -277,13 +281,18 @@ impl Rows {
         self.values.clear();
         self.uses.clear();
         self.fields.iter_mut().for_each(FieldColumn::clear);
-        (self.count, self.expected, self.text_bytes) = (0, 0, 0);
+        (self.count, self.expected, self.text_len) = (0, 0, 0);
     }
+}
+
+/// Place of a field with one type in [`Rows::columns`].
+pub fn place_of(field: FieldId, kind: ColumnType) -> usize {
+    field.0 as usize * ColumnType::ALL.len() + kind as usize
 }
 
 /// The column of a field. `columns` gives its position in `fields` by field and type.
 fn column(fields: &mut Vec<FieldColumn>, columns: &mut Vec<u32>, field: FieldId, kind: ColumnType) -> usize {
-    let at = field.0 as usize * ColumnType::ALL.len() + kind as usize;
+    let at = place_of(field, kind);
     if at >= columns.len() {
         columns.resize(at + 1, 0);
     }
@@ -295,7 +304,7 @@ fn column(fields: &mut Vec<FieldColumn>, columns: &mut Vec<u32>, field: FieldId,
 }
 
 impl FieldColumn {
-    fn new(field: FieldId, kind: ColumnType) -> Self {
+    pub fn new(field: FieldId, kind: ColumnType) -> Self {
         let values = match kind {
             ColumnType::Float => BlockValues::Floats(Vec::new()),
             ColumnType::LongText | ColumnType::LongJson => BlockValues::Texts(Texts::default()),
