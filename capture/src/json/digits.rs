@@ -9,35 +9,62 @@ pub(crate) fn count(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut done = 0;
     for word in words {
-        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'0'));
-        // Digits are 0 to 9 now. A byte above 9 has its highest bit set, by itself or in the sum. A
-        // carry reaches only bytes behind one that is no digit.
-        let others = (word | word.wrapping_add(ONES * (0x7f - 9))) & (ONES << 7);
-        if others != 0 {
-            return done + others.trailing_zeros() as usize / 8;
+        let count = leading(u64::from_le_bytes(*word));
+        if count < 8 {
+            return done + count;
         }
         done += 8;
     }
-    done + rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    // The zero bytes behind the rest are no digits.
+    done + if rest.is_empty() { 0 } else { leading(few(rest)) }
+}
+
+/// Number of digits in the lowest bytes.
+#[inline]
+fn leading(word: u64) -> usize {
+    let word = word ^ (ONES * u64::from(b'0'));
+    // Digits are 0 to 9 now. A byte above 9 has its highest bit set, by itself or in the sum. A
+    // carry reaches only bytes behind one that is no digit.
+    let others = (word | word.wrapping_add(ONES * (0x7f - 9))) & (ONES << 7);
+    others.trailing_zeros() as usize / 8
+}
+
+/// Fewer than eight bytes as a number, the first one lowest.
+#[inline]
+fn few(bytes: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // Both halves overlap, with the same bits.
+        let shift = (bytes.len() - 4) as u32 * u8::BITS;
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift;
+    }
+    bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
 }
 
 /// The number with these digits, at most 19.
 #[inline]
 pub(crate) fn number(digits: &[u8]) -> u64 {
     let (words, rest) = digits.as_chunks::<8>();
-    let whole =
-        words.iter().fold(0, |sum: u64, word| sum.wrapping_mul(100_000_000).wrapping_add(eight(*word)));
-    rest.iter().fold(whole, |sum, digit| sum.wrapping_mul(10).wrapping_add(u64::from(digit & 0xf)))
+    let add = |sum: u64, word| sum.wrapping_mul(100_000_000).wrapping_add(eight(word));
+    let whole = words.iter().fold(0, |sum, word| add(sum, u64::from_le_bytes(*word)));
+    if rest.is_empty() {
+        return whole;
+    }
+    // Zero bytes before the digits count as zeros.
+    let rest_word = few(rest) << ((8 - rest.len()) as u32 * u8::BITS);
+    whole.wrapping_mul(POWERS[rest.len()]).wrapping_add(eight(rest_word))
 }
+
+/// Powers of ten.
+pub(crate) const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// The number with these eight digits. Neighbours are added up to pairs, pairs to fours, fours to
 /// all.
 #[inline]
-fn eight(digits: [u8; 8]) -> u64 {
+fn eight(digits: u64) -> u64 {
     const PAIRS: u64 = 10 << 8 | 1;
     const FOURS: u64 = 100 << 16 | 1;
     const ALL: u64 = 10_000 << 32 | 1;
-    let ones = u64::from_le_bytes(digits) & (ONES * 0xf);
+    let ones = digits & (ONES * 0xf);
     let pairs = ones.wrapping_mul(PAIRS) >> 8 & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(FOURS) >> 16 & 0x0000_ffff_0000_ffff;
     fours.wrapping_mul(ALL) >> 32

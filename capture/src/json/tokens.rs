@@ -69,6 +69,8 @@ const KIND_BITS: u32 = 4;
 const BOUND_BITS: u32 = 30;
 /// Largest bound. Windows are far smaller (`scan::MAX_ITEM_LEN`), so bounds always fit.
 const MAX_BOUND: usize = (1 << BOUND_BITS) - 1;
+/// One more byte before both bounds.
+const BOTH_BOUNDS: u64 = 1 << KIND_BITS | 1 << (KIND_BITS + BOUND_BITS);
 
 impl Raw {
     #[inline]
@@ -99,7 +101,8 @@ impl Raw {
     /// The same value in bytes with `by` more before them.
     #[inline]
     pub(crate) fn moved(self, by: usize) -> Self {
-        Self::new(self.kind(), self.start() + by, self.end() + by)
+        debug_assert!(self.end() + by <= MAX_BOUND, "bounds always fit");
+        Self(self.0.wrapping_add((by as u64).wrapping_mul(BOTH_BOUNDS)))
     }
 
     /// The same value in bytes with `by` fewer before them.
@@ -258,14 +261,21 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reads any value. Only the extent of objects and arrays is read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&mut self) -> Result<Raw, Stop> {
-        // Usually there is no unread byte before the value.
-        let first = match self.bytes.get(self.at) {
-            Some(&first @ (b'"' | b'{' | b'[' | b'0'..=b'9')) => first,
-            _ => self.peek()?,
-        };
-        match first {
+        // Usually there is no unread byte before the value, and it is a text or a number.
+        match self.bytes.get(self.at) {
+            Some(b'"') => self.text(b'"'),
+            Some(b'0'..=b'9' | b'-') if let Some(end) = plain_number(self.bytes, self.at) => {
+                let start = std::mem::replace(&mut self.at, end);
+                Ok(Raw::new(Kind::Number, start, end))
+            }
+            _ => self.other_value(),
+        }
+    }
+
+    fn other_value(&mut self) -> Result<Raw, Stop> {
+        match self.peek()? {
             quote @ (b'"' | b'\'') => self.text(quote),
             b'{' => self.nested(Kind::Object),
             b'[' => self.nested(Kind::Array),

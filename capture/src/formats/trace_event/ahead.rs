@@ -26,10 +26,17 @@ const MAX_EVENT_LEN: usize = 64 << 10;
 const MAX_SPARE_MEMBERS: usize = 64;
 
 /// Parser of events ahead of the reader.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ahead {
-    parser: Parser,
+    /// The document's only parser, so that equal sequences of keys have equal numbers.
+    pub(super) parser: Parser,
     first: Batch,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self { parser: Parser::with_paths(), first: Batch::default() }
+    }
 }
 
 impl Ahead {

@@ -7,7 +7,7 @@ use nprof_engine::exec::Exec;
 use nprof_engine::model::WarningKind;
 
 use super::ahead::{Ahead, Batch};
-use super::event::{Event, Parser, Seen, text_of};
+use super::event::{Event, Seen, text_of};
 use super::metadata::Metadata;
 use super::reader::Reader;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
@@ -42,7 +42,6 @@ enum Container {
 pub(super) struct Document<'s, 'i> {
     pub(super) scan: Scan<'i>,
     pub(super) reader: Reader<'s>,
-    pub(super) parser: Parser,
     pub(super) event: Event,
     /// True once a trace has been recognised.
     pub(super) is_trace: bool,
@@ -52,7 +51,7 @@ pub(super) struct Document<'s, 'i> {
     line: u64,
     is_by_line: bool,
     exec: &'s dyn Exec,
-    ahead: Ahead,
+    pub(super) ahead: Ahead,
 }
 
 /// A document that begins with this many elements that are no events is no trace.
@@ -61,12 +60,10 @@ const MAX_STRAYS: usize = 1000;
 impl<'s, 'i> Document<'s, 'i> {
     /// A reader at the start of the input.
     pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>, exec: &'s dyn Exec) -> Self {
-        let (parser, event) = (Parser::default(), Event::default());
         Self {
             scan,
             reader,
-            parser,
-            event,
+            event: Event::default(),
             is_trace: false,
             strays: 0,
             line: 1,
@@ -170,7 +167,7 @@ impl<'s, 'i> Document<'s, 'i> {
     /// document.
     fn object(&mut self) -> Result<Flow, Error> {
         self.note_line();
-        let (parser, event) = (&mut self.parser, &mut self.event);
+        let (parser, event) = (&mut self.ahead.parser, &mut self.event);
         let attempt = self.scan.attempt(MAX_LONE_EVENT_LEN, |tokens| parser.parse(event, tokens))?;
         let is_container = self.event.has_extra(self.scan.window(), "traceEvents");
         match attempt {
@@ -262,7 +259,7 @@ impl<'s, 'i> Document<'s, 'i> {
             }
             match first {
                 b'{' => {
-                    let (parser, event) = (&mut self.parser, &mut self.event);
+                    let (parser, event) = (&mut self.ahead.parser, &mut self.event);
                     match self.scan.attempt(MAX_ITEM_LEN, |tokens| parser.parse(event, tokens))? {
                         Attempt::Done((), len) => self.take_event(len)?,
                         damaged => {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::shape::{Next, Shape};
+use super::shape::{MAX_STEPS, NONE, Next, Paths, Shape};
 use super::text;
 use super::tokens::{Kind, Raw, Stop, Tokens};
 
@@ -16,7 +16,7 @@ pub(super) struct Member {
 }
 
 /// Parts of an event. If a key occurs twice, the last one counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Event {
     pub(super) name: Raw,
     /// Categories, separated by commas.
@@ -52,6 +52,14 @@ pub(super) struct Event {
     pub(super) members: Vec<Member>,
     /// All other keys.
     pub(super) extras: Vec<Member>,
+    /// Number of the sequence of keys, if the parser numbers them; otherwise [`NONE`].
+    pub(super) path: u32,
+}
+
+impl Default for Event {
+    fn default() -> Self {
+        Self::with_lists(Vec::new(), Vec::new())
+    }
 }
 
 impl Clone for Event {
@@ -75,6 +83,8 @@ impl Clone for Event {
 pub(super) struct Parser {
     shape: Shape<Part>,
     argument_shape: Shape<()>,
+    /// Numbers of sequences of keys. Only one parser of a document numbers them.
+    paths: Option<Paths>,
 }
 
 /// Meaning of an event's key.
@@ -100,25 +110,6 @@ enum Part {
 }
 
 impl Part {
-    /// All parts with one value.
-    const OF_ONE_VALUE: [Self; 15] = [
-        Self::Name,
-        Self::Cat,
-        Self::Ph,
-        Self::Ts,
-        Self::Dur,
-        Self::Pid,
-        Self::Tid,
-        Self::Id,
-        Self::Id2,
-        Self::Scope,
-        Self::S,
-        Self::Bp,
-        Self::BindId,
-        Self::FlowIn,
-        Self::FlowOut,
-    ];
-
     fn of(key: &[u8]) -> Self {
         match key {
             b"name" => Self::Name,
@@ -143,6 +134,11 @@ impl Part {
 }
 
 impl Parser {
+    /// A parser that numbers the sequences of keys.
+    pub(super) fn with_paths() -> Self {
+        Self { paths: Some(Paths::default()), ..Self::default() }
+    }
+
     /// Parses an object. The tokenizer is at the opening bracket. After an error the event has the
     /// parts before it.
     pub(super) fn parse(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
@@ -151,34 +147,46 @@ impl Parser {
             return Err(Stop::Damaged("no object"));
         }
         tokens.advance();
+        let mut path = if self.paths.is_some() { Paths::START } else { NONE };
         while let Next::Value(part, key, hint) = self.shape.next(tokens, Part::of)? {
+            path = self.step(path, hint);
             if part == Part::Args {
-                self.arguments(event, tokens)?;
+                path = self.arguments(event, tokens, path)?;
                 continue;
             }
-            let value = tokens.value()?;
+            let value = self.shape.value(hint, tokens)?;
             match event.slot(part) {
                 Some(slot) => *slot = value,
                 None => event.extras.push(Member { key, value, hint }),
             }
         }
+        event.path = path;
         Ok(())
     }
 
-    fn arguments(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
+    /// Parses the arguments. Returns the number of the sequence of keys so far.
+    #[inline(always)]
+    fn arguments(&mut self, event: &mut Event, tokens: &mut Tokens<'_>, mut path: u32) -> Result<u32, Stop> {
         event.members.clear();
         if tokens.peek()? != b'{' {
             event.args = tokens.value()?;
-            return Ok(());
+            return Ok(path);
         }
         // Only the kind of an object is of use: its members are kept one by one.
         event.args = Raw::without_extent(Kind::Object);
         tokens.advance();
         while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
-            let value = tokens.value()?;
+            // Stretches between arguments are other than those between keys of events.
+            path = self.step(path, if hint == NONE { NONE } else { hint + MAX_STEPS as u32 });
+            let value = self.argument_shape.value(hint, tokens)?;
             event.members.push(Member { key, value, hint });
         }
-        Ok(())
+        Ok(path)
+    }
+
+    #[inline(always)]
+    fn step(&mut self, path: u32, hint: u32) -> u32 {
+        self.paths.as_mut().map_or(NONE, |paths| paths.step(path, hint))
     }
 }
 
@@ -193,13 +201,35 @@ impl Event {
     }
 
     fn clear(&mut self) {
-        self.members.clear();
-        self.extras.clear();
-        self.args = Raw::default();
-        for part in Part::OF_ONE_VALUE {
-            if let Some(slot) = self.slot(part) {
-                *slot = Raw::default();
-            }
+        let (mut members, mut extras) = (std::mem::take(&mut self.members), std::mem::take(&mut self.extras));
+        members.clear();
+        extras.clear();
+        *self = Self::with_lists(members, extras);
+    }
+
+    /// An event without parts.
+    fn with_lists(members: Vec<Member>, extras: Vec<Member>) -> Self {
+        let none = Raw::default();
+        Self {
+            name: none,
+            cat: none,
+            ph: none,
+            ts: none,
+            dur: none,
+            pid: none,
+            tid: none,
+            id: none,
+            id2: none,
+            scope: none,
+            s: none,
+            bp: none,
+            bind_id: none,
+            flow_in: none,
+            flow_out: none,
+            args: none,
+            members,
+            extras,
+            path: NONE,
         }
     }
 
@@ -348,13 +378,21 @@ mod tests {
 
     #[test]
     fn what_was_seen_before_does_not_change_what_is_read() {
-        let texts: [&[u8]; 6] = [
+        let texts: [&[u8]; 13] = [
             br#"{"name":"a","args":{"x":1,"y":2},"ts":3}"#,
             br#"{"name":"b","args":{"x":1,"y":2},"ts":3}"#,
             br#"{"name":"b","args":{"x":1,"yy":2},"ts": 3, "n":1}"#,
             br#"{"name": "c", "args":{"x":1},"ts" :3}"#,
             br#"{"name":"c","args":{},"args":{"x" : /* , */ 1},"ts":3,}"#,
             br#"{"args":{"x":{"name":"q"}},"name":"d"}"#,
+            // Values that begin alike, with enough behind them to be compared with the last ones.
+            br#"{"ts":3,"name":"ab","cat":"a category that is long"}"#,
+            br#"{"ts":35,"name":"a","cat":"a category that is long"}"#,
+            br#"{"ts":3.5,"name":"ab\"c","cat":"a category that is long"}"#,
+            br#"{"ts":3e5,"name":"ab","cat":"a category that is long"}"#,
+            br#"{"ts":1234567890123456,"name":"abcdefghijklmn","cat":"long"}"#,
+            br#"{"ts":123456789012345,"name":"abcdefghijklmno","cat":"long"}"#,
+            br#"{"ts":null,"name":"abcdefghijklm","cat":"a category that is long"}"#,
         ];
         let (mut parser, mut event) = (Parser::default(), Event::default());
         for bytes in texts.iter().chain(texts.iter().rev()).chain(&texts) {

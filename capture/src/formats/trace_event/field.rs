@@ -63,6 +63,8 @@ pub(super) struct Fields {
     by_key: [FxHashMap<Box<[u8]>, usize>; 3],
     /// Index of the field, by level and hint.
     by_hint: [Vec<usize>; 3],
+    /// Fields of the values of an event in their order, by the number of the sequence of its keys.
+    by_path: Vec<Option<Box<[FieldId]>>>,
 }
 
 /// Number of hints that are kept.
@@ -71,7 +73,19 @@ const MAX_HINTS: usize = 4096;
 impl Fields {
     /// An empty set of fields for a table.
     pub(super) fn new(table: TableId) -> Self {
-        Self { table, known: Vec::new(), by_key: Default::default(), by_hint: Default::default() }
+        Self {
+            table,
+            known: Vec::new(),
+            by_key: Default::default(),
+            by_hint: Default::default(),
+            by_path: Vec::new(),
+        }
+    }
+
+    /// Fields of the values of events with this sequence of keys, if they are known. All of them
+    /// are different.
+    pub(super) fn of_path(&self, path: u32) -> Option<&[FieldId]> {
+        self.by_path.get(path as usize)?.as_deref()
     }
 
     /// The field of a key (decoded text, as bytes), or `None` if there are too many. Equal keys of
@@ -200,6 +214,30 @@ impl Row {
             self.set(id, Pending::Text(start, self.scratch.len()));
         }
         Ok(())
+    }
+
+    /// Adds a value to a field that the row does not have yet.
+    #[inline]
+    pub(super) fn put_known(&mut self, id: FieldId, (bytes, raw): (&[u8], Raw)) -> Kept {
+        let Some((value, kept)) = self.pending(bytes, raw) else { return Kept::Whole };
+        if let Some(last) = self.last.get_mut(id.0 as usize) {
+            *last = (self.number, self.entries.len() as u32);
+        }
+        self.entries.push((id, value));
+        kept
+    }
+
+    /// Remembers the fields of the row for events with the same sequence of keys, if each of the
+    /// `values` of this event has a field of its own.
+    pub(super) fn learn(&self, fields: &mut Fields, path: u32, values: usize) {
+        if path == NONE || self.entries.len() != values {
+            return;
+        }
+        let path = path as usize;
+        if path >= fields.by_path.len() {
+            fields.by_path.resize(path + 1, None);
+        }
+        fields.by_path[path] = Some(self.entries.iter().map(|&(id, _)| id).collect());
     }
 
     fn set(&mut self, id: FieldId, value: Pending) {

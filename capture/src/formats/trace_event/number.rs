@@ -125,7 +125,7 @@ fn short(text: &[u8]) -> Option<i128> {
             if !rest.is_empty() {
                 return None;
             }
-            digits::number(fraction) * 10_u64.pow(missing)
+            digits::number(fraction) * digits::POWERS[missing as usize]
         }
         _ => return None,
     };

@@ -10,7 +10,7 @@ use nprof_engine::model::{
 
 use super::Context;
 use super::clock::{Clock, NoTime};
-use super::event::{Seen, bytes_of};
+use super::event::{Event, Seen, bytes_of};
 use super::field::{Fields, Kept, Level, Row};
 use super::flow;
 use super::shape::{MAX_STEPS, NONE};
@@ -76,6 +76,15 @@ pub(super) struct Output<'s> {
     pub(super) flow_events: Option<SideTable<4>>,
     row: Row,
     room: Room,
+}
+
+/// Keys of an event that are fields, if the event has them.
+const OWN_KEYS: [&[u8]; 8] = [b"cat", b"id", b"id2", b"scope", b"bind_id", b"flow_in", b"flow_out", b"bp"];
+
+/// Values of [`OWN_KEYS`].
+fn own(event: &Event) -> [Raw; OWN_KEYS.len()] {
+    let Event { cat, id, id2, scope, bind_id, flow_in, flow_out, bp, .. } = *event;
+    [cat, id, id2, scope, bind_id, flow_in, flow_out, bp]
 }
 
 /// Most bytes of an unreadable event that are kept.
@@ -171,38 +180,78 @@ impl<'s> Output<'s> {
         self.row.clear();
     }
 
-    /// Adds all parts of an event besides its name, place and time.
+    /// Adds all parts of an event besides its name, place and time. The row is empty before.
     pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
         let event = seen.event;
-        let own: [(&[u8], Raw); 8] = [
-            (b"cat", event.cat),
-            (b"id", event.id),
-            (b"id2", event.id2),
-            (b"scope", event.scope),
-            (b"bind_id", event.bind_id),
-            (b"flow_in", event.flow_in),
-            (b"flow_out", event.flow_out),
-            (b"bp", event.bp),
-        ];
+        let phase = event.ph.of(seen.bytes);
+        // These keys have a form of their own only with the right phase.
+        let has_odd_dur = event.dur.is_present() && phase != b"X";
+        let has_odd_scope = event.s.is_present() && !matches!(phase, b"i" | b"I" | b"R");
+        let has_plain_args = matches!(event.args.kind(), Kind::Object | Kind::Absent | Kind::Null);
+        let is_plain = has_plain_args && !has_odd_dur && !has_odd_scope;
+        if is_plain && self.add_by_path(of, seen) {
+            return Ok(());
+        }
         // These hints follow the ones from the shapes of events.
-        for ((key, value), hint) in own.into_iter().zip(MAX_STEPS as u32..) {
+        for ((key, value), hint) in OWN_KEYS.into_iter().zip(own(event)).zip(MAX_STEPS as u32..) {
             if value.is_present() {
                 self.add_hinted(of, (Level::Event, key, hint), (seen.bytes, value), seen.offset)?;
             }
         }
-        // These keys have a form of their own only with the right phase.
-        let phase = event.ph.of(seen.bytes);
-        if event.dur.is_present() && phase != b"X" {
+        if has_odd_dur {
             self.add(of, (Level::Event, b"dur"), (seen.bytes, event.dur), seen.offset)?;
         }
-        if event.s.is_present() && !matches!(phase, b"i" | b"I" | b"R") {
+        if has_odd_scope {
             self.add(of, (Level::Event, b"s"), (seen.bytes, event.s), seen.offset)?;
         }
         for member in &event.extras {
             let key = bytes_of(seen.bytes, member.key);
             self.add_hinted(of, (Level::Event, &key, member.hint), (seen.bytes, member.value), seen.offset)?;
         }
-        self.add_arguments(of, seen)
+        self.add_arguments(of, seen)?;
+        if is_plain {
+            let values = own(event).iter().filter(|value| value.is_present()).count();
+            let values = values + event.extras.len() + event.members.len();
+            let (row, fields) = self.row_of(of);
+            row.learn(fields, event.path, values);
+        }
+        Ok(())
+    }
+
+    /// Adds the parts of an event whose keys are those of an earlier one: the fields are known, and
+    /// no two of them are the same. `false` without a change if they are not.
+    fn add_by_path(&mut self, of: Of, seen: Seen<'_>) -> bool {
+        let event = seen.event;
+        let own = own(event);
+        // A key of the event that is `null` counts as absent.
+        let is_null = |value: Raw| value.kind() == Kind::Null;
+        let has_null = own.into_iter().any(is_null) || event.extras.iter().any(|extra| is_null(extra.value));
+        let (row, fields) = self.row_of(of);
+        let Some(path) = fields.of_path(event.path).filter(|_| !has_null) else { return false };
+        let own = own.into_iter().filter(|value| value.is_present());
+        let others = event.extras.iter().chain(&event.members).map(|member| member.value);
+        let mut changes = Vec::new();
+        let mut ids = path.iter();
+        let mut put = |value: Raw| {
+            let kept = ids.next().map_or(Kept::Whole, |&id| row.put_known(id, (seen.bytes, value)));
+            if kept != Kept::Whole {
+                changes.push(kept);
+            }
+        };
+        own.for_each(&mut put);
+        others.for_each(&mut put);
+        changes.into_iter().for_each(|kept| self.note(kept, seen.offset));
+        true
+    }
+
+    /// The row that is collected, and the fields of its table.
+    fn row_of(&mut self, of: Of) -> (&mut Row, &mut Fields) {
+        let fields = match of {
+            Of::Slices => &mut self.slices,
+            Of::Asyncs => &mut self.asyncs,
+            Of::Samples => &mut self.samples,
+        };
+        (&mut self.row, fields)
     }
 
     /// Adds the process and the thread of an event, if its track does not tell them.
@@ -296,14 +345,20 @@ impl<'s> Output<'s> {
             Of::Asyncs => &mut self.asyncs,
             Of::Samples => &mut self.samples,
         };
-        let what = match self.row.put(self.sink, fields, key, value)? {
-            Kept::Whole => return Ok(()),
+        let kept = self.row.put(self.sink, fields, key, value)?;
+        self.note(kept, offset);
+        Ok(())
+    }
+
+    /// Counts a change of a value.
+    fn note(&mut self, kept: Kept, offset: u64) {
+        let what = match kept {
+            Kept::Whole => return,
             Kept::Replaced => "text that is not UTF-8 or is half a surrogate pair; replaced by U+FFFD",
             Kept::AsText => "a nested value that is not JSON; kept as text",
             Kept::Dropped => "more different keys than a table can have; the value is dropped",
         };
         self.warn(WarningKind::AdjustedValue, what, offset);
-        Ok(())
     }
 
     /// Adds a text field that has no token of its own.

@@ -84,7 +84,7 @@ impl Document<'_, '_> {
             let before = kept.iter().rev().find(|byte| !byte.is_ascii_whitespace());
             if matches!(before, Some(b',' | b'[' | b']' | b'}' | b'{') | None) || kept.last() == Some(&b'\n')
             {
-                let (parser, event) = (&mut self.parser, &mut self.event);
+                let (parser, event) = (&mut self.ahead.parser, &mut self.event);
                 let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| parser.parse(event, tokens))?;
                 if matches!(attempt, Attempt::Done(..)) && self.event.ph.is_present() {
                     kept.truncate(MAX_KEPT_LEN);

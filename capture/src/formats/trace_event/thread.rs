@@ -2,7 +2,7 @@
 //! tokens name the same thread, so neither numbers nor names have to be parsed again.
 
 use super::event::Seen;
-use super::tokens::Raw;
+use super::tokens::{Kind, Raw};
 use super::track::TrackIndex;
 
 /// Most threads that are remembered.
@@ -11,8 +11,9 @@ const PLACES: usize = 64;
 /// Longest token that is remembered, in bytes.
 const MAX_LEN: usize = 14;
 
-/// The bytes of a token as a number, with its length and kind in the highest bits.
-type Token = u128;
+/// A token: its first and its last eight bytes as numbers, its length and its kind. The bytes of a
+/// shorter token are one number.
+type Token = (u64, u64, usize, Kind);
 
 /// The most recent threads. The hash of the tokens gives the place.
 #[derive(Debug)]
@@ -46,15 +47,19 @@ fn token(raw: Raw, bytes: &[u8]) -> Option<Token> {
     if inside.len() > MAX_LEN {
         return None;
     }
-    let text = inside.iter().fold(0, |sum, &byte| sum << 8 | Token::from(byte));
-    Some((inside.len() as Token) << 120 | (raw.kind() as Token) << 112 | text)
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    let (first, last) = match (inside.first_chunk(), inside.last_chunk()) {
+        (Some(first), Some(last)) => (word(first), word(last)),
+        _ => (inside.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)), 0),
+    };
+    Some((first, last, inside.len(), raw.kind()))
 }
 
 /// Any spread will do, because two threads at one place only replace each other.
 fn place([pid, tid]: &[Token; 2]) -> usize {
     const RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
-    ((*pid as u64).rotate_left(32) ^ *tid as u64).wrapping_mul(RATIO) as usize
-        >> (usize::BITS - PLACES.ilog2())
+    let ends = |token: &Token| token.0 ^ token.1;
+    (ends(pid).rotate_left(32) ^ ends(tid)).wrapping_mul(RATIO) as usize >> (usize::BITS - PLACES.ilog2())
 }
 
 #[cfg(test)]
