@@ -19,6 +19,9 @@ use crate::spill::{Scratch, Sorter};
 pub const ROW_BYTES: usize = 32;
 /// Most bytes of a value with the number of its row.
 pub const VALUE_BYTES: usize = 12;
+/// Approximate bytes of a track, and of a column of it, besides rows and values.
+const TRACK_BYTES: usize = 1 << 10;
+const COLUMN_BYTES: usize = 256;
 /// Maximum bytes of rows that are encoded together. A group with many fields or long texts ends
 /// early.
 pub const MAX_GROUP_BYTES: usize = 32 << 20;
@@ -47,6 +50,9 @@ impl Arrived {
         let track = track as usize;
         if track >= self.tracks.len() {
             self.tracks.resize_with(track + 1, || None);
+        }
+        if self.tracks[track].is_none() {
+            self.bytes += TRACK_BYTES;
         }
         Some(self.tracks[track].get_or_insert_default())
     }
@@ -81,17 +87,28 @@ fn order_of(rows: &Rows) -> Option<Vec<u32>> {
 }
 
 impl Rows {
+    /// Approximate bytes of the columns themselves.
+    #[inline]
+    pub fn own_bytes(&self) -> usize {
+        self.fields.len() * COLUMN_BYTES + self.columns.len() * size_of::<u32>()
+    }
+
     /// Puts rows that arrived in any order in the order of start, the longest first. Returns for
     /// each row the number of its arrival; `None` if the rows were in order.
     pub fn put_in_order(&mut self) -> Option<Vec<u32>> {
         let order = order_of(self)?;
         let mut rank = vec![0_u32; order.len()];
         (0..).zip(&order).for_each(|(place, &row)| rank[row as usize] = place);
+        // Each column takes the memory of the one before it: the system takes as long to clear new
+        // pages as a column takes to be put in order.
+        let mut spare = Vec::new();
         for column in [&mut self.starts, &mut self.durations, &mut self.names, &mut self.forms] {
-            reorder(column, &order);
+            pick(column, order.iter().copied().take(column.len()), &mut spare);
         }
-        reorder(&mut self.values, &order);
-        self.fields.iter_mut().for_each(|column| column.reorder(&order, &rank));
+        if !self.values.is_empty() {
+            pick(&mut self.values, order.iter().copied(), &mut Vec::new());
+        }
+        self.fields.iter_mut().for_each(|column| column.reorder(&order, &rank, &mut spare));
         Some(order)
     }
 
@@ -176,24 +193,25 @@ impl Rows {
     }
 }
 
-fn reorder<T: Copy>(values: &mut Vec<T>, order: &[u32]) {
-    if !values.is_empty() {
-        *values = order.iter().map(|&at| values[at as usize]).collect();
-    }
+/// Replaces the values by those at these positions. The old ones become the spare memory.
+fn pick<T: Copy>(values: &mut Vec<T>, slots: impl Iterator<Item = u32>, spare: &mut Vec<T>) {
+    spare.clear();
+    spare.extend(slots.map(|at| values[at as usize]));
+    std::mem::swap(values, spare);
 }
 
 impl FieldColumn {
     /// Puts the values in the order of rows. `rank` gives the new number of each row, and `order`
     /// the old one.
-    fn reorder(&mut self, order: &[u32], rank: &[u32]) {
+    fn reorder(&mut self, order: &[u32], rank: &[u32], spare: &mut Vec<i64>) {
         if self.is_full(order.len()) {
-            return self.values.pick(order.iter().copied());
+            return self.values.pick(order.iter().copied(), spare);
         }
         let slots = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
         let place = |slot| self.row_of(slot as usize).map_or(u32::MAX, |row| rank[row]);
         let mut places: Vec<(u32, u32)> = slots.map(|slot| (place(slot), slot)).collect();
         places.sort();
-        self.values.pick(places.iter().map(|&(_, slot)| slot));
+        self.values.pick(places.iter().map(|&(_, slot)| slot), spare);
         self.set_rows(places.into_iter().map(|(row, _)| row).collect());
     }
 
@@ -240,10 +258,10 @@ impl FieldColumn {
 
 impl BlockValues {
     /// Replaces the values by those at these positions.
-    fn pick(&mut self, slots: impl Iterator<Item = u32>) {
+    fn pick(&mut self, slots: impl Iterator<Item = u32>, spare: &mut Vec<i64>) {
         match self {
-            Self::Ints(values) => *values = slots.map(|at| values[at as usize]).collect(),
-            Self::Floats(values) => *values = slots.map(|at| values[at as usize]).collect(),
+            Self::Ints(values) => pick(values, slots, spare),
+            Self::Floats(values) => pick(values, slots, &mut Vec::new()),
             Self::Texts(texts) => {
                 let mut picked = Texts::default();
                 slots.for_each(|at| picked.push(texts.get(at as usize)));
@@ -334,6 +352,16 @@ mod tests {
                 assert!(whole == of(sort_bytes), "{count} rows in steps of {step}");
             }
         }
+    }
+
+    #[test]
+    fn many_tracks_fill_the_memory_with_few_rows() {
+        let mut arrived = Arrived::new(1 << 20);
+        let is_full = |arrived: &mut Arrived, track| arrived.of(track).is_none() || arrived.count(0);
+        let full_at = (0..10_000).find(|&track| is_full(&mut arrived, track));
+        assert_eq!(full_at, Some(1023));
+        assert_eq!(arrived.take().count(), 1024);
+        assert!(arrived.of(0).is_none());
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Builds a segment from a reader's events.
 //!
 //! [`Builder`] takes events ([`crate::model::Sink`]). Rows of ordered tracks are encoded as they
-//! arrive, a group of blocks at a time. All other rows are kept by track, or packed and sorted if they
-//! do not fit into memory, and encoded at the end. [`crate::spill`] holds the rows that do not fit.
-//! [`crate::exec::Exec`] shares the encoding of a group among cores. Block lists, directories,
-//! postings and arrows are written last.
+//! arrive, a group of blocks at a time. All other rows are kept by track and encoded at the end.
+//! If they do not fit into memory, they are packed and sorted, with the scratch space of
+//! [`crate::spill`]. [`crate::exec::Exec`] shares the encoding of a group among cores. Block lists,
+//! directories, postings and arrows are written last.
 
 mod arrived;
 mod assemble;

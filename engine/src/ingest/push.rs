@@ -95,7 +95,7 @@ impl Builder<'_> {
         if track != NO_TRACK
             && let Some(rows) = self.arrived.of(track)
         {
-            let mut bytes = ROW_BYTES;
+            let (mut bytes, before) = (ROW_BYTES, rows.own_bytes());
             row.begin(rows);
             for (id, kind, packed) in filled.iter().zip(template).flat_map(|(f, t)| t.fields(f.numbers)) {
                 bytes += VALUE_BYTES;
@@ -109,6 +109,7 @@ impl Builder<'_> {
                     bytes += if let Packed::Text(text) = packed { text.len() } else { 0 };
                 }
             }
+            bytes += rows.own_bytes() - before;
             return if self.arrived.count(bytes) { self.pack_arrived() } else { Ok(()) };
         }
         let (start_ps, duration_ps) = row.span();

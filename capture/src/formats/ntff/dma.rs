@@ -8,6 +8,7 @@ use nprof_engine::model::{
 use nprof_engine::spill::{Scratch, Sorted, Space};
 use rustc_hash::FxHashMap;
 
+use super::ahead;
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
 use super::landmark::TriggerStart;
@@ -70,23 +71,25 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     /// If the sink or the scratch space fails.
     pub fn packets<'s>(
         &mut self,
-        mut packets: PacketReader<'_, '_, 's>,
+        packets: &mut PacketReader<'_, '_, 's>,
         space: Space<'s>,
         out: &mut Output<'_>,
     ) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
         let mut adder = Adder::new(space);
         let mut throughput = None;
-        while let Some(packet) = packets.next(out)? {
-            if let Some(launch) = self.packet(&packet, out)? {
-                adder.add(launch, &packet)?;
+        let mut next = || packets.next_packet();
+        ahead::for_each(space.exec, &mut next, &mut |packet: &Packet| {
+            if let Some(launch) = self.packet(packet, out)? {
+                adder.add(launch, packet)?;
             }
             let throughput = match &mut throughput {
                 Some(throughput) => throughput,
                 None => throughput.insert(Throughput::new(self.core, out)?),
             };
-            throughput.packet(&packet, out)?;
+            throughput.packet(packet, out)?;
             out.row_written(PACKET_RECORDS);
-        }
+            Ok(())
+        })?;
         throughput.map_or(Ok(()), |throughput| throughput.finish(out))?;
         adder.finish()
     }

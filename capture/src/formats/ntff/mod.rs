@@ -194,9 +194,11 @@ fn read_core<'s>(
     out: &mut Output<'_>,
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
-    let packets = PacketReader::new(core, &of_kind(segments, SegmentKind::Dma), space, &mut unknown, out)?;
+    let mut packets =
+        PacketReader::new(core, &of_kind(segments, SegmentKind::Dma), space, &mut unknown, out)?;
     let mut dma = DmaWriter::new(core, out)?;
-    let transfers = dma.packets(packets, space, out)?;
+    let transfers = dma.packets(&mut packets, space, out)?;
+    packets.found.tell(&mut unknown, out)?;
     // Transfers come before the instructions, because rows of their triggers show their size.
     let transfers = dma.transfers(transfers, landmarks.triggers.finish()?, space, out)?;
     out.part_done(bytes_of(segments, SegmentKind::Dma));

@@ -11,6 +11,7 @@ use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
 
 use super::clock::DMA_ENGINES;
 use super::core::{Core, Output};
+use super::finding::Findings;
 use super::floor::{Block, Floors};
 use super::queues::QUEUES;
 use super::record::{Record, SegmentKind};
@@ -93,6 +94,8 @@ pub struct PacketReader<'c, 'a, 's> {
     rings: Vec<Ring>,
     waiting: usize,
     packets: Ordered<Packet, &'s dyn Scratch>,
+    /// Findings in the records so far.
+    pub found: Findings<'s>,
 }
 
 impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
@@ -130,26 +133,27 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
             earliest.push(starts.min().unwrap_or(i64::MAX));
         }
         let (floors, packets) = (Floors::new(earliest), Ordered::new(space.sorter(2)));
-        Ok(Self { core, blocks, next: 0, floors, rings, waiting: 0, packets })
+        let found = Findings::new(SegmentKind::Dma, space);
+        Ok(Self { core, blocks, next: 0, floors, rings, waiting: 0, packets, found })
     }
 
     /// The next packet of the run, in order of time.
     ///
     /// # Errors
-    /// If the sink or the scratch space fails.
-    pub fn next(&mut self, out: &mut Output<'_>) -> Result<Option<Packet>, Error> {
+    /// If the scratch space fails.
+    pub fn next_packet(&mut self) -> Result<Option<Packet>, Error> {
         loop {
             if let Some(&packet) = self.packets.next()? {
                 return Ok(Some(packet));
             }
             let Some(&block) = self.blocks.get(self.next as usize) else { return Ok(None) };
             for (number, record) in block.records() {
-                self.record((number, &record), out)?;
+                self.record((number, &record))?;
             }
             let floor_ps = self.floors.after(self.next).saturating_sub(self.core.origin_ps);
             self.next += 1;
             if self.next as usize == self.blocks.len() {
-                self.finish(out)?;
+                self.finish()?;
             } else {
                 self.packets.release(|packet| packet.start_ps < floor_ps)?;
             }
@@ -157,8 +161,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// Takes a record, with its number in its segment.
-    fn record(&mut self, (number, record): (u64, &Record), out: &mut Output<'_>) -> Result<(), Error> {
-        let segment = SegmentKind::Dma.title();
+    fn record(&mut self, (number, record): (u64, &Record)) -> Result<(), Error> {
         let (code, queue) = code_and_queue(record);
         // When the queue's tail moves on, the packet is finished. The row ends with the write of
         // the data instead.
@@ -167,35 +170,29 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         }
         let engine = record.kind();
         let Some(ps) = self.core.clocks.dma_ps(engine, record.ticks) else {
-            out.damaged(
-                "a DMA record of an engine without a clock, or with a time out of range",
-                segment,
-                number,
-            );
+            let what = "a DMA record of an engine without a clock, or with a time out of range";
+            self.found.warn_of(WarningKind::DamagedRecord, what, number);
             return Ok(());
         };
         if code == kind::START {
-            self.started((engine, queue), ps, out);
-        } else if !self.written((engine, queue), ps, record, out)? {
-            out.sink.warn(WarningKind::Unpaired, "a DMA packet that was written and never started", &|| {
-                format!("record {number} of the {segment} segment")
-            });
+            self.started((engine, queue), ps);
+        } else if !self.written((engine, queue), ps, record)? {
+            let what = "a DMA packet that was written and never started";
+            self.found.warn_of(WarningKind::Unpaired, what, number);
         }
         Ok(())
     }
 
-    fn started(&mut self, (engine, queue): (u8, u8), ps: i64, out: &mut Output<'_>) {
+    fn started(&mut self, (engine, queue): (u8, u8), ps: i64) {
         let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
         if self.waiting >= MAX_WAITING
             && let Some((_, block)) = ring.waiting.pop_front()
         {
             self.waiting -= 1;
             self.floors.closed(block);
-            out.sink.warn(
-                WarningKind::Unpaired,
-                "a DMA packet that started and was not written for a long time",
-                &|| format!("queue {queue} on DMA engine {engine}"),
-            );
+            let what = "a DMA packet that started and was not written for a long time";
+            let place = || format!("queue {queue} on DMA engine {engine}");
+            self.found.warn(WarningKind::Unpaired, what, place);
         }
         ring.waiting.push_back((ps, self.next));
         self.floors.opened(self.next);
@@ -203,13 +200,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// Ends a packet. Returns false if no packet of the ring had started.
-    fn written(
-        &mut self,
-        (engine, queue): (u8, u8),
-        end: i64,
-        record: &Record,
-        out: &mut Output<'_>,
-    ) -> Result<bool, Error> {
+    fn written(&mut self, (engine, queue): (u8, u8), end: i64, record: &Record) -> Result<bool, Error> {
         let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
         let Some((start, block)) = ring.waiting.pop_front() else { return Ok(false) };
         self.waiting -= 1;
@@ -221,9 +212,9 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
             return Ok(true);
         }
         if end < start {
-            out.sink.warn(WarningKind::AdjustedValue, "a DMA packet that ended before it started", &|| {
-                format!("packet {number} of queue {queue} on DMA engine {engine}")
-            });
+            let place = || format!("packet {number} of queue {queue} on DMA engine {engine}");
+            let what = "a DMA packet that ended before it started";
+            self.found.warn(WarningKind::AdjustedValue, what, place);
         }
         let end_ps = Reverse((end - self.core.origin_ps).max(start_ps));
         let (size_bytes, crc) = (record.low24(), record.payload_high());
@@ -231,12 +222,11 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         Ok(true)
     }
 
-    fn finish(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
+    fn finish(&mut self) -> Result<(), Error> {
         if self.waiting > 0 {
             let unwritten = self.waiting;
-            out.sink.warn(WarningKind::Unpaired, "DMA packets that started and were never written", &|| {
-                format!("{unwritten} packets at the end of the DMA segment")
-            });
+            let place = || format!("{unwritten} packets at the end of the DMA segment");
+            self.found.warn(WarningKind::Unpaired, "DMA packets that started and were never written", place);
         }
         Ok(self.packets.finish()?)
     }

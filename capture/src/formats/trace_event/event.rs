@@ -378,13 +378,21 @@ mod tests {
 
     #[test]
     fn what_was_seen_before_does_not_change_what_is_read() {
-        let texts: [&[u8]; 6] = [
+        let texts: [&[u8]; 13] = [
             br#"{"name":"a","args":{"x":1,"y":2},"ts":3}"#,
             br#"{"name":"b","args":{"x":1,"y":2},"ts":3}"#,
             br#"{"name":"b","args":{"x":1,"yy":2},"ts": 3, "n":1}"#,
             br#"{"name": "c", "args":{"x":1},"ts" :3}"#,
             br#"{"name":"c","args":{},"args":{"x" : /* , */ 1},"ts":3,}"#,
             br#"{"args":{"x":{"name":"q"}},"name":"d"}"#,
+            // Values that begin alike, with enough behind them to be compared with the last ones.
+            br#"{"ts":3,"name":"ab","cat":"a category that is long"}"#,
+            br#"{"ts":35,"name":"a","cat":"a category that is long"}"#,
+            br#"{"ts":3.5,"name":"ab\"c","cat":"a category that is long"}"#,
+            br#"{"ts":3e5,"name":"ab","cat":"a category that is long"}"#,
+            br#"{"ts":1234567890123456,"name":"abcdefghijklmn","cat":"long"}"#,
+            br#"{"ts":123456789012345,"name":"abcdefghijklmno","cat":"long"}"#,
+            br#"{"ts":null,"name":"abcdefghijklm","cat":"a category that is long"}"#,
         ];
         let (mut parser, mut event) = (Parser::default(), Event::default());
         for bytes in texts.iter().chain(texts.iter().rev()).chain(&texts) {

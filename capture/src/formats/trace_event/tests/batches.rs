@@ -80,3 +80,39 @@ fn an_error_of_the_sink_ends_both_threads() {
     let context = Context { space, ..Context::default() };
     assert!(read_bytes(text.as_bytes(), context, &mut relay, &mut |_| {}).is_err());
 }
+
+#[test]
+fn events_with_the_same_keys_are_read_as_each_alone() {
+    // The same keys in the same order, with values that make other fields of them, or warnings.
+    let event = |ph: &str, cat: &str, extra: &str, args: &str| {
+        format!(
+            r#"{{"ph":"{ph}","cat":{cat},"name":"a","pid":1,"tid":1,"ts":1,"dur":1,"tts":{extra},"args":{args}}}"#
+        )
+    };
+    let plain = || event("X", "\"c\"", "1", r#"{"x":1,"y":"t"}"#);
+    let events = [
+        plain(),
+        event("X", "\"c\"", "2.5", r#"{"x":"one","y":[1, 2]}"#),
+        event("X", "null", "1", r#"{"x":1,"y":"t"}"#),
+        event("X", "\"c\"", "null", r#"{"x":null,"y":null}"#),
+        event("i", "\"c\"", "1", r#"{"x":1,"y":"t"}"#),
+        event("X", "\"\\ud800\"", "1", r#"{"x":{"n" 1},"y":"\udc00"}"#),
+        event("X", "\"c\"", "1", "{}"),
+        event("X", "\"c\"", "1", "7"),
+        event("X", "\"c\"", "1", r#"{"x":1,"x":2}"#),
+        event("X", "\"c\"", "1", r#"{"x":18446744073709551615,"y":true}"#),
+    ];
+    // Each follows one whose fields are known.
+    let all: Vec<String> = events.iter().flat_map(|event| [plain(), event.clone(), event.clone()]).collect();
+    let together = record(&format!("[{}]", all.join(",\n")));
+    let mut warned = 0;
+    for (at, event) in all.iter().enumerate() {
+        let alone = super::record(format!("[{event}]"));
+        let of = |recorder: &Recorder, at: usize| {
+            (super::fields(&recorder.slices[at].fields), recorder.slices[at].form)
+        };
+        assert_eq!(of(&together, at), of(&alone, 0), "{event}");
+        warned += alone.warnings().iter().map(|warning| warning.count).sum::<u64>();
+    }
+    assert_eq!(together.warnings().iter().map(|warning| warning.count).sum::<u64>(), warned);
+}
