@@ -186,3 +186,30 @@ impl Job {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_upload_that_ends_after_the_signal_is_not_published() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(dir.path()).unwrap());
+        let jobs = Jobs::new(Arc::clone(&store));
+        let start = |slug: &str| {
+            let upload = store.stage().unwrap();
+            let trace = upload.scratch_path("trace.json");
+            std::fs::write(&trace, r#"[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"a"}]"#).unwrap();
+            let named = Named { files: vec![trace], ..Named::default() };
+            let settings = Settings { slug: Some(slug.parse().unwrap()), ..Settings::default() };
+            jobs.start(upload, named, "trace.json".to_owned(), settings)
+        };
+        start("before").outcome().await.unwrap();
+        jobs.cancel_all();
+        let late = start("after");
+        assert!(late.outcome().await.is_err());
+        assert_eq!(late.report().state, JobState::Cancelled);
+        let profile = store.find("before").unwrap();
+        assert_eq!(profile.manifest.slugs().count(), 1, "the name of the late upload was not added");
+    }
+}

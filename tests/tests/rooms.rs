@@ -1,4 +1,5 @@
-//! Checks that each format and each vendor has a complete folder of its own.
+//! Checks that each format and each vendor has a complete folder of its own, that one module
+//! changes files, and that tables are padded by hand.
 
 use nprof_capture::importer::TABLE;
 use nprof_engine::vendor::neuron::schema::{ACTIVE_TIME, TELLING};
@@ -76,6 +77,61 @@ fn is_room_of_vendors(path: &str) -> bool {
     path.starts_with("engine/src/vendor/") || path == "engine/src/model/wait.rs"
 }
 
+/// Calls that change files, which tests refuse one by one (`server/tests/all/faults`).
+const CHANGES: [&str; 8] = [
+    "fs::write(",
+    "fs::rename(",
+    "fs::create_dir",
+    "fs::remove_",
+    "fs::hard_link(",
+    "File::create",
+    "tempfile::",
+    "sync_all(",
+];
+
+#[test]
+fn files_are_changed_in_one_room_and_padded_by_hand() {
+    let sources = read_all(&project_root()).unwrap();
+    let problems: Vec<String> = sources
+        .iter()
+        .flat_map(|source| [changes_have_one_room(source), widths_are_constant(source)].concat())
+        .collect();
+    assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+}
+
+/// The store and the engine change files in `engine/src/native/disk` alone.
+fn changes_have_one_room(source: &Source) -> Vec<String> {
+    let has_room =
+        ["engine/src/native/", "server/src/store/"].iter().any(|room| source.path.starts_with(room));
+    if !has_room || source.path.starts_with("engine/src/native/disk/") {
+        return Vec::new();
+    }
+    let lines = (1..).zip(source.product.lines());
+    // `DiskFile` is not `File`.
+    let is_word = |line: &str, start: usize| !line[..start].ends_with(|sign: char| sign.is_alphanumeric());
+    let has = |line: &str, call| line.match_indices(call).any(|(start, _)| is_word(line, start));
+    let found = lines.filter(|(_, line)| CHANGES.iter().any(|call| has(line, *call)));
+    let problem = "change files through `native::disk`: tests refuse its calls one by one";
+    found.map(|(line, _)| at(source, line, problem)).collect()
+}
+
+/// A width or a precision from data ends the program if it is larger than 65,535.
+fn widths_are_constant(source: &Source) -> Vec<String> {
+    let is_native =
+        ["engine/src/", "capture/src/", "server/src/"].iter().any(|of| source.path.starts_with(of));
+    if !is_native {
+        return Vec::new();
+    }
+    // Lines of comments and tests are blank in `product`.
+    let lines = (1..).zip(source.text.lines().zip(source.product.lines()));
+    let found = lines.filter(|(_, (text, product))| {
+        !product.trim().is_empty() && (text.contains("$}") || text.contains(".*}"))
+    });
+    let problem =
+        "a width from data ends the program if it is large: pad by hand, as `cli::size::table` does";
+    found.map(|(line, _)| at(source, line, problem)).collect()
+}
+
 #[track_caller]
 fn check_whole(without: &str, rows: &[&str], expected: &[&str]) {
     let files = [
@@ -121,4 +177,29 @@ fn a_vendors_word_outside_its_room_is_found() {
     check("engine/src/vendor/neuron/a.rs", "let name = \"cc_ops\";", 0);
     check("server/src/a.rs", "// \"cc_ops\" is a table\nlet ops = \"cc\";", 0);
     check("server/src/a.rs", "#[cfg(test)]\nmod tests {\n    const A: &str = \"cc_ops\";\n}", 0);
+}
+
+#[test]
+fn a_change_of_files_outside_its_room_is_found() {
+    let check = |path: &str, text: &str, expected: usize| {
+        let problems = changes_have_one_room(&Source::new(path, text));
+        assert_eq!(problems.len(), expected, "{problems:?}");
+    };
+    check("server/src/store/a.rs", "fn f() { std::fs::rename(a, b) }", 1);
+    check("engine/src/native/a.rs", "let file = File::create_new(path)?;", 1);
+    check("engine/src/native/disk/mod.rs", "fs::rename(from, to)", 0);
+    check("server/src/store/a.rs", "disk::rename(from, to); DiskFile::create_new(path)", 0);
+    check("server/src/store/a.rs", "#[cfg(test)]\nmod tests {\n    fn f() { fs::write(a, b) }\n}", 0);
+}
+
+#[test]
+fn a_width_from_data_is_found() {
+    let check = |text: &str, expected: usize| {
+        let problems = widths_are_constant(&Source::new("server/src/a.rs", text));
+        assert_eq!(problems.len(), expected, "{problems:?}");
+    };
+    check("writeln!(out, \"{name:width$}\")", 1);
+    check("format!(\"{:.*}\", digits, number)", 1);
+    check("writeln!(out, \"{name:>11}\")", 0);
+    check("// \"{name:width$}\" would panic", 0);
 }

@@ -28,8 +28,8 @@ const ALIGN: [Align; 10] = {
 
 /// List the profiles of the store, newest first
 ///
-/// A profile without a name is listed by its id. CLOCKS counts the ranks with a corrected clock. The exit code is 1 if a profile cannot be read,
-/// or if several profiles have the same name.
+/// A profile without a name is listed by its id. CLOCKS counts the ranks with a corrected clock.
+/// The exit code is 1 if a profile cannot be read, or if several profiles have the same name.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ListArgs {

@@ -63,8 +63,9 @@ pub(super) fn write_trace(
         let settings = Settings::default();
         let read = |inputs: &Inputs| {
             let identity = identify(store, inputs, &settings, &meter)?;
+            // A profile that cannot be read in the store is read from its trace.
             if let Some(identity) = &identity
-                && let Some(profile) = store.by_id(&identity.profile.to_string())?
+                && let Ok(Some(profile)) = store.by_id(&identity.profile.to_string())
             {
                 return Ok(Source::Stored(profile));
             }

@@ -1,6 +1,7 @@
 //! Changes of a store, each under its lock: publishing, naming, clocks, removing.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use nprof_engine::native::disk::DiskFile;
 use nprof_engine::wire::clock::Clock;
@@ -33,7 +34,7 @@ impl Store {
     /// If files cannot be written, the name is taken, or the existing profile cannot be read and
     /// must be kept.
     pub fn publish(&self, staging: &Staging, manifest: &Manifest, existing: Existing) -> Result<Profile> {
-        let _lock = self.lock_to_change()?;
+        let _lock = self.lock_to_name()?;
         let survey = self.survey()?;
         let target = self.profiles_dir().join(&manifest.id);
         let taken = match &manifest.name {
@@ -72,7 +73,7 @@ impl Store {
     /// # Errors
     /// If the profile is gone, the name is taken, or the manifest cannot be written.
     pub fn rename(&self, id: &str, slug: Option<Slug>, display_name: Option<String>) -> Result<Profile> {
-        let _lock = self.lock_to_change()?;
+        let _lock = self.lock_to_name()?;
         let profile = self.find(id)?;
         let mut manifest = Manifest::clone(&profile.manifest);
         if let Some(slug) = slug {
@@ -91,7 +92,8 @@ impl Store {
     /// # Errors
     /// If the profile or the rank is gone, or the manifest cannot be written.
     pub fn set_clock(&self, id: &str, rank: u32, clock: Option<Clock>) -> Result<Profile> {
-        let _lock = self.lock_to_change()?;
+        let _lock = self.lock()?;
+        self.complete_or_warn();
         let profile = self.find(id)?;
         let mut manifest = Manifest::clone(&profile.manifest);
         manifest.rank_mut(rank)?.clock = clock;
@@ -138,8 +140,9 @@ impl Store {
         }
     }
 
-    /// The lock, with the changes of dead processes completed.
-    fn lock_to_change(&self) -> Result<DiskFile> {
+    /// The lock for a change of names. Changes of dead processes are complete: a name that is
+    /// handed over twice at once would have two owners.
+    fn lock_to_name(&self) -> Result<DiskFile> {
         let lock = self.lock()?;
         self.complete()?;
         Ok(lock)
@@ -157,8 +160,10 @@ impl Store {
         let profiles_dir = self.profiles_dir();
         leftovers::complete(&profiles_dir)?;
         let profiles = self.catalog.raw(&profiles_dir)?.profiles;
-        for taker in profiles.iter().filter(|profile| !profile.manifest.took.is_empty()) {
-            let mut manifest = Manifest::clone(&taker.manifest);
+        // The oldest first: a name can have been handed on.
+        for taker in profiles.iter().rev().filter(|profile| !profile.manifest.took.is_empty()) {
+            // An earlier step can have changed or removed it.
+            let Some(mut manifest) = present(&taker.dir)? else { continue };
             for Taken { name, from } in std::mem::take(&mut manifest.took) {
                 let is_loser = |profile: &&Profile| profile.manifest.id == from && from != manifest.id;
                 if manifest.has_name(name.as_str())
@@ -175,10 +180,10 @@ impl Store {
     /// Removes a name that another profile has taken over. A profile without further names is
     /// removed. Needs the lock.
     fn take_name(&self, profile: &Profile, slug: &Slug) -> Result<()> {
-        let mut manifest = Manifest::clone(&profile.manifest);
-        if !manifest.has_name(slug.as_str()) {
+        let Some(mut manifest) = present(&profile.dir)?.filter(|manifest| manifest.has_name(slug.as_str()))
+        else {
             return Ok(());
-        }
+        };
         manifest.remove_name(slug.as_str());
         if manifest.name.is_some() {
             return self.rewrite(profile, &manifest);
@@ -191,6 +196,14 @@ impl Store {
         let written = manifest.write(&profile.dir);
         self.catalog.forget(&profile.dir);
         written
+    }
+}
+
+/// The manifest in this directory, if it is still there.
+fn present(dir: &Path) -> Result<Option<Manifest>> {
+    match Manifest::read(dir) {
+        Err(StoreError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        manifest => manifest.map(Some),
     }
 }
 

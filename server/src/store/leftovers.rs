@@ -95,7 +95,11 @@ pub(super) fn complete(profiles: &Path) -> Result<()> {
             Some(place) if place.exists() => remove_rest(&dir),
             Some(place) => drop(put_back(&dir, &place)),
             None if has_prefix(&dir, REMOVED) => remove_rest(&dir),
-            None if is_removed(&dir) => remove(&dir)?,
+            None if is_removed(&dir) => {
+                if let Err(error) = remove(&dir) {
+                    tracing::warn!("cannot remove {}: {error}", dir.display());
+                }
+            }
             None => {}
         }
     }

@@ -8,7 +8,7 @@
 //! <store>/profiles/<id>/rank_<n>.summary   its metrics, once somebody has asked (`crate::summary`)
 //! <store>/profiles/.removed-<id>      being removed
 //! <store>/profiles/<id>/removed       instead of the manifest: being removed on a full disk
-//! <store>/profiles/.replaced-<id>     the old profile while a new one takes its place, in two steps
+//! <store>/profiles/.replaced-<id>     the old profile while a new one takes its place in two steps
 //! <store>/tmp/<random>/               what is being ingested, locked by its owner
 //! ```
 //!

@@ -335,3 +335,89 @@ fn the_wall_clock_of_shared_time_is_that_of_an_uncorrected_rank() {
     assert_eq!(wall_clock(&[(Some(9), Some(2_000))]), Some(7), "two nanoseconds before");
     assert_eq!(wall_clock(&[(Some(i64::MIN), Some(i64::MAX))]), Some(i64::MIN));
 }
+
+/// Puts a profile into the store as a process leaves it that dies after it has published.
+fn published(store: &Store, manifest: &Manifest) {
+    let dir = store.root().join(PROFILES).join(&manifest.id);
+    fs::create_dir_all(&dir).unwrap();
+    manifest.write(&dir).unwrap();
+}
+
+fn slugs(store: &Store) -> Vec<(String, Vec<String>)> {
+    let of = |profile: Profile| {
+        let names = profile.manifest.slugs().map(Slug::to_string).collect();
+        (profile.manifest.id.clone(), names)
+    };
+    let mut all: Vec<_> = store.list().unwrap().into_iter().map(of).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn names_that_were_handed_over_and_on_have_one_owner_before_and_after_the_completion() {
+    let (_dir, store) = open();
+    let taken = |name: &str, from: char| Taken { name: name.parse().unwrap(), from: id(from) };
+    let at = |second, manifest: Manifest| Manifest {
+        created: jiff::Timestamp::from_second(second).unwrap(),
+        ..manifest
+    };
+    let mut loser = named(&id('b'), "x");
+    for name in ["y", "z"] {
+        loser.add_name(name.parse().unwrap());
+    }
+    published(&store, &at(1, loser));
+    published(&store, &at(2, Manifest { took: vec![taken("x", 'b')], ..named(&id('a'), "x") }));
+    published(&store, &at(3, Manifest { took: vec![taken("y", 'b')], ..named(&id('c'), "y") }));
+    // Takes the only name of a profile that has just taken it.
+    published(&store, &at(4, Manifest { took: vec![taken("x", 'a')], ..named(&id('d'), "x") }));
+    let expected = [('b', "z"), ('c', "y"), ('d', "x")].map(|(of, name)| (id(of), vec![name.to_owned()]));
+    assert_eq!(slugs(&store), expected);
+    assert_eq!(Store::read(store.root()).find("x").unwrap().manifest.id, id('d'));
+    store.clear().unwrap();
+    assert_eq!(slugs(&store), expected);
+    let text = fs::read_to_string(store.find("x").unwrap().dir.join("manifest.json")).unwrap();
+    assert!(!text.contains("took"), "{text}");
+    assert_eq!(fs::read_dir(store.root().join(PROFILES)).unwrap().count(), 3);
+    assert!(store.survey().unwrap().shared.is_empty());
+}
+
+#[test]
+fn a_store_that_may_only_be_read_is_shown_and_refuses_changes() {
+    let (_dir, store) = open();
+    let profile = add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
+    let store = Store { refused: Some(Errno::ROFS), ..Store::read(store.root()) };
+    assert_eq!(store.find("run").unwrap(), profile);
+    let staging = store.stage_anywhere().unwrap();
+    assert!(!staging.profile_dir().starts_with(store.root()) && staging.profile_dir().is_dir());
+    let refused = [
+        store.stage().err(),
+        store.publish(&staging, &profile.manifest, Existing::Replace).err(),
+        store.rename("run", None, Some("other".to_owned())).err(),
+        store.set_clock("run", 0, None).err(),
+        store.remove("run").err(),
+        store.clear().err(),
+    ];
+    for error in refused {
+        let error = error.unwrap();
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+        assert!(error.to_string().contains("this store is read only"), "{error}");
+    }
+    let outside = staging.scratch_path("");
+    drop(staging);
+    assert!(!outside.exists());
+}
+
+#[test]
+fn leftovers_of_an_older_version_that_cannot_be_read_do_not_stop_a_command() {
+    let (_dir, store) = open();
+    let profile = add(&store, &manifest(&id('a'), "c"), Existing::Keep).unwrap();
+    let tmp = store.root().join(TMP);
+    for (dead, manifest) in [("a", None), ("b", Some("{")), ("c", Some("{\"format\": 9}"))] {
+        fs::create_dir_all(tmp.join(dead).join("replaced")).unwrap();
+        if let Some(text) = manifest {
+            fs::write(tmp.join(dead).join("replaced/manifest.json"), text).unwrap();
+        }
+    }
+    let store = Store::open(store.root()).unwrap();
+    assert_eq!((store.list().unwrap(), staged(&store)), (vec![profile], 0));
+}

@@ -45,6 +45,7 @@ fn a_profile_that_cannot_be_read_is_listed_and_removed_and_noticed_by_an_ingest(
         let said = fail(&store, &["ingest", &trace], 1);
         assert!(said.contains(&format!("`nprof rm {id}`")) && said.contains("--force"), "{said}");
         assert!(!said.contains("Reading"), "it is noticed before the trace is read: {said}");
+        assert!(succeed(&store, &["view", &trace, "--output-format", "json", "-o", "-"]).contains("outer"));
         let said = fail(&store, &["summary", id], 1);
         assert!(said.contains("manifest.json"), "{said}");
 
@@ -146,13 +147,15 @@ fn a_store_that_may_only_be_read_is_shown_and_not_changed() {
         n list && n list --json >/dev/null && n summary x >/dev/null && n verify && n clock x || exit 1
         n export x -o "$out/whole.json" && n export x --from 0us --to 20us -o "$out/part.json" || exit 2
         n view "$trace" --output-format json -o "$out/view.json" || exit 3
+        timeout 3 "$nprof" --store "$store" serve --port 0 >"$out/said" || [ $? = 124 ] || exit 5
+        grep -q "View a list of profiles" "$out/said" || exit 6
         for change in "rm x" "ingest $trace" "clock x --rank 0 --offset 1us" "view $trace --ingest-only"; do
             n $change >"$out/said" 2>&1; [ $? = 1 ] && grep -q "this store is read only" "$out/said" || exit 4
         done"#;
     let out = dir.path().to_str().unwrap();
     let Some(output) = in_mount(mount, script, &store, &[&trace, out]) else { return };
     assert!(output.status.success(), "{:?}: {}", output.status, err(&output));
-    assert!(err(&output).matches("this store is read only").count() >= 6, "{}", err(&output));
+    assert!(err(&output).matches("this store is read only").count() >= 8, "{}", err(&output));
     for file in ["whole.json", "part.json", "view.json"] {
         assert!(dir.path().join(file).metadata().unwrap().len() > 0, "{file}");
     }

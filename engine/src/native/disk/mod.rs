@@ -81,11 +81,24 @@ impl DiskFile {
     /// # Errors
     /// If the file or its directory cannot be written.
     pub fn open_or_create(path: &Path) -> io::Result<Self> {
-        let open = || OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        if path.exists() {
-            return Self::create(path, |_| Call::SyncFile(0), open);
+        let open = || OpenOptions::new().write(true).open(path);
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match Self::create_new(path) {
+                // Another process was faster.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Self::of(open()?, path)),
+                created => created,
+            },
+            opened => Ok(Self::of(opened?, path)),
         }
-        Self::create(path, |file| Call::CreateFile { file, path }, open)
+    }
+
+    #[cfg_attr(not(feature = "fixture"), expect(unused_variables, reason = "only tests watch"))]
+    fn of(file: File, place: &Path) -> Self {
+        Self {
+            file,
+            #[cfg(feature = "fixture")]
+            watched: watch::Watched::below(place),
+        }
     }
 
     /// Creates a file without a name, for reading and writing. It vanishes with its last handle,
@@ -357,5 +370,46 @@ fn again<T>(call: impl Fn() -> io::Result<T>) -> io::Result<T> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             made => return made,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::watch::{Verdict, Watching};
+    use super::*;
+
+    #[track_caller]
+    fn check_removal(directory: &Path) {
+        let [kept, removed] = ["kept", "removed"].map(|name| directory.join(name));
+        create_dir_all(&kept).unwrap();
+        create_dir_all(&removed.join("a/b")).unwrap();
+        for path in [kept.join("file"), removed.join("a/file")] {
+            DiskFile::create_new(&path).unwrap();
+        }
+        std::os::unix::fs::symlink(&kept, removed.join("a/link")).unwrap();
+        remove_dir_all(&removed).unwrap();
+        remove_dir_all(&removed).unwrap();
+        assert!(!removed.exists() && kept.join("file").exists());
+    }
+
+    #[test]
+    fn a_directory_is_removed_with_its_content_and_links_are_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        check_removal(directory.path());
+        let watched = tempfile::tempdir().unwrap();
+        let _watching = Watching::below(watched.path(), |_| Verdict::Make);
+        check_removal(watched.path());
+    }
+
+    #[test]
+    fn a_file_is_created_once_and_keeps_its_content() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        let mut file = DiskFile::open_or_create(&path).unwrap();
+        file.write_all(b"one").unwrap();
+        assert!(DiskFile::create_new(&path).is_err());
+        let _watching = Watching::below(directory.path(), |call| panic!("{call:?}"));
+        drop(DiskFile::open_or_create(&path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
     }
 }
