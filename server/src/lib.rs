@@ -8,6 +8,7 @@
 //! [`store`] knows the layout of the store's directory.
 
 pub mod access;
+pub mod analysis;
 pub mod app;
 pub mod assets;
 pub mod cli;

@@ -34,7 +34,7 @@ use catalog::Catalog;
 pub use catalog::Survey;
 pub use error::{Result, StoreError};
 pub use location::default_root;
-pub use manifest::{FORMAT, Manifest, RankFile};
+pub use manifest::{ClockBy, FORMAT, Manifest, RankFile};
 pub use slug::Slug;
 pub use staging::Staging;
 
@@ -237,7 +237,33 @@ impl Store {
         self.find(&manifest.id)
     }
 
-    /// Sets or removes the clock of a rank. Segments and caches stay as they are.
+    /// Replaces the clocks of these ranks by those that the calls of all ranks show. `None` removes
+    /// a clock. A clock that was set by hand stays.
+    ///
+    /// # Errors
+    /// If the profile or a rank is gone, or the manifest cannot be written.
+    pub fn align(&self, id: &str, clocks: &[(u32, Option<Clock>)]) -> Result<Profile> {
+        let _lock = self.lock()?;
+        let profile = self.find(id)?;
+        let mut manifest = Manifest::clone(&profile.manifest);
+        for &(rank, clock) in clocks {
+            let file = manifest.rank_mut(rank)?;
+            let stays = match file.clock_by() {
+                Some(ClockBy::Hand) => true,
+                // No new clock is no evidence against the trace.
+                Some(ClockBy::Trace) => clock.is_none(),
+                Some(ClockBy::Calls) | None => false,
+            };
+            if !stays {
+                (file.clock, file.clock_by) = (clock, clock.map(|_| ClockBy::Calls));
+            }
+        }
+        manifest.write(&profile.dir)?;
+        self.catalog.forget(&profile.dir);
+        self.find(&manifest.id)
+    }
+
+    /// Sets or removes the clock of a rank by hand. Segments and caches stay as they are.
     ///
     /// # Errors
     /// If the profile or the rank is gone, or the manifest cannot be written.
@@ -245,7 +271,8 @@ impl Store {
         let _lock = self.lock()?;
         let profile = self.find(id)?;
         let mut manifest = Manifest::clone(&profile.manifest);
-        manifest.rank_mut(rank)?.clock = clock;
+        let file = manifest.rank_mut(rank)?;
+        (file.clock, file.clock_by) = (clock, clock.map(|_| ClockBy::Hand));
         manifest.write(&profile.dir)?;
         self.catalog.forget(&profile.dir);
         self.find(&manifest.id)
