@@ -149,6 +149,40 @@ fn real_ranks_wait_as_computed_by_hand() {
     assert_eq!(last, [0, 0, 0, 0, 1, 2, 0, 5]);
 }
 
+/// Two of 128 ranks, and only some of their calls. Five operations have both.
+#[test]
+fn sampled_ranks_match_where_they_can() {
+    let Some(traces) = shared("data/kineto/vision_2_ranks") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    succeed(dir.path(), &["ingest", traces.to_str().unwrap(), "--db-bucket", "vision"]);
+    let found = json_of(dir.path(), &["collectives", "vision", "--output-format", "json"]);
+    assert_eq!((&found["verdict"], &found["clocks"][1]["offset_ns"]), (&json!("agree"), &json!(0.0)));
+    let both = |one: &&Value| one["members"].as_object().unwrap().len() == 2;
+    let mut rows: Vec<(&str, u64, f64)> = found["instances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(both)
+        .map(|one| {
+            let transfer = one["transfer_ns"].as_f64().unwrap() / 1e3;
+            (one["kind"].as_str().unwrap(), one["last_rank"].as_u64().unwrap(), transfer)
+        })
+        .collect();
+    rows.sort_by(|a, b| a.2.total_cmp(&b.2));
+    assert_eq!(
+        rows,
+        [
+            ("all-reduce", 1, 8_425.0),
+            ("all-reduce", 1, 13_838.0),
+            ("all-gather", 1, 42_744.0),
+            ("all-to-all", 1, 57_924.0),
+            ("all-gather", 1, 62_352.0),
+        ]
+    );
+    let waits: Vec<&Value> = found["ranks"].as_array().unwrap().iter().map(|rank| &rank["wait_ns"]).collect();
+    assert_eq!(waits, [&json!(31_865_000.0), &json!(0.0)]);
+}
+
 /// A simulated job in which rank 5 is slow.
 fn demo(store: &Path) {
     let job = ["demo", "--ranks", "8", "--straggler", "5", "--collectives", "200"];

@@ -15,8 +15,10 @@ const LEAST_COMMON: usize = 2;
 /// Difference between the ends of one operation: this, and a share of the shorter duration.
 const SPREAD_PS: f64 = 3.5e6;
 const SPREAD_SHARE: f64 = 0.03;
-/// Share of the calls of the rank with fewer calls that must end together.
+/// Share of the calls with a call of the other rank nearby that must end together.
 const LEAST_SHARE: f64 = 0.8;
+/// Calls are near each other up to this multiple of the difference between ends.
+const NEARBY: f64 = 8.0;
 
 /// The ranks with calls on the stream, in groups.
 pub(super) fn apart(job: &Job, group: u32, lines: &[Line]) -> Vec<Vec<u16>> {
@@ -60,21 +62,46 @@ fn ends_of(job: &Job, group: u32, rank: u16, line: &Line) -> Vec<(i64, i64, u32)
     ends
 }
 
+/// Calls without a call of the other rank nearby tell nothing: they are lost, or not recorded.
 fn are_together(a: &[(i64, i64, u32)], b: &[(i64, i64, u32)]) -> bool {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let (Some(first), Some(last)) = (many.first(), many.last()) else { return false };
-    let (mut common, mut asked) = (0, 0);
+    let (mut common, mut apart) = (0, 0);
     for &(end, duration, class) in few {
-        if end < first.0 - 100_000_000 || end > last.0 + 100_000_000 {
-            continue;
-        }
-        asked += 1;
         let near = many.partition_point(|other| other.0 < end);
         let around = many[near.saturating_sub(3)..many.len().min(near + 3)].iter();
-        common += usize::from(around.into_iter().any(|other| {
+        let spreads = around.filter(|other| other.2 == class).map(|other| {
             let spread = SPREAD_PS + SPREAD_SHARE * duration.min(other.1) as f64;
-            other.2 == class && other.0.abs_diff(end) as f64 <= spread
-        }));
+            other.0.abs_diff(end) as f64 / spread
+        });
+        let nearest = spreads.fold(f64::INFINITY, f64::min);
+        common += usize::from(nearest <= 1.0);
+        apart += usize::from(nearest > 1.0 && nearest <= NEARBY);
     }
-    common >= LEAST_COMMON.min(asked).max(1) && common as f64 >= LEAST_SHARE * asked as f64
+    common >= LEAST_COMMON.min(few.len()).max(1) && common as f64 >= LEAST_SHARE * (common + apart) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls of 20 µs that end at these microseconds.
+    fn ends(us: &[i64]) -> Vec<(i64, i64, u32)> {
+        us.iter().map(|us| (us * 1_000_000, 20_000_000, 7)).collect()
+    }
+
+    #[track_caller]
+    fn check(a: &[i64], b: &[i64], expected: bool) {
+        assert_eq!(are_together(&ends(a), &ends(b)), expected);
+        assert_eq!(are_together(&ends(b), &ends(a)), expected);
+    }
+
+    #[test]
+    fn ranks_that_end_together_belong_together() {
+        check(&[100, 200, 300], &[101, 198, 300], true);
+        check(&[100, 5_000, 9_000], &[100, 7_000, 9_001], true);
+        check(&[100, 200, 300], &[110, 212, 301], false);
+        check(&[100, 5_000], &[2_500, 7_500], false);
+        check(&[100], &[101], true);
+        check(&[], &[101], false);
+    }
 }
