@@ -27,7 +27,7 @@ fn main() {
     let events = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     let directory = tempfile::tempdir().expect("the temporary directory is writable");
     let path = directory.path().join("rank_0.nseg");
-    let settings = Settings { ranks: 2, events_per_rank: events, seed: 1, layers: 24 };
+    let settings = Settings { ranks: 2, events_per_rank: events, layers: 24, ..Settings::default() };
 
     let start = Instant::now();
     let built = write_segment(&path, BuildOptions::default(), |sink, _| {

@@ -6,10 +6,12 @@
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
 //! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] <
-//! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`vendor`] < [`rank`] < [`wire`] < [`native`].
+//! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`vendor`] < [`rank`] < [`analysis`] <
+//! [`wire`] < [`native`].
 
 #![warn(missing_docs)]
 
+pub mod analysis;
 pub mod base;
 pub mod block;
 pub mod codec;

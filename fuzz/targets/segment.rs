@@ -53,7 +53,7 @@ fn large() -> &'static [u8] {
 
 fn simulated_once(once: &'static OnceLock<Vec<u8>>, events_per_rank: u64) -> &'static [u8] {
     once.get_or_init(|| {
-        let settings = Settings { ranks: 2, events_per_rank, seed: 1, layers: 1 };
+        let settings = Settings { ranks: 2, events_per_rank, layers: 1, ..Settings::default() };
         let scratch = MemoryScratch::default();
         let mut segment = Vec::new();
         let mut builder =

@@ -148,7 +148,9 @@ impl Job {
                     Stage::Identifying => JobState::Identifying,
                     Stage::Reading => JobState::Reading,
                     // No job verifies or exports.
-                    Stage::Publishing | Stage::Verifying | Stage::Exporting => JobState::Publishing,
+                    Stage::Publishing | Stage::Verifying | Stage::Exporting | Stage::Analysing => {
+                        JobState::Publishing
+                    }
                 }
             }
             Phase::Ended(Ok(profile)) => {

@@ -112,7 +112,7 @@ fn inputs(trace: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn simulated_segment(events_per_rank: u64) -> Result<Vec<u8>> {
-    let settings = Settings { ranks: 2, events_per_rank, seed: 1, layers: 1 };
+    let settings = Settings { ranks: 2, events_per_rank, layers: 1, ..Settings::default() };
     segment_of(|sink| simulated::capture(&settings, 0, sink, &mut |_| {}))
 }
 

@@ -9,9 +9,9 @@ use nprof_tests::shape::{
 use nprof_tests::source::{Source, at, project_root, read_all};
 
 /// The engine's layers. Each imports only earlier layers.
-const ENGINE_LAYERS: [&str; 16] = [
+const ENGINE_LAYERS: [&str; 17] = [
     "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
-    "metrics", "vendor", "rank", "wire", "native",
+    "metrics", "vendor", "rank", "analysis", "wire", "native",
 ];
 /// The page's layers. Each imports only earlier layers. `draw` draws the data that `fetch` has
 /// brought.

@@ -1,6 +1,7 @@
 //! The nouns of a profile: rank, track, slice, counter, flow, field. [`Sink`] is the interface
 //! through which readers of trace formats pass them to the store.
 
+pub mod collective;
 pub mod field;
 pub mod flow;
 pub mod names;
@@ -14,6 +15,7 @@ pub mod track;
 pub mod wait;
 pub mod warning;
 
+pub use collective::{Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature, Waiting};
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
 pub use flow::{Bind, FlowPhase, FlowPoint};
 pub(crate) use names::hash_of;

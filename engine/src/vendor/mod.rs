@@ -1,12 +1,19 @@
 //! Vendor-specific parts of profiles: tables, tracks, words and metrics, in one folder per vendor.
 //! Importers, metrics and exports use these definitions.
 
+mod call_book;
+mod call_columns;
+mod device_time;
+pub mod kineto;
 pub mod neuron;
 
 use crate::base::Result;
 use crate::exec::Work;
 use crate::metrics::{MetricGroup, trace};
+use crate::model::RankCalls;
 use crate::segment::{Bytes, Segment};
+
+pub use call_book::CallIds;
 
 /// All metrics of a rank, in display order.
 ///
@@ -17,6 +24,21 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Met
         neuron::SOURCE => neuron::metrics::groups(segment, work.cancel),
         _ => trace::groups(segment, work),
     }
+}
+
+/// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
+/// the trace has none.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn collectives<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<RankCalls> {
+    let mut calls = match segment.footer().rank.source.as_str() {
+        neuron::SOURCE => neuron::collectives::read(segment, rank, ids)?,
+        _ => kineto::collectives::read(segment, ids)?,
+    };
+    let span = trace::span(segment);
+    calls.recorded_ps = (span.start.0, span.end.0);
+    Ok(calls)
 }
 
 /// The heading over a table in lists of tables, e.g. "Device".

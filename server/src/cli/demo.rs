@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use nprof_capture::device::simulated::{Settings as Simulation, capture};
+use nprof_capture::device::simulated::{Detail, Settings as Simulation, capture};
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
 
@@ -24,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   nprof demo                              two simulated ranks, served at http://localhost:3001/
   nprof demo --ranks 8 --events 1000000   a larger job
+  nprof demo --ranks 64 --straggler 17    a job that waits for rank 17; see `nprof ranks`
   nprof demo --ingest-only                ingest only, without a server";
 
 /// Capture a simulated device, ingest the capture and serve it (needs no hardware)
@@ -36,6 +37,13 @@ pub(super) struct DemoArgs {
     /// Number of events of each rank
     #[arg(long, value_name = "COUNT", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=Simulation::MAX_EVENTS))]
     events: u64,
+    /// Rank that is slower than the others [default: the seed decides]
+    #[arg(long, value_name = "RANK")]
+    straggler: Option<u32>,
+    /// Simulate this many collective operations without the instructions between them, for jobs of
+    /// many ranks
+    #[arg(long, value_name = "COUNT", conflicts_with = "events", value_parser = clap::value_parser!(u64).range(1..=Simulation::MAX_EVENTS / 2))]
+    collectives: Option<u64>,
     /// Seed of the simulation; different seeds give different jobs
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -57,10 +65,20 @@ impl DemoArgs {
             format!("{} simulated ranks", self.ranks)
         };
         settings.display_name.get_or_insert_with(|| format!("Demo: {ranks}"));
+        if let Some(rank) = self.straggler.filter(|rank| *rank >= self.ranks) {
+            anyhow::bail!("rank {rank} cannot be the straggler: the job has ranks 0 to {}", self.ranks - 1);
+        }
+        // A brief phase has one instruction and one operation.
+        let (events_per_rank, detail) = match self.collectives {
+            Some(count) => (2 * count, Detail::Collectives),
+            None => (self.events, Detail::Full),
+        };
         let simulation = Simulation {
             ranks: self.ranks,
-            events_per_rank: self.events,
+            events_per_rank,
             seed: self.seed,
+            straggler: self.straggler,
+            detail,
             ..Simulation::default()
         };
         let store = place.open()?;
@@ -114,8 +132,16 @@ fn simulate(
 
 /// Identity of a simulated capture: its settings, because equal settings give equal captures.
 fn identity(simulation: &Simulation) -> Identity {
-    let Simulation { ranks, events_per_rank, seed, layers } = simulation;
-    let text = format!("{DOMAIN}\n{} {ranks} {events_per_rank} {seed} {layers}\n", env!("CARGO_PKG_VERSION"));
+    let Simulation { ranks, events_per_rank, seed, layers, straggler, detail } = simulation;
+    let mut text =
+        format!("{DOMAIN}\n{} {ranks} {events_per_rank} {seed} {layers}", env!("CARGO_PKG_VERSION"));
+    if let Some(rank) = straggler {
+        text.push_str(&format!(" straggler {rank}"));
+    }
+    if *detail == Detail::Collectives {
+        text.push_str(" collectives");
+    }
+    text.push('\n');
     let hash = |text: &str| {
         let mut hash = [0; HASH_LEN];
         blake3::Hasher::new().update(text.as_bytes()).finalize_xof().fill(&mut hash);

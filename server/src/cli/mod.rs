@@ -1,14 +1,16 @@
 //! The command line: one file per subcommand. Types of clap stay in this module: other modules get
 //! plain values.
 //!
-//! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage, 130
-//! cancelled by Ctrl-C.
+//! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage, 3 a
+//! condition of `--fail-on` holds, 130 cancelled by Ctrl-C.
 
 mod capture;
 mod clock;
+mod collectives;
 mod completions;
 mod demo;
 mod export;
+mod failing;
 mod formats;
 mod ingest;
 mod inspect;
@@ -16,6 +18,8 @@ mod list;
 mod part;
 mod probe;
 mod progress;
+mod rank_cells;
+mod ranks;
 mod rm;
 mod serve;
 mod size;
@@ -73,6 +77,8 @@ enum Command {
     List(list::ListArgs),
     Rm(rm::RmArgs),
     Clock(clock::ClockArgs),
+    Ranks(ranks::RanksArgs),
+    Collectives(collectives::CollectivesArgs),
     Summary(summary::SummaryArgs),
     Export(export::ExportArgs),
     Demo(demo::DemoArgs),
@@ -133,7 +139,7 @@ pub fn run() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "nprof: {}", one_line(&error));
-            if is_cancelled(&error) { ExitCode::from(INTERRUPTED) } else { ExitCode::FAILURE }
+            exit_code(&error)
         }
     }
 }
@@ -147,6 +153,8 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::List(args) => args.run(place, out),
         Command::Rm(args) => args.run(place, out),
         Command::Clock(args) => args.run(place, out),
+        Command::Ranks(args) => args.run(place, out),
+        Command::Collectives(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
         Command::Demo(args) => args.run(place, out),
@@ -182,6 +190,17 @@ fn log_to_stderr() {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     causes.into_iter().any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The exit code of a failure.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    if is_cancelled(error) {
+        ExitCode::from(INTERRUPTED)
+    } else if error.is::<failing::Failing>() {
+        ExitCode::from(failing::EXIT_CODE)
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn is_cancelled(error: &anyhow::Error) -> bool {

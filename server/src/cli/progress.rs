@@ -99,6 +99,7 @@ fn title(stage: Stage) -> &'static str {
         Stage::Publishing => "Publishing",
         Stage::Verifying => "Verifying",
         Stage::Exporting => "Exporting",
+        Stage::Analysing => "Analysing",
     }
 }
 

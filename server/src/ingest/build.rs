@@ -21,7 +21,7 @@ use nprof_engine::wire::clock::Clock;
 use super::identity::Identity;
 use super::passes::{self, RankBuilt};
 use super::{IngestError, Result, Settings};
-use crate::store::{FORMAT, Manifest, Profile, RankFile, Staging, Store};
+use crate::store::{ClockBy, FORMAT, Manifest, Profile, RankFile, Staging, Store};
 use crate::work::Meter;
 
 /// The source of the events of one rank, or of several ranks in one trace.
@@ -152,7 +152,7 @@ fn align_wall_clocks(ranks: &mut [RankFile]) {
         if later_ps.abs() <= MAX_APART_PS {
             let offset_ps = i64::try_from(later_ps).ok();
             let clock = offset_ps.and_then(|offset_ps| ClockFit::new(0, offset_ps, 0, None).ok());
-            rank.clock = clock.map(Clock);
+            (rank.clock, rank.clock_by) = (clock.map(Clock), clock.map(|_| ClockBy::Trace));
         }
     }
 }
@@ -189,6 +189,7 @@ fn rank_file(
         end_ps: built.end_ps,
         origin_unix_ns: built.rank.origin_unix_ns,
         clock: None,
+        clock_by: None,
         active_ps: None,
         notes: moved.map(|moved| note(moved.wish)).collect(),
         left_out: Vec::new(),

@@ -7,7 +7,7 @@ use nprof_engine::native::disk::DiskFile;
 use nprof_engine::wire::clock::Clock;
 
 use super::leftovers::{self, replaced_dir};
-use super::{Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, Taken, disk};
+use super::{ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, Taken, disk};
 
 /// A profile that was removed.
 #[derive(Debug)]
@@ -87,7 +87,33 @@ impl Store {
         self.find(&manifest.id)
     }
 
-    /// Sets or removes the clock of a rank. Segments and caches stay as they are.
+    /// Replaces the clocks of these ranks by those that the calls of all ranks show. `None` removes
+    /// a clock. A clock that was set by hand stays.
+    ///
+    /// # Errors
+    /// If the profile or a rank is gone, or the manifest cannot be written.
+    pub fn align(&self, id: &str, clocks: &[(u32, Option<Clock>)]) -> Result<Profile> {
+        let _lock = self.lock()?;
+        self.complete_or_warn();
+        let profile = self.find(id)?;
+        let mut manifest = Manifest::clone(&profile.manifest);
+        for &(rank, clock) in clocks {
+            let file = manifest.rank_mut(rank)?;
+            let stays = match file.clock_by() {
+                Some(ClockBy::Hand) => true,
+                // No new clock is no evidence against the trace.
+                Some(ClockBy::Trace) => clock.is_none(),
+                Some(ClockBy::Calls) | None => false,
+            };
+            if !stays {
+                (file.clock, file.clock_by) = (clock, clock.map(|_| ClockBy::Calls));
+            }
+        }
+        self.rewrite(&profile, &manifest)?;
+        self.find(&manifest.id)
+    }
+
+    /// Sets or removes the clock of a rank by hand. Segments and caches stay as they are.
     ///
     /// # Errors
     /// If the profile or the rank is gone, or the manifest cannot be written.
@@ -96,7 +122,8 @@ impl Store {
         self.complete_or_warn();
         let profile = self.find(id)?;
         let mut manifest = Manifest::clone(&profile.manifest);
-        manifest.rank_mut(rank)?.clock = clock;
+        let file = manifest.rank_mut(rank)?;
+        (file.clock, file.clock_by) = (clock, clock.map(|_| ClockBy::Hand));
         self.rewrite(&profile, &manifest)?;
         self.find(&manifest.id)
     }

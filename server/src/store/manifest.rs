@@ -105,6 +105,9 @@ pub struct RankFile {
     /// the shared times as far as known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+    /// Who set the clock. A clock from before this key existed counts as set by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_by: Option<ClockBy>,
     /// The busiest time span, if it is a small part of the rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_ps: Option<(i64, i64)>,
@@ -114,6 +117,18 @@ pub struct RankFile {
     /// Files of the input directory that were not read, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+}
+
+/// Who set the clock of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockBy {
+    /// The user, with `nprof clock`.
+    Hand,
+    /// The ingest, from what the trace says.
+    Trace,
+    /// `nprof ranks --align`, from the calls of all ranks.
+    Calls,
 }
 
 impl Manifest {
@@ -161,8 +176,10 @@ impl Manifest {
     pub(super) fn keep_clocks(&mut self, before: &Self) {
         for rank in &mut self.ranks {
             let is_same = |other: &&RankFile| other.rank == rank.rank && other.content == rank.content;
-            let kept = before.ranks.iter().find(is_same).and_then(|other| other.clock);
-            rank.clock = kept.or(rank.clock);
+            let kept = before.ranks.iter().find(is_same).filter(|other| other.clock.is_some());
+            if let Some(other) = kept {
+                (rank.clock, rank.clock_by) = (other.clock, other.clock_by());
+            }
         }
     }
 
@@ -318,6 +335,12 @@ impl Manifest {
 }
 
 impl RankFile {
+    /// Who set the clock. `None` without a clock.
+    #[must_use]
+    pub fn clock_by(&self) -> Option<ClockBy> {
+        self.clock.map(|_| self.clock_by.unwrap_or(ClockBy::Hand))
+    }
+
     /// The content id in the addresses of tiles.
     #[must_use]
     pub fn tile_content(&self) -> String {

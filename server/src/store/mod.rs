@@ -47,7 +47,7 @@ pub use change::Removed;
 use disk::failed;
 pub use error::{Result, StoreError};
 pub use location::default_root;
-pub use manifest::{FORMAT, Manifest, RankFile, Taken};
+pub use manifest::{ClockBy, FORMAT, Manifest, RankFile, Taken};
 pub use slug::Slug;
 pub use staging::Staging;
 pub use sweeper::Sweeper;

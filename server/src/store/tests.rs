@@ -41,6 +41,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
             end_ps: 10,
             origin_unix_ns: None,
             clock: None,
+            clock_by: None,
             notes: Vec::new(),
             left_out: Vec::new(),
         }],

@@ -17,11 +17,19 @@ pub enum Stage {
     Verifying,
     /// Writing another format.
     Exporting,
+    /// Comparing the ranks of a profile.
+    Analysing,
 }
 
 impl Stage {
-    const ALL: [Self; 5] =
-        [Self::Identifying, Self::Reading, Self::Publishing, Self::Verifying, Self::Exporting];
+    const ALL: [Self; 6] = [
+        Self::Identifying,
+        Self::Reading,
+        Self::Publishing,
+        Self::Verifying,
+        Self::Exporting,
+        Self::Analysing,
+    ];
 }
 
 /// Counters of one ingest, shared by all of its threads.

@@ -26,6 +26,7 @@ mod killed;
 mod names;
 mod openapi;
 mod perfetto;
+mod ranks;
 mod signals;
 mod stage;
 mod store;

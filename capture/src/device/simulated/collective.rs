@@ -2,7 +2,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
+use nprof_engine::model::{FieldId, NameId, Sink, SliceKey, TrackId, Value};
 
 use super::program::COLLECTIVE;
 use super::rig::Rig;
@@ -61,10 +61,7 @@ impl CollectiveTracks {
         let body = super::tile::body_of(phase);
         let trigger_start = phase.arrival - TRIGGER_PS;
         let trigger = rig.op(body, COLLECTIVE, (trigger_start, TRIGGER_PS), 0, sink)?;
-        let name = sink.name(phase.part.collective())?;
-        let duration = phase.end - phase.arrival;
-        let fields = self.fields(phase, trigger_start);
-        let op = rig.slice(self.stream, (phase.arrival, duration), name, &fields, sink)?;
+        let op = self.operation(phase, rig, sink)?;
         sink.link(trigger, op, rig.links.collective)?;
         for &(core, track) in &self.cores {
             let fields = [
@@ -82,6 +79,19 @@ impl CollectiveTracks {
             }
         }
         Ok(())
+    }
+
+    /// Emits the operation alone.
+    pub(super) fn operation(
+        &self,
+        phase: &Phase,
+        rig: &mut Rig<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<SliceKey> {
+        let name = sink.name(phase.part.collective())?;
+        let duration = phase.end - phase.arrival;
+        let fields = self.fields(phase, phase.arrival - TRIGGER_PS);
+        rig.slice(self.stream, (phase.arrival, duration), name, &fields, sink)
     }
 
     fn fields(&self, phase: &Phase, trigger_start: i64) -> [(FieldId, Value<'_>); 17] {

@@ -43,6 +43,20 @@ pub struct Settings {
     pub seed: u64,
     /// Number of layers of the model, at most [`Settings::MAX_LAYERS`].
     pub layers: u32,
+    /// The slowest rank. `None`: the seed decides.
+    pub straggler: Option<u32>,
+    /// What is captured.
+    pub detail: Detail,
+}
+
+/// Events of a simulated capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// All instructions, transfers, counters and operations.
+    Full,
+    /// For each phase its collective operation, and one instruction in the place of its
+    /// computation: jobs of many ranks stay small.
+    Collectives,
 }
 
 impl Settings {
@@ -58,6 +72,9 @@ impl Settings {
         let what = match self {
             _ if self.ranks == 0 || self.ranks > Self::MAX_RANKS => "ranks must be 1 to 4096",
             _ if rank >= self.ranks => "the rank must be below the number of ranks",
+            _ if self.straggler.is_some_and(|rank| rank >= self.ranks) => {
+                "the straggler must be below the number of ranks"
+            }
             _ if self.layers == 0 || self.layers > Self::MAX_LAYERS => "layers must be 1 to 512",
             _ if self.events_per_rank > Self::MAX_EVENTS => "events per rank must be at most 4,000,000,000",
             _ => return Ok(()),
@@ -68,7 +85,14 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { ranks: 4, events_per_rank: 100_000, seed: 1, layers: 32 }
+        Self {
+            ranks: 4,
+            events_per_rank: 100_000,
+            seed: 1,
+            layers: 32,
+            straggler: None,
+            detail: Detail::Full,
+        }
     }
 }
 

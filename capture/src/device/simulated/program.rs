@@ -17,6 +17,8 @@ pub(super) const VECTORS: usize = 6;
 pub(super) const FIRST_ACTIVATION: usize = 2 * MATMULS;
 pub(super) const FIRST_VECTOR: usize = FIRST_ACTIVATION + ACTIVATIONS;
 pub(super) const GPSIMD: usize = FIRST_VECTOR + VECTORS;
+/// The first multiplication: weights are loaded before it.
+pub(super) const FIRST_PRODUCT: usize = 1;
 pub(super) const FIRST_TRIGGER: usize = GPSIMD + 1;
 pub(super) const WAIT: usize = FIRST_TRIGGER + QUEUES.len();
 pub(super) const COLLECTIVE: usize = WAIT + 1;

@@ -4,12 +4,12 @@ use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{FieldId, Form, NameId, Sink, SliceKey, SliceRecord, TrackId, Value};
 
-use super::Settings;
 use super::collective::CollectiveTracks;
-use super::program::{Body, OPS_PER_TILE, Op, QUEUES, Texts};
+use super::program::{Body, FIRST_PRODUCT, OPS_PER_TILE, Op, QUEUES, Texts};
 use super::random::{Random, mix};
 use super::schedule::{Phase, SETUP_PS, Throttle};
 use super::tile::{QueueTracks, Tile};
+use super::{Detail, Settings};
 use nprof_engine::vendor::neuron::schema::{
     COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
     Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, throttle_reason,
@@ -121,6 +121,7 @@ pub(super) struct Rig<'t> {
     pub(super) end: i64,
     events: u64,
     limit: u64,
+    detail: Detail,
     /// Number of instructions so far. The count is also the last instruction's id.
     instruction_ids: i64,
     /// Number of transfers and packets so far.
@@ -166,6 +167,7 @@ impl<'t> Rig<'t> {
             end: SETUP_PS,
             events: 0,
             limit: settings.events_per_rank,
+            detail: settings.detail,
             instruction_ids: 0,
             dma_ids: 0,
         })
@@ -182,6 +184,9 @@ impl<'t> Rig<'t> {
 
     /// Emits a phase. Returns false if the capture is full.
     pub(super) fn phase(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<bool> {
+        if self.detail == Detail::Collectives {
+            return self.brief_phase(phase, sink);
+        }
         if !self.room_for(PHASE_EVENTS) {
             return Ok(false);
         }
@@ -203,6 +208,21 @@ impl<'t> Rig<'t> {
             }
             self.collectives = Some(collectives);
             return Ok(fits);
+        }
+        Ok(true)
+    }
+
+    /// Emits one instruction and the operation of a phase.
+    fn brief_phase(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<bool> {
+        const BRIEF_EVENTS: u64 = 2;
+        if !self.room_for(BRIEF_EVENTS) {
+            return Ok(false);
+        }
+        let body = super::tile::body_of(phase);
+        self.op(body, FIRST_PRODUCT, (phase.start, phase.arrival - phase.start), 0, sink)?;
+        if let Some(collectives) = self.collectives.take() {
+            collectives.operation(phase, self, sink)?;
+            self.collectives = Some(collectives);
         }
         Ok(true)
     }
@@ -230,6 +250,9 @@ impl<'t> Rig<'t> {
     /// Fills the rest of the capture. The Sync engine polls an empty queue.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         const POLL_PS: i64 = 24_000;
+        if self.detail == Detail::Collectives {
+            return Ok(());
+        }
         let poll = super::program::WAIT;
         while self.events < self.limit {
             let start = self.end;

@@ -128,8 +128,8 @@ fn work(settings: &Settings, rank: u32, phase: u64, part: Part) -> (i64, Throttl
 
 /// The slowest rank, if there are several.
 pub(super) fn straggler(settings: &Settings) -> Option<u32> {
-    let rank = mix(settings.seed) % u64::from(settings.ranks.max(1));
-    u32::try_from(rank).ok().filter(|_| settings.ranks > 1)
+    let of_seed = mix(settings.seed) % u64::from(settings.ranks.max(1));
+    settings.straggler.or(u32::try_from(of_seed).ok()).filter(|_| settings.ranks > 1)
 }
 
 /// Time on the links. Each rank sends its share to the others, in an all-reduce there and back.

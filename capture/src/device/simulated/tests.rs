@@ -14,7 +14,7 @@ fn record(settings: &Settings, rank: u32) -> Recorder {
 }
 
 fn settings(events_per_rank: u64) -> Settings {
-    Settings { ranks: 4, events_per_rank, seed: 11, layers: 3 }
+    Settings { ranks: 4, events_per_rank, seed: 11, layers: 3, ..Settings::default() }
 }
 
 fn number(slice: &RecordedSlice, field: &str) -> i64 {
@@ -191,4 +191,16 @@ fn settings_out_of_range_are_refused() {
         let refused = capture(&settings, rank, &mut Recorder::default(), &mut |_| {});
         assert!(matches!(refused, Err(Error::Invalid { .. })), "{settings:?}");
     }
+}
+
+#[test]
+fn a_brief_capture_has_an_instruction_and_an_operation_for_each_phase() {
+    let brief = Settings { detail: Detail::Collectives, straggler: Some(2), ..settings(100) };
+    let sinks: Vec<Recorder> = (0..brief.ranks).map(|rank| record(&brief, rank)).collect();
+    for sink in &sinks {
+        assert_eq!(sink.slices.len(), 100);
+    }
+    assert!(
+        capture(&Settings { straggler: Some(4), ..brief }, 0, &mut Recorder::default(), &mut |_| {}).is_err()
+    );
 }

@@ -1,5 +1,6 @@
 //! Profiles of AWS Neuron devices.
 
+pub mod collectives;
 mod engine;
 pub mod group;
 pub mod metrics;

@@ -1,0 +1,327 @@
+//! The best estimate of each clock: ends of one operation coincide, the more exactly the shorter
+//! its transfer is.
+//!
+//! Lines start from a tree over groups. Sweeps then move each rank to the medians of its
+//! operations. A drift counts only if its residuals prove it.
+
+use super::ClockVerdict;
+use super::bounds::step_ps;
+use super::line::{Line, Point, resistant, slope_of, weight_of, weighted_median};
+use super::sample::Sample;
+use super::solve::{Entry, levels, misfit};
+use crate::analysis::{Group, Instances, Job, Member};
+
+const MOST_SWEEPS: usize = 30;
+const MOST_DRIFT_ROUNDS: usize = 12;
+/// Deviations that prove a drift.
+const PROOF: f64 = 4.0;
+/// Least standard error of a slope.
+const LEAST_SLOPE_ERROR: f64 = 1e-9;
+/// Least change over the recording that counts as a drift.
+const LEAST_DRIFT_PS: f64 = 1e6;
+/// Least offset of any rank that is evidence for moving ranks.
+const LEAST_OFFSET_PS: f64 = 5e6;
+
+/// Lines of all ranks.
+#[derive(Debug)]
+pub(super) struct Estimate {
+    pub(super) lines: Vec<Line>,
+    /// Median deviation of each rank from the operations' medians, in picoseconds.
+    pub(super) residuals: Vec<f64>,
+    /// Standard error of the slope of each rank.
+    slope_errors: Vec<f64>,
+    reference: usize,
+}
+
+/// Lines from the groups: each rank against one that is known, from the reference on. Ranks with a
+/// known line keep it.
+pub(in crate::analysis) fn tree(job: &Job, instances: &Instances) -> Vec<Line> {
+    let sample = super::sample::of(job, instances);
+    let mut lines = vec![Line::default(); job.ranks.len()];
+    let mut is_known = vec![false; job.ranks.len()];
+    if is_known.is_empty() {
+        return lines;
+    }
+    is_known[sample.reference] = true;
+    let mut by_group: Vec<Vec<u32>> = vec![Vec::new(); job.groups.len()];
+    for &at in &sample.instances {
+        by_group[instances.groups[at as usize] as usize].push(at);
+    }
+    // Large groups reach many ranks over few differences, so they come last: more calls decide.
+    let mut order: Vec<usize> = (0..by_group.len()).filter(|&group| !by_group[group].is_empty()).collect();
+    order.sort_by_key(|&group| std::cmp::Reverse(by_group[group].len()));
+    loop {
+        let mut has_grown = false;
+        for &group in &order {
+            let members: Vec<usize> = job.members[group].iter().map(|&rank| usize::from(rank)).collect();
+            let known = members.iter().copied().find(|&rank| is_known[rank]);
+            let Some(known) = known.filter(|_| members.iter().any(|&rank| !is_known[rank])) else { continue };
+            let mut points: Vec<Vec<Point>> = vec![Vec::new(); job.ranks.len()];
+            for &at in &by_group[group] {
+                let end = |one: Member| job.ranks[one.rank].calls.end_ps(one.call);
+                let stay = |one: Member| job.ranks[one.rank].calls.durations_ps[one.call];
+                let Some(base) = instances.members(at as usize).find(|one| one.rank == known) else {
+                    continue;
+                };
+                let to = lines[known].shared(end(base));
+                for one in instances.members(at as usize).filter(|one| !is_known[one.rank]) {
+                    let difference_ps = to.saturating_sub(end(one)) as f64;
+                    let weight = weight_of(stay(one).min(stay(base)));
+                    let (time_ps, group) = (end(one), instances.groups[at as usize]);
+                    points[one.rank].push(Point { time_ps, difference_ps, weight, group });
+                }
+            }
+            for rank in members {
+                if let Some(line) = resistant(&mut points[rank], 4e6) {
+                    lines[rank] = line;
+                    is_known[rank] = true;
+                    has_grown = true;
+                }
+            }
+        }
+        if !has_grown {
+            return lines;
+        }
+    }
+}
+
+/// Improves the lines until nothing changes.
+pub(super) fn fit(job: &Job, instances: &Instances, sample: &Sample, start: Vec<Line>) -> Estimate {
+    let mut lines = start;
+    for (line, calls) in lines.iter_mut().zip(&sample.of_rank) {
+        // Offset and slope disturb each other least in the middle of the calls.
+        let ends = calls.iter().map(|call| call.1).min().zip(calls.iter().map(|call| call.1).max());
+        let at_ps = ends.map_or(line.at_ps, |(first, last)| i64::midpoint(first, last));
+        *line = Line { at_ps, offset_ps: line.shift(at_ps), slope: line.slope };
+    }
+    let count = lines.len();
+    let (residuals, slope_errors) = (vec![0.0; count], vec![0.0; count]);
+    let mut estimate = Estimate { lines, residuals, slope_errors, reference: sample.reference };
+    if sample.instances.is_empty() {
+        return estimate;
+    }
+    estimate.anchor();
+    let step = step_ps(job) as f64;
+    for _ in 0..MOST_DRIFT_ROUNDS {
+        estimate.settle(job, instances, sample, step);
+        if !estimate.drift(job, instances, sample, step) {
+            break;
+        }
+    }
+    estimate
+}
+
+impl Estimate {
+    /// Standard error of a rank's slope.
+    pub(super) fn slope_error(&self, rank: usize) -> f64 {
+        self.slope_errors[rank]
+    }
+
+    /// Gives the reference the line of no change.
+    fn anchor(&mut self) {
+        let reference = self.lines[self.reference];
+        let back = Line {
+            at_ps: reference.shared(reference.at_ps),
+            offset_ps: -reference.offset_ps,
+            slope: -reference.slope,
+        };
+        for line in &mut self.lines {
+            *line = line.then(&back);
+        }
+        self.lines[self.reference] = Line { at_ps: reference.at_ps, ..Line::default() };
+    }
+
+    /// The difference of each call to the median end of its operation.
+    fn points(&self, job: &Job, instances: &Instances, sample: &Sample) -> Vec<Vec<Point>> {
+        let mut ends = Vec::new();
+        let middles: Vec<i64> = sample
+            .instances
+            .iter()
+            .map(|&at| {
+                ends.clear();
+                ends.extend(
+                    instances
+                        .members(at as usize)
+                        .map(|one| self.lines[one.rank].shared(job.ranks[one.rank].calls.end_ps(one.call))),
+                );
+                ends.sort_unstable();
+                i64::midpoint(ends[(ends.len() - 1) / 2], ends[ends.len() / 2])
+            })
+            .collect();
+        let of_rank = |(rank, calls): (usize, &Vec<(u32, i64)>)| {
+            let point = |&(at, end): &(u32, i64)| Point {
+                time_ps: end,
+                difference_ps: middles[at as usize].saturating_sub(self.lines[rank].shared(end)) as f64,
+                weight: weight_of(sample.transfers_ps[at as usize]),
+                group: instances.groups[sample.instances[at as usize] as usize],
+            };
+            calls.iter().map(point).collect()
+        };
+        sample.of_rank.iter().enumerate().map(of_rank).collect()
+    }
+
+    /// Moves the offsets until they stay.
+    fn settle(&mut self, job: &Job, instances: &Instances, sample: &Sample, step: f64) {
+        let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
+        let exact = (0.05 * step).max(1.0);
+        for _ in 0..MOST_SWEEPS {
+            let points = self.points(job, instances, sample);
+            let entries = entries(&points, median_of);
+            let moves = levels(&entries, &stated, (self.lines.len(), self.reference));
+            let mut most = 0.0_f64;
+            for (line, shift) in self.lines.iter_mut().zip(&moves) {
+                line.offset_ps += shift;
+                most = most.max(shift.abs());
+            }
+            if most <= exact {
+                break;
+            }
+        }
+        let points = self.points(job, instances, sample);
+        for (residual, points) in self.residuals.iter_mut().zip(&points) {
+            let mut off: Vec<(f64, f64)> =
+                points.iter().map(|point| (point.difference_ps.abs(), 1.0)).collect();
+            *residual = weighted_median(&mut off);
+        }
+    }
+
+    /// Adds the drifts that the residuals prove: with them the slopes in all groups fit together
+    /// far better than by chance. Returns whether there are any.
+    fn drift(&mut self, job: &Job, instances: &Instances, sample: &Sample, step: f64) -> bool {
+        let points = self.points(job, instances, sample);
+        let entries = entries(&points, |points| {
+            let (slope, error) = slope_of(points)?;
+            let error = error.max(LEAST_SLOPE_ERROR);
+            Some((slope, 1.0 / (error * error)))
+        });
+        let ranks = self.lines.len();
+        let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
+        self.slope_errors = errors(&entries, job.groups.len(), (ranks, self.reference));
+        let slopes = levels(&entries, &stated, (ranks, self.reference));
+        let flat = misfit(&entries, &stated, &vec![0.0; ranks]);
+        let gain = flat - misfit(&entries, &stated, &slopes);
+        let free = ranks.saturating_sub(1) as f64;
+        if gain <= free + PROOF * (2.0 * free).sqrt() + PROOF * PROOF {
+            return false;
+        }
+        let least = LEAST_DRIFT_PS.max(2.0 * step);
+        let mut has_drift = false;
+        for ((line, slope), points) in self.lines.iter_mut().zip(slopes).zip(&points) {
+            let times = points.iter().map(|point| point.time_ps);
+            let span =
+                times.clone().max().zip(times.min()).map_or(0.0, |(to, from)| to.abs_diff(from) as f64);
+            // A drift that was found before can be corrected by less.
+            if slope.abs() * span > if line.slope == 0.0 { least } else { 0.1 * least } {
+                line.slope += slope;
+                has_drift = true;
+            }
+        }
+        has_drift
+    }
+
+    /// Whether there is evidence to move ranks, and the lines to use.
+    pub(super) fn verdict(
+        &self,
+        job: &Job,
+        instances: &Instances,
+        sample: &Sample,
+    ) -> (ClockVerdict, Vec<Line>) {
+        let still: Vec<Line> =
+            self.lines.iter().map(|line| Line { at_ps: line.at_ps, ..Line::default() }).collect();
+        if sample.instances.is_empty() {
+            return (ClockVerdict::Unknown, still);
+        }
+        let step = step_ps(job) as f64;
+        let uncertain: Vec<f64> = (0..self.lines.len())
+            .map(|rank| {
+                let calls = &sample.of_rank[rank];
+                let weight: f64 =
+                    calls.iter().map(|(at, _)| weight_of(sample.transfers_ps[*at as usize])).sum();
+                let spread = 1.48 * self.residuals[rank] / (calls.len().max(1) as f64).sqrt();
+                3.0 * spread.max(1e6 / weight.max(f64::MIN_POSITIVE).sqrt())
+            })
+            .collect();
+        let is_evidence = |(line, uncertain): (&Line, &f64)| {
+            line.slope != 0.0 || line.offset_ps.abs() > uncertain.max(3.0 * step).max(LEAST_OFFSET_PS)
+        };
+        let moves = self.lines.iter().zip(&uncertain).any(is_evidence);
+        if !moves && !is_violated(job, instances, sample, 2 * step_ps(job)) {
+            return (ClockVerdict::Agree, still);
+        }
+        let is_still = |line: &Line, uncertain: f64| {
+            line.slope == 0.0 && line.offset_ps.abs() <= uncertain.min(0.5e6).max(step.min(1e3))
+        };
+        let lines = self.lines.iter().zip(&still).zip(&uncertain);
+        let chosen =
+            lines.map(|((line, still), &uncertain)| if is_still(line, uncertain) { *still } else { *line });
+        (ClockVerdict::Aligned, chosen.collect())
+    }
+}
+
+/// What `of` says of the points of each rank in each group.
+fn entries(points: &[Vec<Point>], of: impl Fn(&[Point]) -> Option<(f64, f64)>) -> Vec<Entry> {
+    let mut found = Vec::new();
+    let mut sorted = Vec::new();
+    for (rank, points) in points.iter().enumerate() {
+        sorted.clear();
+        sorted.extend_from_slice(points);
+        sorted.sort_by_key(|point| point.group);
+        for run in sorted.chunk_by(|a, b| a.group == b.group) {
+            if let Some((value, weight)) = of(run) {
+                found.push(Entry { rank, group: run[0].group as usize, value, weight });
+            }
+        }
+    }
+    found
+}
+
+/// The median of the points of one group, and its weight. A rank's place in a group, such as that
+/// in a ring, moves all its ends there. So many calls do not count more than a few.
+fn median_of(points: &[Point]) -> Option<(f64, f64)> {
+    const FEW: f64 = 2.0;
+    let mut values: Vec<(f64, f64)> =
+        points.iter().map(|point| (point.difference_ps, point.weight)).collect();
+    let median = weighted_median(&mut values);
+    let count = points.len() as f64;
+    let mean_weight = points.iter().map(|point| point.weight).sum::<f64>() / count;
+    Some((median, mean_weight * count / (count + FEW)))
+}
+
+/// An upper bound of the standard error of each rank's level against the reference: that of the
+/// best path over groups. Infinite without a path.
+fn errors(entries: &[Entry], groups: usize, (ranks, reference): (usize, usize)) -> Vec<f64> {
+    let mut variance = vec![f64::INFINITY; ranks];
+    variance[reference] = 0.0;
+    let mut of_group = vec![f64::INFINITY; groups];
+    loop {
+        let mut has_changed = false;
+        for one in entries {
+            let through = variance[one.rank] + 1.0 / one.weight;
+            if through < of_group[one.group] {
+                of_group[one.group] = through;
+            }
+        }
+        for one in entries {
+            let through = of_group[one.group] + 1.0 / one.weight;
+            if through < variance[one.rank] {
+                variance[one.rank] = through;
+                has_changed = true;
+            }
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    let error = |variance: f64| if variance.is_finite() { variance.sqrt() } else { 0.0 };
+    variance.into_iter().map(error).collect()
+}
+
+/// Whether a rank leaves an operation before another one enters it, on the clocks as recorded.
+fn is_violated(job: &Job, instances: &Instances, sample: &Sample, slack: i64) -> bool {
+    sample.instances.iter().any(|&at| {
+        let calls = |one: Member| (&job.ranks[one.rank].calls, one.call);
+        let starts = instances.members(at as usize).map(calls).map(|(calls, at)| calls.starts_ps[at]);
+        let ends = instances.members(at as usize).map(calls).map(|(calls, at)| calls.end_ps(at));
+        starts.max().unwrap_or(0).saturating_sub(slack) > ends.min().unwrap_or(0)
+    })
+}

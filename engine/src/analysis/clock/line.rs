@@ -1,0 +1,179 @@
+//! A straight line from a rank's local times to shared times, in floats relative to a time near
+//! the job, and its fit.
+
+use crate::base::ClockFit;
+
+/// `shared = local + offset + slope * (local - at)`, in picoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Line {
+    /// Local time at which the offset holds.
+    pub(crate) at_ps: i64,
+    pub(crate) offset_ps: f64,
+    pub(crate) slope: f64,
+}
+
+impl Line {
+    /// The difference between shared and local time.
+    pub(crate) fn shift(&self, local_ps: i64) -> f64 {
+        self.offset_ps + self.slope * local_ps.saturating_sub(self.at_ps) as f64
+    }
+
+    pub(crate) fn shared(&self, local_ps: i64) -> i64 {
+        local_ps.saturating_add(rounded(self.shift(local_ps)))
+    }
+
+    /// This line, then `next`. The result holds at the same local time.
+    pub(crate) fn then(&self, next: &Self) -> Self {
+        let offset_ps = self.offset_ps + next.shift(self.shared(self.at_ps));
+        Self { offset_ps, slope: self.slope + next.slope, ..*self }
+    }
+
+    /// The clock with this line, with its offset at another local time. Slopes beyond what a clock
+    /// can have are limited.
+    pub(crate) fn clock(&self, at_ps: i64, bound_ps: Option<u64>) -> ClockFit {
+        const BILLION: f64 = 1e9;
+        let limit = f64::from(ClockFit::MAX_DRIFT_PPB);
+        let drift = rounded((self.slope * BILLION).clamp(-limit, limit));
+        let drift = i32::try_from(drift).unwrap_or_default();
+        ClockFit::new(at_ps, rounded(self.shift(at_ps)), drift, bound_ps).unwrap_or_default()
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
+pub(crate) fn rounded(value: f64) -> i64 {
+    value.round() as i64
+}
+
+/// A difference between two clocks at a time, and its weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) time_ps: i64,
+    pub(crate) difference_ps: f64,
+    pub(crate) weight: f64,
+    /// Group of the operation.
+    pub(crate) group: u32,
+}
+
+/// Weight of an operation with this transfer time: ends of long ones are farther apart.
+pub(crate) fn weight_of(transfer_ps: i64) -> f64 {
+    let spread_us = 1.0 + 0.03 * (transfer_ps.max(0) as f64 / 1e6);
+    1.0 / (spread_us * spread_us)
+}
+
+/// The value with half of the weight on each side. 0 without values.
+pub(crate) fn weighted_median(values: &mut [(f64, f64)]) -> f64 {
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    for (at, &(value, weight)) in values.iter().enumerate() {
+        sum += weight;
+        if sum > half {
+            return value;
+        }
+        if sum >= half {
+            return values.get(at + 1).map_or(value, |next| f64::midpoint(value, next.0));
+        }
+    }
+    0.0
+}
+
+fn median_difference(points: &[Point]) -> f64 {
+    let mut values: Vec<(f64, f64)> =
+        points.iter().map(|point| (point.difference_ps, point.weight)).collect();
+    weighted_median(&mut values)
+}
+
+/// A line through points that survives wrong ones: the medians of the outer thirds give the slope.
+/// The slope stays 0 if it changes less than `least_ps` over the points.
+pub(crate) fn resistant(points: &mut [Point], least_ps: f64) -> Option<Line> {
+    points.sort_unstable_by_key(|point| point.time_ps);
+    let (first, last) = (points.first()?.time_ps, points.last()?.time_ps);
+    let at_ps = i64::midpoint(first, last);
+    let flat = Line { at_ps, offset_ps: median_difference(points), slope: 0.0 };
+    let third = points.len() / 3;
+    if third < 4 {
+        return Some(flat);
+    }
+    let (low, high) = (&points[..third], &points[points.len() - third..]);
+    let run = high[third / 2].time_ps.saturating_sub(low[third / 2].time_ps) as f64;
+    let slope = if run > 0.0 { (median_difference(high) - median_difference(low)) / run } else { 0.0 };
+    if (slope * last.saturating_sub(first) as f64).abs() < least_ps {
+        return Some(flat);
+    }
+    let mut levels: Vec<(f64, f64)> = points
+        .iter()
+        .map(|point| {
+            let since = point.time_ps.saturating_sub(at_ps) as f64;
+            (point.difference_ps - slope * since, point.weight)
+        })
+        .collect();
+    Some(Line { at_ps, offset_ps: weighted_median(&mut levels), slope })
+}
+
+/// Slope of points by weighted least squares, and its standard error. Points beyond four deviations
+/// are left out.
+pub(crate) fn slope_of(points: &[Point]) -> Option<(f64, f64)> {
+    let middle = median_difference(points);
+    let mut off: Vec<(f64, f64)> =
+        points.iter().map(|point| ((point.difference_ps - middle).abs(), 1.0)).collect();
+    let limit = 4.0 * 1.48 * weighted_median(&mut off);
+    let first = points.first()?.time_ps;
+    let mut sums = [0.0_f64; 6];
+    for point in points {
+        let (x, y) = (point.time_ps.saturating_sub(first) as f64, point.difference_ps - middle);
+        if y.abs() > limit {
+            continue;
+        }
+        let w = point.weight;
+        for (sum, part) in sums.iter_mut().zip([w, w * x, w * y, w * x * x, w * x * y, 1.0]) {
+            *sum += part;
+        }
+    }
+    let [w, x, y, xx, xy, count] = sums;
+    let spread = xx - x * x / w;
+    if count < 8.0 || spread <= 0.0 {
+        return None;
+    }
+    let slope = (xy - x * y / w) / spread;
+    let level = (y - slope * x) / w;
+    let mut left = 0.0;
+    for point in points {
+        let (x, y) = (point.time_ps.saturating_sub(first) as f64, point.difference_ps - middle);
+        if y.abs() <= limit {
+            left += point.weight * (y - level - slope * x).powi(2);
+        }
+    }
+    Some((slope, (left / (count - 2.0) / spread).sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(count: i64, of: impl Fn(i64) -> f64) -> Vec<Point> {
+        let point = |at: i64| Point { time_ps: at * 1_000_000, difference_ps: of(at), weight: 1.0, group: 0 };
+        (0..count).map(point).collect()
+    }
+
+    #[test]
+    fn a_line_survives_wrong_points_and_a_flat_one_stays_flat() {
+        let mut drifting =
+            points(90, |at| if at % 10 == 0 { 9e9 } else { 7_000.0 + 20e-6 * at as f64 * 1e6 });
+        let line = resistant(&mut drifting, 500.0).unwrap();
+        assert!((line.slope - 20e-6).abs() < 1e-6, "{line:?}");
+        assert!((line.shift(0) - 7_000.0).abs() < 60.0, "{line:?}");
+        let mut flat = points(90, |at| 5.0 + (at % 3) as f64);
+        assert_eq!(resistant(&mut flat, 500.0).unwrap().slope, 0.0);
+        assert_eq!(resistant(&mut [], 1.0), None);
+    }
+
+    #[test]
+    fn slopes_have_errors_and_lines_add_up() {
+        let (slope, error) = slope_of(&points(50, |at| 3.0 * at as f64 + (at % 2) as f64)).unwrap();
+        assert!((slope - 3e-6).abs() < 4.0 * error && error < 1e-8, "{slope} {error}");
+        let a = Line { at_ps: 100, offset_ps: 10.0, slope: 0.5 };
+        let b = Line { at_ps: 0, offset_ps: -3.0, slope: 0.1 };
+        assert_eq!(a.then(&b).shared(100), b.shared(a.shared(100)));
+        assert_eq!(weighted_median(&mut [(1.0, 1.0), (9.0, 1.0), (2.0, 5.0)]), 2.0);
+    }
+}

@@ -1,0 +1,79 @@
+//! One clock for all ranks: what is certain of each offset, and the best estimate within.
+
+mod bounds;
+mod estimate;
+pub(crate) mod line;
+mod sample;
+mod solve;
+
+use crate::base::ClockFit;
+
+use super::{Instances, Job};
+use line::Line;
+
+pub(super) use estimate::tree;
+
+/// How the clocks of a job relate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockVerdict {
+    /// No two ranks meet, so nothing is known.
+    Unknown,
+    /// The clocks agree as far as the calls tell. No rank is moved.
+    Agree,
+    /// At least one rank is moved.
+    Aligned,
+}
+
+/// The clock of a rank, as the calls of all ranks show it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankClock {
+    /// The map from the rank's times to those of the reference.
+    pub fit: ClockFit,
+    /// Least offset at [`ClockFit::at_ps`] that does not contradict causality, in picoseconds.
+    /// `None` if nothing bounds it.
+    pub low_ps: Option<i64>,
+    /// Largest such offset.
+    pub high_ps: Option<i64>,
+    /// Typical difference between an end on this rank and the median of the operation's ends.
+    pub residual_ps: u64,
+    /// Operations that the estimate uses.
+    pub calls: u32,
+}
+
+/// The clocks of all ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clocks {
+    /// Position of the rank that the others are compared with.
+    pub reference: usize,
+    /// Verdict about the job.
+    pub verdict: ClockVerdict,
+    /// The clocks, in the order of ranks.
+    pub ranks: Vec<RankClock>,
+    /// Operations in which a rank left before another one entered, on the resulting clocks.
+    pub violations: u64,
+}
+
+/// Finds the clocks. `start` are lines that are known roughly.
+pub(super) fn find(job: &Job, instances: &Instances, start: Vec<Line>) -> (Clocks, Vec<Line>) {
+    let sample = sample::of(job, instances);
+    let reference = sample.reference;
+    let estimated = estimate::fit(job, instances, &sample, start);
+    let bounds = bounds::certain(job, instances, &estimated.lines, reference);
+    let (verdict, lines) = estimated.verdict(job, instances, &sample);
+    let ranks = (0..job.ranks.len()).map(|rank| {
+        let line = &lines[rank];
+        let (low, high) = bounds.at(rank, estimated.lines[rank], estimated.slope_error(rank));
+        let at_ps = line.at_ps;
+        let shift = line::rounded(line.shift(at_ps));
+        // The estimate must not contradict what is certain.
+        let shift_within = shift.max(low.unwrap_or(i64::MIN)).min(high.unwrap_or(i64::MAX));
+        let moved = if verdict == ClockVerdict::Aligned && rank != reference { shift_within } else { shift };
+        let bound = low.zip(high).map(|(low, high)| moved.abs_diff(low).max(moved.abs_diff(high)));
+        let fit = Line { offset_ps: moved as f64, ..*line }.clock(at_ps, bound);
+        let residual_ps = line::rounded(estimated.residuals[rank]).unsigned_abs();
+        RankClock { fit, low_ps: low, high_ps: high, residual_ps, calls: sample.calls(rank) }
+    });
+    let ranks: Vec<RankClock> = ranks.collect();
+    let violations = bounds::violations(job, instances, &ranks);
+    (Clocks { reference, verdict, ranks, violations }, estimated.lines)
+}

@@ -1,0 +1,230 @@
+//! The calls of all ranks with common numbers of groups and signatures.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::ClockFit;
+use crate::model::collective::NO_NUMBER;
+use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls};
+
+/// A rank as the analysis takes it.
+#[derive(Debug)]
+pub struct RankInput {
+    /// Number of the rank.
+    pub rank: u32,
+    /// What it did.
+    pub calls: RankCalls,
+    /// A clock that the user has set. The analysis uses it and does not change it.
+    pub given: Option<ClockFit>,
+}
+
+/// A group of ranks that communicate: a communicator, or a pair within one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Group {
+    /// The communicator.
+    pub communicator: Communicator,
+    /// The two ranks of sends and receives, ascending.
+    pub pair: Option<(u32, u32)>,
+}
+
+impl Group {
+    /// Whether the trace states which ranks belong to the group.
+    #[must_use]
+    pub fn is_stated(&self) -> bool {
+        self.communicator.membership == Membership::Stated
+    }
+
+    /// Number of members; 0 if it is not known.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        if self.pair.is_some() { 2 } else { self.communicator.size }
+    }
+
+    /// Known members, ascending.
+    #[must_use]
+    pub fn ranks(&self) -> Vec<u32> {
+        match self.pair {
+            Some((low, high)) => vec![low, high],
+            None => self.communicator.ranks.clone(),
+        }
+    }
+}
+
+/// What equal calls of all ranks have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobSignature {
+    /// Number of the group.
+    pub group: u32,
+    /// Kind of operation. Both sides of a pair have the kind `Send`.
+    pub kind: CollectiveKind,
+    /// Type of the elements.
+    pub dtype: String,
+    /// Elements that the rank puts in.
+    pub count: u64,
+    /// Bytes as nccl-tests counts them.
+    pub bytes: u64,
+    /// The root, if it is stated.
+    pub root: Option<u32>,
+}
+
+impl JobSignature {
+    /// Whether sizes are a property of the operation and not of each rank.
+    fn has_common_size(&self) -> bool {
+        !matches!(
+            self.kind,
+            CollectiveKind::AllToAll
+                | CollectiveKind::Exchange
+                | CollectiveKind::Gather
+                | CollectiveKind::Scatter
+                | CollectiveKind::Other
+        )
+    }
+
+    /// Whether two calls can be of one operation as far as kind, type and size tell.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.dtype == other.dtype
+            && (!self.has_common_size() || self.count == other.count)
+    }
+}
+
+/// A rank of the job.
+#[derive(Debug)]
+pub struct JobRank {
+    /// Number of the rank.
+    pub rank: u32,
+    /// The calls. Signatures are numbers of [`Job::signatures`].
+    pub calls: Calls,
+    /// Everything but the calls.
+    pub rest: RankCalls,
+    /// A clock that the user has set.
+    pub given: Option<ClockFit>,
+    /// Positions of the calls by group, then by start.
+    pub(super) by_group: Vec<u32>,
+    /// Groups of the rank, and where their calls end in `by_group`.
+    pub(super) groups: Vec<(u32, u32)>,
+}
+
+/// All ranks.
+#[derive(Debug, Default)]
+pub struct Job {
+    /// The ranks, ascending by number.
+    pub ranks: Vec<JobRank>,
+    /// Groups of ranks.
+    pub groups: Vec<Group>,
+    /// Kinds of calls.
+    pub signatures: Vec<JobSignature>,
+    /// For each signature the number of its class. Signatures of a class are alike.
+    pub(super) classes: Vec<u32>,
+    /// For each group the positions of the ranks with calls.
+    pub(super) members: Vec<Vec<u16>>,
+    /// Number of ranks of the job, as far as known.
+    pub world: u32,
+}
+
+/// Most ranks of a job.
+pub const MAX_RANKS: usize = 1 << 16;
+
+impl Job {
+    /// Joins the ranks. The result does not depend on their order.
+    #[must_use]
+    pub fn new(mut inputs: Vec<RankInput>) -> Self {
+        inputs.sort_by_key(|input| input.rank);
+        inputs.truncate(MAX_RANKS);
+        let mut job = Self::default();
+        let mut groups: FxHashMap<Group, u32> = FxHashMap::default();
+        let mut signatures: FxHashMap<JobSignature, u32> = FxHashMap::default();
+        for RankInput { rank, mut calls, given } in inputs {
+            let map: Vec<u32> = (0..calls.signatures.len())
+                .map(|at| {
+                    let signature = job.signature(rank, &calls, at, &mut groups);
+                    let next = u32::try_from(job.signatures.len()).unwrap_or(u32::MAX);
+                    *signatures.entry(signature).or_insert_with_key(|new| {
+                        job.signatures.push(new.clone());
+                        next
+                    })
+                })
+                .collect();
+            let mut own = std::mem::take(&mut calls.calls);
+            own.signatures.iter_mut().for_each(|signature| *signature = map[*signature as usize]);
+            job.world = job.world.max(calls.world_size.unwrap_or(0));
+            let rank = JobRank { rank, calls: own, rest: calls, given, by_group: vec![], groups: vec![] };
+            job.ranks.push(rank);
+        }
+        job.world = job.world.max(u32::try_from(job.ranks.len()).unwrap_or(u32::MAX));
+        job.order();
+        job
+    }
+
+    fn signature(
+        &mut self,
+        rank: u32,
+        calls: &RankCalls,
+        at: usize,
+        groups: &mut FxHashMap<Group, u32>,
+    ) -> JobSignature {
+        let own = &calls.signatures[at];
+        let pair = own.peer.filter(|peer| own.kind.is_pair() && *peer != rank);
+        let pair = pair.map(|peer| (rank.min(peer), rank.max(peer)));
+        let communicator = calls.communicators[own.communicator as usize].clone();
+        let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        let group = *groups.entry(Group { communicator, pair }).or_insert_with_key(|new| {
+            self.groups.push(new.clone());
+            next
+        });
+        let kind = match own.kind {
+            CollectiveKind::Receive => CollectiveKind::Send,
+            kind => kind,
+        };
+        let root = own.peer.filter(|_| !own.kind.is_pair());
+        JobSignature { group, kind, dtype: own.dtype.clone(), count: own.count, bytes: own.bytes, root }
+    }
+
+    /// Fills in classes, members, and the calls of each group.
+    fn order(&mut self) {
+        let mut classes: FxHashMap<(u32, CollectiveKind, &str, u64), u32> = FxHashMap::default();
+        for signature in &self.signatures {
+            let count = if signature.has_common_size() { signature.count } else { 0 };
+            let key = (signature.group, signature.kind, signature.dtype.as_str(), count);
+            let next = u32::try_from(classes.len()).unwrap_or(u32::MAX);
+            self.classes.push(*classes.entry(key).or_insert(next));
+        }
+        self.members = vec![Vec::new(); self.groups.len()];
+        for (at, rank) in (0_u16..).zip(&mut self.ranks) {
+            let group_of = |call: &u32| self.signatures[rank.calls.signatures[*call as usize] as usize].group;
+            let count = u32::try_from(rank.calls.len()).unwrap_or(u32::MAX);
+            rank.by_group = (0..count).collect();
+            rank.by_group.sort_by_key(group_of);
+            let mut end = 0;
+            for run in rank.by_group.chunk_by(|a, b| group_of(a) == group_of(b)) {
+                end += u32::try_from(run.len()).unwrap_or(0);
+                let group = group_of(&run[0]);
+                rank.groups.push((group, end));
+                self.members[group as usize].push(at);
+            }
+        }
+    }
+
+    /// Calls of a rank in a group, ordered by start.
+    pub(super) fn calls_in(&self, rank: usize, group: u32) -> &[u32] {
+        let rank = &self.ranks[rank];
+        let Ok(at) = rank.groups.binary_search_by_key(&group, |(group, _)| *group) else { return &[] };
+        let start = at.checked_sub(1).map_or(0, |before| rank.groups[before].1);
+        &rank.by_group[start as usize..rank.groups[at].1 as usize]
+    }
+
+    /// Signature of a call.
+    #[must_use]
+    pub fn signature_of(&self, rank: usize, call: usize) -> &JobSignature {
+        &self.signatures[self.ranks[rank].calls.signatures[call] as usize]
+    }
+
+    /// Whether every call of a group has a number.
+    pub(super) fn is_numbered(&self, group: u32) -> bool {
+        let mut members = self.members[group as usize].iter().map(|&rank| usize::from(rank));
+        members.all(|rank| {
+            let numbers = &self.ranks[rank].calls.numbers;
+            self.calls_in(rank, group).iter().all(|&call| numbers[call as usize] != NO_NUMBER)
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! Matching by ends: calls of one group that end together on the shared clock.
+//!
+//! The sweep goes through all ends of the group in the order of time. A call joins the operation
+//! whose calls end nearest, if kind, type and size are equal and its rank came to no later
+//! operation of the group before.
+
+use super::{is_anchor, rooted, tolerance};
+use crate::analysis::clock::line::Line;
+use crate::analysis::{Instances, Job};
+
+/// An operation that is being matched.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    class: u32,
+    first_end_ps: i64,
+    last_end_ps: i64,
+    shortest_ps: i64,
+    pub(super) members: Vec<(u16, u32)>,
+}
+
+/// A call on the shared clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ended {
+    end_ps: i64,
+    rank: u16,
+    call: u32,
+    duration_ps: i64,
+    class: u32,
+}
+
+/// The end that a further call of an operation is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The first one: calls of one communicator end together.
+    First,
+    /// The last one: groups in lock-step that nobody can tell apart end one after the other.
+    Last,
+}
+
+/// Operations that are so far back that no call can join them are not looked at.
+const OPEN: usize = 64;
+
+/// Adds the instances of the ranks of a group.
+pub(super) fn matched(job: &Job, (group, ranks): (u32, &[u16]), lines: &[Line], found: &mut Instances) {
+    let mut calls = Vec::new();
+    for &rank in ranks {
+        let own = &job.ranks[usize::from(rank)].calls;
+        let line = &lines[usize::from(rank)];
+        let anchors =
+            job.calls_in(rank.into(), group).iter().filter(|&&call| is_anchor(job, rank.into(), call));
+        calls.extend(anchors.map(|&call| {
+            let at = call as usize;
+            let class = job.classes[own.signatures[at] as usize];
+            let (end_ps, duration_ps) = (line.shared(own.end_ps(at)), own.durations_ps[at]);
+            Ended { end_ps, rank, call, duration_ps, class }
+        }));
+    }
+    calls.sort_unstable();
+    let is_stated = job.groups[group as usize].is_stated();
+    let reach = if is_stated { Reach::First } else { Reach::Last };
+    let mut clusters = swept(&calls, lines.len(), reach);
+    if is_stated {
+        join_suspects(&mut clusters, ranks.len());
+    }
+    let rooted = rooted::matched(job, (group, ranks), lines, &clusters);
+    for mut members in clusters.into_iter().map(|cluster| cluster.members).chain(rooted) {
+        if !members.is_empty() {
+            found.push(group, &mut members);
+        }
+    }
+}
+
+fn swept(calls: &[Ended], ranks: usize, reach: Reach) -> Vec<Cluster> {
+    let mut clusters: Vec<Cluster> = Vec::new();
+    // The first cluster that a rank can still join.
+    let mut next_of: Vec<usize> = vec![0; ranks];
+    for call in calls {
+        let from = next_of[usize::from(call.rank)].max(clusters.len().saturating_sub(OPEN));
+        let fitting = (from..clusters.len()).rev().filter(|&at| clusters[at].takes(call, reach));
+        let nearest = fitting.min_by_key(|&at| call.end_ps - clusters[at].last_end_ps);
+        let at = match nearest {
+            Some(at) => at,
+            None => {
+                clusters.push(Cluster {
+                    class: call.class,
+                    first_end_ps: call.end_ps,
+                    last_end_ps: call.end_ps,
+                    shortest_ps: call.duration_ps,
+                    members: Vec::new(),
+                });
+                clusters.len() - 1
+            }
+        };
+        let cluster = &mut clusters[at];
+        cluster.last_end_ps = call.end_ps;
+        cluster.shortest_ps = cluster.shortest_ps.min(call.duration_ps);
+        cluster.members.push((call.rank, call.call));
+        next_of[usize::from(call.rank)] = at + 1;
+    }
+    clusters
+}
+
+impl Cluster {
+    fn takes(&self, call: &Ended, reach: Reach) -> bool {
+        let end_ps = match reach {
+            Reach::First => self.first_end_ps,
+            Reach::Last => self.last_end_ps,
+        };
+        let apart = call.end_ps.saturating_sub(end_ps) as f64;
+        self.class == call.class && apart <= tolerance(self.shortest_ps.min(call.duration_ps))
+    }
+}
+
+/// Joins a few calls with another kind or size to the operation of the majority that ended at the
+/// same time without their ranks.
+fn join_suspects(clusters: &mut [Cluster], ranks: usize) {
+    for at in 0..clusters.len() {
+        let count = clusters[at].members.len();
+        if count == 0 || count * 2 >= ranks {
+            continue;
+        }
+        let near = at.saturating_sub(4)..clusters.len().min(at + 5);
+        let larger = near.filter(|&other| {
+            let (few, many) = (&clusters[at], &clusters[other]);
+            let apart = few.first_end_ps.abs_diff(many.first_end_ps) as f64;
+            other != at
+                && many.members.len() > count
+                && few.class != many.class
+                && apart <= tolerance(few.shortest_ps.min(many.shortest_ps))
+                && few.members.iter().all(|(rank, _)| many.members.iter().all(|(other, _)| other != rank))
+        });
+        if let Some(other) = larger.max_by_key(|&other| clusters[other].members.len()) {
+            let members = std::mem::take(&mut clusters[at].members);
+            clusters[other].members.extend(members);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Matching: which calls of different ranks are one operation.
+//!
+//! Calls with numbers match by number. Others match by the times at which they end: all ranks of an
+//! operation that waits for everybody end together. That needs clocks, so a first round finds rough
+//! ones ([`votes`]), and a second round uses fitted ones.
+
+mod ends;
+mod numbered;
+mod rooted;
+mod siblings;
+mod votes;
+
+use super::clock::line::Line;
+use super::{Instances, Job};
+use crate::model::Waiting;
+
+pub(super) use votes::rough_clocks;
+
+/// Differences between the ends of one operation: this, and a share of its transfer time.
+const SPREAD_PS: f64 = 8e6;
+const SPREAD_SHARE: f64 = 0.06;
+
+/// Largest difference between the ends of two calls of one operation, if the shorter one has this
+/// duration.
+fn tolerance(duration_ps: i64) -> f64 {
+    SPREAD_PS + SPREAD_SHARE * duration_ps.max(0) as f64
+}
+
+/// Whether some calls have no numbers.
+pub(super) fn needs_clocks(job: &Job) -> bool {
+    groups(job).any(|group| !job.is_numbered(group))
+}
+
+/// Matches the calls with numbers.
+pub(super) fn by_number(job: &Job) -> Instances {
+    let mut found = Instances::default();
+    for group in groups(job).filter(|&group| job.is_numbered(group)) {
+        numbered::matched(job, group, &mut found);
+    }
+    found
+}
+
+/// Matches all calls. `lines` maps the times of each rank to shared times.
+pub(super) fn by_all(job: &Job, lines: &[Line]) -> Instances {
+    let mut found = Instances::default();
+    for group in groups(job) {
+        if job.is_numbered(group) {
+            numbered::matched(job, group, &mut found);
+        } else if job.groups[group as usize].is_stated() {
+            let members: Vec<u16> = job.members[group as usize].clone();
+            ends::matched(job, (group, &members), lines, &mut found);
+        } else {
+            for members in siblings::apart(job, group, lines) {
+                ends::matched(job, (group, &members), lines, &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn groups(job: &Job) -> impl Iterator<Item = u32> + '_ {
+    (0..).zip(&job.groups).map(|(at, _)| at)
+}
+
+/// Whether all ranks of this call end together.
+fn is_anchor(job: &Job, rank: usize, call: u32) -> bool {
+    job.signature_of(rank, call as usize).kind.waiting() == Waiting::ForAll
+}

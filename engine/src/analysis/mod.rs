@@ -1,0 +1,56 @@
+//! Analysis of all ranks of a job: matched collective operations, one clock, and who waits for
+//! whom.
+//!
+//! A pure function of what [`crate::vendor::collectives`] reads from the ranks' segments. Memory is
+//! 40 bytes a call; time is linear in calls, but for sorting.
+
+mod arrival;
+mod clock;
+mod exposure;
+mod instances;
+mod job;
+mod matching;
+pub mod overlay;
+mod report;
+mod root;
+mod state;
+pub mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub use arrival::{Arrival, Span};
+pub use clock::{ClockVerdict, Clocks, RankClock};
+pub use instances::{Instances, Member};
+pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput};
+pub use report::{InstanceReport, LinkReport, RankReport, Report, report};
+pub use state::{Finding, Mismatch, Presence, State};
+
+/// Matched operations and the clocks that they show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matched {
+    /// The operations.
+    pub instances: Instances,
+    /// The clocks.
+    pub clocks: Clocks,
+}
+
+/// Matches the calls of all ranks and finds the clocks.
+#[must_use]
+pub fn matched(job: &Job) -> Matched {
+    let numbered = matching::by_number(job);
+    if !matching::needs_clocks(job) {
+        let start = clock::tree(job, &numbered);
+        let (clocks, _) = clock::find(job, &numbered, start);
+        return Matched { instances: numbered, clocks };
+    }
+    let start = match numbered.is_empty() {
+        true => matching::rough_clocks(job).0,
+        false => clock::tree(job, &numbered),
+    };
+    let first = matching::by_all(job, &start);
+    let (_, lines) = clock::find(job, &first, start);
+    let instances = matching::by_all(job, &lines);
+    let (clocks, _) = clock::find(job, &instances, lines);
+    Matched { instances, clocks }
+}

@@ -1,0 +1,155 @@
+//! An overlay: what the ranks of a profile show together and no segment shows alone, as bytes.
+//!
+//! It holds the number of the operation of each call, and the clocks that the calls show. Waits,
+//! blame and tracks follow from it and the segments. It is a pure function of the segments, so it
+//! can be lost and computed again. Layout: [`VERSION`], the clocks, then a column of integers for
+//! each rank and run of calls. Most operations of a rank follow each other, so a call costs a few
+//! bits.
+
+use super::instances::Instances;
+use super::{ClockVerdict, Clocks, Job, Matched, RankClock};
+use crate::base::bytes::{Cursor, Put};
+use crate::base::{ClockFit, Error, Result};
+use crate::codec::{Decoder, Encoder, MAX_VALUES};
+
+/// Version of analysis and layout. Another version is computed again.
+pub const VERSION: u32 = 1;
+
+const DAMAGED: Error = Error::Inconsistent { what: "an overlay of other segments" };
+
+/// The overlay of matched calls.
+#[must_use]
+pub fn encode(job: &Job, matched: &Matched) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.put_varint(VERSION.into());
+    out.put_varint(job.ranks.len() as u64);
+    put_clocks(&matched.clocks, &mut out);
+    let instances = &matched.instances;
+    out.put_varint(instances.len() as u64);
+    let mut of_call: Vec<Vec<i64>> = job.ranks.iter().map(|rank| vec![0; rank.calls.len()]).collect();
+    for (number, at) in (0_i64..).zip(0..instances.len()) {
+        for one in instances.members(at) {
+            of_call[one.rank][one.call] = number;
+        }
+    }
+    let mut encoder = Encoder::default();
+    let (mut column, mut packed) = (Vec::new(), Vec::new());
+    for (rank, numbers) in job.ranks.iter().zip(&of_call) {
+        let mut expected = 0;
+        for run in rank.by_group.chunks(MAX_VALUES) {
+            column.clear();
+            column.extend(run.iter().map(|&call| {
+                let number = numbers[call as usize];
+                let step = number - expected;
+                expected = number + 1;
+                step
+            }));
+            packed.clear();
+            encoder.ints(&column, &mut packed);
+            out.put_bytes(&packed);
+        }
+    }
+    out
+}
+
+fn put_clocks(clocks: &Clocks, out: &mut Vec<u8>) {
+    out.put_varint(clocks.reference as u64);
+    out.push(match clocks.verdict {
+        ClockVerdict::Unknown => 0,
+        ClockVerdict::Agree => 1,
+        ClockVerdict::Aligned => 2,
+    });
+    out.put_varint(clocks.violations);
+    for clock in &clocks.ranks {
+        out.put_signed(clock.fit.at_ps());
+        out.put_signed(clock.fit.offset_ps());
+        out.put_signed(clock.fit.drift_ppb().into());
+        for bound in [clock.low_ps, clock.high_ps] {
+            out.push(u8::from(bound.is_some()));
+            out.put_signed(bound.unwrap_or(0));
+        }
+        out.put_varint(clock.residual_ps);
+        out.put_varint(clock.calls.into());
+    }
+}
+
+/// The matched calls of the job that the overlay was made of.
+///
+/// # Errors
+/// If the bytes are damaged, of another version, or of other segments.
+pub fn decode(job: &Job, bytes: &[u8]) -> Result<Matched> {
+    let mut cursor = Cursor::new(bytes, 0, "overlay");
+    if cursor.varint_u32()? != VERSION || cursor.varint()? != job.ranks.len() as u64 {
+        return Err(DAMAGED);
+    }
+    let clocks = clocks(&mut cursor, job.ranks.len())?;
+    let count = usize::try_from(cursor.varint()?).map_err(|_| DAMAGED)?;
+    let calls: usize = job.ranks.iter().map(|rank| rank.calls.len()).sum();
+    if count > calls {
+        return Err(DAMAGED);
+    }
+    let mut members: Vec<(u32, u16, u32)> = Vec::with_capacity(calls);
+    let (mut decoder, mut column) = (Decoder::default(), Vec::new());
+    for (rank, at) in job.ranks.iter().zip(0_u16..) {
+        let mut expected = 0_i64;
+        for run in rank.by_group.chunks(MAX_VALUES) {
+            decoder.ints(cursor.bytes()?, run.len(), &mut column)?;
+            for (&call, step) in run.iter().zip(&column) {
+                let number = expected.checked_add(*step).ok_or(DAMAGED)?;
+                expected = number.checked_add(1).ok_or(DAMAGED)?;
+                let number = u32::try_from(number).map_err(|_| DAMAGED)?;
+                members.push((number, at, call));
+            }
+        }
+    }
+    cursor.finish()?;
+    Ok(Matched { instances: instances(job, members, count)?, clocks })
+}
+
+fn instances(job: &Job, mut members: Vec<(u32, u16, u32)>, count: usize) -> Result<Instances> {
+    members.sort_unstable();
+    let mut found = Instances::default();
+    let mut of_instance = Vec::new();
+    for run in members.chunk_by(|a, b| a.0 == b.0) {
+        let group = |&(_, rank, call): &(u32, u16, u32)| job.signature_of(rank.into(), call as usize).group;
+        let of = group(&run[0]);
+        // Numbers without a gap, and one group each: what `encode` writes.
+        if run[0].0 as usize != found.len() || run.iter().any(|one| group(one) != of) {
+            return Err(DAMAGED);
+        }
+        of_instance.clear();
+        of_instance.extend(run.iter().map(|&(_, rank, call)| (rank, call)));
+        found.push(of, &mut of_instance);
+    }
+    if found.len() == count { Ok(found) } else { Err(DAMAGED) }
+}
+
+fn clocks(cursor: &mut Cursor<'_>, ranks: usize) -> Result<Clocks> {
+    let reference = usize::try_from(cursor.varint()?).map_err(|_| DAMAGED)?;
+    if reference >= ranks.max(1) {
+        return Err(DAMAGED);
+    }
+    let verdict = match cursor.u8()? {
+        0 => ClockVerdict::Unknown,
+        1 => ClockVerdict::Agree,
+        2 => ClockVerdict::Aligned,
+        _ => return Err(cursor.corrupt()),
+    };
+    let violations = cursor.varint()?;
+    let mut of_ranks = Vec::with_capacity(ranks);
+    for _ in 0..ranks {
+        let (at, offset) = (cursor.signed()?, cursor.signed()?);
+        let drift = i32::try_from(cursor.signed()?).map_err(|_| DAMAGED)?;
+        let mut bound = || -> Result<Option<i64>> {
+            let is_there = cursor.u8()? != 0;
+            let bound = cursor.signed()?;
+            Ok(is_there.then_some(bound))
+        };
+        let (low_ps, high_ps) = (bound()?, bound()?);
+        let bound = low_ps.zip(high_ps).map(|(low, high)| offset.abs_diff(low).max(offset.abs_diff(high)));
+        let fit = ClockFit::new(at, offset, drift, bound)?;
+        let (residual_ps, calls) = (cursor.varint()?, cursor.varint_u32()?);
+        of_ranks.push(RankClock { fit, low_ps, high_ps, residual_ps, calls });
+    }
+    Ok(Clocks { reference, verdict, ranks: of_ranks, violations })
+}

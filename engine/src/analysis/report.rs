@@ -1,0 +1,344 @@
+//! Waiting, blame and bandwidth of all instances and ranks.
+
+use rustc_hash::FxHashMap;
+
+use super::arrival::{Arrival, Scene, Span, judge, likely_root, span_of};
+use super::exposure::{Waits, open_part};
+use super::root::{Cause, RootBlame, SLOW, SLOW_PS, Step};
+use super::state::{Absence, Finding, State, states};
+use super::{Clocks, Instances, Job, Matched};
+use crate::base::ClockFit;
+use crate::model::{CollectiveKind, Waiting};
+
+/// An operation with its times. Times are in picoseconds of the shared clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InstanceReport {
+    /// Number of the group in the job.
+    pub group: u32,
+    /// Number of the signature of the majority.
+    pub signature: u32,
+    /// Arrivals and ends.
+    pub span: Span,
+    /// Position of the rank that came last; `None` if there is one member.
+    pub last: Option<u32>,
+    /// Position of the root, for kinds with one.
+    pub root: Option<u32>,
+    /// Sum of the waits of all members.
+    pub wait_ps: i64,
+    /// Which members are there.
+    pub state: State,
+    /// Step of the job, counted from 1; 0 before the first one or without steps.
+    pub step: u32,
+}
+
+impl InstanceReport {
+    /// Time from the last arrival to the last end.
+    #[must_use]
+    pub fn transfer_ps(&self) -> i64 {
+        self.span.end_ps.saturating_sub(self.span.last_ps).max(0)
+    }
+}
+
+/// Sums over the operations of a rank, in picoseconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RankReport {
+    /// Number of the rank.
+    pub rank: u32,
+    /// Operations of the rank.
+    pub collectives: u64,
+    /// Operations of its groups that its trace lacks between others.
+    pub lost: u64,
+    /// Time it waited for others.
+    pub wait_ps: i64,
+    /// Waiting of others, shared among those who had not come.
+    pub blame_ps: f64,
+    /// Waiting of others in the operations in which it came last.
+    pub last_takes_all_ps: f64,
+    /// Waiting of others, passed on to where the delay began.
+    pub root_blame_ps: f64,
+    /// Operations in which it came last, among those that wait for all.
+    pub last: u64,
+    /// Operations in which it came first, among those that wait for all.
+    pub first: u64,
+    /// Waiting that would go if it had come with the last but one.
+    pub saving_ps: f64,
+    /// Time in which it computed.
+    pub compute_ps: i64,
+    /// Time in which it communicated.
+    pub communication_ps: i64,
+    /// Time in which it did both.
+    pub overlap_ps: i64,
+    /// Time in which it communicated and did not compute.
+    pub exposed_ps: i64,
+    /// Part of the exposed time in which it waited.
+    pub exposed_wait_ps: i64,
+    /// Time without work on its device.
+    pub idle_ps: i64,
+    /// Time from its first to its last work.
+    pub span_ps: i64,
+}
+
+/// Root blame of the slow transfers of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkReport {
+    /// Number of the group in the job.
+    pub group: u32,
+    /// Waiting that its slow transfers caused elsewhere, in picoseconds.
+    pub root_blame_ps: f64,
+}
+
+/// Everything about the operations of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The clocks that the calls show.
+    pub clocks: Clocks,
+    /// The clocks in use: those that the user has set, else those that the calls show.
+    pub used: Vec<ClockFit>,
+    /// The matched calls.
+    pub instances: Instances,
+    /// The operations, in the order of [`Report::instances`].
+    pub operations: Vec<InstanceReport>,
+    /// The ranks, ascending.
+    pub ranks: Vec<RankReport>,
+    /// Links with root blame, largest first.
+    pub links: Vec<LinkReport>,
+    /// What does not fit together.
+    pub findings: Vec<Finding>,
+    /// Waits that were cut, because a call ended before the awaited rank came: a wrong clock or a
+    /// wrong match.
+    pub cuts: u64,
+}
+
+impl Report {
+    /// The members of an instance on the shared clock, ordered by rank.
+    #[must_use]
+    pub fn arrivals(&self, job: &Job, at: usize) -> Vec<Arrival> {
+        let scene = Scene { job, instances: &self.instances, clocks: &self.used };
+        let mut arrivals = Vec::new();
+        scene.arrivals(at, &mut arrivals);
+        let one = &self.operations[at];
+        let kind = job.signatures[one.signature as usize].kind;
+        judge(&mut arrivals, kind, one.root.map(|root| root as usize));
+        arrivals
+    }
+}
+
+/// Reports on matched calls.
+#[must_use]
+pub fn report(job: &Job, matched: Matched) -> Report {
+    let Matched { instances, clocks } = matched;
+    let used = used_clocks(job, &clocks);
+    let scene = Scene { job, instances: &instances, clocks: &used };
+    let mut operations = basic(&scene);
+    let (findings, absences) = states(&scene, &mut operations);
+    let mut ranks: Vec<RankReport> = job.ranks.iter().map(of_rank).collect();
+    for Absence { rank, lost } in absences {
+        ranks[rank].lost = lost;
+    }
+    let (links, cuts) = blame(&scene, &mut operations, &mut ranks);
+    Report { clocks, used, instances, operations, ranks, links, findings, cuts }
+}
+
+/// Clocks by hand replace those that the calls show. If the reference has one, the others follow.
+fn used_clocks(job: &Job, clocks: &Clocks) -> Vec<ClockFit> {
+    let base = job.ranks.get(clocks.reference).and_then(|rank| rank.given);
+    let ranks = job.ranks.iter().zip(&clocks.ranks);
+    ranks
+        .map(|(rank, found)| {
+            let follow = |base: ClockFit| {
+                let offset = found.fit.offset_ps().saturating_add(base.offset_ps());
+                let drift = found.fit.drift_ppb().saturating_add(base.drift_ppb());
+                ClockFit::new(found.fit.at_ps(), offset, drift, found.fit.bound_ps()).unwrap_or(found.fit)
+            };
+            rank.given.unwrap_or_else(|| base.map_or(found.fit, follow))
+        })
+        .collect()
+}
+
+fn of_rank(rank: &super::JobRank) -> RankReport {
+    let rest = &rank.rest;
+    let exposed_ps = rest.busy_ps - rest.compute_ps;
+    RankReport {
+        rank: rank.rank,
+        compute_ps: rest.compute_ps,
+        communication_ps: rest.communication_ps,
+        overlap_ps: rest.communication_ps - exposed_ps,
+        exposed_ps,
+        idle_ps: rest.span_ps - rest.busy_ps,
+        span_ps: rest.span_ps,
+        ..RankReport::default()
+    }
+}
+
+/// Operations that have the same root: group, kind, and the first rank of a group that is not
+/// stated.
+type RootKey = (u32, CollectiveKind, Option<usize>);
+
+/// Times, signatures and roots of all instances.
+fn basic(scene: &Scene<'_>) -> Vec<InstanceReport> {
+    let job = scene.job;
+    let mut arrivals = Vec::new();
+    let mut rooted: FxHashMap<RootKey, Vec<usize>> = FxHashMap::default();
+    let mut operations = Vec::with_capacity(scene.instances.len());
+    for at in 0..scene.instances.len() {
+        scene.arrivals(at, &mut arrivals);
+        let signature = majority(job, &arrivals);
+        let of = &job.signatures[signature as usize];
+        if of.kind.waiting() != Waiting::ForAll {
+            // Groups that share a stream have roots of their own.
+            let first = arrivals.first().filter(|_| !job.groups[of.group as usize].is_stated());
+            let key = (of.group, of.kind, first.map(|one| one.member.rank));
+            rooted.entry(key).or_default().push(at);
+        }
+        let stated = of.root.and_then(|root| job.ranks.binary_search_by_key(&root, |rank| rank.rank).ok());
+        operations.push(InstanceReport {
+            group: scene.instances.groups[at],
+            signature,
+            span: span_of(&arrivals),
+            last: last_of(&arrivals),
+            root: stated.and_then(|root| u32::try_from(root).ok()),
+            wait_ps: 0,
+            state: State::default(),
+            step: step_of(job, &arrivals),
+        });
+    }
+    for ((_, kind, _), of) in rooted {
+        let unstated = of.iter().any(|&at| operations[at].root.is_none());
+        let likely = if unstated { likely_root(scene, &of, kind.waiting()) } else { None };
+        let likely = likely.and_then(|root| u32::try_from(root).ok());
+        for at in of {
+            operations[at].root = operations[at].root.or(likely);
+        }
+    }
+    operations
+}
+
+/// The most frequent signature; the first one of several.
+fn majority(job: &Job, arrivals: &[Arrival]) -> u32 {
+    let of = |one: &Arrival| job.ranks[one.member.rank].calls.signatures[one.member.call];
+    let first = arrivals.first().map_or(0, of);
+    if arrivals.iter().all(|one| of(one) == first) {
+        return first;
+    }
+    let mut counts: FxHashMap<u32, (usize, u32)> = FxHashMap::default();
+    for signature in arrivals.iter().map(of) {
+        let count = counts.entry(job.classes[signature as usize]).or_insert((0, signature));
+        *count = (count.0 + 1, count.1.min(signature));
+    }
+    let best = counts.into_iter().max_by_key(|(class, (count, _))| (*count, std::cmp::Reverse(*class)));
+    best.map_or(first, |(_, (_, signature))| signature)
+}
+
+fn last_of(arrivals: &[Arrival]) -> Option<u32> {
+    let last = arrivals.iter().max_by_key(|one| one.start_ps).filter(|_| arrivals.len() > 1);
+    last.and_then(|one| u32::try_from(one.member.rank).ok())
+}
+
+fn step_of(job: &Job, arrivals: &[Arrival]) -> u32 {
+    let step = arrivals.iter().find_map(|one| {
+        let rank = &job.ranks[one.member.rank];
+        let start = rank.calls.starts_ps[one.member.call];
+        let steps = &rank.rest.steps_ps;
+        (!steps.is_empty()).then(|| steps.partition_point(|step| *step <= start))
+    });
+    u32::try_from(step.unwrap_or(0)).unwrap_or(u32::MAX)
+}
+
+/// For each operation the median transfer of those that are alike in kind, size and number of
+/// ranks, in picoseconds.
+fn usual_transfers(scene: &Scene<'_>, operations: &[InstanceReport]) -> Vec<f64> {
+    let key = |one: &InstanceReport| {
+        let signature = &scene.job.signatures[one.signature as usize];
+        (signature.kind, signature.count, scene.job.groups[one.group as usize].size())
+    };
+    let mut like: FxHashMap<(CollectiveKind, u64, u32), Vec<i64>> = FxHashMap::default();
+    for one in operations {
+        like.entry(key(one)).or_default().push(one.transfer_ps());
+    }
+    like.values_mut().for_each(|transfers| transfers.sort_unstable());
+    let median = |transfers: &[i64]| transfers[transfers.len() / 2] as f64;
+    operations.iter().map(|one| median(&like[&key(one)])).collect()
+}
+
+/// Waits and blame of all kinds, in one pass in the order of last arrivals.
+fn blame(
+    scene: &Scene<'_>,
+    operations: &mut [InstanceReport],
+    ranks: &mut [RankReport],
+) -> (Vec<LinkReport>, u64) {
+    let job = scene.job;
+    let usual = usual_transfers(scene, operations);
+    let mut order: Vec<usize> = (0..operations.len()).collect();
+    order.sort_unstable_by_key(|&at| (operations[at].span.last_ps, at));
+    let mut root = RootBlame::new(ranks.len());
+    let mut cuts = 0;
+    let mut exposed = vec![Waits::default(); ranks.len()];
+    let mut arrivals = Vec::new();
+    for at in order {
+        let one = &mut operations[at];
+        let kind = job.signatures[one.signature as usize].kind;
+        scene.arrivals(at, &mut arrivals);
+        cuts += judge(&mut arrivals, kind, one.root.map(|root| root as usize));
+        one.wait_ps = arrivals.iter().map(|arrival| arrival.wait_ps).sum();
+        credit(one, kind, &arrivals, ranks);
+        let group = &job.groups[one.group as usize];
+        let slow = one.transfer_ps() as f64 - usual[at];
+        let is_slow = slow > (SLOW - 1.0) * usual[at] + SLOW_PS && kind.waiting() == Waiting::ForAll;
+        let is_of_all = arrivals.len() == ranks.len()
+            || group.pair.is_none() && group.size() as usize >= ranks.len() && group.size() >= job.world;
+        let step =
+            Step { group: one.group, span: one.span, excess_ps: if is_slow { slow } else { 0.0 }, is_of_all };
+        let open = |arrival: &Arrival, from: i64, to: i64| {
+            let rank = &job.ranks[arrival.member.rank];
+            let shift = arrival.start_ps - rank.calls.starts_ps[arrival.member.call];
+            open_part(&rank.rest.covered_ps, (from - shift, to - shift))
+        };
+        root.add(step, &arrivals, open);
+        for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
+            let rank = &job.ranks[arrival.member.rank];
+            let start = rank.calls.starts_ps[arrival.member.call];
+            let wait = (start, start.saturating_add(arrival.wait_ps));
+            exposed[arrival.member.rank].add(wait, |span| open_part(&rank.rest.covered_ps, span));
+        }
+    }
+    for (rank, exposed) in ranks.iter_mut().zip(exposed) {
+        rank.exposed_wait_ps = exposed.sum_ps();
+    }
+    let mut links = Vec::new();
+    for (cause, root_blame_ps) in root.causes {
+        match cause {
+            Cause::Rank(rank) => ranks[rank].root_blame_ps = root_blame_ps,
+            Cause::Link(group) => links.push(LinkReport { group, root_blame_ps }),
+        }
+    }
+    links.sort_by(|a, b| b.root_blame_ps.total_cmp(&a.root_blame_ps).then(a.group.cmp(&b.group)));
+    (links, cuts)
+}
+
+/// Adds an operation to the sums of its ranks.
+fn credit(one: &InstanceReport, kind: CollectiveKind, arrivals: &[Arrival], ranks: &mut [RankReport]) {
+    for arrival in arrivals {
+        let rank = &mut ranks[arrival.member.rank];
+        rank.collectives += 1;
+        rank.wait_ps += arrival.wait_ps;
+        rank.blame_ps += arrival.blame_ps;
+        let is_first = arrival.start_ps == one.span.first_ps && arrivals.len() > 1;
+        rank.first += u64::from(is_first && kind.waiting() == Waiting::ForAll);
+    }
+    let to_blame = match kind.waiting() {
+        Waiting::ForAll => one.last,
+        Waiting::ForRoot => one.root,
+        Waiting::RootForAll => arrivals
+            .iter()
+            .filter(|arrival| u32::try_from(arrival.member.rank).ok() != one.root)
+            .min_by_key(|arrival| arrival.start_ps)
+            .and_then(|arrival| u32::try_from(arrival.member.rank).ok()),
+    };
+    let Some(last) = to_blame.and_then(|rank| ranks.get_mut(rank as usize)) else { return };
+    last.last_takes_all_ps += one.wait_ps as f64;
+    if kind.waiting() == Waiting::ForAll {
+        last.last += 1;
+        let margin = one.span.last_ps.saturating_sub(one.span.second_last_ps) as f64;
+        last.saving_ps += (arrivals.len() - 1) as f64 * margin;
+    }
+}

@@ -1,0 +1,160 @@
+//! Which members of an operation are there, and what does not fit together. The majority is right,
+//! never the first rank.
+
+use super::Job;
+use super::arrival::Scene;
+use super::report::InstanceReport;
+
+/// Presence of the members of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
+pub enum Presence {
+    /// The trace does not say who belongs to it.
+    #[default]
+    GroupUnknown,
+    /// All members are there.
+    Complete,
+    /// Ranks are absent that were not recorded at that time.
+    Partial,
+    /// The trace of a member lacks the call, and has calls of the group before and after.
+    Lost,
+    /// A member has no further call of the group, although its recording goes on.
+    MissingAtEnd,
+}
+
+/// State of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct State {
+    /// Which members are there.
+    pub presence: Presence,
+    /// Members that are not there, as far as known.
+    pub absent: u32,
+    /// Whether sizes or types differ.
+    pub has_other_size: bool,
+    /// Whether kinds differ.
+    pub has_other_kind: bool,
+}
+
+/// What does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mismatch {
+    /// Another number or type of elements than most ranks.
+    Size,
+    /// Another kind of operation than most ranks.
+    Kind,
+    /// No call, although the others wait.
+    Missing,
+}
+
+impl Mismatch {
+    /// Name for people and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Kind => "kind",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// A suspicion about a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Number of the instance.
+    pub instance: u32,
+    /// Position of the rank in the job.
+    pub rank: u32,
+    /// What does not fit.
+    pub what: Mismatch,
+}
+
+/// Calls that a rank lacks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Absence {
+    pub(super) rank: usize,
+    pub(super) lost: u64,
+}
+
+/// A tenth: a rank that lacks more of its calls gets no verdict of absence.
+const MOST_LOST: u64 = 10;
+
+/// Fills in the states.
+pub(super) fn states(scene: &Scene<'_>, operations: &mut [InstanceReport]) -> (Vec<Finding>, Vec<Absence>) {
+    let job = scene.job;
+    let calls = calls_by_group(scene);
+    let (mut findings, mut lost, mut present) = (Vec::new(), vec![0_u64; job.ranks.len()], Vec::new());
+    for (number, one) in (0_u32..).zip(operations.iter_mut()) {
+        let group = &job.groups[one.group as usize];
+        present.clear();
+        for member in scene.instances.members(number as usize) {
+            present.push(member.rank);
+            if let Some(what) = differs(job, one.signature, member.rank, member.call) {
+                one.state.has_other_size |= what == Mismatch::Size;
+                one.state.has_other_kind |= what == Mismatch::Kind;
+                findings.push(Finding { instance: number, rank: narrow(member.rank), what });
+            }
+        }
+        if !group.is_stated() {
+            continue;
+        }
+        one.state.absent = group.size().saturating_sub(narrow(present.len()));
+        one.state.presence = if one.state.absent > 0 { Presence::Partial } else { Presence::Complete };
+        for &(rank, first_ps, last_ps) in &calls[one.group as usize] {
+            if present.binary_search(&rank).is_ok() {
+                continue;
+            }
+            let recorded = job.ranks[rank].rest.recorded_ps.1;
+            let recorded = scene.clocks[rank].to_shared(crate::base::Time(recorded)).0;
+            if one.span.last_ps > last_ps && recorded > one.span.end_ps {
+                one.state.presence = one.state.presence.max(Presence::MissingAtEnd);
+                findings.push(Finding { instance: number, rank: narrow(rank), what: Mismatch::Missing });
+            } else if one.span.last_ps >= first_ps && one.span.last_ps <= last_ps {
+                one.state.presence = one.state.presence.max(Presence::Lost);
+                lost[rank] += 1;
+            }
+        }
+    }
+    let is_sound = |rank: u32| {
+        let calls = job.ranks[rank as usize].calls.len() as u64;
+        lost[rank as usize] * MOST_LOST <= calls
+    };
+    findings.retain(|one| one.what != Mismatch::Missing || is_sound(one.rank));
+    (findings, lost.into_iter().enumerate().map(|(rank, lost)| Absence { rank, lost }).collect())
+}
+
+fn differs(job: &Job, signature: u32, rank: usize, call: usize) -> Option<Mismatch> {
+    let own = job.ranks[rank].calls.signatures[call];
+    if own == signature {
+        return None;
+    }
+    let (own, of) = (&job.signatures[own as usize], &job.signatures[signature as usize]);
+    if own.kind != of.kind {
+        Some(Mismatch::Kind)
+    } else if !own.is_like(of) {
+        Some(Mismatch::Size)
+    } else {
+        None
+    }
+}
+
+/// For each group its ranks with the shared times of their first and last call.
+fn calls_by_group(scene: &Scene<'_>) -> Vec<Vec<(usize, i64, i64)>> {
+    let job = scene.job;
+    let of_group = |(group, members): (u32, &Vec<u16>)| {
+        let of_rank = |&rank: &u16| {
+            let rank = usize::from(rank);
+            let calls = job.calls_in(rank, group);
+            let start = |call: Option<&u32>| {
+                let start = call.map_or(0, |&call| job.ranks[rank].calls.starts_ps[call as usize]);
+                scene.clocks[rank].to_shared(crate::base::Time(start)).0
+            };
+            (rank, start(calls.first()), start(calls.last()))
+        };
+        members.iter().map(of_rank).collect()
+    };
+    (0..).zip(&job.members).map(of_group).collect()
+}
+
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

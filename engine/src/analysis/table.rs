@@ -1,0 +1,151 @@
+//! Tables over operations: by kind, by size, by rank, by step.
+
+use rustc_hash::FxHashMap;
+
+use super::{InstanceReport, Job, Report};
+use crate::base::time::PS_PER_S;
+use crate::model::CollectiveKind;
+
+/// What the rows of a table have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Kind of operation.
+    Kind,
+    /// Kind, bytes, and number of ranks.
+    Size,
+    /// The rank that came last.
+    Rank,
+    /// Step or iteration.
+    Step,
+}
+
+/// What one row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RowKey {
+    /// Operations of a kind.
+    Kind(CollectiveKind),
+    /// Operations of a kind, of this many bytes and ranks. No ranks: the number is not known.
+    Size(CollectiveKind, u64, u32),
+    /// Operations in which the rank with this number came last.
+    Rank(u32),
+    /// Operations of a step, counted from 1; 0 before the first one.
+    Step(u32),
+}
+
+/// Operations that have a key in common. Times are in picoseconds, rates in bytes a second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The common key.
+    pub key: RowKey,
+    /// Number of operations.
+    pub count: u64,
+    /// Sum of the operations' bytes.
+    pub bytes: u64,
+    /// Median, 95th percentile and maximum of the transfer times.
+    pub transfer_ps: [i64; 3],
+    /// Median, 95th percentile and maximum of the sums of waits of the operations.
+    pub wait_ps: [i64; 3],
+    /// Sum of the waits of all ranks.
+    pub total_wait_ps: i64,
+    /// Median bandwidth of the transfers: bytes by time; `None` if no bytes are known.
+    pub algorithm_rate: Option<f64>,
+    /// Median bus bandwidth of the transfers, as nccl-tests defines it.
+    pub bus_rate: Option<f64>,
+    /// The same from the first arrival on, with all waiting.
+    pub bus_rate_with_wait: Option<f64>,
+    /// Number of the rank that came last most often.
+    pub slowest: Option<u32>,
+}
+
+/// The rows of a table, ordered by key. Operations with one member have no waits and count too.
+#[must_use]
+pub fn rows(job: &Job, report: &Report, by: By) -> Vec<Row> {
+    let mut groups: FxHashMap<RowKey, Vec<&InstanceReport>> = FxHashMap::default();
+    for one in &report.operations {
+        let signature = &job.signatures[one.signature as usize];
+        let size = job.groups[one.group as usize].size();
+        let key = match by {
+            By::Kind => Some(RowKey::Kind(signature.kind)),
+            By::Size => Some(RowKey::Size(signature.kind, signature.bytes, size)),
+            By::Rank => one.last.map(|last| RowKey::Rank(job.ranks[last as usize].rank)),
+            By::Step => Some(RowKey::Step(one.step)),
+        };
+        if let Some(key) = key {
+            groups.entry(key).or_default().push(one);
+        }
+    }
+    let mut rows: Vec<Row> = groups.into_iter().map(|(key, of)| row(job, key, &of)).collect();
+    rows.sort_by_key(|row| row.key);
+    rows
+}
+
+fn row(job: &Job, key: RowKey, of: &[&InstanceReport]) -> Row {
+    let signature = |one: &InstanceReport| &job.signatures[one.signature as usize];
+    let mut algorithm = Vec::new();
+    let mut bus = Vec::new();
+    let mut bus_with_wait = Vec::new();
+    let mut slowest: FxHashMap<u32, u64> = FxHashMap::default();
+    for one in of {
+        if let Some(rates) = rates(job, one) {
+            algorithm.push(rates.algorithm);
+            bus.push(rates.bus);
+            bus_with_wait.push(rates.bus_with_wait);
+        }
+        if let Some(last) = one.last {
+            *slowest.entry(job.ranks[last as usize].rank).or_default() += 1;
+        }
+    }
+    let slowest = slowest.into_iter().max_by_key(|(rank, count)| (*count, std::cmp::Reverse(*rank)));
+    Row {
+        key,
+        count: of.len() as u64,
+        bytes: of.iter().map(|one| signature(one).bytes).fold(0, u64::saturating_add),
+        transfer_ps: quantiles(of.iter().map(|one| one.transfer_ps()).collect()),
+        wait_ps: quantiles(of.iter().map(|one| one.wait_ps).collect()),
+        total_wait_ps: of.iter().map(|one| one.wait_ps).sum(),
+        algorithm_rate: median(algorithm),
+        bus_rate: median(bus),
+        bus_rate_with_wait: median(bus_with_wait),
+        slowest: slowest.map(|(rank, _)| rank),
+    }
+}
+
+/// Bandwidths of an operation in bytes a second, as nccl-tests defines them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Bytes by the time of the transfer.
+    pub algorithm: f64,
+    /// The algorithm bandwidth times the factor of kind and number of ranks.
+    pub bus: f64,
+    /// The bus bandwidth over the time from the first arrival on.
+    pub bus_with_wait: f64,
+}
+
+/// Bandwidths of an operation. `None` if its bytes or its time are not known.
+#[must_use]
+pub fn rates(job: &Job, one: &InstanceReport) -> Option<Rates> {
+    let signature = &job.signatures[one.signature as usize];
+    let whole = one.span.end_ps.saturating_sub(one.span.first_ps);
+    if signature.bytes == 0 || one.transfer_ps() == 0 || whole <= 0 {
+        return None;
+    }
+    let ranks = match job.groups[one.group as usize].size() {
+        0 => job.world,
+        size => size,
+    };
+    let rate = |ps: i64| signature.bytes as f64 * PS_PER_S as f64 / ps as f64;
+    let factor = signature.kind.bus_factor(ranks);
+    let algorithm = rate(one.transfer_ps());
+    Some(Rates { algorithm, bus: algorithm * factor, bus_with_wait: rate(whole) * factor })
+}
+
+fn quantiles(mut values: Vec<i64>) -> [i64; 3] {
+    values.sort_unstable();
+    let at = |share: usize| values.get((values.len() * share / 100).min(values.len().saturating_sub(1)));
+    [50, 95, 100].map(|share| at(share).copied().unwrap_or(0))
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}

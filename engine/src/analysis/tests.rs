@@ -1,0 +1,313 @@
+//! Laws of the analysis on random jobs whose truth is known.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::collective::NO_NUMBER;
+use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature};
+
+const US: i64 = 1_000_000;
+
+/// Repeatable random numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: i64) -> i64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from((self.0 >> 33) % limit.unsigned_abs()).unwrap()
+    }
+}
+
+/// What a trace says of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Numbers,
+    Groups,
+}
+
+#[derive(Debug, Clone)]
+struct Plan {
+    ranks: usize,
+    seed: u64,
+    says: Says,
+    /// Lost calls in a thousand.
+    lost: i64,
+    /// Most microseconds between clocks.
+    apart_us: i64,
+}
+
+/// A job with its truth.
+struct Made {
+    inputs: Vec<RankInput>,
+    offsets: Vec<i64>,
+    /// Rank and row of the members of each operation, as far as recorded.
+    truth: Vec<Vec<(usize, u32)>>,
+}
+
+fn make(plan: &Plan) -> Made {
+    let Plan { ranks, seed, says, lost, apart_us } = *plan;
+    let mut dice = Dice(seed ^ 0x5bd1_e995);
+    let offsets: Vec<i64> =
+        (0..ranks).map(|rank| if rank == 0 { 0 } else { dice.below(2 * apart_us + 1) - apart_us }).collect();
+    let offsets: Vec<i64> = offsets.into_iter().map(|us| us * US).collect();
+    let mut groups: Vec<Vec<usize>> = vec![(0..ranks).collect()];
+    groups.extend((0..ranks / 2).map(|pair| vec![2 * pair, 2 * pair + 1]));
+    if ranks > 2 {
+        groups.extend((0..2).map(|place| (0..ranks).filter(|rank| rank % 2 == place).collect()));
+    }
+    let mut inputs: Vec<RankInput> =
+        (0..ranks).map(|rank| input(u32::try_from(rank).unwrap(), &groups)).collect();
+    let mut now = vec![1_000 * US; ranks];
+    let mut truth = Vec::new();
+    let mut row = vec![0_u32; ranks];
+    for round in 0..40_u32 {
+        for (number, group) in groups.iter().enumerate() {
+            if number == 0 && round % 8 != 7 {
+                continue;
+            }
+            let transfer = 12 * US + dice.below(3_000) * 1_000 + i64::from(number == 0) * 4 * US;
+            let starts: Vec<i64> =
+                group.iter().map(|&rank| now[rank] + 150 * US + dice.below(90_000) * 1_000).collect();
+            let last = *starts.iter().max().unwrap();
+            let mut members = Vec::new();
+            for (&rank, start) in group.iter().zip(starts) {
+                let end = last + transfer + dice.below(1_500) * 1_000;
+                now[rank] = end;
+                if dice.below(1_000) < lost {
+                    continue;
+                }
+                let calls = &mut inputs[rank].calls;
+                let own = calls.communicators.iter().position(|one| one.name == number.to_string()).unwrap();
+                calls.calls.starts_ps.push(start + offsets[rank]);
+                calls.calls.durations_ps.push(end - start);
+                calls.calls.signatures.push(u32::try_from(own).unwrap());
+                calls.calls.numbers.push(if says == Says::Numbers { round } else { NO_NUMBER });
+                calls.calls.rows.push(row[rank]);
+                members.push((rank, row[rank]));
+                row[rank] += 1;
+            }
+            truth.push(members);
+        }
+    }
+    for (input, now) in inputs.iter_mut().zip(now) {
+        input.calls.recorded_ps = (0, now);
+    }
+    truth.retain(|members| !members.is_empty());
+    truth.sort();
+    Made { inputs, offsets, truth }
+}
+
+fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
+    let mut calls = RankCalls { calls: Calls::default(), ..RankCalls::default() };
+    for (number, group) in groups.iter().enumerate() {
+        if group.contains(&(rank as usize)) {
+            let ranks: Vec<u32> = group.iter().map(|&rank| u32::try_from(rank).unwrap()).collect();
+            let size = u32::try_from(ranks.len()).unwrap();
+            let communicator = u32::try_from(calls.communicators.len()).unwrap();
+            calls.communicators.push(Communicator {
+                name: number.to_string(),
+                membership: Membership::Stated,
+                ranks,
+                size,
+            });
+            calls.signatures.push(Signature {
+                communicator,
+                kind: CollectiveKind::AllReduce,
+                dtype: "Float".to_owned(),
+                count: 1_000,
+                bytes: 4_000,
+                peer: None,
+            });
+        }
+    }
+    RankInput { rank, calls, given: None }
+}
+
+fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
+    let job = Job::new(inputs);
+    let found = matched(&job);
+    let report = report(&job, found);
+    (job, report)
+}
+
+fn shown(job: &Job, report: &Report) -> Vec<Vec<(usize, u32)>> {
+    let member = |one: Member| (one.rank, job.ranks[one.rank].calls.rows[one.call]);
+    let mut found: Vec<Vec<_>> =
+        (0..report.instances.len()).map(|at| report.instances.members(at).map(member).collect()).collect();
+    found.sort();
+    found
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let says = prop_oneof![Just(Says::Numbers), Just(Says::Groups)];
+    (2..9_usize, any::<u64>(), says, 0..50_i64, 0..30_000_i64)
+        .prop_map(|(ranks, seed, says, lost, apart_us)| Plan { ranks, seed, says, lost, apart_us })
+}
+
+/// Rank and time of a finding that must not depend on an order.
+fn sums(report: &Report) -> (f64, f64, f64, f64) {
+    let sum = |of: fn(&RankReport) -> f64| report.ranks.iter().map(of).sum::<f64>();
+    let links: f64 = report.links.iter().map(|link| link.root_blame_ps).sum();
+    (
+        sum(|rank| rank.wait_ps as f64),
+        sum(|rank| rank.blame_ps),
+        sum(|rank| rank.last_takes_all_ps),
+        sum(|rank| rank.root_blame_ps) + links,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn calls_match_and_bounds_hold(plan in plans()) {
+        let made = make(&plan);
+        let (job, report) = analysed(made.inputs);
+        prop_assert_eq!(shown(&job, &report), made.truth);
+        for (rank, clock) in report.clocks.ranks.iter().enumerate() {
+            let at = clock.fit.at_ps();
+            let right = made.offsets[report.clocks.reference] - made.offsets[rank];
+            prop_assert!(clock.low_ps.is_none_or(|low| low <= right), "rank {rank}: {right} below {clock:?}");
+            prop_assert!(clock.high_ps.is_none_or(|high| high >= right), "rank {rank}: {right} above {clock:?}");
+            let off = clock.fit.to_shared(crate::base::Time(at)).0 - at - right;
+            prop_assert!(off.abs() < 6 * US, "rank {rank} is off by {off} ps");
+        }
+        prop_assert_eq!(report.clocks.violations, 0);
+    }
+
+    #[test]
+    fn blame_adds_up_to_what_was_waited(plan in plans()) {
+        let (_, report) = analysed(make(&plan).inputs);
+        let (wait, direct, last, root) = sums(&report);
+        for blame in [direct, last, root] {
+            prop_assert!((blame - wait).abs() <= 1e-6 * wait + 1.0, "{blame} for {wait}");
+        }
+        for rank in &report.ranks {
+            prop_assert!(rank.wait_ps >= 0 && rank.root_blame_ps >= 0.0);
+        }
+    }
+
+    #[test]
+    fn the_order_of_ranks_does_not_matter(plan in plans(), by in 1..7_usize) {
+        let (_, report) = analysed(make(&plan).inputs);
+        let mut inputs = make(&plan).inputs;
+        let by = by % inputs.len();
+        inputs.rotate_left(by);
+        let (_, other) = analysed(inputs);
+        prop_assert_eq!(&report.clocks, &other.clocks);
+        prop_assert_eq!(&report.ranks, &other.ranks);
+        prop_assert_eq!(report.links, other.links);
+    }
+
+    #[test]
+    fn a_shift_of_a_rank_changes_nothing_but_its_offset(
+        plan in plans().prop_filter("clocks must differ to be moved at all", |plan| plan.apart_us > 2_000),
+        which in 1..8_usize,
+        ms in 100..900_i64,
+    ) {
+        let made = make(&plan);
+        let which = 1 + which % (plan.ranks - 1).max(1);
+        prop_assume!(which < plan.ranks && made.offsets.iter().any(|offset| offset.abs() > 100 * US));
+        prop_assume!(made.offsets[1..].iter().all(|offset| offset.abs() > 20 * US));
+        let (job, report) = analysed(made.inputs);
+        let mut inputs = make(&plan).inputs;
+        let shift = ms * 1_000 * US;
+        inputs[which].calls.calls.starts_ps.iter_mut().for_each(|start| *start += shift);
+        inputs[which].calls.recorded_ps.1 += shift;
+        let (moved_job, moved) = analysed(inputs);
+        prop_assert_eq!(shown(&job, &report), shown(&moved_job, &moved));
+        for (rank, (before, after)) in report.ranks.iter().zip(&moved.ranks).enumerate() {
+            let calls = i64::try_from(before.collectives).unwrap();
+            prop_assert!((before.wait_ps - after.wait_ps).abs() <= 2_000 * calls, "waits of rank {rank}");
+            let (a, b) = (&report.clocks.ranks[rank].fit, &moved.clocks.ranks[rank].fit);
+            let expected = if rank == which { -shift } else { 0 };
+            prop_assert!((b.offset_ps() - a.offset_ps() - expected).abs() <= 2_000, "clock of rank {rank}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_overlay_keeps_what_was_matched_in_few_bytes(plan in plans()) {
+        let job = Job::new(make(&plan).inputs);
+        let found = matched(&job);
+        let bytes = overlay::encode(&job, &found);
+        prop_assert_eq!(overlay::decode(&job, &bytes), Ok(found));
+        let calls: usize = job.ranks.iter().map(|rank| rank.calls.len()).sum();
+        // 48 bytes a rank are for its clock.
+        prop_assert!(bytes.len() <= 3 * calls + 48 * plan.ranks + 16, "{} bytes for {calls} calls", bytes.len());
+    }
+
+    #[test]
+    fn damaged_overlays_are_refused(plan in plans(), at in any::<prop::sample::Index>(), flip in 1..=255_u8) {
+        let job = Job::new(make(&plan).inputs);
+        let mut bytes = overlay::encode(&job, &matched(&job));
+        let at = at.index(bytes.len());
+        prop_assert!(overlay::decode(&job, &bytes[..at]).is_err());
+        bytes[at] ^= flip;
+        // A flipped byte can be another valid overlay. It must be one that fits the job.
+        if let Ok(found) = overlay::decode(&job, &bytes) {
+            prop_assert_eq!(report(&job, found).ranks.len(), job.ranks.len());
+        }
+    }
+}
+
+#[test]
+fn clocks_that_agree_stay_unmoved() {
+    for says in [Says::Numbers, Says::Groups] {
+        let plan = Plan { ranks: 6, seed: 4, says, lost: 10, apart_us: 0 };
+        let (_, report) = analysed(make(&plan).inputs);
+        assert_eq!(report.clocks.verdict, ClockVerdict::Agree, "{says:?}");
+        assert!(report.used.iter().all(|fit| fit.offset_ps() == 0 && fit.drift_ppb() == 0));
+    }
+}
+
+#[test]
+fn another_size_and_a_missing_call_are_findings_of_the_minority() {
+    for says in [Says::Numbers, Says::Groups] {
+        let plan = Plan { ranks: 6, seed: 9, says, lost: 0, apart_us: 5_000 };
+        let mut inputs = make(&plan).inputs;
+        // The last call of the world: rank 0 has another size, rank 3 lacks it.
+        let world = |input: &RankInput| {
+            let is_world = |&at: &usize| input.calls.calls.signatures[at] == 0;
+            (0..input.calls.calls.len()).rfind(is_world).unwrap()
+        };
+        let (wrong, gone) = (world(&inputs[0]), world(&inputs[3]));
+        let other = Signature { count: 7, ..inputs[0].calls.signatures[0].clone() };
+        inputs[0].calls.signatures.push(other);
+        inputs[0].calls.calls.signatures[wrong] =
+            u32::try_from(inputs[0].calls.signatures.len() - 1).unwrap();
+        let calls = &mut inputs[3].calls.calls;
+        calls.starts_ps.remove(gone);
+        calls.durations_ps.remove(gone);
+        for column in [&mut calls.signatures, &mut calls.numbers, &mut calls.rows] {
+            column.remove(gone);
+        }
+        let (_, report) = analysed(inputs);
+        let found: Vec<(u32, Mismatch)> = report.findings.iter().map(|one| (one.rank, one.what)).collect();
+        assert_eq!(found, [(0, Mismatch::Size), (3, Mismatch::Missing)], "{says:?}");
+    }
+}
+
+#[test]
+fn a_clock_by_hand_is_used_and_not_changed() {
+    let plan = Plan { ranks: 3, seed: 2, says: Says::Numbers, lost: 0, apart_us: 900 };
+    let mut inputs = make(&plan).inputs;
+    let by_hand = crate::base::ClockFit::new(0, 77 * US, 0, None).unwrap();
+    inputs[2].given = Some(by_hand);
+    let (_, report) = analysed(inputs);
+    assert_eq!(report.used[2], by_hand);
+    assert_ne!(report.used[1], by_hand);
+    assert_eq!(report.used[0].offset_ps(), 0);
+}
+
+#[test]
+fn no_ranks_and_no_calls_are_no_error() {
+    let (_, report) = analysed(Vec::new());
+    assert_eq!((report.operations.len(), report.clocks.verdict), (0, ClockVerdict::Unknown));
+    let input = RankInput { rank: 5, calls: RankCalls::default(), given: None };
+    let (job, report) = analysed(vec![input]);
+    assert_eq!((job.ranks.len(), report.operations.len(), report.ranks.len()), (1, 0, 1));
+}

@@ -1,0 +1,331 @@
+//! Collective operations of one rank in words of no vendor. [`crate::vendor::collectives`] reads
+//! them, and [`crate::analysis`] compares them over all ranks.
+
+/// A kind of collective operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CollectiveKind {
+    /// Every rank gets the reduction of the inputs of all ranks.
+    AllReduce,
+    /// Every rank gets the inputs of all ranks.
+    AllGather,
+    /// Every rank gets its part of the reduction.
+    ReduceScatter,
+    /// Every rank sends a part of its input to every other rank.
+    AllToAll,
+    /// No data.
+    Barrier,
+    /// One rank sends the same data to all ranks.
+    Broadcast,
+    /// One rank sends each rank a part.
+    Scatter,
+    /// One rank gets the reduction.
+    Reduce,
+    /// One rank gets the inputs of all ranks.
+    Gather,
+    /// One rank sends to one other rank.
+    Send,
+    /// One rank receives from one other rank.
+    Receive,
+    /// Ranks send to and receive from some others, or a trace does not state which of these it is.
+    Exchange,
+    /// Not known.
+    Other,
+}
+
+/// Ranks of an operation that wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// No rank can leave before the last one has entered.
+    ForAll,
+    /// No rank can leave before the root has entered.
+    ForRoot,
+    /// The root cannot leave before all others have entered.
+    RootForAll,
+}
+
+impl CollectiveKind {
+    /// All kinds, in display order. The position is the code in an overlay.
+    pub const ALL: [Self; 13] = [
+        Self::AllReduce,
+        Self::AllGather,
+        Self::ReduceScatter,
+        Self::AllToAll,
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Scatter,
+        Self::Reduce,
+        Self::Gather,
+        Self::Send,
+        Self::Receive,
+        Self::Exchange,
+        Self::Other,
+    ];
+
+    /// Name for people and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all-reduce",
+            Self::AllGather => "all-gather",
+            Self::ReduceScatter => "reduce-scatter",
+            Self::AllToAll => "all-to-all",
+            Self::Barrier => "barrier",
+            Self::Broadcast => "broadcast",
+            Self::Scatter => "scatter",
+            Self::Reduce => "reduce",
+            Self::Gather => "gather",
+            Self::Send | Self::Receive => "send-receive",
+            Self::Exchange => "exchange",
+            Self::Other => "other",
+        }
+    }
+
+    /// Which ranks wait for which. Sends are taken to be larger than buffers.
+    #[must_use]
+    pub fn waiting(self) -> Waiting {
+        match self {
+            Self::Broadcast | Self::Scatter => Waiting::ForRoot,
+            Self::Reduce | Self::Gather => Waiting::RootForAll,
+            _ => Waiting::ForAll,
+        }
+    }
+
+    /// Whether the operation has exactly two ranks.
+    #[must_use]
+    pub fn is_pair(self) -> bool {
+        matches!(self, Self::Send | Self::Receive)
+    }
+
+    /// Factor from algorithm bandwidth to bus bandwidth for `ranks` ranks, as in nccl-tests
+    /// (`PERFORMANCE.md` of NVIDIA's nccl-tests).
+    #[must_use]
+    pub fn bus_factor(self, ranks: u32) -> f64 {
+        let ranks = f64::from(ranks.max(1));
+        match self {
+            Self::AllReduce => 2.0 * (ranks - 1.0) / ranks,
+            Self::AllGather | Self::ReduceScatter | Self::AllToAll | Self::Gather | Self::Scatter => {
+                (ranks - 1.0) / ranks
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// The kind that a name states: letters of any case, with any signs between them.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        let letters: String =
+            name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
+        // Longer words come first: "allreduce" contains "reduce".
+        const WORDS: [(&str, CollectiveKind); 15] = [
+            ("allreduce", CollectiveKind::AllReduce),
+            ("allgather", CollectiveKind::AllGather),
+            ("reducescatter", CollectiveKind::ReduceScatter),
+            ("alltoall", CollectiveKind::AllToAll),
+            ("broadcast", CollectiveKind::Broadcast),
+            ("barrier", CollectiveKind::Barrier),
+            ("sendrecv", CollectiveKind::Exchange),
+            ("permute", CollectiveKind::Exchange),
+            ("coalesced", CollectiveKind::Exchange),
+            ("scatter", CollectiveKind::Scatter),
+            ("gather", CollectiveKind::Gather),
+            ("reduce", CollectiveKind::Reduce),
+            ("send", CollectiveKind::Send),
+            ("recv", CollectiveKind::Receive),
+            ("receive", CollectiveKind::Receive),
+        ];
+        let found = WORDS.into_iter().find(|(word, _)| letters.contains(word));
+        found.map_or(Self::Other, |(_, kind)| kind)
+    }
+}
+
+/// Knowledge about the members of a communicator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Membership {
+    /// The trace names the communicator and its ranks.
+    Stated,
+    /// Only the stream of the operations is known: several communicators can share it.
+    Unknown,
+}
+
+/// A group of ranks with its operations, as one rank states it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Communicator {
+    /// Name; several communicators can have the same.
+    pub name: String,
+    /// What is known of the members.
+    pub membership: Membership,
+    /// Member ranks, ascending. They can be the first of several, or none can be known.
+    pub ranks: Vec<u32>,
+    /// Number of members; 0 if it is not known.
+    pub size: u32,
+}
+
+impl Communicator {
+    /// Whether all members are known.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.membership == Membership::Stated && self.size as usize == self.ranks.len()
+    }
+}
+
+/// What equal calls have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature {
+    /// Number of the communicator in its list.
+    pub communicator: u32,
+    /// Kind of operation.
+    pub kind: CollectiveKind,
+    /// Type of the elements; empty if it is not known.
+    pub dtype: String,
+    /// Elements that the rank puts in.
+    pub count: u64,
+    /// Bytes as nccl-tests counts them: the larger of input and output. 0 if they are not known.
+    pub bytes: u64,
+    /// The root, or the other rank of a pair, if it is stated.
+    pub peer: Option<u32>,
+}
+
+/// [`Calls::numbers`] of a call without a number.
+pub const NO_NUMBER: u32 = u32::MAX;
+
+/// Calls in columns, ordered by start. A million calls take 28 MB.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// Start in picoseconds.
+    pub starts_ps: Vec<i64>,
+    /// Duration in picoseconds.
+    pub durations_ps: Vec<i64>,
+    /// Number of the signature.
+    pub signatures: Vec<u32>,
+    /// Number of the operation in its communicator, or [`NO_NUMBER`].
+    pub numbers: Vec<u32>,
+    /// Row in the segment.
+    pub rows: Vec<u32>,
+    /// The trace's own id of the call. Empty unless it was asked for.
+    pub ids: Vec<i64>,
+}
+
+impl Calls {
+    /// Number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts_ps.len()
+    }
+
+    /// Whether there are no calls.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts_ps.is_empty()
+    }
+
+    /// End of a call in picoseconds.
+    #[must_use]
+    pub fn end_ps(&self, at: usize) -> i64 {
+        self.starts_ps[at].saturating_add(self.durations_ps[at])
+    }
+
+    /// Gives unused memory back.
+    pub fn shrink(&mut self) {
+        self.starts_ps.shrink_to_fit();
+        self.durations_ps.shrink_to_fit();
+        self.signatures.shrink_to_fit();
+        self.numbers.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.ids.shrink_to_fit();
+    }
+
+    /// Sorts the calls by start, then by row.
+    pub fn sort(&mut self) {
+        let key = |at: &usize| (self.starts_ps[*at], self.rows[*at]);
+        if (1..self.len()).all(|at| key(&(at - 1)) <= key(&at)) {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_unstable_by_key(key);
+        fn put<T: Copy>(order: &[usize], column: &mut Vec<T>) {
+            if !column.is_empty() {
+                *column = order.iter().map(|&at| column[at]).collect();
+            }
+        }
+        put(&order, &mut self.starts_ps);
+        put(&order, &mut self.durations_ps);
+        put(&order, &mut self.signatures);
+        put(&order, &mut self.numbers);
+        put(&order, &mut self.rows);
+        put(&order, &mut self.ids);
+    }
+}
+
+/// The communication of a rank, and what it computed meanwhile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RankCalls {
+    /// Communicators of the rank.
+    pub communicators: Vec<Communicator>,
+    /// Kinds of calls.
+    pub signatures: Vec<Signature>,
+    /// All calls.
+    pub calls: Calls,
+    /// First and last time of the rank's recording.
+    pub recorded_ps: (i64, i64),
+    /// Times in which the rank both communicated and computed: disjoint, ascending, in picoseconds.
+    pub covered_ps: Vec<(i64, i64)>,
+    /// Time in which the rank computed.
+    pub compute_ps: i64,
+    /// Time in which the rank communicated.
+    pub communication_ps: i64,
+    /// Time from the first to the last work of the device.
+    pub span_ps: i64,
+    /// Time in which the rank computed or communicated.
+    pub busy_ps: i64,
+    /// Start of each step or iteration, ascending; empty if the trace marks none.
+    pub steps_ps: Vec<i64>,
+    /// Number of ranks of the job, if the trace states it.
+    pub world_size: Option<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_all_libraries_state_their_kinds() {
+        for (name, kind) in [
+            ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", CollectiveKind::AllReduce),
+            ("_reduce_scatter_base", CollectiveKind::ReduceScatter),
+            ("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", CollectiveKind::Exchange),
+            ("nccl:_all_gather_base", CollectiveKind::AllGather),
+            ("all_to_allv", CollectiveKind::AllToAll),
+            ("recv", CollectiveKind::Receive),
+            ("ncclDevKernel_Generic_4", CollectiveKind::Other),
+        ] {
+            assert_eq!(CollectiveKind::of_name(name), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn bus_factors_are_those_of_nccl_tests() {
+        for (kind, factor) in [
+            (CollectiveKind::AllReduce, 1.75),
+            (CollectiveKind::AllGather, 0.875),
+            (CollectiveKind::Broadcast, 1.0),
+        ] {
+            assert!((kind.bus_factor(8) - factor).abs() < 1e-12, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn sorting_moves_all_columns_together() {
+        let mut calls = Calls {
+            starts_ps: vec![5, 1, 5],
+            durations_ps: vec![50, 10, 51],
+            signatures: vec![2, 0, 1],
+            numbers: vec![7, 8, 9],
+            rows: vec![4, 9, 3],
+            ids: vec![],
+        };
+        calls.sort();
+        assert_eq!(calls.starts_ps, [1, 5, 5]);
+        assert_eq!((calls.durations_ps, calls.rows), (vec![10, 51, 50], vec![9, 3, 4]));
+        assert_eq!((calls.signatures, calls.numbers), (vec![0, 1, 2], vec![8, 9, 7]));
+    }
+}

@@ -1,0 +1,93 @@
+//! Unions of the times of computation and communication of one rank.
+
+use crate::model::RankCalls;
+
+/// Intervals of one track, joined where they touch. Starts must ascend.
+#[derive(Debug, Default)]
+pub(super) struct Union {
+    parts: Vec<(i64, i64)>,
+}
+
+impl Union {
+    /// Adds an interval.
+    pub(super) fn add(&mut self, start: i64, end: i64) {
+        match self.parts.last_mut() {
+            Some(last) if start >= last.0 && start <= last.1 => last.1 = last.1.max(end),
+            _ => self.parts.push((start, end)),
+        }
+    }
+
+    /// The disjoint intervals, ascending.
+    pub(super) fn settled(mut self) -> Vec<(i64, i64)> {
+        self.parts.sort_unstable();
+        let mut joined = Self::default();
+        for (start, end) in self.parts {
+            joined.add(start, end);
+        }
+        joined.parts
+    }
+}
+
+fn length(parts: &[(i64, i64)]) -> i64 {
+    parts.iter().map(|(start, end)| end.saturating_sub(*start)).fold(0, i64::saturating_add)
+}
+
+/// The times that two lists of disjoint ascending intervals have in common.
+fn both(a: &[(i64, i64)], b: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let (mut at, mut common) = (0, Vec::new());
+    for &(start, end) in a {
+        while b.get(at).is_some_and(|part| part.1 <= start) {
+            at += 1;
+        }
+        for part in b[at..].iter().take_while(|part| part.0 < end) {
+            common.push((part.0.max(start), part.1.min(end)));
+        }
+    }
+    common
+}
+
+/// Fills in the totals of a rank from its calls and the times in which it computed.
+pub(super) fn complete(rank: &mut RankCalls, compute: Union) {
+    rank.calls.sort();
+    rank.calls.shrink();
+    let compute = compute.settled();
+    let mut calls = Union::default();
+    for at in 0..rank.calls.len() {
+        calls.add(rank.calls.starts_ps[at], rank.calls.end_ps(at));
+    }
+    let calls = calls.settled();
+    rank.compute_ps = length(&compute);
+    rank.communication_ps = length(&calls);
+    rank.covered_ps = both(&calls, &compute);
+    rank.busy_ps = rank.compute_ps + rank.communication_ps - length(&rank.covered_ps);
+    let first = [calls.first(), compute.first()].into_iter().flatten().map(|part| part.0).min();
+    let last = [calls.last(), compute.last()].into_iter().flatten().map(|part| part.1).max();
+    rank.span_ps = last.unwrap_or(0).saturating_sub(first.unwrap_or(0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Calls;
+
+    #[test]
+    fn times_are_joined_and_counted_once() {
+        let mut compute = Union::default();
+        for (start, end) in [(50, 60), (0, 10), (5, 20), (20, 25)] {
+            compute.add(start, end);
+        }
+        let calls = Calls {
+            starts_ps: vec![15, 58],
+            durations_ps: vec![10, 12],
+            signatures: vec![0; 2],
+            numbers: vec![0; 2],
+            rows: vec![0, 1],
+            ids: vec![],
+        };
+        let mut rank = RankCalls { calls, ..RankCalls::default() };
+        complete(&mut rank, compute);
+        assert_eq!(rank.covered_ps, [(15, 25), (58, 60)]);
+        assert_eq!((rank.compute_ps, rank.communication_ps), (35, 22));
+        assert_eq!((rank.busy_ps, rank.span_ps), (45, 70));
+    }
+}

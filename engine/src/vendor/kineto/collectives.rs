@@ -1,0 +1,249 @@
+//! Collective operations of a Kineto trace: kernels on streams of a device, or annotations of Gloo
+//! on threads of the host.
+
+use rustc_hash::FxHashMap;
+
+use super::annotation::{self, Bare, Stated, around_launches};
+use super::group::Job;
+use super::{
+    ARGUMENTS, CATEGORY, CORRELATION, Class, DIMS, DTYPE, EXTERNAL, GROUP, IN, NAME, OUT, RANKS, ROOT, SEQ,
+    SIZE, SOURCE, TARGET, TYPE, class_on_device, element_bytes,
+};
+use crate::base::Result;
+use crate::model::{
+    CollectiveKind, Communicator, Form, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
+};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
+use crate::vendor::call_book::{Call, CallBook, CallIds};
+use crate::vendor::call_columns::{BlockFields, FieldColumns, first_row, slice_tracks};
+use crate::vendor::device_time::{Union, complete};
+
+/// Name of the annotations of steps.
+const STEP: &str = "ProfilerStep#";
+/// Prefix of the names of Gloo's operations.
+const GLOO: &str = "gloo:";
+
+/// Reads the operations of a rank. All other kernels are its computation.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds) -> Result<RankCalls> {
+    let mut reader = Reader {
+        segment,
+        job: Job::read(segment)?,
+        book: CallBook::new(ids),
+        compute: Union::default(),
+        known: FxHashMap::default(),
+        classes: FxHashMap::default(),
+        bare: Vec::new(),
+    };
+    for (track, table) in slice_tracks(segment, |role| role == Role::Kernels) {
+        reader.track(track, table, Place::Device)?;
+    }
+    let has_kernels = !reader.book.rank.calls.is_empty();
+    for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
+        reader.track(track, table, if has_kernels { Place::Host } else { Place::HostOfGloo })?;
+    }
+    reader.annotate()?;
+    let mut rank = reader.book.rank;
+    rank.steps_ps.sort_unstable();
+    rank.world_size = reader.job.world_size;
+    complete(&mut rank, reader.compute);
+    Ok(rank)
+}
+
+/// Where a track is, and what is read from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Kernels and steps.
+    Device,
+    /// Steps.
+    Host,
+    /// Steps and operations of Gloo.
+    HostOfGloo,
+}
+
+/// What decides the signature of a row: numbers of texts, and sizes.
+type Key = [Option<i64>; 10];
+
+struct Reader<'s, B> {
+    segment: &'s Segment<B>,
+    job: Job,
+    book: CallBook,
+    compute: Union,
+    known: FxHashMap<(TrackId, i64, Key), u32>,
+    /// Classes by the numbers of name and category.
+    classes: FxHashMap<(i64, Option<u32>), (Class, Mark)>,
+    /// Calls without arguments: position, correlation, and what their annotation must fit.
+    bare: Vec<(usize, i64, Bare)>,
+}
+
+/// Whether a slice marks a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    None,
+    Step,
+}
+
+impl<B: Bytes> Reader<'_, B> {
+    fn track(&mut self, track: TrackId, table: TableId, place: Place) -> Result<()> {
+        let columns = FieldColumns::of(self.segment, table, ARGUMENTS);
+        // Host threads have many rows, and their names decide alone.
+        let category = FieldColumns::of(self.segment, table, [ARGUMENTS[CATEGORY]]);
+        for block in self.segment.blocks_of(track)? {
+            let mut core = BlockReader::new(self.segment, table, block)?;
+            let names = core.core_ints(ColumnRole::Name)?;
+            let starts = core.core_ints(ColumnRole::Start)?;
+            let durations = core.core_ints(ColumnRole::Duration)?;
+            let forms = core.core_ints(ColumnRole::Form)?;
+            let categories = category.block(self.segment, block)?;
+            let first = first_row(self.segment, table, block)?;
+            let mut fields = None;
+            for (at, row) in (0..starts.len()).zip(first..) {
+                let (class, mark) = self.class(place, names[at], categories.code(0, at))?;
+                if mark == Mark::Step && place != Place::Device {
+                    self.book.rank.steps_ps.push(starts[at]);
+                }
+                let is_complete = forms[at] == 0;
+                let end = starts[at].saturating_add(durations[at]);
+                match class {
+                    Class::Compute if is_complete && durations[at] > 0 => self.compute.add(starts[at], end),
+                    Class::Collective if is_complete => {
+                        let fields = match &mut fields {
+                            Some(fields) => fields,
+                            none => none.insert(columns.block(self.segment, block)?),
+                        };
+                        let span = (starts[at], durations[at]);
+                        self.call(track, (at, row), names[at], span, fields)?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        debug_assert_eq!(Form::ALL[0], Form::Complete);
+        Ok(())
+    }
+
+    fn class(&mut self, place: Place, name: i64, category: Option<u32>) -> Result<(Class, Mark)> {
+        let category = category.filter(|_| place == Place::Device);
+        if let Some(&known) = self.classes.get(&(name, category)).filter(|_| place == Place::Device) {
+            return Ok(known);
+        }
+        let text = self.segment.text(NameId(u32::try_from(name).unwrap_or_default()))?;
+        let mark = if text.starts_with(STEP) { Mark::Step } else { Mark::None };
+        let class = match place {
+            Place::Device => {
+                let category = category.map_or(Ok(""), |code| self.segment.text(NameId(code)))?;
+                class_on_device(text, category)
+            }
+            Place::HostOfGloo if text.starts_with(GLOO) => Class::Collective,
+            Place::Host | Place::HostOfGloo => Class::Neither,
+        };
+        if place == Place::Device {
+            self.classes.insert((name, category), (class, mark));
+        }
+        Ok((class, mark))
+    }
+
+    fn call(
+        &mut self,
+        track: TrackId,
+        (at, row): (usize, u32),
+        name: i64,
+        (start_ps, duration_ps): (i64, i64),
+        fields: &BlockFields<16>,
+    ) -> Result<()> {
+        let code = |field: usize| fields.code(field, at).map(i64::from);
+        let int = |field: usize| fields.int(field, at);
+        let key = [
+            code(NAME),
+            code(DTYPE),
+            int(IN),
+            int(OUT),
+            int(SIZE),
+            code(GROUP).or(int(GROUP)),
+            code(RANKS),
+            int(SOURCE).or(int(TARGET)).or(int(ROOT)),
+            code(DIMS),
+            code(TYPE),
+        ];
+        let signature = match self.known.get(&(track, name, key)) {
+            Some(&known) => known,
+            None => {
+                let signature = self.signature(track, name, fields, at)?;
+                self.known.insert((track, name, key), signature);
+                signature
+            }
+        };
+        let correlation = int(CORRELATION);
+        if key[NAME].is_none()
+            && let Some(correlation) = correlation
+        {
+            let kind = self.book.rank.signatures[signature as usize].kind;
+            let bare = Bare { kind, external: int(EXTERNAL) };
+            self.bare.push((self.book.rank.calls.len(), correlation, bare));
+        }
+        let id = correlation.unwrap_or_else(|| i64::from(row));
+        self.book.call(Call { start_ps, duration_ps, signature, number: int(SEQ), row, id });
+        Ok(())
+    }
+
+    fn signature(&mut self, track: TrackId, name: i64, fields: &BlockFields<16>, at: usize) -> Result<u32> {
+        let text = |field: usize| fields.text(self.segment, field, at);
+        let size = |field: usize| fields.int(field, at).and_then(|size| u64::try_from(size).ok());
+        let rank = |field: usize| fields.int(field, at).and_then(|rank| u32::try_from(rank).ok());
+        let (stated, kernel) =
+            (text(NAME)?, self.segment.text(NameId(u32::try_from(name).unwrap_or_default()))?);
+        let kind = CollectiveKind::of_name(if stated.is_empty() { kernel } else { stated });
+        let group = match (text(GROUP)?, fields.int(GROUP, at)) {
+            ("", Some(number)) => number.to_string(),
+            (group, _) => group.to_owned(),
+        };
+        let communicator = if group.is_empty() {
+            self.stream(track)
+        } else {
+            self.job.communicator(&group, text(RANKS)?, rank(SIZE).unwrap_or(0))
+        };
+        let mut dtype = text(DTYPE)?.to_owned();
+        let mut count = size(IN);
+        if count.is_none() {
+            count = fields.code(DIMS, at).map(|_| annotation::elements(text(DIMS).unwrap_or_default()));
+            dtype = text(TYPE)?.split('"').nth(1).unwrap_or_default().to_owned();
+        }
+        let count = count.unwrap_or(0);
+        let bytes = count.max(size(OUT).unwrap_or(0)).saturating_mul(element_bytes(&dtype));
+        let peer = rank(SOURCE).or(rank(TARGET)).or(rank(ROOT));
+        let communicator = self.book.communicator(communicator);
+        Ok(self.book.signature(Signature { communicator, kind, dtype, count, bytes, peer }))
+    }
+
+    /// All that is known of the communicator of a kernel without arguments.
+    fn stream(&self, track: TrackId) -> Communicator {
+        let number = self.segment.footer().tracks[track.0 as usize].spec.identity.number;
+        Communicator {
+            name: number.map_or_else(|| "stream".to_owned(), |number| format!("stream {number}")),
+            membership: Membership::Unknown,
+            ranks: Vec::new(),
+            size: 0,
+        }
+    }
+
+    /// Completes calls without arguments from the annotations around their launches.
+    fn annotate(&mut self) -> Result<()> {
+        let wanted: FxHashMap<i64, Bare> =
+            self.bare.iter().map(|&(_, correlation, bare)| (correlation, bare)).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let stated = around_launches(self.segment, &wanted)?;
+        for (at, correlation, _) in std::mem::take(&mut self.bare) {
+            let Some(Stated { kind, count, dtype }) = stated.get(&correlation) else { continue };
+            let before = self.book.rank.signatures[self.book.rank.calls.signatures[at] as usize].clone();
+            let bytes = count.saturating_mul(element_bytes(dtype));
+            let kind = if *kind == CollectiveKind::Other { before.kind } else { *kind };
+            let completed = Signature { kind, count: *count, dtype: dtype.clone(), bytes, ..before };
+            self.book.rank.calls.signatures[at] = self.book.signature(completed);
+        }
+        Ok(())
+    }
+}

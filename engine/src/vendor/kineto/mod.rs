@@ -1,0 +1,80 @@
+//! Traces of PyTorch's profiler (Kineto): the words in which it states collective operations of
+//! NCCL, RCCL, HCCL and Gloo.
+
+mod annotation;
+pub mod collectives;
+mod group;
+
+/// Arguments of a kernel that communicates, in PyTorch since 2.3.
+pub const ARGUMENTS: [&str; 16] = [
+    "Collective name",
+    "dtype",
+    "In msg nelems",
+    "Out msg nelems",
+    "Group size",
+    "Process Group Name",
+    "Process Group Ranks",
+    "Src Rank",
+    "Dst Rank",
+    "Seq",
+    "correlation",
+    "cat",
+    "Root Rank",
+    "External id",
+    "Input Dims",
+    "Input type",
+];
+
+const NAME: usize = 0;
+const DTYPE: usize = 1;
+const IN: usize = 2;
+const OUT: usize = 3;
+const SIZE: usize = 4;
+const GROUP: usize = 5;
+const RANKS: usize = 6;
+const SOURCE: usize = 7;
+const TARGET: usize = 8;
+const SEQ: usize = 9;
+const CORRELATION: usize = 10;
+const CATEGORY: usize = 11;
+const ROOT: usize = 12;
+const EXTERNAL: usize = 13;
+const DIMS: usize = 14;
+const TYPE: usize = 15;
+
+/// Role of a slice on a device, by its name and category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Collective,
+    Compute,
+    /// Copies, fills and annotations.
+    Neither,
+}
+
+/// The class of a slice on a stream of a device.
+fn class_on_device(name: &str, category: &str) -> Class {
+    if category.contains("annotation") {
+        return Class::Neither;
+    }
+    let starts = |word: &str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let is_collective = ["nccl", "rccl", "hccl::", "void nccl", "void rccl"].into_iter().any(starts)
+        || name.contains("ncclDevKernel")
+        || name.contains("ncclKernel");
+    match (is_collective, category) {
+        (true, _) => Class::Collective,
+        (false, "gpu_memcpy" | "gpu_memset" | "Memcpy" | "Memset") => Class::Neither,
+        (false, _) => Class::Compute,
+    }
+}
+
+/// Bytes of an element of this type, in the words of PyTorch and of C. 0 if it is not known.
+fn element_bytes(dtype: &str) -> u64 {
+    match dtype.to_ascii_lowercase().as_str() {
+        "byte" | "char" | "int8" | "uint8" | "bool" | "unsigned char" | "signed char" | "float8_e4m3fn"
+        | "float8_e5m2" => 1,
+        "bfloat16" | "half" | "float16" | "short" | "int16" | "c10::bfloat16" | "c10::half" => 2,
+        "float" | "float32" | "int" | "int32" | "uint32" => 4,
+        "double" | "float64" | "long" | "long int" | "int64" | "uint64" | "complexfloat" => 8,
+        _ => 0,
+    }
+}

@@ -1,0 +1,201 @@
+//! The analysis as JSON. Numbers are nanoseconds, with decimals where the trace has them.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use nprof_engine::analysis::table::rates;
+use nprof_engine::analysis::{ClockVerdict, Presence};
+use nprof_engine::base::Time;
+use serde_json::{Value, json};
+
+use super::Analysed;
+use crate::store::Profile;
+
+/// Nanoseconds of picoseconds.
+fn ns(ps: i64) -> f64 {
+    ps as f64 / 1e3
+}
+
+/// Rows of the clocks, one for each rank.
+#[must_use]
+pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
+    let ranks = of.job.ranks.iter().zip(&of.report.clocks.ranks).zip(&of.report.used);
+    let rows = ranks.map(|((rank, found), used)| {
+        let fit = used;
+        let mut row = json!({
+            "rank": rank.rank,
+            "offset_ns": ns(fit.offset_ps()),
+            "drift_ppm": f64::from(fit.drift_ppb()) / 1e3,
+            "at_ns": ns(fit.at_ps()),
+            "residual_ns": found.residual_ps as f64 / 1e3,
+            "calls": found.calls,
+            "set_by": if rank.given.is_some() { "hand" } else { "calls" },
+        });
+        let origin = profile.manifest.ranks.iter().find(|file| file.rank == rank.rank);
+        if let Some(origin) = origin.and_then(|file| file.origin_unix_ns) {
+            row["at_unix_ns"] = json!(origin.saturating_add(Time(fit.at_ps()).floor_ns()));
+        }
+        if let (None, Some(low), Some(high)) = (rank.given, found.low_ps, found.high_ps) {
+            (row["low_ns"], row["high_ns"]) = (json!(ns(low)), json!(ns(high)));
+        }
+        row
+    });
+    rows.collect()
+}
+
+/// Rows of the ranks.
+#[must_use]
+pub fn ranks(of: &Analysed) -> Vec<Value> {
+    let rows = of.report.ranks.iter().map(|rank| {
+        json!({
+            "rank": rank.rank,
+            "collectives": rank.collectives,
+            "lost": rank.lost,
+            "wait_ns": ns(rank.wait_ps),
+            "blame_ns": rank.blame_ps / 1e3,
+            "last_takes_all_ns": rank.last_takes_all_ps / 1e3,
+            "root_blame_ns": rank.root_blame_ps / 1e3,
+            "saving_ns": rank.saving_ps / 1e3,
+            "last": rank.last,
+            "first": rank.first,
+            "compute_ns": ns(rank.compute_ps),
+            "communication_ns": ns(rank.communication_ps),
+            "overlap_ns": ns(rank.overlap_ps),
+            "exposed_ns": ns(rank.exposed_ps),
+            "exposed_wait_ns": ns(rank.exposed_wait_ps),
+            "exposed_transfer_ns": ns(rank.exposed_ps - rank.exposed_wait_ps),
+            "idle_ns": ns(rank.idle_ps),
+            "span_ns": ns(rank.span_ps),
+        })
+    });
+    rows.collect()
+}
+
+/// Rows of the slow links.
+#[must_use]
+pub fn links(of: &Analysed) -> Vec<Value> {
+    let rows = of.report.links.iter().map(|link| {
+        let group = &of.job.groups[link.group as usize];
+        json!({
+            "communicator": group.communicator.name,
+            "ranks": group.ranks(),
+            "root_blame_ns": link.root_blame_ps / 1e3,
+        })
+    });
+    rows.collect()
+}
+
+fn mismatches(of: &Analysed) -> Vec<Value> {
+    let rows = of.report.findings.iter().map(|finding| {
+        let rank = of.job.ranks[finding.rank as usize].rank;
+        json!({"rank": rank, "what": finding.what.name(), "instance": finding.instance})
+    });
+    rows.collect()
+}
+
+/// The verdict about the clocks in a word.
+#[must_use]
+pub fn verdict(of: &Analysed) -> &'static str {
+    match of.report.clocks.verdict {
+        ClockVerdict::Unknown => "unknown",
+        ClockVerdict::Agree => "agree",
+        ClockVerdict::Aligned => "aligned",
+    }
+}
+
+/// Facts about the whole, without the operations.
+fn head(of: &Analysed, profile: &Profile) -> Vec<(&'static str, Value)> {
+    let clocks_found = &of.report.clocks;
+    vec![
+        ("reference", json!(of.job.ranks.get(clocks_found.reference).map(|rank| rank.rank))),
+        ("verdict", json!(verdict(of))),
+        ("violations", json!(clocks_found.violations)),
+        ("cut_waits", json!(of.report.cuts)),
+        ("clocks", Value::Array(clocks(of, profile))),
+        ("ranks", Value::Array(ranks(of))),
+        ("links", Value::Array(links(of))),
+        ("mismatches", Value::Array(mismatches(of))),
+    ]
+}
+
+/// Writes everything, one operation a line.
+///
+/// # Errors
+/// If the output cannot be written.
+pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> std::io::Result<()> {
+    out.write_all(b"{")?;
+    for (key, value) in head(of, profile) {
+        write!(out, "\"{key}\": ")?;
+        serde_json::to_writer(&mut *out, &value)?;
+        out.write_all(b",\n")?;
+    }
+    out.write_all(b"\"instances\": [")?;
+    for at in 0..of.report.operations.len() {
+        out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, &instance(of, at))?;
+    }
+    out.write_all(b"\n]}\n")
+}
+
+/// Writes the ranks alone.
+///
+/// # Errors
+/// If the output cannot be written.
+pub fn write_ranks(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> std::io::Result<()> {
+    let all: serde_json::Map<String, Value> =
+        head(of, profile).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    serde_json::to_writer_pretty(&mut *out, &all)?;
+    writeln!(out)
+}
+
+/// Name of a presence in JSON.
+fn presence(of: Presence) -> &'static str {
+    match of {
+        Presence::GroupUnknown => "group unknown",
+        Presence::Complete => "complete",
+        Presence::Partial => "partial",
+        Presence::Lost => "member lost",
+        Presence::MissingAtEnd => "member missing at the end",
+    }
+}
+
+fn instance(of: &Analysed, at: usize) -> Value {
+    let one = &of.report.operations[at];
+    let signature = &of.job.signatures[one.signature as usize];
+    let rank = |position: Option<u32>| position.map(|at| of.job.ranks[at as usize].rank);
+    let (mut members, mut waits) = (BTreeMap::new(), BTreeMap::new());
+    for arrival in of.report.arrivals(&of.job, at) {
+        let rank = &of.job.ranks[arrival.member.rank];
+        let id = rank.calls.ids.get(arrival.member.call).copied();
+        let id = id.unwrap_or_else(|| rank.calls.rows[arrival.member.call].into());
+        members.insert(rank.rank.to_string(), id);
+        waits.insert(rank.rank.to_string(), ns(arrival.wait_ps));
+    }
+    let mut row = json!({
+        "communicator": of.job.groups[one.group as usize].communicator.name,
+        "kind": signature.kind.name(),
+        "dtype": signature.dtype,
+        "count": signature.count,
+        "bytes": signature.bytes,
+        "state": presence(one.state.presence),
+        "first_ns": ns(one.span.first_ps),
+        "last_ns": ns(one.span.last_ps),
+        "end_ns": ns(one.span.end_ps),
+        "transfer_ns": ns(one.transfer_ps()),
+        "last_rank": rank(one.last),
+        "members": members,
+        "wait_ns": waits,
+    });
+    if one.state.absent > 0 {
+        row["absent"] = json!(one.state.absent);
+    }
+    if one.step > 0 {
+        row["step"] = json!(one.step);
+    }
+    if let Some(rates) = rates(&of.job, one) {
+        row["algorithm_bytes_per_s"] = json!(rates.algorithm);
+        row["bus_bytes_per_s"] = json!(rates.bus);
+        row["bus_bytes_per_s_with_wait"] = json!(rates.bus_with_wait);
+    }
+    row
+}

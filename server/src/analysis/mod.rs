@@ -1,0 +1,80 @@
+//! Runs the analysis of all ranks over a profile of the store. The engine computes; this module
+//! opens the segments.
+
+pub mod condition;
+pub mod json;
+mod kept;
+
+use std::path::PathBuf;
+
+use nprof_engine::analysis::{Job, RankInput, Report, report};
+use nprof_engine::base::Error;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::native::{AllCores, OpenError, SegmentFile};
+use nprof_engine::vendor::{CallIds, collectives};
+
+use crate::store::{ClockBy, Profile, RankFile};
+use crate::work::Meter;
+
+/// A failed analysis.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// A segment cannot be opened.
+    #[error("{}: cannot read ({source})", path.display())]
+    Open {
+        /// The segment.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A segment is damaged.
+    #[error("{}: {source}; `nprof verify` lists all damages", path.display())]
+    Segment {
+        /// The segment.
+        path: PathBuf,
+        /// The cause.
+        source: Error,
+    },
+}
+
+/// An analysed profile.
+#[derive(Debug)]
+pub struct Analysed {
+    /// The calls of all ranks.
+    pub job: Job,
+    /// What they show.
+    pub report: Report,
+}
+
+/// Analyses all ranks of a profile.
+///
+/// # Errors
+/// If a segment cannot be read.
+pub fn analyse(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Analysed, AnalysisError> {
+    let job = Job::new(read(profile, ids, meter)?);
+    let matched = kept::matched_of(profile, &job);
+    let report = report(&job, matched);
+    Ok(Analysed { job, report })
+}
+
+/// The calls of all ranks.
+fn read(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Vec<RankInput>, AnalysisError> {
+    let ranks = &profile.manifest.ranks;
+    let is_cancelled = || meter.is_cancelled();
+    let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
+    let read = work.gather(ranks.len(), |at| Ok(read_rank(profile, &ranks[at], ids)));
+    let read = read.map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?;
+    read.into_iter().collect()
+}
+
+fn read_rank(profile: &Profile, file: &RankFile, ids: CallIds) -> Result<RankInput, AnalysisError> {
+    let path = profile.dir.join(&file.file);
+    let damaged = |source| AnalysisError::Segment { path: path.clone(), source };
+    let segment = SegmentFile::open_file(&path).map_err(|error| match error {
+        OpenError::Io(source) => AnalysisError::Open { path: path.clone(), source },
+        OpenError::Segment(source) => damaged(source),
+    })?;
+    let calls = collectives(&segment, file.rank, ids).map_err(damaged)?;
+    let given = file.clock.filter(|_| file.clock_by() == Some(ClockBy::Hand)).map(|clock| clock.0);
+    Ok(RankInput { rank: file.rank, calls, given })
+}

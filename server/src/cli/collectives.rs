@@ -1,0 +1,151 @@
+//! `nprof collectives`
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use nprof_engine::analysis::table::{By, Row, RowKey, rows};
+use nprof_engine::vendor::CallIds;
+use serde_json::{Value, json};
+
+use super::ranks::{FailArgs, TableFormat, analysed};
+use super::size::{self, Align};
+use super::{StorePlace, rank_cells as cells};
+use crate::analysis::json as analysis_json;
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof collectives run-7                        by kind
+  nprof collectives run-7 --by size              by kind, bytes and number of ranks
+  nprof collectives run-7 --output-format json   each operation with its ranks, clocks and causes
+  nprof collectives run-7 --fail-on 'lost > 1%'";
+
+/// Show the collective operations of all ranks: transfer, waiting and bandwidth
+///
+/// A transfer is the time from the last arrival to the last end. Bus bandwidths are those of
+/// nccl-tests, of the transfer alone and with all waiting.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CollectivesArgs {
+    /// Name or id of a profile, as `nprof list` shows it
+    profile: String,
+    /// What the operations of a row have in common. JSON lists every operation unless this is given
+    #[arg(long, value_enum, ignore_case = true)]
+    by: Option<ByArg>,
+    /// As a table, CSV or JSON
+    #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
+    output_format: TableFormat,
+    #[command(flatten)]
+    fail: FailArgs,
+}
+
+/// What the operations of a row have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ByArg {
+    /// Kind of operation
+    Kind,
+    /// Kind, bytes, and number of ranks
+    Size,
+    /// The rank that came last
+    Rank,
+    /// Step or iteration
+    Step,
+}
+
+impl CollectivesArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let profile = place.open()?.find(&self.profile)?;
+        let is_whole = self.output_format == TableFormat::Json && self.by.is_none();
+        let ids = if is_whole { CallIds::Read } else { CallIds::Skipped };
+        let of = analysed(&profile, ids)?;
+        if is_whole {
+            analysis_json::write(&of, &profile, out)?;
+            return self.fail.check(&of, out);
+        }
+        let by = match self.by.unwrap_or(ByArg::Kind) {
+            ByArg::Kind => By::Kind,
+            ByArg::Size => By::Size,
+            ByArg::Rank => By::Rank,
+            ByArg::Step => By::Step,
+        };
+        let rows = rows(&of.job, &of.report, by);
+        match self.output_format {
+            TableFormat::Text => text(by, &rows, out)?,
+            TableFormat::Csv => cells::csv(out, &rows.iter().map(json_row).collect::<Vec<_>>())?,
+            TableFormat::Json => {
+                let rows: Vec<Value> = rows.iter().map(json_row).collect();
+                serde_json::to_writer_pretty(&mut *out, &json!({ "rows": rows }))?;
+                writeln!(out)?;
+            }
+        }
+        self.fail.check(&of, out)
+    }
+}
+
+fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
+    let key: &[&str] = match by {
+        By::Kind => &["KIND"],
+        By::Size => &["KIND", "BYTES", "RANKS"],
+        By::Rank => &["LAST"],
+        By::Step => &["STEP"],
+    };
+    let rest =
+        ["COUNT", "TRANSFER", "P95", "MAX", "WAIT", "P95", "MAX", "ALL WAITS", "BUS", "WITH WAIT", "SLOWEST"];
+    let mut lines = vec![key.iter().chain(&rest).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
+    for row in rows {
+        let mut line = match row.key {
+            RowKey::Kind(kind) => vec![kind.name().to_owned()],
+            RowKey::Size(kind, bytes, ranks) => {
+                vec![kind.name().to_owned(), size::count(bytes), known(ranks)]
+            }
+            RowKey::Rank(number) | RowKey::Step(number) => vec![number.to_string()],
+        };
+        line.push(size::count(row.count));
+        line.extend(row.transfer_ps.iter().chain(&row.wait_ps).map(|&ps| cells::time(ps as f64)));
+        line.push(cells::time(row.total_wait_ps as f64));
+        line.extend([cells::rate(row.bus_rate), cells::rate(row.bus_rate_with_wait)]);
+        line.push(row.slowest.map_or_else(|| "-".to_owned(), |rank| rank.to_string()));
+        lines.push(line);
+    }
+    let mut align = vec![Align::Right; key.len() + rest.len()];
+    if matches!(by, By::Kind | By::Size) {
+        align[0] = Align::Left;
+    }
+    size::table(out, &align, &lines)
+}
+
+/// A number of ranks, or a dash.
+fn known(ranks: u32) -> String {
+    if ranks == 0 { "-".to_owned() } else { ranks.to_string() }
+}
+
+fn json_row(row: &Row) -> Value {
+    let ns = |ps: i64| ps as f64 / 1e3;
+    let mut object = match row.key {
+        RowKey::Kind(kind) => json!({ "kind": kind.name() }),
+        RowKey::Size(kind, bytes, ranks) => {
+            json!({ "kind": kind.name(), "operation_bytes": bytes, "ranks": ranks })
+        }
+        RowKey::Rank(rank) => json!({ "last_rank": rank }),
+        RowKey::Step(step) => json!({ "step": step }),
+    };
+    let [transfer, wait] = [row.transfer_ps, row.wait_ps].map(|of| of.map(ns));
+    let rest = json!({
+        "count": row.count,
+        "bytes": row.bytes,
+        "transfer_median_ns": transfer[0],
+        "transfer_p95_ns": transfer[1],
+        "transfer_max_ns": transfer[2],
+        "wait_median_ns": wait[0],
+        "wait_p95_ns": wait[1],
+        "wait_max_ns": wait[2],
+        "total_wait_ns": ns(row.total_wait_ps),
+        "algorithm_bytes_per_s": row.algorithm_rate,
+        "bus_bytes_per_s": row.bus_rate,
+        "bus_bytes_per_s_with_wait": row.bus_rate_with_wait,
+        "slowest_rank": row.slowest,
+    });
+    if let (Value::Object(object), Value::Object(rest)) = (&mut object, rest) {
+        object.extend(rest);
+    }
+    object
+}

@@ -1,0 +1,95 @@
+//! Cells of the tables about ranks.
+
+use std::io::Write;
+
+use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
+use serde_json::Value;
+
+/// A time with three digits and its unit.
+pub(super) fn time(ps: f64) -> String {
+    const UNITS: [(i64, &str); 4] =
+        [(PS_PER_S, "s"), (1_000 * PS_PER_US, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns")];
+    let found = UNITS.iter().find(|(unit, _)| ps.abs() >= *unit as f64);
+    match found {
+        Some(&(unit, symbol)) => format!("{} {symbol}", digits(ps / unit as f64)),
+        None => format!("{ps:.0} ps"),
+    }
+}
+
+/// A number with at least three digits.
+fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A drift in parts per million, or a dash.
+pub(super) fn drift(ppb: i32) -> String {
+    if ppb == 0 { "-".to_owned() } else { format!("{:.2} ppm", f64::from(ppb) / 1e3) }
+}
+
+/// A share in percent.
+pub(super) fn share(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_owned() }
+}
+
+/// Bytes a second.
+pub(super) fn rate(bytes_per_s: Option<f64>) -> String {
+    bytes_per_s.map_or_else(|| "-".to_owned(), |rate| format!("{} GB/s", digits(rate / 1e9)))
+}
+
+/// Writes flat JSON objects as CSV. The keys of the first one are the heading.
+pub(super) fn csv(out: &mut dyn Write, rows: &[Value]) -> anyhow::Result<()> {
+    let Some(Value::Object(first)) = rows.first() else { return Ok(()) };
+    let keys: Vec<&String> = first.keys().collect();
+    writeln!(out, "{}", keys.iter().map(|key| key.as_str()).collect::<Vec<_>>().join(","))?;
+    for row in rows {
+        let cells: Vec<String> = keys
+            .iter()
+            .map(|key| match row.get(key.as_str()) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => quoted(text),
+                Some(other) => other.to_string(),
+            })
+            .collect();
+        writeln!(out, "{}", cells.join(","))?;
+    }
+    Ok(())
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn cells_have_three_digits_and_units() {
+        for (ps, text) in
+            [(0.0, "0 ps"), (1_500.0, "1.50 ns"), (-12_345_678.0, "-12.3 µs"), (2.5e12, "2.50 s")]
+        {
+            assert_eq!(time(ps), text);
+        }
+        assert_eq!((share(1.0, 8.0).as_str(), share(1.0, 0.0).as_str()), ("12.5 %", "-"));
+        assert_eq!((drift(0).as_str(), drift(-1_500).as_str()), ("-", "-1.50 ppm"));
+    }
+
+    #[test]
+    fn csv_quotes_what_needs_it() {
+        let mut out = Vec::new();
+        let rows = [json!({"a": 1, "b": "x,\"y\""}), json!({"a": 2.5})];
+        csv(&mut out, &rows).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "a,b\n1,\"x,\"\"y\"\"\"\n2.5,\n");
+    }
+}

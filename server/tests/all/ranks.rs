@@ -1,0 +1,261 @@
+//! The analysis of all ranks from outside: `nprof ranks` and `nprof collectives` on jobs with a
+//! known truth.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+/// A folder beside the project, or beside the folder of a work tree. `None`, saying so, without it.
+fn shared(path: &str) -> Option<PathBuf> {
+    let project = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let beside = ["../../shared", "../../../shared"].map(|folder| project.join(folder).join(path));
+    let found = beside.into_iter().find(|folder| folder.exists());
+    if found.is_none() {
+        println!("skipped: there is no shared/{path}");
+    }
+    found
+}
+
+/// Runs nprof on a store: exit code, standard output, standard error.
+fn nprof(store: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let done =
+        Command::new(env!("CARGO_BIN_EXE_nprof")).arg("--store").arg(store).args(args).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.code(), text(&done.stdout), text(&done.stderr))
+}
+
+/// The standard output of a command that succeeds.
+fn succeed(store: &Path, args: &[&str]) -> String {
+    let (code, out, error) = nprof(store, args);
+    assert_eq!(code, Some(0), "{args:?}: {error}");
+    out
+}
+
+fn json_of(store: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&succeed(store, args)).unwrap()
+}
+
+/// Makes a job, analyses it and scores the analysis. The score names what is broken.
+#[track_caller]
+fn check_truth(arguments: &[&str], limits: &[&str]) {
+    let Some(bench) = shared("bench/multirank") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (job, store) = (dir.path().join("job"), dir.path().join("store"));
+    let python = |script: &str| {
+        let mut command = Command::new("python3");
+        command.arg(bench.join(script));
+        command
+    };
+    let Ok(made) = python("gen.py").arg(&job).args(arguments).output() else {
+        println!("skipped: python3 cannot be run");
+        return;
+    };
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let truth = dir.path().join("truth.json");
+    fs::rename(job.join("truth.json"), &truth).unwrap();
+    succeed(&store, &["ingest", job.to_str().unwrap(), "--db-bucket", "job"]);
+    let result = dir.path().join("result.json");
+    fs::write(&result, succeed(&store, &["collectives", "job", "--output-format", "json"])).unwrap();
+    let scored = python("score.py").args([&truth, &result]).args(limits).output().unwrap();
+    let score = String::from_utf8_lossy(&scored.stdout).into_owned();
+    assert!(scored.status.success(), "{arguments:?}\n{score}{}", String::from_utf8_lossy(&scored.stderr));
+    println!("{arguments:?}\n{score}");
+    // Once more from the kept overlay.
+    let again = succeed(&store, &["collectives", "job", "--output-format", "json"]);
+    assert_eq!(again, fs::read_to_string(&result).unwrap());
+}
+
+const STRICT: [&str; 4] = ["--clock-us", "2", "--wait", "0.01"];
+
+#[test]
+fn eight_ranks_are_as_their_truth_says() {
+    check_truth(&["--ranks", "8"], &STRICT);
+    check_truth(&["--ranks", "8", "--ids", "seq", "--lean", "--seed", "2"], &STRICT);
+}
+
+#[test]
+fn sixty_four_ranks_with_groups_only_are_as_their_truth_says() {
+    let job = ["--ranks", "64", "--lean", "--lost", "0.03", "--late-start", "3"];
+    check_truth(&job, &STRICT);
+}
+
+#[test]
+fn sixty_four_ranks_with_numbers_and_colliding_names_are_as_their_truth_says() {
+    check_truth(&["--ranks", "64", "--lean", "--ids", "seq", "--shared-names", "--mismatch"], &STRICT);
+}
+
+#[test]
+fn ranks_without_groups_get_their_clocks_and_causes() {
+    // Groups in lock-step cannot be told apart, so pairs are not all right.
+    let limits = ["--clock-us", "2", "--pairs", "0.5", "--wait", "0.05"];
+    check_truth(&["--ranks", "8", "--ids", "none"], &limits);
+}
+
+/// Eight real ranks of one host, without groups and numbers. The oracle was computed by hand from
+/// the traces.
+#[test]
+fn real_ranks_wait_as_computed_by_hand() {
+    let Some(traces) = shared("data/kineto/dlrm_8_ranks") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    succeed(dir.path(), &["ingest", traces.to_str().unwrap(), "--db-bucket", "dlrm"]);
+    let found = json_of(dir.path(), &["collectives", "dlrm", "--output-format", "json"]);
+    assert_eq!(found["verdict"], "agree");
+    for clock in found["clocks"].as_array().unwrap() {
+        assert_eq!((&clock["offset_ns"], &clock["drift_ppm"]), (&json!(0.0), &json!(0.0)), "{clock}");
+    }
+    let mut instances = found["instances"].as_array().unwrap().clone();
+    instances.sort_by(|a, b| a["first_ns"].as_f64().unwrap().total_cmp(&b["first_ns"].as_f64().unwrap()));
+    let first = instances[0]["first_ns"].as_f64().unwrap();
+    let rows: Vec<_> = instances
+        .iter()
+        .map(|one| {
+            let us = |key: &str| (one[key].as_f64().unwrap() - first) / 1e3;
+            let waits = one["wait_ns"].as_object().unwrap().values();
+            let wait: f64 = waits.map(|wait| wait.as_f64().unwrap() / 1e3).sum();
+            let kind = one["kind"].as_str().unwrap();
+            (
+                kind,
+                one["last_rank"].as_u64().unwrap(),
+                us("last_ns"),
+                one["transfer_ns"].as_f64().unwrap() / 1e3,
+                wait,
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("all-to-all", 7, 7_624.0, 11.0, 26_435.0),
+            ("all-to-all", 7, 10_404.0, 8.0, 6_231.0),
+            ("all-to-all", 7, 10_805.0, 8.0, 1_161.0),
+            ("all-to-all", 7, 10_938.0, 8.0, 871.0),
+            ("all-reduce", 7, 12_157.0, 87.0, 854.0),
+            ("all-to-all", 5, 13_986.0, 11.0, 2_903.0),
+            ("all-reduce", 5, 14_581.0, 23.0, 3_379.0),
+            ("all-reduce", 4, 15_963.0, 69.0, 5_009.0),
+        ]
+    );
+    let of = |key: &str| -> Vec<i64> {
+        let ranks = found["ranks"].as_array().unwrap().iter();
+        ranks.map(|rank| (rank[key].as_f64().unwrap() / 1e3).round() as i64).collect()
+    };
+    assert_eq!(of("wait_ns"), [5_580, 11_125, 3_280, 9_571, 6_370, 6_041, 3_342, 1_534]);
+    assert_eq!(of("blame_ns"), [3_333, 34, 7_001, 278, 5_825, 6_547, 6_942, 16_882]);
+    assert_eq!(of("exposed_ns"), [5_537, 11_056, 3_217, 9_450, 6_550, 6_211, 3_289, 1_580]);
+    let last: Vec<u64> =
+        found["ranks"].as_array().unwrap().iter().map(|rank| rank["last"].as_u64().unwrap()).collect();
+    assert_eq!(last, [0, 0, 0, 0, 1, 2, 0, 5]);
+}
+
+/// Two of 128 ranks, and only some of their calls. Five operations have both.
+#[test]
+fn sampled_ranks_match_where_they_can() {
+    let Some(traces) = shared("data/kineto/vision_2_ranks") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    succeed(dir.path(), &["ingest", traces.to_str().unwrap(), "--db-bucket", "vision"]);
+    let found = json_of(dir.path(), &["collectives", "vision", "--output-format", "json"]);
+    assert_eq!((&found["verdict"], &found["clocks"][1]["offset_ns"]), (&json!("agree"), &json!(0.0)));
+    let both = |one: &&Value| one["members"].as_object().unwrap().len() == 2;
+    let mut rows: Vec<(&str, u64, f64)> = found["instances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(both)
+        .map(|one| {
+            let transfer = one["transfer_ns"].as_f64().unwrap() / 1e3;
+            (one["kind"].as_str().unwrap(), one["last_rank"].as_u64().unwrap(), transfer)
+        })
+        .collect();
+    rows.sort_by(|a, b| a.2.total_cmp(&b.2));
+    assert_eq!(
+        rows,
+        [
+            ("all-reduce", 1, 8_425.0),
+            ("all-reduce", 1, 13_838.0),
+            ("all-gather", 1, 42_744.0),
+            ("all-to-all", 1, 57_924.0),
+            ("all-gather", 1, 62_352.0),
+        ]
+    );
+    let waits: Vec<&Value> = found["ranks"].as_array().unwrap().iter().map(|rank| &rank["wait_ns"]).collect();
+    assert_eq!(waits, [&json!(31_865_000.0), &json!(0.0)]);
+}
+
+/// A simulated job in which rank 5 is slow.
+fn demo(store: &Path) {
+    let job = ["demo", "--ranks", "8", "--straggler", "5", "--collectives", "200"];
+    succeed(store, &[&job[..], &["--ingest-only", "--db-bucket", "job"]].concat());
+}
+
+#[test]
+fn the_straggler_of_a_simulated_job_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    demo(dir.path());
+    let found = json_of(dir.path(), &["ranks", "job", "--output-format", "json"]);
+    let ranks = found["ranks"].as_array().unwrap();
+    let most = ranks.iter().max_by_key(|rank| rank["last"].as_u64()).unwrap();
+    assert_eq!((&most["rank"], &most["collectives"]), (&json!(5), &json!(200)));
+    assert_eq!(found["verdict"], "agree");
+    let text = succeed(dir.path(), &["ranks", "job"]);
+    assert!(text.contains("\nrank 5: others waited "), "{text}");
+    for by in ["kind", "size", "rank", "step"] {
+        let rows = json_of(dir.path(), &["collectives", "job", "--by", by, "--output-format", "json"]);
+        let counts = rows["rows"].as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap());
+        assert_eq!(counts.sum::<u64>(), 200, "{by}");
+    }
+    let csv = succeed(dir.path(), &["collectives", "job", "--output-format", "csv"]);
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+}
+
+#[test]
+fn a_condition_that_holds_ends_with_three() {
+    let dir = tempfile::tempdir().unwrap();
+    demo(dir.path());
+    assert_eq!(nprof(dir.path(), &["ranks", "job", "--fail-on", "wait > 99%"]).0, Some(0));
+    let (code, out, error) = nprof(dir.path(), &["ranks", "job", "--fail-on", "wait > 0.1%"]);
+    assert_eq!(code, Some(3), "{error}");
+    assert!(out.contains("ROOT BLAME") && error.starts_with("nprof: wait of rank "), "{error}");
+    assert_eq!(nprof(dir.path(), &["collectives", "job", "--fail-on", "weight > 1%"]).0, Some(2));
+}
+
+#[test]
+fn clocks_are_stored_when_asked_and_never_over_one_set_by_hand() {
+    let Some(bench) = shared("bench/multirank") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (job, store) = (dir.path().join("job"), dir.path().join("store"));
+    let made =
+        Command::new("python3").arg(bench.join("gen.py")).arg(&job).args(["--ranks", "4", "--lean"]).output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        println!("skipped: python3 cannot be run");
+        return;
+    }
+    fs::remove_file(job.join("truth.json")).unwrap();
+    succeed(&store, &["ingest", job.to_str().unwrap(), "--db-bucket", "job"]);
+    let manifest = || {
+        let found = fs::read_dir(store.join("profiles")).unwrap().next().unwrap().unwrap().path();
+        let text = fs::read(found.join("manifest.json")).unwrap();
+        let parsed: Value = serde_json::from_slice(&text).unwrap();
+        (text, parsed)
+    };
+    let before = manifest().0;
+    succeed(&store, &["ranks", "job"]);
+    assert_eq!(manifest().0, before, "the overlay is beside the manifest");
+    succeed(&store, &["clock", "job", "--rank", "2", "--offset", "1ms"]);
+    succeed(&store, &["ranks", "job", "--align"]);
+    let ranks = manifest().1["ranks"].clone();
+    assert_eq!((&ranks[0]["clock"], &ranks[1]["clock_by"]), (&Value::Null, &json!("calls")));
+    assert_eq!(
+        (&ranks[2]["clock_by"], &ranks[2]["clock"]["offset_ps"]),
+        (&json!("hand"), &json!(1_000_000_000))
+    );
+    let found = json_of(&store, &["ranks", "job", "--output-format", "json"]);
+    assert_eq!(found["clocks"][2]["set_by"], "hand");
+    assert_eq!(found["clocks"][2]["offset_ns"], 1e6);
+    // What the calls show does not depend on what was stored before.
+    succeed(&store, &["clock", "job", "--rank", "2", "--clear"]);
+    succeed(&store, &["ranks", "job", "--align"]);
+    assert_eq!(manifest().1["ranks"][1]["clock"], ranks[1]["clock"]);
+    assert_eq!(manifest().1["ranks"][2]["clock_by"], "calls");
+}
