@@ -113,6 +113,8 @@ impl Listening {
             signals.next().await;
             app.jobs().cancel_all();
             tell.send_replace(());
+            // A second signal does not wait for the requests in flight.
+            drop(tokio::spawn(async move { signals.exit_at_next().await }));
         };
         let serving = axum::serve(self.listener, service).with_graceful_shutdown(ended).into_future();
         let too_long = async {

@@ -2,7 +2,7 @@
 //! plain values.
 //!
 //! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage, 130
-//! cancelled by Ctrl-C.
+//! cancelled by Ctrl-C, 143 cancelled by `SIGTERM`.
 
 mod capture;
 mod clock;
@@ -33,6 +33,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::ending::Ending;
 use crate::ingest::IngestError;
 use crate::store::{Store, default_root};
 use crate::terminal::visible;
@@ -92,9 +93,6 @@ impl StorePlace {
     }
 }
 
-/// Exit code that a shell reports for a program ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
-
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
@@ -109,7 +107,7 @@ pub fn run() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "nprof: {}", one_line(&error));
-            if is_cancelled(&error) { ExitCode::from(INTERRUPTED) } else { ExitCode::FAILURE }
+            cancelled_by(&error).map_or(ExitCode::FAILURE, |ending| ExitCode::from(ending.exit_code()))
         }
     }
 }
@@ -146,8 +144,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     causes.into_iter().any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-fn is_cancelled(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled)))
+/// The signal that cancelled the command, if one did.
+fn cancelled_by(error: &anyhow::Error) -> Option<Ending> {
+    if error.is::<progress::Terminated>() {
+        return Some(Ending::Terminate);
+    }
+    let is_cancelled =
+        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled)));
+    is_cancelled.then_some(Ending::Interrupt)
 }
 
 /// The error and the causes that its own text does not name, on one line.
