@@ -84,7 +84,7 @@ mod tests {
         let of = builder.table(table("slices".to_owned())).unwrap();
         let track = builder.track(TrackSpec::slices("a", None, of, Nesting::Calls, 0)).unwrap();
         let text = |at: i64| format!("{at:0>200}");
-        for at in 0..70_000 {
+        for at in 0..90_000 {
             let name = builder.name(&text(at)).unwrap();
             let record =
                 SliceRecord { track, start_ps: at, duration_ps: 1, name, form: Form::Complete, fields: &[] };
