@@ -1,6 +1,6 @@
 //! The cost of an ingest is bounded by its input. Traces with many open slices, lanes, threads,
-//! names, tables or fields are ingested at one size and at four times that size. The allocated bytes
-//! must grow by less than 5, and lanes and threads must take little memory at the peak.
+//! names, tables or fields are ingested at one size and at four times that size. The allocated
+//! bytes must grow by less than 5, and lanes and threads must take little memory at the peak.
 
 #![expect(clippy::unwrap_used, reason = "a test and its helpers")]
 
