@@ -7,7 +7,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nprof_capture::formats::{neuron_json, trace_event};
 use nprof_engine::base::Interval;
@@ -46,8 +46,12 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The counters belong to one ingest at a time.
+/// The counters belong to one test at a time, from before it makes its traces.
 static ONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Cost {
@@ -57,7 +61,6 @@ struct Cost {
 
 /// Ingests a trace into memory.
 fn ingested(text: &str) -> (Segment<Vec<u8>>, Cost) {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
     let (allocated, in_use) = (ALLOCATED.load(Relaxed), IN_USE.load(Relaxed));
     PEAK.store(in_use, Relaxed);
@@ -171,6 +174,7 @@ const SHAPES: [Shape; 20] = [
 
 #[test]
 fn allocations_grow_with_the_input_and_not_with_its_square() {
+    let _one = alone();
     let grows = |(name, shape): Shape| {
         let [one, four] = [2_000, 8_000].map(|count| ingested(&shape(count)).1);
         (four.allocated >= 5 * one.allocated).then(|| format!("{name}: {one:?} became {four:?}"))
@@ -187,6 +191,7 @@ fn peak_of_each(shape: fn(u64) -> String, [few, many]: [u64; 2]) -> u64 {
 
 #[test]
 fn lanes_and_threads_take_little_memory_each() {
+    let _one = alone();
     let of_a_lane = peak_of_each(one_span, [9_000, 15_000]);
     assert!(of_a_lane < 1_500, "{of_a_lane} bytes a lane");
     let of_a_thread = peak_of_each(threads, [3_000, 9_000]);
@@ -196,6 +201,7 @@ fn lanes_and_threads_take_little_memory_each() {
 /// More short tracks than are held at once: some are written before others come.
 #[test]
 fn tracks_that_are_written_early_are_whole() {
+    let _one = alone();
     const COUNT: u64 = 36_000;
     let (segment, _) = ingested(&trace(COUNT, |at| slice(at, at, 7, &format!(r#","args":{{"at":{at}}}"#))));
     let tracks = &segment.footer().tracks;
