@@ -316,7 +316,7 @@ mod tiles {
             for ((row, &span), &name) in (0_u32..).zip(spans).zip(&opcodes) {
                 cascade.slice(span, (row, u32::from(name)), false, &mut out);
             }
-            cascade.finish(&mut out);
+            cascade.finish(last, &mut out);
             cells
         });
     }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
 use nprof_engine::query::{NameUses, active_span};
@@ -36,7 +37,7 @@ fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
 
 #[track_caller]
 fn check_active(slices: &[(&str, &str, i64, i64)], expected: Option<(i64, i64)>) {
-    let found = active_span(&rank(slices)).unwrap().map(|span| (span.start.0, span.end.0));
+    let found = active_span(&rank(slices), Cancel::NEVER).unwrap().map(|span| (span.start.0, span.end.0));
     assert_eq!(found, expected);
 }
 
@@ -49,7 +50,7 @@ fn the_stretch_with_the_most_work_is_found_between_waits() {
     check_active(&[set_up, wait, work[0], work[1], instant], Some((970_000, 992_000)));
     // The same with so many rows that the tile holds cells: exact to the width of a cell.
     let many: Vec<_> = (0..2_000).map(|at| ("Tensor", "MATMUL", 970_000 + at * 10, 9)).collect();
-    let found = active_span(&rank(&[&[set_up, wait], &many[..]].concat())).unwrap().unwrap();
+    let found = active_span(&rank(&[&[set_up, wait], &many[..]].concat()), Cancel::NEVER).unwrap().unwrap();
     assert!((969_000..=970_000).contains(&found.start.0), "{found:?}");
     assert!((989_990..=992_000).contains(&found.end.0), "{found:?}");
 }
@@ -67,7 +68,7 @@ fn a_trace_that_works_all_along_is_shown_whole() {
 fn slots(ranks: &[&[(&str, &str, i64, i64)]]) -> Vec<(String, u8)> {
     let mut uses = NameUses::default();
     for slices in ranks {
-        uses.add_rank(&rank(slices)).unwrap();
+        uses.add_rank(&rank(slices), Work::IN_PLACE).unwrap();
     }
     uses.into_slots().into_iter().map(|name| (name.kind, name.slot)).collect()
 }

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::row::{Packed, Row, RowKey, put_value};
-use super::rows::{FieldColumn, Rows, place_of};
+use super::rows::{FieldColumn, Positions, Rows};
 use super::track_writer::GROUP_ROWS;
 use crate::base::Result;
 use crate::block::BlockValues;
@@ -64,6 +64,11 @@ impl Arrived {
         self.limit.is_some_and(|limit| self.bytes >= limit)
     }
 
+    /// Takes memory that is needed elsewhere.
+    pub fn shrink(&mut self, bytes: usize) {
+        self.limit = self.limit.map(|limit| limit.saturating_sub(bytes));
+    }
+
     /// Takes the rows of all tracks in the order of tracks. No more rows are taken.
     pub fn take(&mut self) -> impl Iterator<Item = (u32, Box<Rows>)> + use<> {
         self.limit = None;
@@ -90,7 +95,7 @@ impl Rows {
     /// Approximate bytes of the columns themselves.
     #[inline]
     pub fn own_bytes(&self) -> usize {
-        self.fields.len() * COLUMN_BYTES + self.columns.len() * size_of::<u32>()
+        self.fields.len() * COLUMN_BYTES + self.columns.bytes()
     }
 
     /// Puts rows that arrived in any order in the order of start, the longest first. Returns for
@@ -146,11 +151,9 @@ impl Rows {
     fn arrange(&mut self, mut columns: Vec<FieldColumn>, count: usize) {
         columns.sort_by_key(|column| column.row_of(0));
         self.count = count;
-        self.columns.clear();
+        self.columns = Positions::default();
         for (place, column) in (1..).zip(&columns) {
-            let at = place_of(column.field, column.kind);
-            self.columns.resize(self.columns.len().max(at + 1), 0);
-            self.columns[at] = place;
+            *self.columns.of(column.field, column.kind) = place;
         }
         let texts = |column: &FieldColumn| match &column.values {
             BlockValues::Texts(texts) => texts.bytes.len(),

@@ -28,7 +28,15 @@ impl Binder {
         });
         let mut owned: Vec<(u32, usize)> = owned.collect();
         owned.sort_unstable();
-        TrackBinder { next, end, open: Vec::new(), waiting: Vec::new(), owned }
+        TrackBinder {
+            next,
+            end,
+            open: Vec::new(),
+            crowded: FEW_OPEN,
+            later: next,
+            waiting: Vec::new(),
+            owned,
+        }
     }
 
     /// Returns the arrows of all flows. `row` maps a row of a track to its number in the segment.
@@ -101,14 +109,21 @@ fn flow_arrows(
 /// Reason for a start that no arrow leaves.
 const UNENDED: &str = "a flow that begins and does not end; it gets no arrow";
 
+/// Number of open rows that are worth dropping ended ones.
+const FEW_OPEN: usize = 64;
+
 /// Binds the points of one track; its rows come in order.
 #[derive(Debug)]
 pub struct TrackBinder {
     /// The next point that no row has been compared with.
     next: usize,
     end: usize,
-    /// Rows that can still enclose a point: end and row, in order of start.
+    /// Rows that can still enclose a point: end and row, in order of start. Ended rows are dropped
+    /// once they are last, and all at once when the list reaches `crowded` rows.
     open: Vec<(i64, u32)>,
+    crowded: usize,
+    /// The first point that is later than the start of the last row.
+    later: usize,
     /// Points that wait for the next row to start.
     waiting: Vec<usize>,
     /// Points that name their row: arrival number of the row and the point, in order.
@@ -132,21 +147,33 @@ impl TrackBinder {
         }
         // A point at exactly the start of the row also binds to this row, if the point wants the
         // next.
-        let mut at = self.next;
+        let mut at = self.next.max(self.later);
         while at < self.end && binder.points[at].time_ps == start_ps {
             if binder.points[at].bind == Bind::Next && binder.rows[at].is_none() {
                 binder.rows[at] = Some(row);
             }
             at += 1;
         }
-        // A slice also encloses a point at its end.
-        self.open.retain(|&(end, _)| end >= start_ps);
+        // Rows with the same start need not look at these points again.
+        self.later = at;
+        if self.open.len() >= self.crowded {
+            // A slice also encloses a point at its end.
+            self.open.retain(|&(end, _)| end >= start_ps);
+            self.crowded = FEW_OPEN.max(2 * self.open.len());
+        }
+        self.innermost(start_ps);
         self.open.push((end_ps, row));
     }
 
     /// Whether a point is on the track.
     pub fn has_points(&self) -> bool {
         self.next < self.end || !self.waiting.is_empty() || !self.owned.is_empty()
+    }
+
+    /// The last row to start that ends at this time or later. Times never decrease between calls.
+    fn innermost(&mut self, time_ps: i64) -> Option<u32> {
+        while self.open.pop_if(|&mut (end, _)| end < time_ps).is_some() {}
+        self.open.last().map(|&(_, row)| row)
     }
 
     /// Ends the track.
@@ -160,8 +187,7 @@ impl TrackBinder {
             let point = binder.points[self.next];
             match point.bind {
                 Bind::Enclosing => {
-                    let innermost = self.open.iter().rev().find(|&&(end, _)| end >= point.time_ps);
-                    binder.rows[self.next] = innermost.map(|&(_, row)| row);
+                    binder.rows[self.next] = self.innermost(point.time_ps);
                 }
                 Bind::Next if binder.rows[self.next].is_none() => self.waiting.push(self.next),
                 Bind::Next | Bind::Own(_) => {}

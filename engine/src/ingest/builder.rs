@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::arrived::Arrived;
 use super::dictionary::Dictionary;
 use super::flows::{Link, Links};
+use super::limits::{self, MORE_NAMES};
 use super::line::{Back, Direct, Line, Place};
 use super::packer::{MAX_DICTIONARY_TEXT, Packer, cut_off, start_of};
 use super::row::RowKey;
@@ -12,6 +13,7 @@ use super::rows::Rows;
 use super::take::Given;
 use super::template::Template;
 use crate::base::{Error, Interval, Result};
+use crate::codec::Texts;
 use crate::exec::InPlace;
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, Sink, SliceKey, SliceRecord, TableId,
@@ -46,7 +48,7 @@ pub struct BuildOptions {
 impl Default for BuildOptions {
     fn default() -> Self {
         Self {
-            sort_bytes: 256 << 20,
+            sort_bytes: 192 << 20,
             dictionary_bytes: 96 << 20,
             group_bytes: 64 << 20,
             reader_bytes: Space::SORT_BYTES,
@@ -87,6 +89,7 @@ pub struct Builder<'a> {
     pub(super) options: BuildOptions,
     pub(super) names: Dictionary<'a>,
     pub(super) tables: Vec<TableSpec>,
+    tables_by_name: FxHashMap<String, TableId>,
     pub(super) fields: Vec<(TableId, FieldSpec)>,
     fields_by_name: FxHashMap<(TableId, String), FieldId>,
     pub(super) templates: Vec<Template>,
@@ -98,6 +101,8 @@ pub struct Builder<'a> {
     pub(super) line: Box<dyn Line<'a> + 'a>,
     /// Bytes of rows that wait for their blocks, summed over tracks.
     pub(super) waiting_bytes: usize,
+    /// Bytes of everything else that stays in memory.
+    kept_bytes: usize,
     /// Free column memory for the next group.
     pub(super) pool: Vec<Vec<i64>>,
     /// Number of slices, samples and side rows so far.
@@ -133,6 +138,7 @@ impl<'a> Builder<'a> {
             options,
             names: Dictionary::new(scratch, options.dictionary_bytes.min(MAX_TEXTS_IN_MEMORY)),
             tables: Vec::new(),
+            tables_by_name: FxHashMap::default(),
             fields: Vec::new(),
             fields_by_name: FxHashMap::default(),
             templates: Vec::new(),
@@ -141,6 +147,7 @@ impl<'a> Builder<'a> {
             sorter: Sorter::new(scratch, options.sort_bytes),
             line: Box::new(line),
             waiting_bytes: 0,
+            kept_bytes: 0,
             pool: Vec::new(),
             rows: 0,
             links: Links::new(scratch),
@@ -159,21 +166,6 @@ impl<'a> Builder<'a> {
     /// Adds the warnings that the reader's relay kept.
     pub fn warned(&mut self, warnings: &Warnings) {
         self.warnings.merge(warnings);
-    }
-
-    fn check_track(&self, spec: &TrackSpec) -> Result<()> {
-        let table_fits = match spec.kind {
-            TrackKind::Group => true,
-            TrackKind::Slices(id, _) => self.table_kind(id) == Some(TableKind::Slices),
-            TrackKind::Counter(id) => self.table_kind(id) == Some(TableKind::Samples),
-        };
-        if !table_fits {
-            return Err(Error::Invalid { what: "a track needs a table of its kind" });
-        }
-        if spec.parent.is_some_and(|parent| parent.0 as usize >= self.tracks.len()) {
-            return Err(Error::Invalid { what: "a track's group must be defined first" });
-        }
-        Ok(())
     }
 
     pub(super) fn table_kind(&self, id: TableId) -> Option<TableKind> {
@@ -213,12 +205,26 @@ impl<'a> Builder<'a> {
         limited
     }
 
+    /// Takes memory that stays until the end from the memory for sorting.
+    fn keep(&mut self, bytes: usize) {
+        self.kept_bytes += bytes;
+        self.arrived.shrink(bytes);
+        self.sorter.shrink(bytes);
+    }
+
+    /// Whether tracks, texts and flow points take so much memory that no further ones are kept.
+    fn is_full(&self) -> bool {
+        self.kept_bytes > limits::kept_bytes(self.options.sort_bytes)
+    }
+
     /// Sends the full chunks of the dictionary if there are enough to share the work among cores.
     pub(super) fn send_texts(&mut self) -> Result<()> {
         if self.names.full_bytes() < TEXT_BATCH_BYTES {
             return Ok(());
         }
-        self.line.send_texts(self.names.take_full())
+        let chunks = self.names.take_full();
+        self.keep(chunks.iter().map(Texts::len).sum::<usize>() * limits::TEXT_BYTES);
+        self.line.send_texts(chunks)
     }
 }
 
@@ -227,18 +233,24 @@ impl Sink for Builder<'_> {
         if text.len() > MAX_DICTIONARY_TEXT {
             self.warn(WarningKind::AdjustedValue, "a name of more than 64 KiB; cut", &|| start_of(text));
         }
-        let text = cut_off(text, MAX_DICTIONARY_TEXT);
+        let mut text = cut_off(text, MAX_DICTIONARY_TEXT);
+        if self.is_full() && self.names.find(text)?.is_none() {
+            self.warn(WarningKind::AdjustedValue, limits::TOO_MANY_NAMES, &|| start_of(text));
+            text = MORE_NAMES;
+        }
         let id = self.names.intern(text)?;
         self.send_texts()?;
         id.ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })
     }
 
     fn table(&mut self, spec: TableSpec) -> Result<TableId> {
-        let at = self.tables.iter().position(|table| table.name == spec.name).unwrap_or_else(|| {
-            self.tables.push(spec);
-            self.tables.len() - 1
-        });
-        u16::try_from(at).map(TableId).map_err(|_| Error::Invalid { what: "more than 65,535 tables" })
+        if let Some(&id) = self.tables_by_name.get(&spec.name) {
+            return Ok(id);
+        }
+        let id = limits::next_table(self.tables.len())?;
+        self.tables_by_name.insert(spec.name.clone(), id);
+        self.tables.push(spec);
+        Ok(id)
     }
 
     fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId> {
@@ -249,9 +261,7 @@ impl Sink for Builder<'_> {
         if let Some(&id) = self.fields_by_name.get(&key) {
             return Ok(id);
         }
-        let id = u32::try_from(self.fields.len())
-            .map(FieldId)
-            .map_err(|_| Error::Invalid { what: "too many fields" })?;
+        let id = limits::next_field(self.fields.len())?;
         self.fields.push((table, spec));
         self.fields_by_name.insert(key, id);
         Ok(id)
@@ -259,17 +269,10 @@ impl Sink for Builder<'_> {
 
     fn track(&mut self, spec: TrackSpec) -> Result<TrackId> {
         self.check_track(&spec)?;
-        let id = u32::try_from(self.tracks.len()).ok().filter(|&id| id != NO_TRACK);
-        let id = id.ok_or(Error::Invalid { what: "too many tracks" })?;
-        self.tracks.push(TrackState {
-            spec,
-            rows: 0,
-            span: None,
-            waiting: None,
-            last: (0, 0),
-            linked: false,
-        });
-        Ok(TrackId(id))
+        let id = limits::next_track(self.tracks.len())?;
+        self.keep(limits::TRACK_BYTES + limits::NAME_COPIES * spec.name.len());
+        self.tracks.push(TrackState::new(spec));
+        Ok(id)
     }
 
     fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
@@ -362,7 +365,13 @@ impl Sink for Builder<'_> {
                 what: "a flow point on a track that is unknown or was declared in order",
             });
         }
+        if self.is_full() {
+            let place = || format!("{} ps", point.time_ps);
+            self.warn(WarningKind::UnboundFlow, limits::TOO_MANY_POINTS, &place);
+            return Ok(());
+        }
         point.time_ps = self.limited(point.time_ps);
+        self.keep(limits::POINT_BYTES);
         self.points.push(point);
         Ok(())
     }

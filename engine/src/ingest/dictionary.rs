@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::limits::TEXT_BYTES;
 use super::numbers::Numbers;
 use crate::base::Result;
 use crate::codec::Texts;
@@ -41,9 +42,9 @@ impl<'a> Dictionary<'a> {
         id.0 < self.len()
     }
 
-    /// Bytes of all texts together.
-    pub fn text_bytes(&self) -> usize {
-        self.numbers.text_bytes()
+    /// Bytes of all texts together, and of what is kept for each.
+    pub fn bytes(&self) -> usize {
+        self.numbers.text_bytes() + self.len() as usize * TEXT_BYTES
     }
 
     /// Returns the number of a text like [`Numbers::intern`].
@@ -125,7 +126,7 @@ mod tests {
                 prop_assert_eq!(dictionary.find(text).unwrap(), names.find(text));
             }
             prop_assert_eq!(dictionary.len() as usize, names.len());
-            prop_assert_eq!(dictionary.text_bytes(), names.text_bytes());
+            prop_assert_eq!(dictionary.bytes(), names.text_bytes() + names.len() * TEXT_BYTES);
             let chunks = dictionary.into_rest();
             let all: Vec<&str> = chunks.iter().flat_map(Texts::iter).collect();
             prop_assert_eq!(all, names.iter().collect::<Vec<_>>());

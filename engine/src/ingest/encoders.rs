@@ -25,13 +25,16 @@ impl<'a> Encoders<'a> {
         count: usize,
         task: impl Fn(usize, &mut Encoder) -> T + Sync,
     ) -> Vec<T> {
-        gather(self.exec, count, |at| {
-            let mut encoder = self.free.lock().ok().and_then(|mut free| free.pop()).unwrap_or_default();
-            let result = task(at, &mut encoder);
-            if let Ok(mut free) = self.free.lock() {
-                free.push(encoder);
-            }
-            result
-        })
+        gather(self.exec, count, |at| self.with(|encoder| task(at, encoder)))
+    }
+
+    /// Runs a task here.
+    pub fn with<T>(&self, task: impl FnOnce(&mut Encoder) -> T) -> T {
+        let mut encoder = self.free.lock().ok().and_then(|mut free| free.pop()).unwrap_or_default();
+        let result = task(&mut encoder);
+        if let Ok(mut free) = self.free.lock() {
+            free.push(encoder);
+        }
+        result
     }
 }

@@ -11,13 +11,15 @@ use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, TrackState};
 use super::encoders::Encoders;
 use super::flows::{Arrows, write_arrows};
-use super::line::{Backed, Emptied, Line, Place, Size, TrackGroup};
+use super::line::{Backed, Emptied, Line, Place, Rest, Size, TrackGroup};
 use super::row::{Row, RowKey, values};
 use super::rows::Rows;
 use super::track_writer::{GROUP_ROWS, TrackOutput};
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
-use crate::model::{FieldId, RankInfo, TableId, TableSpec, TrackId, TrackKind, Warning, WarningKind};
+use crate::model::{
+    FieldId, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Warning, WarningKind,
+};
 use crate::segment::{
     ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
 };
@@ -77,6 +79,7 @@ impl Builder<'_> {
             line: &mut *self.line,
             metas: &metas,
             waits: Arc::clone(&waits),
+            span,
         };
         sorted.send(&mut binder, &mut arrivals)?;
         let texts = self.names.len();
@@ -87,6 +90,13 @@ impl Builder<'_> {
         let (tables, columns) = written.assemble(self.tables, &encoders, &mut writer)?;
         let Written { metas: mut tracks, outputs } = written;
         let mut warnings = self.warnings;
+        for (place, output) in &outputs {
+            let what = "more slices at one time than a track has lanes; they share the last lane";
+            warnings.add_all(WarningKind::AdjustedValue, what, output.crowded, || {
+                let track = place.track.and_then(|track| tracks.get(track.0 as usize));
+                track.map_or_else(String::new, |track| format!("track {:?}", track.spec.name))
+            });
+        }
         let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
         let flows = binder.arrows(row, &mut |what, point| {
             warnings.add(WarningKind::UnboundFlow, what, || {
@@ -124,6 +134,9 @@ impl Builder<'_> {
     }
 }
 
+/// A track after all tracks.
+const LAST_TRACK: TrackId = TrackId(u32::MAX);
+
 /// Parts that have been written.
 struct Written {
     metas: Vec<TrackMeta>,
@@ -142,7 +155,9 @@ impl Written {
         let mut first_row = 0;
         for (id, spec) in (0_u16..).map(TableId).zip(specs) {
             let mut table = TableAssembler::default();
-            for (place, output) in self.outputs.iter_mut().filter(|(place, _)| place.table == id) {
+            let (first, last) =
+                (Place { table: id, track: None }, Place { table: id, track: Some(LAST_TRACK) });
+            for (place, output) in self.outputs.range_mut(first..=last) {
                 let mut next = first_row + table.rows();
                 for packed in &output.packed {
                     if let Some(meta) = packed.track.and_then(|track| self.metas.get_mut(track.0 as usize)) {
@@ -201,6 +216,8 @@ struct SortedTracks<'s, 'a> {
     line: &'s mut (dyn Line<'a> + 'a),
     metas: &'s [TrackMeta],
     waits: Arc<Vec<u32>>,
+    /// Span of the whole trace.
+    span: Interval,
 }
 
 /// The track whose rows are being read.
@@ -222,11 +239,11 @@ impl SortedTracks<'_, '_> {
         while let Some((key, packed)) = self.rows.next_with()? {
             if current.as_ref().is_none_or(|current| current.key != key.place) {
                 if let Some(done) = current.take() {
-                    done.end(self.line, binder)?;
+                    done.end(self.line, self.span, binder)?;
                 }
                 while let Some((place, rows)) = arrived.next_if(|(place, _)| place.key() < key.place) {
                     let track = Current::new(place.key(), self.metas, &self.waits, binder);
-                    track.send_whole(*rows, self.line, binder, arrivals)?;
+                    track.send_whole(*rows, (&mut *self.line, self.span), binder, arrivals)?;
                 }
                 current = Some(Current::new(key.place, self.metas, &self.waits, binder));
             }
@@ -241,13 +258,13 @@ impl SortedTracks<'_, '_> {
             }
             read_row(&key, packed, current.kind, &mut current.rows)?;
             if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {
-                current.hand_over(self.line)?;
+                current.hand_over(self.line, Rest::Sorted(self.span))?;
             }
         }
-        current.map_or(Ok(()), |done| done.end(self.line, binder))?;
+        current.map_or(Ok(()), |done| done.end(self.line, self.span, binder))?;
         for (place, rows) in arrived {
             let track = Current::new(place.key(), self.metas, &self.waits, binder);
-            track.send_whole(*rows, self.line, binder, arrivals)?;
+            track.send_whole(*rows, (&mut *self.line, self.span), binder, arrivals)?;
         }
         Ok(())
     }
@@ -273,7 +290,7 @@ impl Current {
     fn send_whole(
         mut self,
         mut rows: Rows,
-        line: &mut dyn Line<'_>,
+        (line, span): (&mut dyn Line<'_>, Interval),
         binder: &mut Binder,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
@@ -290,7 +307,7 @@ impl Current {
         let mut group = rows.group(0);
         while group.end < rows.len() {
             self.rows = rows.part(&group);
-            self.hand_over(line)?;
+            self.hand_over(line, Rest::Sorted(span))?;
             group = rows.group(group.end);
         }
         if group.start > 0 {
@@ -299,23 +316,24 @@ impl Current {
             rows.arrange_fields();
         }
         self.rows = rows;
-        self.end(line, binder)
+        self.end(line, span, binder)
     }
 
     /// Ends the track.
-    fn end(mut self, line: &mut dyn Line<'_>, binder: &mut Binder) -> Result<()> {
-        self.hand_over(line)?;
+    fn end(mut self, line: &mut dyn Line<'_>, span: Interval, binder: &mut Binder) -> Result<()> {
+        self.hand_over(line, Rest::Later(span))?;
         if let Some(track) = self.binder {
             track.finish(binder);
         }
         Ok(())
     }
 
-    fn hand_over(&mut self, line: &mut dyn Line<'_>) -> Result<()> {
+    fn hand_over(&mut self, line: &mut dyn Line<'_>, rest: Rest) -> Result<()> {
         self.before += u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let rows = std::mem::take(&mut self.rows);
         let waits = Arc::clone(&self.waits);
-        let Emptied(rows) = line.send(TrackGroup { place: self.place, kind: self.kind, rows, waits })?;
+        let group = TrackGroup { place: self.place, kind: self.kind, rows, waits, rest };
+        let Emptied(rows) = line.send(group)?;
         self.rows = rows;
         Ok(())
     }
@@ -345,6 +363,10 @@ fn read_row(key: &RowKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut Row
 }
 
 impl TrackState {
+    pub(super) fn new(spec: TrackSpec) -> Self {
+        Self { spec, rows: 0, span: None, waiting: None, last: (0, 0), linked: false }
+    }
+
     fn is_in_order(&self) -> bool {
         self.waiting.is_some()
     }

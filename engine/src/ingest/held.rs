@@ -20,8 +20,9 @@ use crate::codec::Encoder;
 use crate::model::{Nesting, TableId, TrackKind};
 use crate::segment::{ColumnRole, PieceWriter};
 
-/// Maximum bytes of held rows. Further tracks are written like long tracks.
-const MAX_HELD_BYTES: usize = 64 << 20;
+/// Maximum bytes of held rows. Beyond this, tracks whose rows are complete are written as packs,
+/// and others like long tracks.
+const MAX_HELD_BYTES: usize = 32 << 20;
 /// Maximum bytes of one held track: a few long texts are as large as many rows.
 const MAX_TRACK_BYTES: usize = 1 << 20;
 /// Approximate bytes of a held track besides its rows.
@@ -46,8 +47,23 @@ impl Held {
         self.bytes += bytes + TRACK_BYTES;
         let mut rows = Rows::default();
         rows.append(&group.rows);
+        rows.end();
         self.tracks.insert(group.place, (group.kind, rows));
         true
+    }
+
+    /// Whether not even the shortest track can be held.
+    pub fn is_full(&self) -> bool {
+        self.bytes + TRACK_BYTES > MAX_HELD_BYTES
+    }
+
+    /// Takes the tracks before this place.
+    pub fn take_before(&mut self, place: Place) -> Self {
+        let later = self.tracks.split_off(&place);
+        let tracks = std::mem::replace(&mut self.tracks, later);
+        let bytes: usize = tracks.values().map(|(_, rows)| rows.bytes() + TRACK_BYTES).sum();
+        self.bytes -= bytes;
+        Self { tracks, bytes }
     }
 
     /// Returns the rows of a track that has more of them.
@@ -57,16 +73,16 @@ impl Held {
         Some(held)
     }
 
-    /// Groups tracks whose rows follow each other in their table, with no track in `written`
-    /// between.
-    pub fn into_packs(self, written: &BTreeMap<Place, impl Sized>) -> Vec<Pack> {
+    /// Groups tracks whose rows follow each other in their table. `is_written` says whether a track
+    /// between two others is written without a pack.
+    pub fn into_packs(self, is_written: impl Fn(Place, Place) -> bool) -> Vec<Pack> {
         let mut packs: Vec<Pack> = Vec::new();
         for (place, (kind, rows)) in self.tracks {
             let joins = |pack: &Pack| {
                 pack.table() == place.table
                     && pack.rows.len() + rows.len() <= ROWS
                     && pack.rows.bytes() + rows.bytes() <= MAX_TRACK_BYTES
-                    && written.range(pack.last..place).next().is_none()
+                    && !is_written(pack.last, place)
             };
             if !packs.last().is_some_and(joins) {
                 packs.push(Pack { first: place, last: place, rows: Rows::default(), tracks: Vec::new() });

@@ -3,13 +3,14 @@
 //! consumer encodes the last.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
 use super::builder::NO_TRACK;
 use super::encoders::Encoders;
 use super::held::Held;
 use super::rows::Rows;
-use super::track_writer::{TrackOutput, TrackWriter};
+use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
 use crate::base::{Interval, Result};
 use crate::codec::{Around, Texts};
 use crate::exec::Exec;
@@ -48,6 +49,29 @@ pub struct TrackGroup {
     pub(super) rows: Rows,
     /// Numbers of the names of waits so far, ascending, including all waits of the rows.
     pub(super) waits: Arc<Vec<u32>>,
+    /// When further rows can come.
+    pub(super) rest: Rest,
+}
+
+/// Rows that can come after a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Rows of this and of other tracks.
+    Any,
+    /// Rows of this track and of the tracks after it. The span is that of the whole trace.
+    Sorted(Interval),
+    /// Rows of the tracks after this one only.
+    Later(Interval),
+}
+
+impl Rest {
+    /// The span of the whole trace, if it is known.
+    fn whole(self) -> Option<Interval> {
+        match self {
+            Self::Any => None,
+            Self::Sorted(span) | Self::Later(span) => Some(span),
+        }
+    }
 }
 
 /// Emptied columns of a written group, whose memory the next group can use.
@@ -90,9 +114,29 @@ pub struct Back<'a> {
     encoders: Encoders<'a>,
     tracks: BTreeMap<Place, TrackWriter>,
     held: Held,
+    done: Done,
+    /// Approximate bytes of all open pyramids.
+    pyramid_bytes: usize,
     /// Encoded chunks of the dictionary. The chunks are small and are written together at the end.
     chunks: Vec<Vec<u8>>,
 }
+
+/// Tracks that get no more rows.
+#[derive(Default)]
+struct Done {
+    /// Tracks whose blocks are written.
+    closed: BTreeMap<Place, ClosedTrack>,
+    /// Packs of short tracks, by their first track.
+    packs: BTreeMap<Place, TrackOutput>,
+}
+
+/// Most bytes of cells of all pyramids that wait. Beyond this, the track that grows writes or gives
+/// up its cells.
+const MAX_PYRAMID_BYTES: usize = 48 << 20;
+/// Most bytes of a pyramid that has written what it can, while the others take too much.
+const MAX_SHED_BYTES: usize = 2 << 20;
+/// Tracks that are closed at once.
+const CLOSE_TRACKS: usize = 256;
 
 /// Output of the consumer, and the state that is needed to write the rest.
 pub(super) struct Backed<'a> {
@@ -107,8 +151,15 @@ pub(super) struct Backed<'a> {
 impl<'a> Back<'a> {
     /// Creates a consumer that writes through `writer` and encodes on `exec`.
     pub fn new(writer: PieceWriter<'a>, exec: &'a dyn Exec) -> Self {
-        let (tracks, held) = (BTreeMap::new(), Held::default());
-        Self { writer, encoders: Encoders::new(exec), tracks, held, chunks: Vec::new() }
+        Self {
+            writer,
+            encoders: Encoders::new(exec),
+            tracks: BTreeMap::new(),
+            held: Held::default(),
+            done: Done::default(),
+            pyramid_bytes: 0,
+            chunks: Vec::new(),
+        }
     }
 
     /// Encodes and writes a group, or holds it while the track is still short.
@@ -116,20 +167,76 @@ impl<'a> Back<'a> {
     /// # Errors
     /// If the output cannot be written.
     pub fn take(&mut self, mut group: TrackGroup) -> Result<Emptied> {
-        if let Some((kind, rows)) = self.held.take(group.place) {
-            self.write(TrackGroup { place: group.place, kind, rows, waits: Arc::clone(&group.waits) })?;
-        } else if !self.tracks.contains_key(&group.place) && self.held.hold(&group) {
-            group.rows.clear();
-            return Ok(Emptied(group.rows));
+        let (place, rest) = (group.place, group.rest);
+        if let Some((kind, rows)) = self.held.take(place) {
+            self.write(TrackGroup { place, kind, rows, waits: Arc::clone(&group.waits), rest: Rest::Any })?;
+        } else if !self.tracks.contains_key(&place) {
+            if matches!(rest, Rest::Sorted(_) | Rest::Later(_)) && self.held.is_full() {
+                let held = self.held.take_before(place);
+                self.write_packs(held, Around::Nothing)?;
+            }
+            if self.held.hold(&group) {
+                group.rows.clear();
+                return Ok(Emptied(group.rows));
+            }
         }
-        self.write(group)
+        let emptied = self.write(group)?;
+        if let Rest::Later(span) = rest
+            && let Some(track) = self.tracks.remove(&place)
+        {
+            self.close(vec![(place, track)], span);
+        }
+        Ok(emptied)
     }
 
     fn write(&mut self, mut group: TrackGroup) -> Result<Emptied> {
-        let track = self.tracks.entry(group.place).or_insert_with(|| TrackWriter::new(group.kind));
-        track.write(&group.rows, &group.waits, &self.encoders, &mut self.writer)?;
+        if group.rows.len() > 0 {
+            let new = || TrackWriter::new(group.kind, group.rest.whole());
+            let track = self.tracks.entry(group.place).or_insert_with(new);
+            let before = track.pyramid_bytes();
+            track.write(&group.rows, &group.waits, &self.encoders, &mut self.writer)?;
+            self.pyramid_bytes = (self.pyramid_bytes + track.pyramid_bytes()).saturating_sub(before);
+            if self.pyramid_bytes > MAX_PYRAMID_BYTES {
+                let before = track.pyramid_bytes();
+                track.shed(MAX_SHED_BYTES, &self.encoders, &mut self.writer)?;
+                self.pyramid_bytes = (self.pyramid_bytes + track.pyramid_bytes()).saturating_sub(before);
+            }
+        }
         group.rows.clear();
         Ok(Emptied(group.rows))
+    }
+
+    /// Encodes the other parts of tracks that get no more rows.
+    fn close(&mut self, tracks: Vec<(Place, TrackWriter)>, span: Interval) {
+        let (places, open): (Vec<_>, Vec<_>) =
+            tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
+        let closed = self.encoders.gather(open.len(), |at, encoder| {
+            let mut track: TrackWriter = open[at].lock().ok()?.take()?;
+            let bytes = track.pyramid_bytes();
+            Some((track.close(span, encoder), bytes))
+        });
+        for (place, closed) in places.into_iter().zip(closed) {
+            if let Some((track, bytes)) = closed {
+                self.pyramid_bytes = self.pyramid_bytes.saturating_sub(bytes);
+                self.done.closed.insert(place, track);
+            }
+        }
+    }
+
+    /// Writes the held rows of tracks that get no more rows.
+    fn write_packs(&mut self, held: Held, around: Around) -> Result<()> {
+        let Self { writer, encoders, tracks, done, .. } = self;
+        let is_written = |from: Place, to: Place| {
+            let range = (Bound::Excluded(from), Bound::Excluded(to));
+            tracks.range(range).next().is_some() || done.closed.range(range).next().is_some()
+        };
+        let packs = held.into_packs(is_written);
+        let encoded = encoders
+            .gather(packs.len(), |at, encoder| encoder.within(around, |encoder| packs[at].encode(encoder)));
+        for (pack, encoded) in packs.iter().zip(encoded) {
+            done.packs.insert(pack.place(), encoded.write(writer)?);
+        }
+        Ok(())
     }
 
     /// Encodes chunks of the dictionary.
@@ -156,24 +263,27 @@ impl<'a> Back<'a> {
             Size::Large => Around::Nothing,
         };
         self.encode_texts(rest, around);
-        let Self { mut writer, encoders, tracks, held, chunks } = self;
-        let packs = held.into_packs(&tracks);
-        let packed = encoders
-            .gather(packs.len(), |at, encoder| encoder.within(around, |encoder| packs[at].encode(encoder)));
-        let (places, open): (Vec<_>, Vec<_>) =
-            tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
-        let closed = encoders.gather(open.len(), |at, encoder| {
-            let track: Option<TrackWriter> = open[at].lock().ok()?.take();
-            Some(track?.close(span, encoder))
-        });
-        let mut tracks = BTreeMap::new();
-        for (pack, encoded) in packs.iter().zip(packed) {
-            tracks.insert(pack.place(), encoded.write(&mut writer)?);
-        }
-        for (place, track) in places.into_iter().zip(closed) {
-            if let Some(track) = track {
-                tracks.insert(place, track.write(&mut writer)?);
+        let held = std::mem::take(&mut self.held);
+        self.write_packs(held, around)?;
+        let mut open = std::mem::take(&mut self.tracks).into_iter();
+        loop {
+            let some: Vec<_> = open.by_ref().take(CLOSE_TRACKS).collect();
+            if some.is_empty() {
+                break;
             }
+            self.close(some, span);
+        }
+        let Self { mut writer, encoders, done, chunks, .. } = self;
+        let (mut tracks, mut waiting_bytes) = (done.packs, 0);
+        for (place, track) in done.closed {
+            let mut written = track.write(&mut writer)?;
+            if let Some(pyramid) = &mut written.pyramid {
+                waiting_bytes += pyramid.waiting_bytes();
+                if waiting_bytes > MAX_PYRAMID_BYTES {
+                    pyramid.write(&mut writer)?;
+                }
+            }
+            tracks.insert(place, written);
         }
         Ok(Backed { writer, tracks, chunks, encoders })
     }

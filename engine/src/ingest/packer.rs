@@ -1,6 +1,7 @@
 //! Packs the value of a field into its stored form.
 
 use super::dictionary::Dictionary;
+use super::limits::TEXT_BYTES;
 use super::row::Packed;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
@@ -52,7 +53,7 @@ impl Packer<'_, '_> {
     /// Number of a field's text in the dictionary; `None` if the text is new and does not fit.
     pub fn number(&mut self, text: &str) -> Result<Option<NameId>> {
         match text.len() {
-            0..=MAX_DICTIONARY_TEXT if self.names.text_bytes() + text.len() <= self.limit => {
+            0..=MAX_DICTIONARY_TEXT if self.names.bytes() + text.len() + TEXT_BYTES <= self.limit => {
                 self.names.intern(text)
             }
             0..=MAX_DICTIONARY_TEXT => self.names.find(text),

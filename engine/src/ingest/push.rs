@@ -2,14 +2,15 @@
 
 use super::arrived::{ROW_BYTES, VALUE_BYTES};
 use super::builder::{Builder, NO_TRACK, TrackState};
-use super::line::{Emptied, Place, TrackGroup};
+use super::checks::check_field;
+use super::line::{Emptied, Place, Rest, TrackGroup};
 use super::packer::Packer;
 use super::row::{Packed, Row, RowKey, put_value};
 use super::take::RowFields;
 use super::template::Template;
 use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Result};
-use crate::model::{FieldId, FieldSpec, Filled, TableId, TrackId};
+use crate::model::{Filled, TableId, TrackId};
 
 impl Builder<'_> {
     /// Keeps a row of a track for sorting, or sends it to the track's writer. `number` is the row's
@@ -140,12 +141,18 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Sends the rows of the track that has the most bytes waiting.
+    /// Sends the rows of the track that has the most bytes waiting. Of very many tracks, sends the
+    /// rows of all that have many: looking for each one would take long.
     #[cold]
     fn hand_over_most(&mut self) -> Result<()> {
+        const MANY: usize = 4096;
         let waiting = |track: &usize| self.tracks[*track].waiting.as_ref().map_or(0, |rows| rows.bytes());
-        let most = (0..self.tracks.len()).max_by_key(waiting);
-        most.map_or(Ok(()), |track| self.hand_over(track))
+        let half = self.waiting_bytes / self.tracks.len().max(1) / 2;
+        let tracks: Vec<usize> = match self.tracks.len() {
+            0..MANY => (0..self.tracks.len()).max_by_key(waiting).into_iter().collect(),
+            all => (0..all).filter(|track| waiting(track) > half).collect(),
+        };
+        tracks.into_iter().try_for_each(|track| self.hand_over(track))
     }
 
     /// Sends the waiting rows of a track to the consumer.
@@ -159,17 +166,9 @@ impl Builder<'_> {
         let rows = std::mem::replace(&mut **waiting, empty);
         self.waiting_bytes = self.waiting_bytes.saturating_sub(rows.bytes());
         let waits = self.names.waits();
-        let group = TrackGroup { place, kind: Some(state.spec.kind), rows, waits };
+        let group = TrackGroup { place, kind: Some(state.spec.kind), rows, waits, rest: Rest::Any };
         let Emptied(mut rows) = self.line.send(group)?;
         rows.give(&mut self.pool);
         Ok(())
-    }
-}
-
-/// Checks that a field belongs to this table.
-fn check_field(fields: &[(TableId, FieldSpec)], table: TableId, field: FieldId) -> Result<()> {
-    match fields.get(field.0 as usize) {
-        Some((of, _)) if *of == table => Ok(()),
-        _ => Err(Error::Invalid { what: "a field that belongs to another table" }),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use super::by_use::{ByUse, NO_USE};
 use super::row::Packed;
 use super::run::RunRow;
@@ -27,8 +29,8 @@ pub struct Rows {
     pub values: Vec<f64>,
     /// Fields that occur.
     pub fields: Vec<FieldColumn>,
-    /// For each field and type, the position of the column plus one; 0 if there is none.
-    pub columns: Vec<u32>,
+    /// Positions of the columns.
+    pub columns: Positions,
     /// Number of rows so far, including those of side tables.
     pub count: usize,
     /// The expected column of the row's next field: rows name their fields in the same order.
@@ -272,6 +274,16 @@ impl Rows {
         self.text_len += other.text_len;
     }
 
+    /// Frees the memory that only further rows would need.
+    pub fn end(&mut self) {
+        self.columns = Positions::default();
+        for column in [&mut self.starts, &mut self.durations, &mut self.names, &mut self.forms] {
+            column.shrink_to_fit();
+        }
+        self.values.shrink_to_fit();
+        self.fields.shrink_to_fit();
+    }
+
     /// Removes the rows but keeps memory and fields.
     pub fn clear(&mut self) {
         self.starts.clear();
@@ -285,22 +297,47 @@ impl Rows {
     }
 }
 
-/// Place of a field with one type in [`Rows::columns`].
-pub fn place_of(field: FieldId, kind: ColumnType) -> usize {
-    field.0 as usize * ColumnType::ALL.len() + kind as usize
+/// The column of a field. `columns` gives its position in `fields`.
+fn column(fields: &mut Vec<FieldColumn>, columns: &mut Positions, field: FieldId, kind: ColumnType) -> usize {
+    let at = columns.of(field, kind);
+    if *at == 0 {
+        fields.push(FieldColumn::new(field, kind));
+        *at = u32::try_from(fields.len()).unwrap_or(u32::MAX);
+    }
+    *at as usize - 1
 }
 
-/// The column of a field. `columns` gives its position in `fields` by field and type.
-fn column(fields: &mut Vec<FieldColumn>, columns: &mut Vec<u32>, field: FieldId, kind: ColumnType) -> usize {
-    let at = place_of(field, kind);
-    if at >= columns.len() {
-        columns.resize(at + 1, 0);
+/// For each field and type, the position of the column plus one; 0 if there is none.
+#[derive(Debug, Default, Clone)]
+pub struct Positions {
+    /// Positions of the first [`NEAR_FIELDS`] fields of the rank.
+    near: Vec<u32>,
+    /// Positions of the other fields. Their numbers can be large in every track.
+    far: FxHashMap<usize, u32>,
+}
+
+/// Approximate bytes of a position that is found by hashing.
+const FAR_BYTES: usize = 24;
+/// Fields whose columns are found without hashing.
+const NEAR_FIELDS: usize = 128;
+
+impl Positions {
+    /// Approximate bytes in memory.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.near.len() * size_of::<u32>() + self.far.len() * FAR_BYTES
     }
-    if columns[at] == 0 {
-        fields.push(FieldColumn::new(field, kind));
-        columns[at] = u32::try_from(fields.len()).unwrap_or(u32::MAX);
+
+    pub fn of(&mut self, field: FieldId, kind: ColumnType) -> &mut u32 {
+        let at = field.0 as usize * ColumnType::ALL.len() + kind as usize;
+        if at >= NEAR_FIELDS * ColumnType::ALL.len() {
+            return self.far.entry(at).or_default();
+        }
+        if at >= self.near.len() {
+            self.near.resize(at + 1, 0);
+        }
+        &mut self.near[at]
     }
-    columns[at] as usize - 1
 }
 
 impl FieldColumn {

@@ -15,12 +15,15 @@ use crate::model::{Nesting, TrackId, TrackKind};
 use crate::segment::{
     ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, StoredAt, TotalsWriter,
 };
-use crate::tile::{Base, ClosedPyramid, PyramidWriter, Range, SliceCell};
+use crate::tile::{Base, ClosedPyramid, PyramidWriter, Range, SliceCell, Stored};
 
 /// Rows of a group: enough to learn each key from many of its rows.
 pub const GROUP_ROWS: usize = 64 * ROWS;
 /// Maximum number of block texts that are kept for the postings of a column.
 const MAX_POSTINGS: usize = 4 << 20;
+
+/// Most lanes of a track with a pyramid. Each lane has cells of its own.
+const MAX_PYRAMID_LANES: u32 = 4096;
 
 /// Takes the rows of a track in order and writes their blocks.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ pub struct TrackWriter {
     totals: Option<TotalsWriter>,
     /// The latest end so far.
     reach_ps: i64,
+    /// Span of the whole trace, if it is known already.
+    whole: Option<Interval>,
 }
 
 /// Kind of the rows of a track.
@@ -70,6 +75,8 @@ pub struct TrackOutput {
     pub rows: u32,
     /// Number of lanes.
     pub lanes: u32,
+    /// Number of slices that share the last lane with slices of the same time.
+    pub crowded: u64,
     /// Smallest and largest value of a counter.
     pub value_range: Option<(f64, f64)>,
     /// Pyramid, which is written after all tracks; `None` if the track has few rows.
@@ -109,15 +116,47 @@ pub struct ColumnOutput {
 }
 
 impl TrackWriter {
-    /// Creates a writer for a track, or for the rows of a side table.
-    pub fn new(kind: Option<TrackKind>) -> Self {
+    /// Creates a writer for a track, or for the rows of a side table. `whole` is the span of the
+    /// whole trace, if it is known already.
+    pub fn new(kind: Option<TrackKind>, whole: Option<Interval>) -> Self {
         let shape = match kind {
             Some(TrackKind::Slices(_, nesting)) => Shape::Slices(Slices::new(nesting)),
             Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
             Some(TrackKind::Group) | None => Shape::Side,
         };
         let (out, totals) = (TrackOutput::default(), Some(TotalsWriter::default()));
-        Self { shape, learner: None, out, totals, reach_ps: i64::MIN }
+        Self { shape, learner: None, out, totals, reach_ps: i64::MIN, whole }
+    }
+
+    /// Approximate bytes of the cells of the pyramid that are not written.
+    pub fn pyramid_bytes(&mut self) -> usize {
+        match &mut self.shape {
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
+            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => 0,
+        }
+    }
+
+    /// Writes the cells of the pyramid that are closed, and gives up the pyramid if the others take
+    /// more than `most_bytes`.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn shed(
+        &mut self,
+        most_bytes: usize,
+        encoders: &Encoders<'_>,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<()> {
+        match &mut self.shape {
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => {
+                shed(pyramid, most_bytes, encoders, writer)
+            }
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => {
+                shed(pyramid, most_bytes, encoders, writer)
+            }
+            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => Ok(()),
+        }
     }
 
     /// Writes the next rows. `waits` are the numbers of the names of waits, ascending.
@@ -141,13 +180,14 @@ impl TrackWriter {
         let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
         // Lanes and pyramid need the rows in order, so one task computes both beside the tasks of
         // the blocks.
+        let whole = self.whole;
         let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
         let blocks = encoders.gather(ranges.len() + 1, |task, encoder| match task.checked_sub(1) {
             Some(block) => Some(group.block(ranges[block].clone(), reaches[block], encoder)),
             None => {
                 if let Ok(mut in_order) = in_order.lock() {
                     let (shape, lanes, shifts) = &mut *in_order;
-                    shape.pass((rows, waits), lanes, shifts, encoder);
+                    shape.pass((rows, waits), whole, (lanes, shifts), encoder);
                 }
                 None
             }
@@ -187,7 +227,8 @@ impl TrackWriter {
         }
         match &mut shape {
             Shape::Slices(slices) => {
-                out.lanes = slices.lanes.count();
+                (out.lanes, out.crowded) = (slices.lanes.count(), slices.lanes.crowded());
+                slices.lanes.end();
                 if let Some(pyramid) = &mut slices.pyramid {
                     pyramid.close(span, encoder);
                 }
@@ -239,6 +280,20 @@ impl ClosedTrack {
 /// Writes bytes, if there are any.
 fn written(bytes: &[u8], writer: &mut PieceWriter<'_>) -> Result<Piece> {
     if bytes.is_empty() { Ok(Piece::default()) } else { writer.piece(bytes) }
+}
+
+fn shed<C: Stored>(
+    pyramid: &mut PyramidWriter<C>,
+    most_bytes: usize,
+    encoders: &Encoders<'_>,
+    writer: &mut PieceWriter<'_>,
+) -> Result<()> {
+    encoders.with(|encoder| pyramid.shed(encoder));
+    pyramid.write(writer)?;
+    if pyramid.bytes() > most_bytes {
+        pyramid.give_up();
+    }
+    Ok(())
 }
 
 /// A block ends early when its texts in place reach this size. The codec takes 256 MiB, and a
@@ -300,8 +355,8 @@ impl Shape {
     fn pass(
         &mut self,
         (rows, waits): (&Rows, &[u32]),
-        lanes: &mut Vec<i64>,
-        shifts: &mut Vec<i64>,
+        whole: Option<Interval>,
+        (lanes, shifts): (&mut Vec<i64>, &mut Vec<i64>),
         encoder: &mut Encoder,
     ) {
         match self {
@@ -317,8 +372,12 @@ impl Shape {
                 }
                 let pyramid = slices.pyramid.get_or_insert_with(|| {
                     let span = Interval::new(rows.starts[0], ends.clone().max().unwrap_or_default());
-                    PyramidWriter::new(Base::new(rows_of_a_lane(lanes), lanes.len() as u64, span))
+                    let base = Base::new(rows_of_a_lane(lanes), lanes.len() as u64, span);
+                    PyramidWriter::new(base, whole)
                 });
+                if slices.lanes.crowded() > 0 || slices.lanes.count() > MAX_PYRAMID_LANES {
+                    pyramid.give_up();
+                }
                 for (((&start, end), &name), &lane) in
                     rows.starts.iter().zip(ends).zip(&rows.names).zip(lanes.iter())
                 {
@@ -333,7 +392,8 @@ impl Shape {
             Self::Counter(counter) => {
                 let pyramid = counter.pyramid.get_or_insert_with(|| {
                     let span = Interval::new(rows.starts[0], rows.starts[rows.len() - 1]);
-                    PyramidWriter::new(Base::new(rows.len() as u64, rows.len() as u64, span))
+                    let rows = rows.len() as u64;
+                    PyramidWriter::new(Base::new(rows, rows, span), whole)
                 });
                 for (&time_ps, &value) in rows.starts.iter().zip(&rows.values) {
                     if !value.is_nan() {

@@ -84,6 +84,13 @@ impl Warnings {
         *self.count(kind, what, place) += 1;
     }
 
+    /// Counts several equal warnings.
+    pub fn add_all(&mut self, kind: WarningKind, what: &str, count: u64, place: impl FnOnce() -> String) {
+        if count > 0 {
+            *self.count(kind, what, place) += count;
+        }
+    }
+
     /// The count of a warning, 0 for a new one. Known texts are found without an allocation: a
     /// trace can have millions of unbound flows.
     fn count(&mut self, kind: WarningKind, what: &str, place: impl FnOnce() -> String) -> &mut u64 {

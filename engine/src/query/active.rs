@@ -5,6 +5,7 @@
 
 use super::slice;
 use crate::base::{Interval, Result};
+use crate::exec::Cancel;
 use crate::model::TrackId;
 use crate::segment::{Bytes, Segment};
 use crate::tile::{LaneContent, Level, TileId, cut};
@@ -29,7 +30,7 @@ struct CellWork {
 ///
 /// # Errors
 /// If bytes are missing or damaged.
-pub fn active_span<B: Bytes>(segment: &Segment<B>) -> Result<Option<Interval>> {
+pub fn active_span<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<Interval>> {
     let tracks = slice::tracks(segment, None);
     let spans = tracks.iter().map(|id| &segment.footer().tracks[id.0 as usize]);
     let whole = spans.map(|track| Interval::new(track.start_ps, track.end_ps)).reduce(Interval::cover);
@@ -37,6 +38,7 @@ pub fn active_span<B: Bytes>(segment: &Segment<B>) -> Result<Option<Interval>> {
     let level = Level::for_cell_ps(whole.duration_ps() as f64 / CELLS);
     let mut cells = Cells::new(level, whole);
     for track in tracks {
+        cancel.check()?;
         cells.add_track(segment, track)?;
     }
     Ok(cells.stretch().filter(|stretch| is_small_part(*stretch, whole)))

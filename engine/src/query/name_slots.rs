@@ -20,6 +20,11 @@ pub const FIRST_SLOTS: usize = 8;
 /// Maximum number of names that get a slot. All others take little time and use [`slot_of_rare`].
 const MOST_NAMES: usize = 256;
 
+/// Maximum number of kinds of names that compete for slots.
+const MAX_KINDS: usize = 1 << 16;
+/// A rank with more texts than this gives no names slots: they would take too much memory.
+const MAX_TEXTS: u32 = 1 << 20;
+
 /// A name without its digits: `fusion.12` and `fusion.7` are of one kind.
 #[must_use]
 pub fn kind_of(name: &str) -> std::borrow::Cow<'_, str> {
@@ -74,14 +79,19 @@ impl NameUses {
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn add_rank<B: Bytes>(&mut self, segment: &Segment<B>) -> Result<()> {
+    pub fn add_rank<B: Bytes>(&mut self, segment: &Segment<B>, work: Work<'_>) -> Result<()> {
+        if segment.footer().dictionary.texts > MAX_TEXTS {
+            return Ok(());
+        }
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
         for track in slice::tracks(segment, None) {
             let (own, group) = paths_of(segment, track);
-            for name in selection::select(segment, &[track], all, Work::IN_PLACE)?.by_name {
+            for name in selection::select(segment, &[track], all, work)?.by_name {
                 let kind = kind_of(segment.text(name.name)?);
+                let is_full = self.kinds.len() >= MAX_KINDS;
                 let use_ = match self.kinds.get_mut(kind.as_ref()) {
                     Some(known) => known,
+                    None if is_full => continue,
                     None => self.kinds.entry(kind.into_owned()).or_default(),
                 };
                 use_.total_ps = use_.total_ps.saturating_add(name.total_ps);

@@ -8,6 +8,8 @@ use crate::base::bytes::Cursor;
 
 /// Bytes read from a run at once: large enough for a disk, small enough for a hundred runs.
 pub const READ_LEN: usize = 256 << 10;
+/// Bytes read at once if there are very many runs.
+pub const LEAST_READ_LEN: usize = 16 << 10;
 /// Keys of a spilled run that are decoded at once: they stay in the first-level cache.
 const BATCH_KEYS: usize = 512;
 /// Most bytes of a length in a run.
@@ -123,8 +125,22 @@ impl<K: Key> Run<K> {
     /// Creates a run of spilled pieces, followed by chunks in memory.
     pub fn new(pieces: Vec<Piece>, chunks: Vec<Vec<Entry<K>>>) -> Self {
         let pieces = (!pieces.is_empty()).then(|| pieces.into_iter());
-        let spilled = pieces.map(|pieces| RunReader { piece: 0..0, pieces, buffer: Vec::new(), at: 0 });
+        let spilled = pieces.map(|pieces| RunReader {
+            piece: 0..0,
+            pieces,
+            buffer: Vec::new(),
+            at: 0,
+            read_len: READ_LEN,
+        });
         Self { keys: Vec::new(), next: 0, spilled, chunks: chunks.into_iter() }
+    }
+
+    /// The same run, of which about this many bytes are read at once.
+    pub fn reading(mut self, read_len: usize) -> Self {
+        if let Some(spilled) = &mut self.spilled {
+            spilled.read_len = read_len;
+        }
+        self
     }
 
     /// Steps to the next key.
@@ -181,6 +197,7 @@ struct RunReader {
     buffer: Vec<u8>,
     /// Bytes of the buffer whose keys were decoded.
     at: usize,
+    read_len: usize,
 }
 
 impl RunReader {
@@ -225,7 +242,7 @@ impl RunReader {
                 self.piece = next;
             }
             let left = usize::try_from(self.piece.end - self.piece.start).unwrap_or(usize::MAX);
-            let wanted = READ_LEN.max(len).min(left);
+            let wanted = self.read_len.max(len).min(left);
             let old = self.buffer.len();
             self.buffer.resize(old + wanted, 0);
             scratch.read(self.piece.start, &mut self.buffer[old..])?;

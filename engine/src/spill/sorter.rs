@@ -1,7 +1,7 @@
 //! Sorting in bounded memory. Runs that fill the buffer are sorted and spilled; at the end they are
 //! merged.
 
-use super::merge::{Entry, Merge, Piece, READ_LEN, Run};
+use super::merge::{Entry, LEAST_READ_LEN, Merge, Piece, READ_LEN, Run};
 use super::{ByteSpan, Key, NoBytes, Scratch, Span};
 use crate::base::Result;
 use crate::base::bytes::Put;
@@ -15,6 +15,8 @@ const CHUNK_KEYS_OF_BYTES: usize = 1 << 17;
 /// The largest keys of a chunk, one in this many, wait for the next chunk. Keys that come nearly in
 /// order then make chunks that follow each other and need no merge.
 const CARRIED_SHARE: usize = 8;
+/// Least memory for sorting. With less, there would be too many runs to merge.
+const LEAST_BYTES: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };
 /// Keys count as nearly in order if they move at most this many places on average.
 const MOVES: usize = 12;
 
@@ -56,6 +58,15 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
             arena: Vec::new(),
             spilled: Vec::new(),
         }
+    }
+
+    /// Takes this many bytes from the limit, for something else that must stay in memory. The limit
+    /// does not fall below [`LEAST_BYTES`].
+    pub fn shrink(&mut self, bytes: usize) {
+        let least = self.limit.min(LEAST_BYTES);
+        self.limit = self.limit.saturating_sub(bytes).max(least);
+        // The next key finds the new limit.
+        self.full_at = 0;
     }
 
     /// Takes a key whose bytes begin at `start` of the arena. The arena is spilled long before it
@@ -164,8 +175,10 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         let goes_on = self.spilled.last().zip(first).is_some_and(|((_, last), first)| *last <= first);
         let rest = if goes_on { kept.remove(0) } else { Vec::new() };
         let mut runs: Vec<Run<K>> = kept.into_iter().map(|chunks| Run::new(Vec::new(), chunks)).collect();
-        let last = self.spilled.pop().map(|(pieces, _)| Run::new(pieces, rest));
-        runs.extend(self.spilled.into_iter().map(|(pieces, _)| Run::new(pieces, Vec::new())));
+        let read_len = (self.limit / self.spilled.len().max(1)).clamp(LEAST_READ_LEN, READ_LEN);
+        let last = self.spilled.pop().map(|(pieces, _)| Run::new(pieces, rest).reading(read_len));
+        let whole = |(pieces, _)| Run::new(pieces, Vec::new()).reading(read_len);
+        runs.extend(self.spilled.into_iter().map(whole));
         runs.extend(last);
         let merge = Merge::new(runs, &self.scratch)?;
         Ok(Sorted { scratch: self.scratch, arena: self.arena, merge })
@@ -321,6 +334,27 @@ mod tests {
         fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
             Moment::take(cursor).map(Self)
         }
+    }
+
+    #[test]
+    fn memory_that_others_take_is_not_used_for_sorting() {
+        let spilled = |taken: usize| {
+            let scratch = MemoryScratch::default();
+            let mut sorter = Sorter::new(&scratch, LEAST_BYTES + (1 << 20));
+            sorter.shrink(taken);
+            let keys = (LEAST_BYTES + (1 << 19)) / size_of::<Entry<Moment>>();
+            (0..keys as u32).for_each(|at| sorter.push(Moment(i64::from(at ^ 0x155), at)).unwrap());
+            let (limit, spilled) = (sorter.limit, sorter.spilled.len());
+            let mut sorted = sorter.finish().unwrap();
+            let mut last = None;
+            while let Some(&key) = sorted.next().unwrap() {
+                assert!(last.replace(key).is_none_or(|last| last < key));
+            }
+            (limit, spilled > 0)
+        };
+        assert_eq!(spilled(0), (LEAST_BYTES + (1 << 20), false));
+        assert_eq!(spilled(3 << 18), (LEAST_BYTES + (1 << 18), true));
+        assert_eq!(spilled(1 << 40), (LEAST_BYTES, true));
     }
 
     proptest! {

@@ -56,9 +56,11 @@ impl<T: Summary> Cascade<T> {
         out(Level::new(number).unwrap_or(Level::COARSEST), cell);
     }
 
-    /// Closes the open cell of the finest level. The next level becomes the finest.
+    /// Closes the open cell of the finest level. The next level becomes the finest, also if it is
+    /// above the coarsest wanted level.
     pub fn drop_finest(&mut self, out: &mut impl FnMut(Level, Cell<T>)) {
-        if self.levels > 1 {
+        if self.base < Level::COARSEST {
+            self.levels = self.levels.max(2);
             self.close(0, out);
             self.open.remove(0);
             if self.open.is_empty() {
@@ -69,14 +71,21 @@ impl<T: Summary> Cascade<T> {
         }
     }
 
-    /// Closes all cells.
-    pub fn finish(mut self, out: &mut impl FnMut(Level, Cell<T>)) {
+    /// Closes all cells up to the level `top`.
+    pub fn finish(mut self, top: Level, out: &mut impl FnMut(Level, Cell<T>)) {
+        let wanted = usize::from((top.number() + 1).saturating_sub(self.base.number()));
+        self.levels = self.levels.min(wanted.max(1));
         let mut at = 0;
         // Closing a cell can add a level.
-        while at < self.open.len() {
+        while at < self.open.len().min(wanted) {
             self.close(at, out);
             at += 1;
         }
+    }
+
+    /// The contents of all open cells.
+    pub fn contents(&mut self) -> impl Iterator<Item = &mut T> {
+        self.open.iter_mut().flatten().map(|cell| &mut cell.content)
     }
 }
 
@@ -124,10 +133,37 @@ mod tests {
         cascade.slice((2_000, 2_010), (1, 0), false, &mut out);
         assert_eq!(cascade.open.len(), 2);
         cascade.drop_finest(&mut out);
-        cascade.finish(&mut out);
+        cascade.finish(Level::COARSEST, &mut out);
         let levels: Vec<u8> = closed.iter().map(|(level, _)| *level).collect();
         let above: Vec<u8> = (1..=Level::COARSEST.number()).collect();
         assert_eq!(levels[..2], [0, 0]);
         assert_eq!(levels[2..], above, "every level is closed at the end");
+    }
+
+    #[test]
+    fn no_cell_above_the_coarsest_wanted_level_is_closed() {
+        let closed_levels = |top: Level, until: Level| {
+            let mut cascade: Cascade<SliceSummary> = Cascade::new(Level::for_cell_ps(0.0), top);
+            let mut closed = Vec::new();
+            let mut out = |level: Level, _: Cell<SliceSummary>| closed.push(level.number());
+            cascade.slice((0, 10), (0, 0), false, &mut out);
+            cascade.slice((2_000, 2_010), (1, 0), false, &mut out);
+            cascade.finish(until, &mut out);
+            closed
+        };
+        let third = Level::for_cell_ps(0.0).coarser().coarser();
+        assert_eq!(closed_levels(third, Level::COARSEST), [0, 0, 1, 2]);
+        assert_eq!(closed_levels(Level::COARSEST, third), [0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn the_finest_level_can_rise_above_the_coarsest_wanted_one() {
+        let level = Level::for_cell_ps(0.0);
+        let mut cascade: Cascade<SliceSummary> = Cascade::new(level, level);
+        cascade.slice((0, 10), (0, 0), false, &mut |_, _| {});
+        cascade.drop_finest(&mut |_, _| {});
+        let mut closed = Vec::new();
+        cascade.finish(level.coarser(), &mut |level, cell| closed.push((level.number(), cell.content.count)));
+        assert_eq!(closed, [(1, 1)]);
     }
 }

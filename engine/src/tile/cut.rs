@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::grid::{Level, TileId};
-use super::pyramid::{range_cells, slice_cells};
 use super::row_lanes::{MAX_SLICES, RowLanes};
 use super::slice_block::for_each_slice_block_in;
+use super::stored::{range_cells, slice_cells};
 use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::model::{TrackId, TrackKind};

@@ -65,7 +65,9 @@ impl<'a> LaneCells<'a> {
         let (level, duration) = (self.tile.level, slice.end_ps.abs_diff(slice.start_ps));
         let starts_in = level.cell_of(Time(slice.start_ps));
         let last = level.cell_of(Time(slice.end_ps.saturating_sub(1).max(slice.start_ps)));
-        for index in starts_in.max(self.first)..=last.min(self.last) {
+        // Slices of a crowded lane overlap. Closed cells stay closed, so that there are few.
+        let from = starts_in.max(self.open.map_or(self.first, |open| open.index));
+        for index in from..=last.min(self.last) {
             if self.open.is_some_and(|open| open.index != index) {
                 self.close();
             }
@@ -85,7 +87,7 @@ impl<'a> LaneCells<'a> {
             let inside = slice.end_ps.min(open.end_ps) - slice.start_ps.max(open.start_ps);
             let busy = inside.max(0).unsigned_abs();
             open.busy_ps += busy;
-            open.count += u32::from(index == starts_in);
+            open.count += u32::from(index == from && starts_in >= self.first);
             open.see(duration, slice);
             self.times.add(slice.name, busy);
         }

@@ -54,6 +54,22 @@ impl NameTimes {
         }
     }
 
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        (self.sorted.capacity() + self.waiting.capacity()) * size_of::<(u32, u64)>()
+    }
+
+    /// Forgets all but the `most` names with the most time.
+    pub fn keep_largest(&mut self, most: usize) {
+        self.sort_in();
+        if most > 0 && self.sorted.len() > most {
+            self.sorted.select_nth_unstable_by_key(most - 1, |&(name, time)| (std::cmp::Reverse(time), name));
+            self.sorted.truncate(most);
+            self.sorted.sort_unstable_by_key(|&(name, _)| name);
+            self.sorted.shrink_to_fit();
+        }
+    }
+
     /// All names with their times, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.sorted.iter().chain(&self.waiting).copied()
@@ -127,6 +143,19 @@ mod tests {
             prop_assert_eq!(&joined, &of(&slices));
             prop_assert_eq!(joined.dominant(), of(&slices).dominant());
         }
+    }
+
+    #[test]
+    fn the_names_with_the_most_time_stay() {
+        let mut times = NameTimes::default();
+        (0..1000).for_each(|name| times.add(name, u64::from(name % 100)));
+        let before = times.bytes();
+        times.keep_largest(20);
+        assert!(times.bytes() < before / 10);
+        assert_eq!(times.iter().map(|(_, time)| time).min(), Some(98));
+        assert_eq!(times.dominant(), Some((99, 99)));
+        times.add(5, 200);
+        assert_eq!(times.dominant(), Some((5, 200)));
     }
 
     #[test]

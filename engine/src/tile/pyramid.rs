@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cascade::Cascade;
 use super::grid::{CELLS, Level};
-use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
+use super::stored::Stored;
+use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::block::list;
 use crate::codec::Encoder;
-use crate::segment::{Bytes, Page, Piece, PieceWriter, Segment, put_pages};
+use crate::segment::{Page, Piece, PieceWriter, put_pages};
 
 /// Average number of rows in the cells of a stored level. Cells of finer levels take more bytes
 /// than the rows themselves. They are computed from at most this many times [`super::CELLS`] rows a
@@ -83,18 +84,22 @@ fn top_level(span: Interval) -> Level {
 pub struct PyramidWriter<C: Stored> {
     chosen: Base,
     base: Level,
+    /// Coarsest level that can be stored, as far as it is known.
+    top: Level,
     lanes: Vec<Cascade<C::Summary>>,
     /// Cells that are closed and not encoded, by lane and level.
     closed: BTreeMap<(u32, u8), Vec<Cell<C>>>,
     /// Pages that are encoded and not written.
     encoded: Vec<EncodedPage>,
     pages: Vec<Page>,
-    bytes: u64,
+    written_bytes: u64,
     rows: u64,
     /// From the start of the first row to the start of the last.
     span: Option<Interval>,
     /// Number of cells of the finest level so far.
     cells: u64,
+    /// Whether the track gets no pyramid.
+    is_given_up: bool,
 }
 
 /// A page that has no position yet. `cells` holds the indexes of its first and its last cell.
@@ -113,6 +118,13 @@ impl EncodedPage {
     }
 }
 
+/// Approximate bytes of a list besides its cells.
+const LIST_BYTES: usize = 64;
+/// A pyramid is given up if it has more lists of cells, one for each lane and level, than
+/// `GIVE_UP_LISTS` plus one for each `GIVE_UP_LIST_ROWS` rows. Such cells hold few rows.
+const GIVE_UP_LISTS: u64 = 1 << 12;
+const GIVE_UP_LIST_ROWS: u64 = 32;
+
 /// A level is given up when it has more cells than `GIVE_UP_CELLS` plus one for each `GIVE_UP_ROWS`
 /// rows.
 const GIVE_UP_ROWS: u64 = 16;
@@ -123,32 +135,52 @@ fn is_edge<T>(cells: &[Cell<T>], at: usize) -> bool {
     cells[at].index.div_euclid(CELLS) != cells[at - 1].index.div_euclid(CELLS)
 }
 
-/// Stored form of a cell's summary.
-pub trait Stored: Sized + std::fmt::Debug {
-    /// Summary from which the cell is computed.
-    type Summary: Summary + std::fmt::Debug;
-    /// Computes the stored form from a closed cell.
-    fn of(summary: &Self::Summary) -> Self;
-    /// Appends the contents of cells, column by column.
-    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>);
-}
-
 impl<C: Stored> PyramidWriter<C> {
-    /// Creates a writer for a track with these levels.
+    /// Creates a writer for a track with these levels. `whole` is the span of the whole trace, if
+    /// it is known: coarser levels than it needs take no memory then.
     #[must_use]
-    pub fn new(chosen: Base) -> Self {
+    pub fn new(chosen: Base, whole: Option<Interval>) -> Self {
         Self {
             chosen,
             base: chosen.view,
+            top: whole.map_or(Level::COARSEST, top_level),
             lanes: Vec::new(),
             closed: BTreeMap::new(),
             encoded: Vec::new(),
             pages: Vec::new(),
-            bytes: 0,
+            written_bytes: 0,
             rows: 0,
             span: None,
             cells: 0,
+            is_given_up: false,
         }
+    }
+
+    /// Approximate bytes of the cells that are not encoded.
+    #[must_use]
+    pub fn bytes(&mut self) -> usize {
+        let open: usize = self.lanes.iter_mut().flat_map(Cascade::contents).map(|cell| cell.bytes()).sum();
+        let closed: usize = self.closed.values().map(Vec::capacity).sum();
+        open + closed * size_of::<Cell<C>>() + (self.lanes.len() + self.closed.len()) * LIST_BYTES
+    }
+
+    /// Gives back memory. Encodes all closed cells, in pages that can be small, and gives up levels
+    /// that only a view of the whole needs.
+    pub fn shed(&mut self, encoder: &mut Encoder) {
+        while self.base < self.chosen.level {
+            self.give_up_finest();
+        }
+        self.lanes.iter_mut().flat_map(Cascade::contents).for_each(Summary::shed);
+        for (key, cells) in std::mem::take(&mut self.closed) {
+            self.encode_pages(key, &cells, encoder);
+        }
+    }
+
+    /// Gives up the pyramid. Tiles are then computed from the rows.
+    pub fn give_up(&mut self) {
+        self.is_given_up = true;
+        (self.lanes, self.closed) = (Vec::new(), BTreeMap::new());
+        (self.encoded, self.pages) = (Vec::new(), Vec::new());
     }
 
     /// Updates a lane's open cells through `change`, which passes on the cells that close.
@@ -158,7 +190,7 @@ impl<C: Stored> PyramidWriter<C> {
         change: impl FnOnce(&mut Cascade<C::Summary>, &mut dyn FnMut(Level, Cell<C::Summary>)),
     ) {
         while self.lanes.len() <= lane as usize {
-            self.lanes.push(Cascade::new(self.base, Level::COARSEST));
+            self.lanes.push(Cascade::new(self.base, self.top.max(self.base)));
         }
         let (closed, cells, base) = (&mut self.closed, &mut self.cells, self.base);
         change(&mut self.lanes[lane as usize], &mut |level, cell| {
@@ -199,6 +231,9 @@ impl<C: Stored> PyramidWriter<C> {
 
     /// Encodes the full pages.
     pub fn encode_full(&mut self, encoder: &mut Encoder) {
+        if self.is_given_up {
+            return;
+        }
         // The final view is at least as coarse as the view of the span so far.
         let view = self.span.map_or(self.base, view_level);
         while self.base < view.min(self.chosen.level) {
@@ -242,14 +277,14 @@ impl<C: Stored> PyramidWriter<C> {
     pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
         for page in self.encoded.drain(..) {
             let page = page.written(writer)?;
-            self.bytes += u64::from(page.piece.len);
+            self.written_bytes += u64::from(page.piece.len);
             self.pages.push(page);
         }
         Ok(())
     }
 
     fn has_too_few_rows(&self) -> bool {
-        self.rows <= MIN_ROWS && self.pages.is_empty()
+        self.is_given_up || self.rows <= MIN_ROWS && self.pages.is_empty()
     }
 
     /// Closes all cells and encodes the rest, up to the level that is coarse enough for the span of
@@ -258,15 +293,22 @@ impl<C: Stored> PyramidWriter<C> {
         if self.has_too_few_rows() {
             return;
         }
+        self.base = self.base.max(view_level(span).min(self.chosen.level));
+        let top = self.top(span);
+        let levels = self.base.number()..=top.number();
         for (lane, cascade) in (0_u32..).zip(std::mem::take(&mut self.lanes)) {
             let closed = &mut self.closed;
-            cascade.finish(&mut |level, cell| {
-                let cell = Cell { index: cell.index, content: C::of(&cell.content) };
-                closed.entry((lane, level.number())).or_default().push(cell);
+            cascade.finish(top, &mut |level, cell| {
+                if levels.contains(&level.number()) {
+                    let cell = Cell { index: cell.index, content: C::of(&cell.content) };
+                    closed.entry((lane, level.number())).or_default().push(cell);
+                }
             });
         }
-        self.base = self.base.max(view_level(span).min(self.chosen.level));
-        let levels = self.base.number()..=self.top(span).number();
+        let lists = self.closed.keys().filter(|(_, level)| levels.contains(level)).count() as u64;
+        if lists > GIVE_UP_LISTS + self.rows / GIVE_UP_LIST_ROWS {
+            return self.give_up();
+        }
         for (key, cells) in std::mem::take(&mut self.closed) {
             if levels.contains(&key.1) {
                 self.encode_pages(key, &cells, encoder);
@@ -286,7 +328,7 @@ impl<C: Stored> PyramidWriter<C> {
             return None;
         }
         let levels = self.base.number()..=self.top(span).number();
-        let Self { mut encoded, mut pages, bytes, .. } = self;
+        let Self { mut encoded, mut pages, written_bytes: bytes, .. } = self;
         pages.retain(|page| levels.contains(&page.level));
         encoded.retain(|page| levels.contains(&page.level));
         Some(ClosedPyramid { encoded, pages, bytes })
@@ -305,6 +347,25 @@ pub struct ClosedPyramid {
 }
 
 impl ClosedPyramid {
+    /// Bytes of the encoded pages that are not written.
+    #[must_use]
+    pub fn waiting_bytes(&self) -> usize {
+        self.encoded.iter().map(|page| page.bytes.len() + size_of::<EncodedPage>()).sum()
+    }
+
+    /// Writes all pages, if other pyramids take too much memory to wait for them.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
+        for page in std::mem::take(&mut self.encoded) {
+            let page = page.written(writer)?;
+            self.bytes += u64::from(page.piece.len);
+            self.pages.push(page);
+        }
+        Ok(())
+    }
+
     fn write_pages(&mut self, level: u8, writer: &mut PieceWriter<'_>) -> Result<()> {
         for page in self.encoded.iter().filter(|page| page.level == level) {
             let page = page.written(writer)?;
@@ -344,7 +405,7 @@ pub fn write_pyramids(
 
 impl PyramidWriter<SliceCell> {
     /// Adds a slice by its lane, its start and end, its row within the track and its name.
-    /// `is_wait` says whether the name is that of a wait.
+    /// `is_wait` says whether the name is that of a wait. A pyramid that is given up takes nothing.
     pub fn slice(
         &mut self,
         lane: u32,
@@ -352,6 +413,9 @@ impl PyramidWriter<SliceCell> {
         (row, name): (u32, u32),
         is_wait: bool,
     ) {
+        if self.is_given_up {
+            return;
+        }
         self.reach(start_ps);
         let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
         self.make_room(reach);
@@ -364,105 +428,11 @@ impl PyramidWriter<SliceCell> {
 impl PyramidWriter<Range> {
     /// Adds a sample of a counter.
     pub fn sample(&mut self, time_ps: i64, value: f64) {
+        if self.is_given_up {
+            return;
+        }
         self.reach(time_ps);
         self.make_room(|_| 0);
         self.update(0, |cascade, mut out| cascade.at(Time(time_ps), &mut out).merge(&Range::of(value)));
     }
-}
-
-impl Stored for SliceCell {
-    type Summary = SliceSummary;
-
-    fn of(summary: &SliceSummary) -> Self {
-        summary.cell()
-    }
-
-    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
-        let mut put = |of: fn(&Self) -> i64| {
-            let column: Vec<i64> = cells.iter().map(|cell| of(&cell.content)).collect();
-            list::put_ints_with(&column, encoder, out);
-        };
-        put(|cell| cell.busy_ps.cast_signed());
-        put(|cell| cell.wait_ps.cast_signed());
-        put(|cell| i64::from(cell.count));
-        put(|cell| i64::from(cell.name));
-        put(|cell| i64::from(cell.longest_row));
-        put(|cell| cell.longest_ps.cast_signed());
-    }
-}
-
-impl Stored for Range {
-    type Summary = Self;
-
-    fn of(summary: &Self) -> Self {
-        *summary
-    }
-
-    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
-        let mut encoded = Vec::new();
-        for of in [|range: &Self| range.min, |range: &Self| range.max, |range: &Self| range.last] {
-            let values: Vec<f64> = cells.iter().map(|cell| of(&cell.content)).collect();
-            encoded.clear();
-            encoder.floats(&values, &mut encoded);
-            crate::base::bytes::Put::put_bytes(out, &encoded);
-        }
-        let counts: Vec<i64> = cells.iter().map(|cell| i64::from(cell.content.count)).collect();
-        list::put_ints_with(&counts, encoder, out);
-    }
-}
-
-/// Cells of a page of slices. `first_row` is the track's first row.
-///
-/// # Errors
-/// If bytes are missing or damaged.
-pub fn slice_cells<B: Bytes>(
-    segment: &Segment<B>,
-    page: &Page,
-    first_row: u32,
-) -> Result<Vec<Cell<SliceCell>>> {
-    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
-    let [indexes, busy, wait, count, name, row, longest] = segment.with_decoder(|decoder| {
-        let mut column = || list::read_ints_with(&mut cursor, decoder);
-        Ok([column()?, column()?, column()?, column()?, column()?, column()?, column()?])
-    })?;
-    if [&busy, &wait, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
-        return Err(cursor.corrupt());
-    }
-    let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
-    let mut cells = Vec::with_capacity(indexes.len());
-    for (at, &index) in indexes.iter().enumerate() {
-        let content = SliceCell {
-            busy_ps: busy[at].cast_unsigned(),
-            wait_ps: wait[at].cast_unsigned(),
-            count: narrow(count[at])?,
-            name: narrow(name[at])?,
-            longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
-            longest_ps: longest[at].cast_unsigned(),
-        };
-        cells.push(Cell { index, content });
-    }
-    Ok(cells)
-}
-
-/// Cells of a page of a counter.
-///
-/// # Errors
-/// If bytes are missing or damaged.
-pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &Page) -> Result<Vec<Cell<Range>>> {
-    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
-    let indexes = list::read_ints(&mut cursor)?;
-    let mut column = || {
-        let mut values = Vec::new();
-        crate::codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;
-        Ok(values)
-    };
-    let (min, max, last) = (column()?, column()?, column()?);
-    let counts = list::read_ints_of(&mut cursor, indexes.len())?;
-    (0..indexes.len())
-        .map(|at| {
-            let count = u32::try_from(counts[at]).map_err(|_| cursor.corrupt())?;
-            let content = Range { min: min[at], max: max[at], last: last[at], count };
-            Ok(Cell { index: indexes[at], content })
-        })
-        .collect()
 }

@@ -7,7 +7,19 @@ use super::name_times::NameTimes;
 pub trait Summary: Default + Clone {
     /// Merges a summary of later cells into this one.
     fn merge(&mut self, later: &Self);
+
+    /// Bytes of memory, also outside the value itself.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    /// Gives memory back that grows with the number of different names. What is left is enough for
+    /// the cell, unless very many names share its time.
+    fn shed(&mut self) {}
 }
+
+/// Names that a summary keeps when it gives memory back.
+const KEPT_NAMES: usize = 256;
 
 /// Summary of the slices of one lane in one cell, with the time of every name. Cells are computed
 /// from it.
@@ -37,6 +49,14 @@ impl Summary for SliceSummary {
             self.see(duration, row, later.longest_name);
         }
         self.names.merge(&later.names);
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.names.bytes()
+    }
+
+    fn shed(&mut self) {
+        self.names.keep_largest(KEPT_NAMES);
     }
 }
 

@@ -12,7 +12,7 @@ use nprof_engine::base::id::{HASH_LEN, RankCount};
 use super::StorePlace;
 use super::ingest::{NamingArgs, ready, report};
 use super::progress::watched;
-use super::serve::{PlaceArgs, runtime, serve};
+use super::serve::{PlaceArgs, block_on, serve};
 use crate::ingest::{Identity, IngestError, Ingested, Settings, TraceSource, already_there, build, publish};
 use crate::store::Store;
 use crate::work::{Meter, Stage};
@@ -91,7 +91,7 @@ impl DemoArgs {
             return Ok(());
         }
         let slug = ingested.slug.as_str();
-        runtime()?.block_on(async {
+        block_on(async {
             let listening = self.place.place().listen().await?;
             serve(listening, Arc::new(store), Some(slug), &self.place, out).await
         })

@@ -2,7 +2,7 @@
 //! plain values.
 //!
 //! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage, 3 a
-//! condition of `--fail-on` holds, 130 cancelled by Ctrl-C.
+//! condition of `--fail-on` holds, 130 cancelled by Ctrl-C, 143 cancelled by `SIGTERM`.
 
 mod capture;
 mod clock;
@@ -38,6 +38,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::ending::Ending;
 use crate::ingest::IngestError;
 use crate::store::{Store, default_root};
 use crate::terminal::{Escaping, visible};
@@ -120,9 +121,6 @@ fn told(store: Store) -> Store {
     store
 }
 
-/// Exit code that a shell reports for a program ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
-
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
@@ -194,17 +192,21 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// The exit code of a failure.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
-    if is_cancelled(error) {
-        ExitCode::from(INTERRUPTED)
-    } else if error.is::<failing::Failing>() {
-        ExitCode::from(failing::EXIT_CODE)
-    } else {
-        ExitCode::FAILURE
+    match cancelled_by(error) {
+        Some(ending) => ExitCode::from(ending.exit_code()),
+        None if error.is::<failing::Failing>() => ExitCode::from(failing::EXIT_CODE),
+        None => ExitCode::FAILURE,
     }
 }
 
-fn is_cancelled(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled)))
+/// The signal that cancelled the command, if one did.
+fn cancelled_by(error: &anyhow::Error) -> Option<Ending> {
+    if error.is::<progress::Terminated>() {
+        return Some(Ending::Terminate);
+    }
+    let is_cancelled =
+        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled)));
+    is_cancelled.then_some(Ending::Interrupt)
 }
 
 /// The error and the causes that its own text does not name, on one line.

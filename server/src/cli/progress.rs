@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,8 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use crate::ending::EndSignals;
+use crate::ending::{EndSignals, Ending};
+use crate::ingest::IngestError;
 use crate::work::{Meter, Stage};
 
 /// Template of the progress bar. The bar takes the space that the texts leave: 16 characters of 80.
@@ -22,18 +23,34 @@ const OF_EVENTS: &str = "{msg:<11} {prefix}";
 /// Refresh interval: ten updates a second look smooth and cost nothing.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs an ingest, an export or a check and shows its progress. The first Ctrl-C cancels the work.
-/// The second one ends the program at once.
-pub(super) fn watched<T>(meter: &Meter, work: impl FnOnce() -> T) -> T {
-    thread::scope(|scope| {
+/// `SIGTERM` cancelled the work.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", IngestError::Cancelled)]
+pub(super) struct Terminated;
+
+/// Runs an ingest, an export or a check and shows its progress. The first Ctrl-C or `SIGTERM`
+/// cancels the work. The second one ends the program at once.
+///
+/// # Errors
+/// That of the work; [`Terminated`] if the work failed after `SIGTERM`.
+pub(super) fn watched<T, E: Into<anyhow::Error>>(
+    meter: &Meter,
+    work: impl FnOnce() -> Result<T, E>,
+) -> anyhow::Result<T> {
+    let first = OnceLock::new();
+    let result = thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
         scope.spawn(move || show(meter, &wait));
-        let interrupt = Interrupt::watch(scope, meter);
+        let interrupt = Interrupt::watch(scope, (meter, &first));
         let result = work();
         drop(done);
         drop(interrupt);
         result
-    })
+    });
+    match result {
+        Err(_) if first.get() == Some(&Ending::Terminate) => Err(Terminated.into()),
+        result => result.map_err(Into::into),
+    }
 }
 
 fn show(meter: &Meter, wait: &mpsc::Receiver<()>) {
@@ -127,7 +144,7 @@ struct Interrupt {
 }
 
 impl Interrupt {
-    fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, meter: &'scope Meter) -> Self {
+    fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, cancel: Told<'scope>) -> Self {
         let (runtime, signals) = match listen() {
             Ok(listening) => listening,
             Err(error) => {
@@ -139,7 +156,7 @@ impl Interrupt {
             }
         };
         let (end, ended) = oneshot::channel();
-        scope.spawn(move || runtime.block_on(cancel_when_told(signals, ended, meter)));
+        scope.spawn(move || runtime.block_on(cancel_when_told(signals, ended, cancel)));
         Self { _end: Some(end) }
     }
 }
@@ -154,16 +171,24 @@ fn listen() -> io::Result<(Runtime, EndSignals)> {
     Ok((runtime, signals))
 }
 
-async fn cancel_when_told(mut signals: EndSignals, mut ended: oneshot::Receiver<()>, meter: &Meter) {
-    for is_second in [false, true] {
-        tokio::select! {
-            () = signals.next() => {}
-            _ = &mut ended => return,
+/// The work to cancel, and the first signal.
+type Told<'scope> = (&'scope Meter, &'scope OnceLock<Ending>);
+
+async fn cancel_when_told(
+    mut signals: EndSignals,
+    mut ended: oneshot::Receiver<()>,
+    (meter, first): Told<'_>,
+) {
+    tokio::select! {
+        ending = signals.next() => {
+            // The first signal stays.
+            let _ = first.set(ending);
         }
-        if is_second {
-            // The next command that opens the store clears `tmp/`.
-            std::process::exit(130);
-        }
-        meter.cancel();
+        _ = &mut ended => return,
+    }
+    meter.cancel();
+    tokio::select! {
+        () = signals.exit_at_next() => {}
+        _ = &mut ended => {}
     }
 }

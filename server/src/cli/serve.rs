@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -64,16 +65,23 @@ impl PlaceArgs {
 impl ServeArgs {
     pub(super) fn run(self, store: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = Arc::new(store.open_or_read()?);
-        runtime()?.block_on(async {
+        block_on(async {
             let listening = self.place.place().listen().await?;
             serve(listening, store, None, &self.place, out).await
         })
     }
 }
 
-/// The runtime whose threads answer requests.
-pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+/// Time for questions and ingests to end when the server ends. Work that is cancelled ends sooner.
+/// The next command that opens the store clears what is left.
+const LAST_WORK: Duration = Duration::from_secs(1);
+
+/// Runs a server on threads of its own. Work that goes on after its end is given up.
+pub(super) fn block_on(server: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(server);
+    runtime.shutdown_timeout(LAST_WORK);
+    served
 }
 
 /// Prints where the profiles are, then answers requests until a signal ends the server. Scripts

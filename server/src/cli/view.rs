@@ -10,7 +10,7 @@ use clap::Args;
 use super::StorePlace;
 use super::formats::{ChoiceArgs, Target, target_parser};
 use super::ingest::{NamingArgs, ingest, ready};
-use super::serve::{PlaceArgs, announce, open_browser, runtime, serve};
+use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
 use super::terms;
 use super::write::{Destination, Output, write_trace};
 use crate::export::Export;
@@ -164,7 +164,7 @@ impl ViewArgs {
             return Ok(());
         }
         let slug = ingested.as_ref().map(|ingested| ingested.slug.clone());
-        runtime()?.block_on(async {
+        block_on(async {
             match self.place.place().listen().await {
                 Ok(listening) => serve(listening, Arc::new(store), slug.as_deref(), &self.place, out).await,
                 Err(ServerError::PortTaken { port }) if self.serves_already(&store).await => {

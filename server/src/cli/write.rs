@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use nprof_engine::exec::Cancel;
 use nprof_engine::native::AtomicFile;
 
-use super::progress::watched;
+use super::progress::{Terminated, watched};
 use super::{size, warn};
 use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};
@@ -135,7 +135,7 @@ fn finish(written: anyhow::Result<Vec<Written>>, meter: &Meter, said: &[u8]) -> 
     err.write_all(said)?;
     match written {
         // Any error after a cancellation is caused by the cancellation.
-        Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
+        Err(error) if meter.is_cancelled() && !error.is::<Terminated>() => Err(IngestError::Cancelled.into()),
         Err(error) => Err(error),
         Ok(files) => {
             for Written { path, bytes } in &files {

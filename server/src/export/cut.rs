@@ -103,7 +103,7 @@ impl PartOf {
             }
             WriteError::Io(source) => ExportError::Write(source),
         })?;
-        let active = active_span(&open(&path)?).ok().flatten();
+        let active = active_span(&open(&path)?, Cancel::NEVER).ok().flatten();
         let note = format!("only a part of this rank is here: {} of {} events", built.events, rank.events);
         Ok(RankFile {
             size_bytes: built.bytes,

@@ -129,9 +129,11 @@ impl Listening {
         let mut signals = self.signals;
         tokio::select! {
             () = accept(self.listener, &connections, service, Limits::of_system()) => {}
-            () = signals.next() => {}
+            _ = signals.next() => {}
         }
         app.jobs().cancel_all();
+        // A second signal does not wait for the requests in flight.
+        drop(tokio::spawn(async move { signals.exit_at_next().await }));
         // Connections that are still open afterwards end with the runtime.
         let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
     }

@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use nprof_capture::formats::trace_event::MAX_APART_PS;
 use nprof_capture::importer::Sinks;
 use nprof_capture::inputs::{Numbers, numbered};
-use nprof_engine::base::ClockFit;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::exec::Cancel;
+use nprof_engine::base::{ClockFit, Error};
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{OpenError, SegmentFile, disk};
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::spill::Space;
@@ -97,7 +97,7 @@ pub fn build(
     }
     // Sort by number: the order of the files must not change the profile.
     ranks.sort_by_key(|file| file.rank);
-    let names = look_through(&staging, &mut ranks)?;
+    let names = look_through(&staging, &mut ranks, meter)?;
     align_wall_clocks(&mut ranks);
     let manifest = Manifest {
         format: FORMAT,
@@ -120,17 +120,23 @@ pub fn build(
 
 /// Computes data from the finished segments that a page needs before its first picture: the busy
 /// span of each rank, and the numbers of names over all ranks.
-fn look_through(staging: &Staging, ranks: &mut [RankFile]) -> Result<Vec<NameSlot>> {
+fn look_through(staging: &Staging, ranks: &mut [RankFile], meter: &Meter) -> Result<Vec<NameSlot>> {
+    let is_cancelled = || meter.is_cancelled();
+    let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
     let mut uses = NameUses::default();
     for rank in ranks {
         let path = staging.profile_dir().join(&rank.file);
-        let damaged = |source| IngestError::Segment { path: path.clone(), source };
+        let damaged = |source| match source {
+            Error::Cancelled => IngestError::Cancelled,
+            source => IngestError::Segment { path: path.clone(), source },
+        };
         let segment = SegmentFile::open_file(&path).map_err(|error| match error {
             OpenError::Io(source) => IngestError::Write { path: path.clone(), source },
             OpenError::Segment(source) => damaged(source),
         })?;
-        rank.active_ps = active_span(&segment).map_err(damaged)?.map(|span| (span.start.0, span.end.0));
-        uses.add_rank(&segment).map_err(damaged)?;
+        rank.active_ps =
+            active_span(&segment, work.cancel).map_err(damaged)?.map(|span| (span.start.0, span.end.0));
+        uses.add_rank(&segment, work).map_err(damaged)?;
     }
     let slots = uses.into_slots().into_iter();
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())

@@ -16,11 +16,13 @@ pub(super) struct Counted<'a> {
     inner: &'a mut dyn Sink,
     meter: &'a Meter,
     pending: u64,
+    /// Calls since the last look at the meter, besides those that are counted.
+    others: u64,
 }
 
 impl<'a> Counted<'a> {
     pub(super) fn new(inner: &'a mut dyn Sink, meter: &'a Meter) -> Self {
-        Self { inner, meter, pending: 0 }
+        Self { inner, meter, pending: 0, others: 0 }
     }
 
     fn count(&mut self) -> Result<()> {
@@ -29,6 +31,20 @@ impl<'a> Counted<'a> {
             return Ok(());
         }
         self.meter.add_events(std::mem::take(&mut self.pending));
+        self.check()
+    }
+
+    /// Looks at the meter from time to time, for calls that bring no event.
+    fn other(&mut self) -> Result<()> {
+        self.others += 1;
+        if self.others < STRIDE {
+            return Ok(());
+        }
+        self.others = 0;
+        self.check()
+    }
+
+    fn check(&self) -> Result<()> {
         if self.meter.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
@@ -45,18 +61,22 @@ impl Sink for Counted<'_> {
     }
 
     fn table(&mut self, spec: TableSpec) -> Result<TableId> {
+        self.other()?;
         self.inner.table(spec)
     }
 
     fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId> {
+        self.other()?;
         self.inner.field(table, spec)
     }
 
     fn track(&mut self, spec: TrackSpec) -> Result<TrackId> {
+        self.other()?;
         self.inner.track(spec)
     }
 
     fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
+        self.other()?;
         self.inner.describe_track(track, spec)
     }
 
@@ -65,6 +85,7 @@ impl Sink for Counted<'_> {
     }
 
     fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+        self.other()?;
         self.inner.template(table, parts)
     }
 
@@ -95,14 +116,17 @@ impl Sink for Counted<'_> {
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
+        self.other()?;
         self.inner.row(table, fields)
     }
 
     fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
+        self.other()?;
         self.inner.link(from, to, name)
     }
 
     fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
+        self.other()?;
         self.inner.flow_point(point)
     }
 

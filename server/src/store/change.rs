@@ -7,7 +7,9 @@ use nprof_engine::native::disk::DiskFile;
 use nprof_engine::wire::clock::Clock;
 
 use super::leftovers::{self, replaced_dir};
-use super::{ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, Taken, disk};
+use super::{
+    ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, Taken, disk,
+};
 
 /// A profile that was removed.
 #[derive(Debug)]

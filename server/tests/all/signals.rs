@@ -17,7 +17,11 @@ fn nprof(store: &Path) -> Command {
 
 /// Sends the signal that a terminal sends on Ctrl-C.
 fn interrupt(child: &Child) {
-    let done = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    send("INT", child);
+}
+
+fn send(signal: &str, child: &Child) {
+    let done = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
     assert!(done.success());
 }
 
@@ -54,6 +58,16 @@ fn write_trace(path: &Path) {
 
 #[test]
 fn an_interrupted_ingest_leaves_nothing_and_says_so() {
+    check_it_ends("INT", 130);
+}
+
+#[test]
+fn a_terminated_ingest_leaves_nothing_and_says_so() {
+    check_it_ends("TERM", 143);
+}
+
+#[track_caller]
+fn check_it_ends(signal: &str, code: i32) {
     let directory = tempfile::tempdir().unwrap();
     let (trace, store) = (directory.path().join("trace.json"), directory.path().join("store"));
     write_trace(&trace);
@@ -63,11 +77,11 @@ fn an_interrupted_ingest_leaves_nothing_and_says_so() {
         assert!(start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(), "no file was begun");
         std::thread::sleep(Duration::from_millis(1));
     }
-    interrupt(&child);
+    send(signal, &child);
     let status = ended(&mut child);
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!(status.code(), Some(130), "{said}");
+    assert_eq!(status.code(), Some(code), "{said}");
     assert_eq!(
         said.lines().filter(|line| line.contains("cancelled; the store is unchanged")).count(),
         1,

@@ -9,7 +9,11 @@ use serde::Deserialize;
 use super::row::{Cell, Row};
 use nprof_engine::vendor::neuron::schema::DMA_TRIGGER;
 
-/// References between rows. 16 bytes for each row with an id, 16 for each reference.
+/// Most rows with an id and references that are kept. Arrows of further rows are not drawn.
+const MAX_KEPT: usize = 4 << 20;
+
+/// References between rows. 16 to 24 bytes for each row with an id and for each reference, up to
+/// [`MAX_KEPT`] of them.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     rows: Vec<(u64, SliceKey)>,
@@ -35,8 +39,21 @@ struct Predecessor<'a> {
 }
 
 impl Links {
+    /// Whether there is room for one more row or reference. If not, counts a warning.
+    fn has_room(&self, sink: &mut dyn Sink) -> bool {
+        let kept = self.rows.len() + self.dependencies.len() + self.triggers.len() + self.triggered.len();
+        if kept >= MAX_KEPT {
+            let what = "more dependencies than nprof keeps; this one gets no arrow";
+            sink.warn(WarningKind::UnboundFlow, what, &String::new);
+        }
+        kept < MAX_KEPT
+    }
+
     /// Adds an instruction. Returns false if its list of predecessors cannot be read.
     pub(super) fn instruction(&mut self, row: &Row<'_>, key: SliceKey, sink: &mut dyn Sink) -> Result<bool> {
+        if !self.has_room(sink) {
+            return Ok(true);
+        }
         if let Some(id) = row.id("id") {
             self.rows.push((id, key));
         }
@@ -46,6 +63,9 @@ impl Links {
         let Some(Cell::Json(list)) = row.get("predecessors") else { return Ok(true) };
         let Ok(list) = serde_json::from_str::<Vec<Predecessor<'_>>>(list) else { return Ok(false) };
         for predecessor in list {
+            if !self.has_room(sink) {
+                break;
+            }
             let name = sink.name(&predecessor.kind)?;
             self.dependencies.push(Dependency { from: predecessor.id, to: key, name });
         }
@@ -53,8 +73,10 @@ impl Links {
     }
 
     /// Adds a transfer or a packet.
-    pub(super) fn transfer(&mut self, row: &Row<'_>, key: SliceKey) {
-        if let Some(times) = times(row, "trigger", "timestamp") {
+    pub(super) fn transfer(&mut self, row: &Row<'_>, key: SliceKey, sink: &mut dyn Sink) {
+        if let Some(times) = times(row, "trigger", "timestamp")
+            && self.has_room(sink)
+        {
             self.triggered.push((times, key));
         }
     }

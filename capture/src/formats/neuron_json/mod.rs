@@ -16,7 +16,7 @@ mod tests;
 use std::collections::HashMap;
 use std::io::Read;
 
-use nprof_engine::model::{RankInfo, Sink, TableId, Value, WarningKind};
+use nprof_engine::model::{FieldSpec, RankInfo, Sink, TableId, TableKind, TableSpec, Value, WarningKind};
 
 use self::input::Input;
 use self::link::Links;
@@ -31,6 +31,11 @@ use nprof_engine::vendor::neuron::{SOURCE, Tracks};
 
 /// Bytes between two progress reports, about.
 const PROGRESS_STEP: u64 = 1 << 20;
+
+/// Most tables of a rank, besides those of neuron-profile.
+const MAX_TABLES: usize = 1024;
+/// Most fields of all tables.
+const MAX_FIELDS: usize = 1 << 14;
 
 /// Passes the tables of a profile to the sink. `progress` receives the number of bytes read.
 ///
@@ -96,6 +101,10 @@ struct Import<'s> {
     tables: HashMap<String, TableReader>,
     /// The table whose rows are being read.
     current: Option<String>,
+    /// The name of the current table if it is one too many.
+    other: Option<String>,
+    /// Number of fields that can still be defined.
+    fields_left: usize,
     tracks: Tracks,
     links: Links,
     rank: RankInfo,
@@ -107,6 +116,8 @@ impl<'s> Import<'s> {
             sink,
             tables: HashMap::new(),
             current: None,
+            other: None,
+            fields_left: MAX_FIELDS,
             tracks: Tracks::default(),
             links: Links::default(),
             rank: RankInfo { source: SOURCE.to_owned(), ..RankInfo::default() },
@@ -119,12 +130,32 @@ impl<'s> Import<'s> {
             Ok(Cell::Text(name)) => name.into_owned(),
             _ => key.to_owned(),
         };
+        self.other = None;
         if !self.tables.contains_key(&name) {
+            if self.tables.len() >= MAX_TABLES && schema::table(&name).is_none() {
+                self.other = Some(name);
+                return Ok(());
+            }
             let table = TableReader::define(&name, self.sink)?;
             self.tables.insert(name.clone(), table);
         }
         self.current = Some(name);
         Ok(())
+    }
+
+    /// Keeps a row or a value of a table that is one too many, as JSON.
+    fn row_of_other(&mut self, table: &str, text: &str, offset: u64) -> Result<(), Error> {
+        let what = "more tables than a rank can have; rows of further ones are in the table `other_tables`";
+        self.warn(WarningKind::AdjustedValue, what, offset);
+        let id = self.sink.table(TableSpec {
+            name: "other_tables".to_owned(),
+            kind: TableKind::Side,
+            name_key: String::new(),
+            doc: "Rows of the tables that are too many to be tables of their own.".to_owned(),
+        })?;
+        let name = self.sink.field(id, FieldSpec::named("table"))?;
+        let row = self.sink.field(id, FieldSpec::named("row"))?;
+        Ok(self.sink.row(id, &[(name, Value::Text(table)), (row, Value::Json(text))])?)
     }
 
     /// Takes a row. Returns false if the row cannot be read.
@@ -142,16 +173,21 @@ impl<'s> Import<'s> {
                 return Ok(false);
             }
         };
+        if let Some(name) = self.other.take() {
+            let kept = self.row_of_other(&name, text, offset);
+            self.other = Some(name);
+            return kept.map(|()| true);
+        }
         let Some(table) = self.current.as_ref().and_then(|name| self.tables.get_mut(name)) else {
             self.warn(WarningKind::DamagedRecord, "a row outside a table", offset);
             return Ok(true);
         };
-        let key = table.take(&row, offset, &mut self.tracks, self.sink)?;
+        let key = table.take(&row, offset, (&mut self.tracks, &mut self.fields_left), self.sink)?;
         match (table.place, key) {
             (Place::Instruction, Some(key)) if !self.links.instruction(&row, key, self.sink)? => {
                 self.warn(WarningKind::DamagedRecord, "predecessors that are not a list of ids", offset);
             }
-            (Place::Dma, Some(key)) => self.links.transfer(&row, key),
+            (Place::Dma, Some(key)) => self.links.transfer(&row, key, self.sink),
             (Place::Side, _) => {
                 let name = self.current.as_deref().unwrap_or_default();
                 describe(&mut self.rank, name, &row);
@@ -167,6 +203,9 @@ impl<'s> Import<'s> {
         let text = String::from_utf8_lossy(text).into_owned();
         let valid = serde_json::from_str::<serde_json::Value>(&text).is_ok();
         let cell = Cell::parse(&text).ok().filter(|_| valid);
+        if let Some(name) = self.other.take() {
+            return self.row_of_other(&name, &text, offset);
+        }
         let table =
             self.current.take().and_then(|name| self.tables.get(&name).map(|table| (table.id, table.place)));
         match (cell, table) {
@@ -179,7 +218,7 @@ impl<'s> Import<'s> {
     }
 
     fn value_row(&mut self, table: TableId, value: Value<'_>) -> Result<(), Error> {
-        let field = self.sink.field(table, nprof_engine::model::FieldSpec::named("value"))?;
+        let field = self.sink.field(table, FieldSpec::named("value"))?;
         Ok(self.sink.row(table, &[(field, value)])?)
     }
 

@@ -97,10 +97,10 @@ impl TableReader {
         &mut self,
         row: &Row<'_>,
         offset: u64,
-        tracks: &mut Tracks,
+        (tracks, fields_left): (&mut Tracks, &mut usize),
         sink: &mut dyn Sink,
     ) -> Result<Option<SliceKey>> {
-        let fields = self.fields(row, offset, sink)?;
+        let fields = self.fields(row, offset, fields_left, sink)?;
         let kind = self.definition.map_or(TableKind::Side, |table| table.kind);
         let taken = match kind {
             TableKind::Side => {
@@ -124,6 +124,7 @@ impl TableReader {
         &mut self,
         row: &'r Row<'_>,
         offset: u64,
+        fields_left: &mut usize,
         sink: &mut dyn Sink,
     ) -> Result<Vec<(FieldId, Value<'r>)>> {
         self.rows += 1;
@@ -134,6 +135,12 @@ impl TableReader {
                 continue;
             }
             let Some(column) = self.columns.get_mut(name.as_ref()) else {
+                if *fields_left == 0 {
+                    let what = "more different keys than a rank can have; the value is dropped";
+                    sink.warn(WarningKind::AdjustedValue, what, &|| format!("byte {offset}"));
+                    continue;
+                }
+                *fields_left -= 1;
                 let spec = self.definition.map_or_else(|| FieldSpec::named(name), |table| table.field(name));
                 let field = sink.field(self.id, spec)?;
                 self.columns.insert(name.clone().into_owned(), Column { field, row: self.rows });

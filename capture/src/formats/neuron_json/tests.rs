@@ -17,6 +17,32 @@ fn import(json: &[u8]) -> Result<Recorder, Error> {
     Ok(sink)
 }
 
+#[test]
+fn rows_of_too_many_tables_are_kept_as_json() {
+    let tables: Vec<String> = (0..1_500).map(|at| format!(r#""t{at}":[{{"a":{at}}}]"#)).collect();
+    let json = format!(r#"{{{},"summary":[{{"nd_idx":3}}],"one":7,"other":[{{"x":1}}]}}"#, tables.join(","));
+    let sink = import(json.as_bytes()).unwrap();
+    assert_eq!(sink.rows_of("summary").count(), 1);
+    let rows: Vec<_> = sink.rows_of("other_tables").collect();
+    assert_eq!(rows.len(), 1_500 - MAX_TABLES + 2);
+    let texts = |at: usize| rows[at].iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
+    let (text, json) =
+        (|text: &str| OwnedValue::Text(text.to_owned()), |json: &str| OwnedValue::Json(json.to_owned()));
+    assert_eq!(texts(rows.len() - 2), [text("one"), json("7")]);
+    assert_eq!(texts(rows.len() - 1), [text("other"), json(r#"{"x":1}"#)]);
+    let warnings = sink.warnings();
+    assert_eq!((warnings.len(), warnings[0].count), (1, rows.len() as u64));
+}
+
+#[test]
+fn keys_beyond_the_fields_are_counted() {
+    let rows: Vec<String> = (0..MAX_FIELDS + 5).map(|at| format!(r#"{{"f{at}":1}}"#)).collect();
+    let sink =
+        import(format!(r#"{{"summary":[{{"nd_idx":3}}],"x":[{}]}}"#, rows.join(",")).as_bytes()).unwrap();
+    assert_eq!(sink.warnings().into_iter().map(|warning| warning.count).collect::<Vec<_>>(), [6]);
+    assert_eq!(sink.rows_of("x").count(), MAX_FIELDS + 5);
+}
+
 /// A profile with a bit of everything.
 const SMALL: &str = r#"{
 "summary":[{"total_time":0.5,"nd_idx":3,"nc_idx":1}],

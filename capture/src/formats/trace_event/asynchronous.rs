@@ -11,9 +11,10 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use nprof_engine::base::Result;
 use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
+use rustc_hash::FxHashMap;
 
 use super::event::{Seen, text_of};
-use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
+use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::{Id, TrackIndex};
@@ -40,8 +41,18 @@ pub(super) enum Step {
 
 #[derive(Debug)]
 struct Named {
-    name: Box<str>,
+    /// Hash of the name; [`NO_NAME`] if it is empty. The name itself can be in the scratch space.
+    name: u64,
     waiting: Waiting,
+}
+
+const NO_NAME: u64 = 0;
+
+/// Hash of a name, as in [`Named::name`].
+fn hash_of(name: &str) -> u64 {
+    let mut hasher = identity_hasher();
+    name.hash(&mut hasher);
+    if name.is_empty() { NO_NAME } else { hasher.finish().max(1) }
 }
 
 #[derive(Debug, Default)]
@@ -107,8 +118,8 @@ impl<'s> Asyncs<'s> {
         time_ps: i64,
     ) -> Result<()> {
         if let Some(waiting) = self.room.begin(out, Of::Asyncs, seen, (track, time_ps))? {
-            let name = seen.name().into();
-            self.stacks.entry(key).or_default().begins.push(Named { name, waiting });
+            let name = hash_of(&seen.name());
+            push(&mut self.stacks.entry(key).or_default().begins, Named { name, waiting });
         }
         Ok(())
     }
@@ -120,19 +131,20 @@ impl<'s> Asyncs<'s> {
         (key, track): (u64, TrackIndex),
         time_ps: i64,
     ) -> Result<()> {
-        let name = seen.name();
+        let name = hash_of(&seen.name());
         let stack = self.stacks.entry(key).or_default();
         let fits =
-            |begin: &Named| begin.waiting.time_ps <= time_ps && (name.is_empty() || *begin.name == *name);
-        let Some(at) = stack.begins.iter().rposition(fits) else {
+            |begin: &Named| begin.waiting.time_ps <= time_ps && (name == NO_NAME || begin.name == name);
+        let from = stack.begins.len().saturating_sub(MAX_LOOKED_AT);
+        let Some(at) = stack.begins[from..].iter().rposition(fits) else {
             out.tracks.reach(track, time_ps);
             match self.room.keep(seen, track, time_ps)? {
-                Some(waiting) => stack.ends.push(Named { name: name.into(), waiting }),
+                Some(waiting) => push(&mut stack.ends, Named { name, waiting }),
                 None => emit_unpaired_end(out, Of::Asyncs, seen, (track, time_ps))?,
             }
             return Ok(());
         };
-        let Named { waiting, .. } = stack.begins.remove(at);
+        let Named { waiting, .. } = stack.begins.remove(from + at);
         if stack.begins.is_empty() && stack.ends.is_empty() {
             self.stacks.remove(&key);
         }
@@ -163,18 +175,24 @@ impl<'s> Asyncs<'s> {
     /// Matches ends that came before their begins in the file.
     fn match_late(&mut self, out: &mut Output<'_>, stack: Stack, left: &mut Vec<Waiting>) -> Result<()> {
         let Stack { mut begins, mut ends } = stack;
+        if ends.is_empty() {
+            left.extend(begins.into_iter().map(|begin| begin.waiting));
+            return Ok(());
+        }
         ends.sort_by_key(|end| (end.waiting.time_ps, end.waiting.offset));
         begins.sort_by_key(|begin| (begin.waiting.time_ps, begin.waiting.offset));
+        let mut open = Open::default();
+        let mut begins = begins.into_iter().peekable();
         for end in ends {
             let time_ps = end.waiting.time_ps;
-            let fits = |begin: &Named| {
-                begin.waiting.time_ps <= time_ps && (end.name.is_empty() || begin.name == end.name)
-            };
-            let found = begins.iter().rposition(fits);
+            while let Some(begin) = begins.next_if(|begin| begin.waiting.time_ps <= time_ps) {
+                open.push(begin);
+            }
+            let begin = open.pop(end.name);
             let end = self.room.fetch(end.waiting)?;
-            match found.map(|at| begins.remove(at)) {
+            match begin {
                 Some(begin) => {
-                    let begin = self.room.fetch(begin.waiting)?;
+                    let begin = self.room.fetch(begin)?;
                     emit_pair(out, Of::Asyncs, &begin, (end.seen(), time_ps))?;
                     self.room.release(begin);
                 }
@@ -182,9 +200,50 @@ impl<'s> Asyncs<'s> {
             }
             self.room.release(end);
         }
-        left.extend(begins.into_iter().map(|begin| begin.waiting));
+        left.extend(open.begins.into_iter().flatten().map(|begin| begin.waiting));
+        left.extend(begins.map(|begin| begin.waiting));
         Ok(())
     }
+}
+
+/// Begins of one identity, in the order of time.
+#[derive(Default)]
+struct Open {
+    /// `None` if the slice has ended.
+    begins: Vec<Option<Named>>,
+    /// Positions of the begins of each name, in order. A position can be that of an ended slice, or
+    /// have been used again for another one.
+    by_name: FxHashMap<u64, Vec<usize>>,
+}
+
+impl Open {
+    fn push(&mut self, begin: Named) {
+        self.by_name.entry(begin.name).or_default().push(self.begins.len());
+        self.begins.push(Some(begin));
+    }
+
+    /// Takes the last begin of this name; the last of all if there is no name.
+    fn pop(&mut self, name: u64) -> Option<Waiting> {
+        if name == NO_NAME {
+            let last = std::iter::from_fn(|| self.begins.pop()).flatten().next();
+            return last.map(|begin| begin.waiting);
+        }
+        let places = self.by_name.get_mut(&name)?;
+        while let Some(at) = places.pop() {
+            if let Some(begin) = self.begins.get_mut(at).and_then(|slot| slot.take_if(|of| of.name == name)) {
+                return Some(begin.waiting);
+            }
+        }
+        None
+    }
+}
+
+/// Appends to a list that rarely has more than one item.
+fn push(list: &mut Vec<Named>, item: Named) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(item);
 }
 
 /// Hasher for identities. The 64 bits are well spread for any input.

@@ -29,13 +29,16 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
             continue;
         };
         let (id, id_bytes, _) = id_of(seen);
-        let role = Role::Counter {
-            name: seen.name().into(),
-            id: text_of(id_bytes, id).into(),
-            series: seen.text(member.key).into(),
-        };
+        let (name, own_id, series) = (seen.name(), text_of(id_bytes, id), seen.text(member.key));
+        let role = Role::Counter { name: (&*name).into(), id: (&*own_id).into(), series: (&*series).into() };
         let track = out.tracks.track(process, role, Nesting::Concurrent);
         out.start_row();
+        if out.tracks.is_shared(track) {
+            let texts = [("counter", name), ("counter_id", own_id), ("series", series)];
+            for (key, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
+                out.add_text(Of::Samples, key, text)?;
+            }
+        }
         if seen.event.cat.is_present() {
             out.add(Of::Samples, (Level::Event, b"cat"), (seen.bytes, seen.event.cat), seen.offset)?;
         }

@@ -6,16 +6,31 @@
 //! matched in the order of time.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Form, SliceKey, WarningKind};
 use nprof_engine::spill::Scratch;
 
+use super::asynchronous::identity_hasher;
 use super::clock::{self, NoTime};
 use super::event::Seen;
-use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
+use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::track::TrackIndex;
+
+/// Second part of the key of a stack whose track belongs to one thread.
+const ALONE: u64 = 0;
+
+/// Key of the stack of a thread.
+fn key(out: &Output<'_>, seen: Seen<'_>, track: TrackIndex) -> (TrackIndex, u64) {
+    if !out.tracks.is_shared(track) {
+        return (track, ALONE);
+    }
+    let mut hasher = identity_hasher();
+    (Output::pid(seen), Output::tid(seen)).hash(&mut hasher);
+    (track, hasher.finish().max(1))
+}
 
 /// Open slices of a thread.
 #[derive(Debug, Default)]
@@ -27,7 +42,8 @@ struct Stack {
 /// Open slices of all threads.
 #[derive(Default)]
 pub(super) struct Durations<'s> {
-    stacks: BTreeMap<TrackIndex, Stack>,
+    /// By track, and by process and thread if several share the track.
+    stacks: BTreeMap<(TrackIndex, u64), Stack>,
     /// Complete events without a duration.
     endless: Vec<Waiting>,
     room: Room<'s>,
@@ -48,7 +64,8 @@ impl<'s> Durations<'s> {
         time_ps: i64,
     ) -> Result<()> {
         if let Some(waiting) = self.room.begin(out, Of::Slices, seen, (track, time_ps))? {
-            self.stacks.entry(track).or_default().begins.push(waiting);
+            let key = key(out, seen, track);
+            self.stacks.entry(key).or_default().begins.push(waiting);
         }
         Ok(())
     }
@@ -62,15 +79,21 @@ impl<'s> Durations<'s> {
         time_ps: i64,
     ) -> Result<()> {
         out.tracks.reach(track, time_ps);
-        let stack = self.stacks.entry(track).or_default();
-        let Some(at) = stack.begins.iter().rposition(|begin| begin.time_ps <= time_ps) else {
+        let key = key(out, seen, track);
+        let stack = self.stacks.entry(key).or_default();
+        // The first of those that are looked at; the others wait for the end.
+        let from = stack.begins.len().saturating_sub(MAX_LOOKED_AT);
+        let Some(at) = stack.begins[from..].iter().rposition(|begin| begin.time_ps <= time_ps) else {
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => stack.ends.push(waiting),
                 None => emit_unpaired_end(out, Of::Slices, seen, (track, time_ps))?,
             }
             return Ok(());
         };
-        let begin = self.room.fetch(stack.begins.remove(at))?;
+        let begin = self.room.fetch(stack.begins.remove(from + at))?;
+        if key.1 != ALONE && stack.begins.is_empty() && stack.ends.is_empty() {
+            self.stacks.remove(&key);
+        }
         compare_names(out, begin.seen(), seen);
         emit_pair(out, Of::Slices, &begin, (seen, time_ps))?;
         self.room.release(begin);
@@ -114,6 +137,9 @@ impl<'s> Durations<'s> {
         };
         out.start_row();
         out.add_event(Of::Slices, seen)?;
+        if out.tracks.is_shared(track) {
+            out.add_place(Of::Slices, seen, track)?;
+        }
         out.emit(track, (time_ps, duration_ps), Form::Complete, seen).map(Some)
     }
 

@@ -67,6 +67,31 @@ pub(super) struct Fields {
     by_path: Vec<Option<Box<[FieldId]>>>,
 }
 
+/// Warning about a value whose key has no field.
+pub(super) const TOO_MANY_KEYS: &str = "more different keys than a table can have; the value is dropped";
+
+/// The fields of all side tables together.
+#[derive(Debug, Default)]
+pub(super) struct SideFields {
+    by_key: FxHashMap<(TableId, Box<str>), FieldId>,
+}
+
+impl SideFields {
+    /// The field of a key, or `None` if there are too many.
+    pub(super) fn id(&mut self, sink: &mut dyn Sink, table: TableId, key: &str) -> Result<Option<FieldId>> {
+        let of_key = (table, Box::from(key));
+        if let Some(&id) = self.by_key.get(&of_key) {
+            return Ok(Some(id));
+        }
+        if self.by_key.len() >= MAX_FIELDS {
+            return Ok(None);
+        }
+        let id = sink.field(table, FieldSpec::new(key, Unit::None, "", ""))?;
+        self.by_key.insert(of_key, id);
+        Ok(Some(id))
+    }
+}
+
 /// Number of hints that are kept.
 const MAX_HINTS: usize = 4096;
 

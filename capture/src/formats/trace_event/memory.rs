@@ -5,6 +5,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::model::Unit;
+use rustc_hash::FxHashMap;
 
 use super::event::{Seen, bytes_of};
 use super::metadata::integer;
@@ -27,7 +28,7 @@ struct Change {
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     waiting: Vec<Change>,
-    sums: Vec<(TrackIndex, i64)>,
+    sums: FxHashMap<TrackIndex, i64>,
 }
 
 impl Memory {
@@ -56,13 +57,9 @@ impl Memory {
         // The sort is stable: changes at the same time stay in the order of the file.
         changes.sort_by_key(|change| change.time_ps);
         for Change { time_ps, track, bytes } in changes {
-            let known = self.sums.iter().position(|(of, _)| *of == track);
-            let at = known.unwrap_or_else(|| {
-                self.sums.push((track, 0));
-                self.sums.len() - 1
-            });
-            let sum = self.sums[at].1.saturating_add(bytes);
-            self.sums[at].1 = sum;
+            let sum = self.sums.entry(track).or_default();
+            *sum = sum.saturating_add(bytes);
+            let sum = *sum;
             sample(out, track, time_ps, sum)?;
         }
         Ok(())

@@ -5,7 +5,9 @@ use nprof_engine::model::{
     FieldSpec, Nesting, RankInfo, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
 };
 
+use super::allowance::Allowance;
 use super::event::{Seen, text_of};
+use super::field::TOO_MANY_KEYS;
 use super::json;
 use super::number::Number;
 use super::origin::Sharing;
@@ -13,6 +15,7 @@ use super::output::Output;
 use super::text;
 use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::Described;
+use rustc_hash::FxHashMap;
 
 /// Metadata found so far.
 #[derive(Debug, Default)]
@@ -30,11 +33,13 @@ impl Metadata {
         match &*what {
             "process_name" | "process_labels" | "process_sort_index" => {
                 let process = out.tracks.process(&Output::pid(seen));
-                describe(out.tracks.describe_process(process), &what, seen);
+                let is_named = describe(out.tracks.describe_process(process), &what, seen);
+                out.check_named(is_named, seen.offset);
             }
             "thread_name" | "thread_sort_index" => {
                 let track = out.tracks.thread(Output::pid(seen), Output::tid(seen), Nesting::Calls);
-                describe(out.tracks.describe(track), &what, seen);
+                let is_named = describe(out.tracks.describe(track), &what, seen);
+                out.check_named(is_named, seen.offset);
             }
             _ => {}
         }
@@ -112,11 +117,18 @@ impl Metadata {
     }
 }
 
-fn describe(described: &mut Described, what: &str, seen: Seen<'_>) {
+/// Keeps a property of a process or a track. `false` if there is no memory for its name.
+fn describe(of: Option<(&mut Described, &mut Allowance)>, what: &str, seen: Seen<'_>) -> bool {
+    let Some((described, allowance)) = of else { return true };
     match what {
-        "process_labels" => described.labels = seen.text(seen.argument("labels")).into_owned(),
-        "process_name" | "thread_name" => described.name = seen.text(seen.argument("name")).into_owned(),
-        _ => described.sort = integer(seen.argument("sort_index"), seen.bytes).or(described.sort),
+        "process_labels" => allowance.renames(&mut described.labels, &seen.text(seen.argument("labels"))),
+        "process_name" | "thread_name" => {
+            allowance.renames(&mut described.name, &seen.text(seen.argument("name")))
+        }
+        _ => {
+            described.sort = integer(seen.argument("sort_index"), seen.bytes).or(described.sort);
+            true
+        }
     }
 }
 
@@ -206,9 +218,14 @@ impl Given {
 /// Adds the members of an object by name. Another value gets the name `value`. The last of equal
 /// names counts.
 fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, Given)>) {
-    let mut put = |key: String, value: Given| match members.iter_mut().find(|(known, _)| *known == key) {
-        Some(known) => known.1 = value,
-        None => members.push((key, value)),
+    let mut places: FxHashMap<String, usize> =
+        members.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+    let mut put = |key: String, value: Given| match places.get(&key) {
+        Some(&known) => members[known].1 = value,
+        None => {
+            places.insert(key.clone(), members.len());
+            members.push((key, value));
+        }
     };
     if object.kind() != Kind::Object {
         put("value".to_owned(), Given::new(object, bytes));
@@ -235,10 +252,15 @@ fn side_table(out: &mut Output<'_>, name: &str, doc: &str) -> Result<TableId> {
 }
 
 fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Result<()> {
-    let fields = values
-        .iter()
-        .map(|(key, value)| Ok((out.sink.field(table, FieldSpec::new(key, Unit::None, "", ""))?, *value)))
-        .collect::<Result<Vec<_>>>()?;
+    let mut fields = Vec::new();
+    for (key, value) in values {
+        match out.side_fields.id(out.sink, table, key)? {
+            Some(field) => fields.push((field, *value)),
+            None => out.sink.warn(WarningKind::AdjustedValue, TOO_MANY_KEYS, &|| {
+                format!("key {:?}", key.chars().take(80).collect::<String>())
+            }),
+        }
+    }
     out.sink.row(table, &fields)
 }
 
@@ -246,14 +268,15 @@ fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Re
 /// only. A key that the trace does not state has no value.
 pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
     let table = side_table(out, "track", "Process, and thread or counter, of each track.")?;
-    let rows: Vec<(i64, Vec<(&str, String)>)> =
-        out.tracks.iter().map(|(track, origin)| (i64::from(track.0), origin)).collect();
-    for (track, origin) in &rows {
-        let mut values = vec![("track", Value::Int(*track))];
+    // Taken apart and put back, so that a million tracks need no list of their texts.
+    let tracks = out.tracks.take();
+    let written = tracks.iter().try_for_each(|(track, origin)| {
+        let mut values = vec![("track", Value::Int(i64::from(track.0)))];
         values.extend(origin.iter().map(|(key, text)| (*key, Value::Text(text.as_str()))));
-        row(out, table, &values)?;
-    }
-    Ok(())
+        row(out, table, &values)
+    });
+    out.tracks = tracks;
+    written
 }
 
 /// Writes the trace's own time at the profile's time zero, unless the two are the same.

@@ -23,6 +23,7 @@
 //!   thread of each track), `stack_frame`, `sample`, `flow_event`, `unread_event`.
 
 mod ahead;
+mod allowance;
 mod asynchronous;
 mod clock;
 mod counter;
@@ -42,6 +43,7 @@ mod origin;
 mod output;
 mod reader;
 mod recovery;
+mod role;
 mod scan;
 mod shape;
 mod text;

@@ -23,6 +23,10 @@ const MAX_AWAY_LEN: usize = 64 << 20;
 /// Bytes of memory of a waiting event besides its copy.
 const OVERHEAD_LEN: usize = 128;
 
+/// Most open begins, the last ones, that an end looks at when it is read. If none of them fits, the
+/// end waits until all begins are known and sorted.
+pub(super) const MAX_LOOKED_AT: usize = 1024;
+
 /// Bytes of texts per write to the scratch space.
 const PIECE_LEN: usize = 1 << 20;
 

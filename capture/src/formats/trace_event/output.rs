@@ -11,7 +11,7 @@ use nprof_engine::model::{
 use super::Context;
 use super::clock::{Clock, NoTime};
 use super::event::{Event, Seen, bytes_of};
-use super::field::{Fields, Kept, Level, Row};
+use super::field::{Fields, Kept, Level, Row, SideFields, TOO_MANY_KEYS};
 use super::flow;
 use super::shape::{MAX_STEPS, NONE};
 use super::text::{self, Fidelity};
@@ -71,6 +71,8 @@ pub(super) struct Output<'s> {
     slices: Fields,
     asyncs: Fields,
     samples: Fields,
+    /// Fields of the tables of metadata.
+    pub(super) side_fields: SideFields,
     unread: SideTable<3>,
     /// Other contents of flow events. The table is defined with the first such event.
     pub(super) flow_events: Option<SideTable<4>>,
@@ -121,6 +123,7 @@ impl<'s> Output<'s> {
             slices: Fields::new(slice),
             asyncs: Fields::new(asynchronous),
             samples: Fields::new(counter),
+            side_fields: SideFields::default(),
             unread,
             flow_events: None,
             row: Row::default(),
@@ -134,6 +137,15 @@ impl<'s> Output<'s> {
             Some((at, line)) if at == offset => format!("line {line} (byte {offset})"),
             _ => format!("byte {offset}"),
         });
+    }
+
+    /// Counts a name of a process or a track that is not kept.
+    pub(super) fn check_named(&mut self, is_named: bool, offset: u64) {
+        if !is_named {
+            let what = "names of processes and tracks take too much memory; this one is only in the table \
+                of metadata events";
+            self.warn(WarningKind::AdjustedValue, what, offset);
+        }
     }
 
     /// Keeps the text of an event that has no place on the timeline, and counts the reason.
@@ -356,7 +368,7 @@ impl<'s> Output<'s> {
             Kept::Whole => return,
             Kept::Replaced => "text that is not UTF-8 or is half a surrogate pair; replaced by U+FFFD",
             Kept::AsText => "a nested value that is not JSON; kept as text",
-            Kept::Dropped => "more different keys than a table can have; the value is dropped",
+            Kept::Dropped => TOO_MANY_KEYS,
         };
         self.warn(WarningKind::AdjustedValue, what, offset);
     }

@@ -175,6 +175,12 @@ impl<'s> Reader<'s> {
         self.asyncs.finish(out)?;
         self.correlations.link(out)?;
         self.memory.finish(out)?;
+        let refused = out.tracks.allowance().refused();
+        if refused > 0 {
+            let what = "too many processes and tracks; further ones share tracks, and their events have fields \
+                that tell them apart";
+            out.sink.warn(WarningKind::AdjustedValue, what, &|| format!("{refused} events"));
+        }
         out.tracks.describe_all(out.sink)?;
         metadata::track_rows(out)?;
         metadata::clock_row(out)?;

@@ -9,83 +9,9 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, TrackSpec, Unit};
 use rustc_hash::FxHashMap;
 
-use super::event::text_of;
+use super::allowance::Allowance;
 use super::naming::{Alike, device_number, process_name, track_name};
-use super::number::Number;
-use super::tokens::{Kind, Raw};
-
-/// Id of a process or thread in the trace. A text that is an integer counts as that integer,
-/// because traces write the same thread both ways.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Id {
-    /// A number of up to 64 bits, with or without a sign.
-    Number(i128),
-    /// Any other id.
-    Text(Box<str>),
-    /// No id in the event.
-    Absent,
-}
-
-impl Id {
-    /// Parses a token.
-    pub(super) fn new(raw: Raw, bytes: &[u8]) -> Self {
-        match raw.kind() {
-            Kind::Absent | Kind::Null => Self::Absent,
-            Kind::Number | Kind::Text => match Number::parse(raw.of(bytes)) {
-                Some(Number::Int(int)) => Self::Number(i128::from(int)),
-                Some(Number::Uint(uint)) => Self::Number(i128::from(uint)),
-                Some(Number::Float(float)) => {
-                    whole(float).map_or_else(|| Self::Text(text_of(bytes, raw).into()), Self::Number)
-                }
-                _ => Self::Text(text_of(bytes, raw).into()),
-            },
-            _ => Self::Text(text_of(bytes, raw).into()),
-        }
-    }
-}
-
-/// The integer that a float is equal to. Tools that keep tables of numbers write 1 as 1.0.
-#[expect(clippy::cast_possible_truncation, reason = "floats of this size are exact in both types")]
-fn whole(float: f64) -> Option<i128> {
-    /// Above this, two integers can have the same float.
-    const MAX_EXACT: f64 = (1_u64 << 53) as f64;
-    (float.fract() == 0.0 && float.abs() <= MAX_EXACT).then_some(float as i128)
-}
-
-impl std::fmt::Display for Id {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Text(text) => f.write_str(text),
-            Self::Absent => f.write_str("not given"),
-        }
-    }
-}
-
-/// Role of a track below a process.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Role {
-    /// Instants of the process as a whole.
-    Process,
-    /// Samples of one series of a counter.
-    Counter {
-        /// Name of the counter.
-        name: Box<str>,
-        /// Id that tells counters with the same name apart; empty for the only one.
-        id: Box<str>,
-        /// Name of the series.
-        series: Box<str>,
-    },
-    /// A thread or a device's stream.
-    Thread(Id),
-    /// Asynchronous slices of this category and name.
-    Async {
-        /// Category of the slices.
-        cat: Box<str>,
-        /// Name of the outermost slice.
-        name: Box<str>,
-    },
-}
+pub(super) use super::role::{Id, Role};
 
 /// A process of the trace, as its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,6 +74,9 @@ pub(super) struct Tables {
 /// category.
 const MAX_ASYNC_NAMES: usize = 256;
 
+/// Id of the process that stands for all further ones.
+const MORE: &str = "More processes";
+
 #[derive(Debug)]
 pub(super) struct Tracks {
     tables: Tables,
@@ -158,6 +87,9 @@ pub(super) struct Tracks {
     async_names: FxHashMap<ProcessIndex, usize>,
     threads: FxHashMap<(Id, Id), TrackIndex>,
     global: Option<TrackIndex>,
+    allowance: Allowance,
+    /// The process of the tracks that several processes share.
+    more: Option<ProcessIndex>,
 }
 
 impl Tracks {
@@ -172,7 +104,35 @@ impl Tracks {
             async_names: FxHashMap::default(),
             threads: FxHashMap::default(),
             global: None,
+            allowance: Allowance::default(),
+            more: None,
         }
+    }
+
+    /// The tracks. No tracks are left here.
+    pub(super) fn take(&mut self) -> Self {
+        let tables = self.tables;
+        std::mem::replace(self, Self::new(tables))
+    }
+
+    /// The memory of all processes and tracks.
+    pub(super) fn allowance(&mut self) -> &mut Allowance {
+        &mut self.allowance
+    }
+
+    /// Whether the events of a track can belong to other processes and threads than the track.
+    pub(super) fn is_shared(&self, track: TrackIndex) -> bool {
+        self.more.is_some_and(|more| self.tracks[track.0].process == more)
+    }
+
+    /// The process that stands for all further ones.
+    fn more(&mut self) -> ProcessIndex {
+        let next = ProcessIndex(self.processes.len());
+        let more = *self.more.get_or_insert(next);
+        if more == next {
+            self.processes.push(Process::new(Id::Text(MORE.into())));
+        }
+        more
     }
 
     /// The process with this id, which is made if it is new.
@@ -180,10 +140,11 @@ impl Tracks {
         if let Some(&known) = self.process_by_id.get(id) {
             return known;
         }
+        if !self.allowance.takes(id.text_bytes()) {
+            return self.more();
+        }
         let index = ProcessIndex(self.processes.len());
-        let described = Described::default();
-        let process = Process { id: id.clone(), described, group: None, counters: None, asyncs: None };
-        self.processes.push(process);
+        self.processes.push(Process::new(id.clone()));
         self.process_by_id.insert(id.clone(), index);
         index
     }
@@ -196,7 +157,9 @@ impl Tracks {
         }
         let process = self.process(&key.0);
         let track = self.track(process, Role::Thread(key.1.clone()), nesting);
-        self.threads.insert(key, track);
+        if !self.is_shared(track) {
+            self.threads.insert(key, track);
+        }
         track
     }
 
@@ -233,6 +196,17 @@ impl Tracks {
         if let Some(&known) = self.by_role.get(&(process, role.clone())) {
             return known;
         }
+        if self.more != Some(process) && !self.allowance.takes(role.text_bytes()) {
+            let more = self.more();
+            return self.track(more, role, nesting);
+        }
+        let (role, nesting) = match self.more == Some(process) {
+            true => (role.alike(), Nesting::Concurrent),
+            false => (role, nesting),
+        };
+        if let Some(&known) = self.by_role.get(&(process, role.clone())) {
+            return known;
+        }
         let index = self.push(Track::new(process, role.clone(), nesting));
         self.by_role.insert((process, role), index);
         index
@@ -250,14 +224,19 @@ impl Tracks {
         TrackIndex(self.tracks.len() - 1)
     }
 
-    /// Properties of a process, to be changed.
-    pub(super) fn describe_process(&mut self, process: ProcessIndex) -> &mut Described {
-        &mut self.processes[process.0].described
+    /// Properties of a process, to be changed. `None` for one that stands for several.
+    pub(super) fn describe_process(
+        &mut self,
+        process: ProcessIndex,
+    ) -> Option<(&mut Described, &mut Allowance)> {
+        let is_shared = self.more == Some(process);
+        (!is_shared).then(|| (&mut self.processes[process.0].described, &mut self.allowance))
     }
 
-    /// Properties of a track, to be changed.
-    pub(super) fn describe(&mut self, track: TrackIndex) -> &mut Described {
-        &mut self.tracks[track.0].described
+    /// Properties of a track, to be changed. `None` for one that stands for several.
+    pub(super) fn describe(&mut self, track: TrackIndex) -> Option<(&mut Described, &mut Allowance)> {
+        let is_shared = self.is_shared(track);
+        (!is_shared).then(|| (&mut self.tracks[track.0].described, &mut self.allowance))
     }
 
     /// Notes that a track has work of a device.
@@ -429,6 +408,13 @@ impl Tracks {
             }
             Some((track.id?, origin))
         })
+    }
+}
+
+impl Process {
+    /// A process without a name.
+    fn new(id: Id) -> Self {
+        Self { id, described: Described::default(), group: None, counters: None, asyncs: None }
     }
 }
 

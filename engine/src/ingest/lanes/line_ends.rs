@@ -24,6 +24,8 @@ const UNUSED: (i64, i64) = (i64::MIN, i64::MIN);
 const FIRST_LINES: usize = 4;
 /// Most lanes that are looked at one by one.
 const FLAT_LINES: usize = 8;
+/// Most lanes of a track. A slice that finds them all busy shares the last one.
+pub const MAX_LINES: usize = 1 << 14;
 
 impl LineEnds {
     /// Number of used lanes.
@@ -64,15 +66,31 @@ impl LineEnds {
     }
 
     /// Assigns a slice that ends at `end_ps` to the first free lane at `start_ps`, from `lowest`
-    /// on.
-    pub fn take_first_free(&mut self, lowest: usize, start_ps: i64, end_ps: i64) -> usize {
-        let line = self.first_free(lowest, start_ps).unwrap_or_else(|| {
-            let line = self.room().max(lowest);
-            self.make_room(line + 1);
-            line
-        });
+    /// on. If no lane is free, and the track can have no further lane, the slice shares the last
+    /// one. Returns the lane, and whether the slice shares it.
+    pub fn take_first_free(&mut self, lowest: usize, start_ps: i64, end_ps: i64) -> (usize, bool) {
+        let free = self.first_free(lowest, start_ps);
+        let line = match free {
+            Some(line) => line,
+            None => self.next_line(lowest),
+        };
         self.count = self.count.max(line + 1);
+        if free.is_none() && line == MAX_LINES - 1 && self.nodes[self.room() + line] != UNUSED {
+            let (_, end) = self.nodes[self.room() + line];
+            self.set(line, end_ps.max(end));
+            return (line, true);
+        }
         self.set(line, end_ps);
+        (line, false)
+    }
+
+    /// A lane after all others, if there can be one more, or else the last lane.
+    #[cold]
+    fn next_line(&mut self, lowest: usize) -> usize {
+        let line = self.room().max(lowest).min(MAX_LINES - 1);
+        if line >= self.room() {
+            self.make_room(line + 1);
+        }
         line
     }
 

@@ -1,4 +1,6 @@
-//! Lanes: the lines of a track. No lane overlaps itself, so every slice can be seen.
+//! Lanes: the lines of a track. No lane overlaps itself, so every slice can be seen. The exception
+//! is the last lane of a track with [`line_ends::MAX_LINES`] lanes: it takes all slices that find
+//! the others busy.
 //!
 //! A slice takes O(log n) steps if n slices are open at its start. For calls, counting the
 //! enclosing slices takes O(log² n) if slices overlap without nesting. Nested calls form a stack.
@@ -32,12 +34,17 @@ pub struct Lanes {
     /// Ends of the slices that can enclose others if nesting means calls. Each is the last slice of
     /// its lane.
     open: OpenEnds,
+    /// Number of slices that share the last lane with others.
+    crowded: u64,
 }
+
+/// Most slices that can enclose others. Deeper slices have this depth.
+const MAX_OPEN: usize = 1 << 20;
 
 impl Lanes {
     /// Lanes for a track with this nesting.
     pub fn new(nesting: Nesting) -> Self {
-        Self { nesting, lines: LineEnds::default(), open: OpenEnds::default() }
+        Self { nesting, lines: LineEnds::default(), open: OpenEnds::default(), crowded: 0 }
     }
 
     /// The place of the next slice: the first free lane below the slices that enclose it.
@@ -52,16 +59,27 @@ impl Lanes {
             }
             Nesting::Concurrent => (0, 0),
         };
-        let lane = self.lines.take_first_free(lowest, start_ps, end_ps);
-        if self.nesting == Nesting::Calls && end_ps > start_ps {
+        let (lane, is_shared) = self.lines.take_first_free(lowest, start_ps, end_ps);
+        self.crowded += u64::from(is_shared);
+        if self.nesting == Nesting::Calls && end_ps > start_ps && self.open.len() < MAX_OPEN {
             self.open.push(start_ps, end_ps);
         }
         Place { lane: saturated(lane), depth: saturated(depth) }
     }
 
+    /// Frees the memory after the last slice.
+    pub fn end(&mut self) {
+        (self.lines, self.open) = (LineEnds::default(), OpenEnds::default());
+    }
+
     /// Number of lanes so far.
     pub fn count(&self) -> u32 {
         saturated(self.lines.count())
+    }
+
+    /// Number of slices that share the last lane with slices of the same time.
+    pub fn crowded(&self) -> u64 {
+        self.crowded
     }
 
     /// Number of comparisons for all places.

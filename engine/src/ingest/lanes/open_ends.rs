@@ -44,6 +44,11 @@ impl OpenEnds {
         self.runs.iter().map(count).sum()
     }
 
+    /// Number of ends that are kept.
+    pub fn len(&self) -> usize {
+        self.runs.iter().map(Vec::len).sum()
+    }
+
     /// Adds the end of a slice that starts at `now_ps`.
     pub fn push(&mut self, now_ps: i64, end_ps: i64) {
         self.forget(now_ps);

@@ -32,6 +32,19 @@ fn concurrent_slices_fill_the_first_free_line() {
     check(Nesting::Concurrent, &[(0, 10), (1, 2), (2, 3), (10, 11)], &[(0, 0), (1, 0), (1, 0), (0, 0)]);
 }
 
+#[test]
+fn slices_beyond_the_lanes_share_the_last_one() {
+    for nesting in [Nesting::Calls, Nesting::Concurrent] {
+        let mut lanes = Lanes::new(nesting);
+        let most = line_ends::MAX_LINES as i64;
+        let deepest = (0..most + 9).map(|at| lanes.place(at, 4 * most - at)).last().unwrap();
+        assert_eq!((lanes.count(), lanes.crowded()), (most as u32, 9));
+        let depth = if nesting == Nesting::Calls { most as u32 + 8 } else { 0 };
+        assert_eq!(deepest, Place { lane: most as u32 - 1, depth });
+        assert_eq!(lanes.place(4 * most, 4 * most + 1), Place { lane: 0, depth: 0 });
+    }
+}
+
 /// The definition of a place: checks every open slice and every lane.
 struct ByDefinition {
     nesting: Nesting,

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 pub use batch::Batch;
 pub(super) use batch::{Call, Held, Slice, Texted};
 
+use super::limits::{MAX_NAMES, MORE_NAMES, TEXT_BYTES, TOO_MANY_NAMES};
 use super::numbers::Numbers;
 use super::recent::{PLACES, RecentTexts, Spot};
 use super::run::RunRow;
@@ -203,7 +204,7 @@ impl<'a> Relay<'a> {
 
     fn push_text(&mut self, text: &str) {
         self.batch.texts.push_str(text);
-        self.room_bytes = self.room_bytes.saturating_sub(text.len());
+        self.room_bytes = self.room_bytes.saturating_sub(text.len() + TEXT_BYTES);
     }
 
     fn hold_numbers(&mut self, filled: Filled<'_>) -> Result<()> {
@@ -249,6 +250,11 @@ impl Sink for Relay<'_> {
             return Ok(self.recent_names.1[usize::from(place)]);
         }
         let known = self.names.len();
+        let is_beyond = known >= MAX_NAMES && self.names.find(text)?.is_none();
+        let text = if is_beyond { MORE_NAMES } else { text };
+        if is_beyond {
+            self.warnings.add(WarningKind::AdjustedValue, TOO_MANY_NAMES, String::new);
+        }
         let id = self
             .names
             .intern(text)?
@@ -257,7 +263,9 @@ impl Sink for Relay<'_> {
             self.push_text(text);
             self.call(Call::Name { text_len: text.len() })?;
         }
-        if let Spot::Other(place) = spot {
+        if let Spot::Other(place) = spot
+            && !is_beyond
+        {
             self.recent_names.0.put(place, text);
             self.recent_names.1[usize::from(place)] = id;
         }
@@ -322,7 +330,7 @@ impl Sink for Relay<'_> {
         self.templates.push(Part::numbers(parts));
         for (_, part) in parts {
             if let Part::Fixed(Value::Text(text) | Value::Json(text)) = part {
-                self.room_bytes = self.room_bytes.saturating_sub(text.len());
+                self.room_bytes = self.room_bytes.saturating_sub(text.len() + TEXT_BYTES);
             }
         }
         self.call(Call::Template(table, parts.into()))?;

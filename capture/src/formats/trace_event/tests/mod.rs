@@ -7,6 +7,7 @@ use nprof_engine::model::{Bind, FlowPhase, FlowPoint, Form, OwnedValue, SliceKey
 mod batches;
 mod damage;
 mod edges;
+mod limits;
 
 #[track_caller]
 fn record(text: impl AsRef<[u8]>) -> Recorder {

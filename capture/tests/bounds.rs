@@ -1,0 +1,226 @@
+//! The cost of an ingest is bounded by its input. Traces with many open slices, lanes, threads,
+//! names, tables or fields are ingested at one size and at four times that size. The allocated
+//! bytes must grow by less than 5, and lanes and threads must take little memory at the peak.
+
+#![expect(clippy::unwrap_used, reason = "a test and its helpers")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nprof_capture::formats::{neuron_json, trace_event};
+use nprof_engine::base::Interval;
+use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::model::{TrackId, TrackKind};
+use nprof_engine::segment::Segment;
+use nprof_engine::spill::{MemoryScratch, Space};
+use nprof_engine::tile::slices_in;
+
+/// The system's allocator, counted.
+struct Counting;
+
+/// Bytes allocated so far, bytes in use, and the most bytes in use.
+static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+static IN_USE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[expect(unsafe_code, reason = "an allocator has no safe interface")]
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let bytes = layout.size() as u64;
+        ALLOCATED.fetch_add(bytes, Relaxed);
+        PEAK.fetch_max(IN_USE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+/// The counters belong to one test at a time, from before it makes its traces.
+static ONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    allocated: u64,
+    peak: u64,
+}
+
+/// Ingests a trace into memory.
+fn ingested(text: &str) -> (Segment<Vec<u8>>, Cost) {
+    let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
+    let (allocated, in_use) = (ALLOCATED.load(Relaxed), IN_USE.load(Relaxed));
+    PEAK.store(in_use, Relaxed);
+    let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
+    if text.starts_with("{\"summary\"") {
+        neuron_json::read(&mut text.as_bytes(), &mut builder, &mut |_| {}).unwrap();
+    } else {
+        let context = trace_event::Context { space: Some(Space::new(&scratch)), origin: None };
+        trace_event::read(&mut text.as_bytes(), context, &mut builder, &mut |_| {}).unwrap();
+    }
+    builder.finish().unwrap();
+    let cost = Cost { allocated: ALLOCATED.load(Relaxed) - allocated, peak: PEAK.load(Relaxed) - in_use };
+    (Segment::open(file).unwrap(), cost)
+}
+
+/// `count` items, with commas between.
+fn list(count: u64, item: impl Fn(u64) -> String) -> String {
+    (0..count).fold(String::new(), |mut list, at| {
+        write!(list, "{}{}", if at > 0 { "," } else { "" }, item(at)).unwrap();
+        list
+    })
+}
+
+fn trace(count: u64, event: impl Fn(u64) -> String) -> String {
+    format!("[{}]", list(count, event))
+}
+
+fn slice(tid: u64, start: u64, duration: u64, more: &str) -> String {
+    format!(r#"{{"ph":"X","pid":1,"tid":{tid},"ts":{start},"dur":{duration},"name":"a"{more}}}"#)
+}
+
+fn one_span(count: u64) -> String {
+    trace(count, |_| slice(1, 0, 1, ""))
+}
+
+fn threads(count: u64) -> String {
+    trace(count, |at| slice(at, at, 1, ""))
+}
+
+/// The n-th event of a pair: begins first, then ends.
+fn pairs(count: u64, [begin, end]: [&str; 2], of: impl Fn(u64) -> String) -> String {
+    trace(2 * count, |at| {
+        let ph = if at < count { begin } else { end };
+        format!(r#"{{"ph":"{ph}","cat":"c","pid":1,"tid":1,"ts":{at},{}}}"#, of(at % count))
+    })
+}
+
+type Shape = (&'static str, fn(u64) -> String);
+
+const SHAPES: [Shape; 20] = [
+    ("slices of one span", one_span),
+    ("nested slices", |count| trace(count, |at| slice(1, at, 2 * (count - at), ""))),
+    ("overlapping slices", |count| trace(count, |at| slice(1, at, count, ""))),
+    ("begins without ends", |count| {
+        trace(count, |at| format!(r#"{{"ph":"B","pid":1,"tid":1,"ts":{at},"name":"a"}}"#))
+    }),
+    ("ends of the first begin", |count| pairs(count, ["b", "e"], |at| format!(r#""id":1,"name":"n{at}""#))),
+    ("ends before all begins", |count| {
+        trace(2 * count, |at| {
+            let (ph, ts) = if at < count { ("B", count + at) } else { ("E", at - count) };
+            format!(r#"{{"ph":"{ph}","pid":1,"tid":1,"ts":{ts},"name":"a"}}"#)
+        })
+    }),
+    ("ids", |count| pairs(count, ["b", "e"], |at| format!(r#""id":{at},"name":"n""#))),
+    ("asynchronous names", |count| {
+        pairs(count, ["b", "e"], |at| format!(r#""cat":"c{at}","id":{at},"name":"n{at}""#))
+    }),
+    ("threads", threads),
+    ("processes", |count| {
+        trace(count, |at| format!(r#"{{"ph":"X","pid":{at},"tid":1,"ts":{at},"dur":1,"name":"a"}}"#))
+    }),
+    ("counters", |count| {
+        trace(count, |at| format!(r#"{{"ph":"C","pid":1,"ts":{at},"name":"c{at}","args":{{"v":1}}}}"#))
+    }),
+    ("names", |count| {
+        trace(count, |at| format!(r#"{{"ph":"X","pid":1,"tid":1,"ts":{at},"dur":1,"name":"n{at}"}}"#))
+    }),
+    ("fields of threads", |count| {
+        trace(count, |at| slice(at, at, 1, &format!(r#","args":{{"k{}":1}}"#, at % 4_000)))
+    }),
+    ("keys of one event", |count| {
+        let keys = list(count, |at| format!(r#""k{at}":1"#));
+        trace(1, |_| slice(1, 1, 1, &format!(r#","args":{{{keys}}}"#)))
+    }),
+    ("keys of one stack frame", |count| {
+        let keys = list(count, |at| format!(r#""k{at}":1"#));
+        format!(r#"{{"traceEvents":[{}],"stackFrames":{{"1":{{{keys}}}}}}}"#, slice(1, 1, 1, ""))
+    }),
+    ("flows", |count| {
+        trace(2 * count, |at| match at % 2 {
+            0 => slice(1, at, 2 * count, ""),
+            _ => format!(r#"{{"ph":"s","cat":"f","id":{at},"pid":1,"tid":1,"ts":{at},"name":"f"}}"#),
+        })
+    }),
+    ("memory of devices", |count| {
+        trace(count, |at| {
+            let args = format!(r#"{{"Device Type":1,"Device Id":{at},"Bytes":5}}"#);
+            format!(r#"{{"ph":"i","s":"t","pid":1,"tid":1,"ts":{at},"name":"[memory]","args":{args}}}"#)
+        })
+    }),
+    ("tables", |count| {
+        format!(r#"{{"summary":[{{"nd_idx":0}}],{}}}"#, list(count, |at| format!(r#""t{at}":[{{"a":1}}]"#)))
+    }),
+    ("fields of a table", |count| {
+        format!(r#"{{"summary":[{{"nd_idx":0}}],"x":[{}]}}"#, list(count, |at| format!(r#"{{"f{at}":1}}"#)))
+    }),
+    ("fields of a row", |count| {
+        format!(r#"{{"summary":[{{"nd_idx":0}}],"x":[{{{}}}]}}"#, list(count, |at| format!(r#""f{at}":1"#)))
+    }),
+];
+
+#[test]
+fn allocations_grow_with_the_input_and_not_with_its_square() {
+    let _one = alone();
+    let grows = |(name, shape): Shape| {
+        let [one, four] = [2_000, 8_000].map(|count| ingested(&shape(count)).1);
+        (four.allocated >= 5 * one.allocated).then(|| format!("{name}: {one:?} became {four:?}"))
+    };
+    let grown: Vec<String> = SHAPES.into_iter().filter_map(grows).collect();
+    assert_eq!(grown, [""; 0]);
+}
+
+/// Bytes at the peak for each further item between two sizes.
+fn peak_of_each(shape: fn(u64) -> String, [few, many]: [u64; 2]) -> u64 {
+    let of = |count: u64| ingested(&shape(count)).1.peak;
+    of(many).saturating_sub(of(few)) / (many - few)
+}
+
+#[test]
+fn lanes_and_threads_take_little_memory_each() {
+    let _one = alone();
+    let of_a_lane = peak_of_each(one_span, [9_000, 15_000]);
+    assert!(of_a_lane < 1_500, "{of_a_lane} bytes a lane");
+    let of_a_thread = peak_of_each(threads, [3_000, 9_000]);
+    assert!(of_a_thread < 2_500, "{of_a_thread} bytes a thread");
+}
+
+/// More short tracks than are held at once: some are written before others come.
+#[test]
+fn tracks_that_are_written_early_are_whole() {
+    let _one = alone();
+    const COUNT: u64 = 36_000;
+    let (segment, _) = ingested(&trace(COUNT, |at| slice(at, at, 7, &format!(r#","args":{{"at":{at}}}"#))));
+    let tracks = &segment.footer().tracks;
+    let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
+    let mut rows = Vec::new();
+    for (id, track) in (0..).map(TrackId).zip(tracks) {
+        if !matches!(track.spec.kind, TrackKind::Slices(..)) {
+            continue;
+        }
+        assert_eq!((track.rows, track.lanes), (1, 1), "{:?}", track.spec.name);
+        rows.push(track.first_row);
+        // Looking at each would take long.
+        if id.0 % 997 == 0 || track.first_row > COUNT as u32 - 9 {
+            let slices = slices_in(&segment, id, all).unwrap();
+            let starts: Vec<i64> = slices.iter().map(|slice| slice.start_ps).collect();
+            assert_eq!(starts, [track.start_ps], "{:?}", track.spec.name);
+            assert_eq!(format!("Thread {}", track.start_ps / 1_000_000), track.spec.name);
+        }
+    }
+    rows.sort_unstable();
+    assert!(rows.into_iter().eq(0..COUNT as u32), "each row belongs to one track");
+}

@@ -1,0 +1,114 @@
+//! The stored form of the cells of a pyramid's page: column by column.
+
+use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
+use crate::base::Result;
+use crate::block::list;
+use crate::codec::Encoder;
+use crate::segment::{Bytes, Page, Segment};
+
+/// Stored form of a cell's summary.
+pub trait Stored: Sized + std::fmt::Debug {
+    /// Summary from which the cell is computed.
+    type Summary: Summary + std::fmt::Debug;
+    /// Computes the stored form from a closed cell.
+    fn of(summary: &Self::Summary) -> Self;
+    /// Appends the contents of cells, column by column.
+    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>);
+}
+
+impl Stored for SliceCell {
+    type Summary = SliceSummary;
+
+    fn of(summary: &SliceSummary) -> Self {
+        summary.cell()
+    }
+
+    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
+        let mut put = |of: fn(&Self) -> i64| {
+            let column: Vec<i64> = cells.iter().map(|cell| of(&cell.content)).collect();
+            list::put_ints_with(&column, encoder, out);
+        };
+        put(|cell| cell.busy_ps.cast_signed());
+        put(|cell| cell.wait_ps.cast_signed());
+        put(|cell| i64::from(cell.count));
+        put(|cell| i64::from(cell.name));
+        put(|cell| i64::from(cell.longest_row));
+        put(|cell| cell.longest_ps.cast_signed());
+    }
+}
+
+impl Stored for Range {
+    type Summary = Self;
+
+    fn of(summary: &Self) -> Self {
+        *summary
+    }
+
+    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
+        let mut encoded = Vec::new();
+        for of in [|range: &Self| range.min, |range: &Self| range.max, |range: &Self| range.last] {
+            let values: Vec<f64> = cells.iter().map(|cell| of(&cell.content)).collect();
+            encoded.clear();
+            encoder.floats(&values, &mut encoded);
+            crate::base::bytes::Put::put_bytes(out, &encoded);
+        }
+        let counts: Vec<i64> = cells.iter().map(|cell| i64::from(cell.content.count)).collect();
+        list::put_ints_with(&counts, encoder, out);
+    }
+}
+
+/// Cells of a page of slices. `first_row` is the track's first row.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn slice_cells<B: Bytes>(
+    segment: &Segment<B>,
+    page: &Page,
+    first_row: u32,
+) -> Result<Vec<Cell<SliceCell>>> {
+    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
+    let [indexes, busy, wait, count, name, row, longest] = segment.with_decoder(|decoder| {
+        let mut column = || list::read_ints_with(&mut cursor, decoder);
+        Ok([column()?, column()?, column()?, column()?, column()?, column()?, column()?])
+    })?;
+    if [&busy, &wait, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
+        return Err(cursor.corrupt());
+    }
+    let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
+    let mut cells = Vec::with_capacity(indexes.len());
+    for (at, &index) in indexes.iter().enumerate() {
+        let content = SliceCell {
+            busy_ps: busy[at].cast_unsigned(),
+            wait_ps: wait[at].cast_unsigned(),
+            count: narrow(count[at])?,
+            name: narrow(name[at])?,
+            longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
+            longest_ps: longest[at].cast_unsigned(),
+        };
+        cells.push(Cell { index, content });
+    }
+    Ok(cells)
+}
+
+/// Cells of a page of a counter.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &Page) -> Result<Vec<Cell<Range>>> {
+    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
+    let indexes = list::read_ints(&mut cursor)?;
+    let mut column = || {
+        let mut values = Vec::new();
+        crate::codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;
+        Ok(values)
+    };
+    let (min, max, last) = (column()?, column()?, column()?);
+    let counts = list::read_ints_of(&mut cursor, indexes.len())?;
+    (0..indexes.len())
+        .map(|at| {
+            let count = u32::try_from(counts[at]).map_err(|_| cursor.corrupt())?;
+            let content = Range { min: min[at], max: max[at], last: last[at], count };
+            Ok(Cell { index: indexes[at], content })
+        })
+        .collect()
+}
