@@ -152,9 +152,7 @@ pub async fn accept(listener: TcpListener, connections: &GracefulShutdown, servi
             }
         };
         let Ok(local) = stream.local_addr() else { continue };
-        // Reads files of the system, so it must not run beside requests.
-        let peer = tokio::task::spawn_blocking(move || Peer::of(remote, local)).await;
-        let peer = peer.unwrap_or(Peer::Local(None));
+        let peer = Peer::of(remote, local);
         match slots.take(peer) {
             Some(slot) => {
                 let connection = Connection { peer, slot, watcher: connections.watcher() };
