@@ -1,7 +1,8 @@
 //! The downloads of a profile, as a menu of its page and as a dialog of the list of profiles. The
 //! server lists the formats; the page requests the list when menu or dialog opens.
 //!
-//! In the menu the arrow keys lead from entry to entry, Escape closes the menu and returns to its button.
+//! In the menu the arrow keys lead from entry to entry. Escape closes the menu and returns to its
+//! button.
 
 use leptos::html;
 use leptos::prelude::*;

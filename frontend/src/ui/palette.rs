@@ -59,23 +59,21 @@ fn Finder(open: RwSignal<bool>) -> impl IntoView {
         }
     };
     let press = move |event: web_sys::KeyboardEvent| {
-        let walk = match event.key().as_str() {
-            "ArrowUp" => Walk::Backward,
-            "ArrowDown" => Walk::Forward,
-            "Enter" => {
-                event.prevent_default();
-                return run(chosen.get_untracked());
+        let key = event.key();
+        match walk_of(&key) {
+            None if key == "Enter" => run(chosen.get_untracked()),
+            None => return,
+            Some(walk) => {
+                let count = typed.with_untracked(|typed| found(typed).len());
+                step(Some(chosen.get_untracked()), count, walk).into_iter().for_each(|at| chosen.set(at));
             }
-            _ => return,
-        };
-        event.prevent_default();
-        let count = typed.with_untracked(|typed| found(typed).len());
-        if let Some(at) = step(Some(chosen.get_untracked()), count, walk) {
-            chosen.set(at);
         }
+        event.prevent_default();
     };
-    let input = NodeRef::<html::Input>::new();
-    Effect::new(move |_| input.get().map(|input| input.focus().ok()));
+    let input = move |text: String| {
+        chosen.set(first(&text));
+        typed.set(text);
+    };
     let list = move || {
         let rows = found(&typed.read());
         if rows.is_empty() {
@@ -88,11 +86,26 @@ fn Finder(open: RwSignal<bool>) -> impl IntoView {
         rows.into_iter().enumerate().map(entry).collect_view().into_any()
     };
     view! {
+        <div on:keydown=press>
+            <Field chosen on_input=Callback::new(input) />
+        </div>
+        <ul id=LIST_ID class="palette-list" role="listbox" aria-label="Commands">
+            {list}
+        </ul>
+    }
+}
+
+/// The field, which takes the focus.
+#[component]
+fn Field(chosen: RwSignal<usize>, on_input: Callback<String>) -> impl IntoView {
+    let node = NodeRef::<html::Input>::new();
+    Effect::new(move |_| node.get().map(|input| input.focus().ok()));
+    view! {
         <label class="field palette-field">
             <Icon glyph=Glyph::Search />
             <span class="unseen">"Find a command"</span>
             <input
-                node_ref=input
+                node_ref=node
                 type="text"
                 role="combobox"
                 placeholder="Find a command"
@@ -102,17 +115,17 @@ fn Finder(open: RwSignal<bool>) -> impl IntoView {
                 aria-autocomplete="list"
                 aria-controls=LIST_ID
                 aria-activedescendant=move || entry_id(chosen.get())
-                on:input:target=move |event| {
-                    let text = event.target().value();
-                    chosen.set(first(&text));
-                    typed.set(text);
-                }
-                on:keydown=press
+                on:input:target=move |event| on_input.run(event.target().value())
             />
         </label>
-        <ul id=LIST_ID class="palette-list" role="listbox" aria-label="Commands">
-            {list}
-        </ul>
+    }
+}
+
+fn walk_of(key: &str) -> Option<Walk> {
+    match key {
+        "ArrowUp" => Some(Walk::Backward),
+        "ArrowDown" => Some(Walk::Forward),
+        _ => None,
     }
 }
 

@@ -112,7 +112,7 @@ pub fn is_low(viewport_height_px: f64) -> bool {
 }
 
 impl Side {
-    /// Size when it is first opened, in CSS pixels: the width of the dock, the height of the drawer.
+    /// Size when it is first opened, in CSS pixels: width of the dock, height of the drawer.
     #[must_use]
     pub fn default_px(self) -> u32 {
         match self {

@@ -1,4 +1,4 @@
-//! The page of a profile: its places (timeline, summary, data), search, and the panels with details.
+//! The page of a profile: its places (timeline, summary, data), search, and the panels.
 
 pub mod data;
 pub mod field;

@@ -1,5 +1,6 @@
 //! The commands of the page: what each does, its keys, and when it works. The table is the only
-//! list of keys: the key handler, the help dialog, the palette, tooltips and `docs/keys.md` read it.
+//! list of keys. The key handler, the help dialog, the palette, tooltips and `docs/keys.md` read
+//! it.
 
 pub mod table;
 

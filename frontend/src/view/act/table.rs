@@ -55,6 +55,15 @@ pub const GROUPS: &[ActGroup] = &[
         ],
     },
     ActGroup {
+        title: "Touch",
+        rows: &[],
+        gestures: &[
+            gesture(&["one finger"], "Move and scroll"),
+            gesture(&["two fingers"], "Zoom, and move with them"),
+            gesture(&["tap"], "Select a slice"),
+        ],
+    },
+    ActGroup {
         title: "Slices",
         rows: &[
             row(PreviousSlice, "Previous slice of the lane", &[Typed("ArrowLeft")], TIMELINE),
@@ -102,8 +111,7 @@ pub const GROUPS: &[ActGroup] = &[
             ),
         ],
         gestures: &[
-            gesture(&["drag its edge"], "Resize a panel"),
-            gesture(&["arrow keys on its edge"], "Resize a panel"),
+            gesture(&["drag its edge", "arrow keys"], "Resize a panel"),
             gesture(&["double click its edge"], "Close a panel"),
         ],
     },
@@ -146,14 +154,5 @@ pub const GROUPS: &[ActGroup] = &[
             row(SwitchTheme, "Switch between light and dark", &[], &[]),
         ],
         gestures: &[],
-    },
-    ActGroup {
-        title: "Touch",
-        rows: &[],
-        gestures: &[
-            gesture(&["one finger"], "Move and scroll"),
-            gesture(&["two fingers"], "Zoom, and move with them"),
-            gesture(&["tap"], "Select a slice"),
-        ],
     },
 ];

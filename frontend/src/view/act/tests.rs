@@ -1,3 +1,5 @@
+//! Tests of the table of commands: what keys mean, and what help and docs say about them.
+
 use super::*;
 use crate::view::keys::Held;
 use crate::view::panel::PANELS;

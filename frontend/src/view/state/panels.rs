@@ -213,7 +213,7 @@ impl View {
             chosen.open(tab.row().side, true);
         };
         match *command {
-            // In a narrow window the list of hits stays in sight during a walk. It shows the details
+            // In a narrow window the list of hits stays in sight during a walk. The details are
             // next to the hits.
             Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. }
                 if self.used_tab() == Tab::Hits =>

@@ -45,7 +45,7 @@ pub fn PanelEdge(
     /// The panel.
     side: Side,
 ) -> impl IntoView {
-    let Edge { label, orientation, keys } = edge(side);
+    let Edge { label, orientation, .. } = edge(side);
     let seen_px = move || untrack(|| panels.seen_px(side));
     // Start of the drag: the pointer's position and the size at that time.
     let drag = StoredValue::new(None::<(f64, f64)>);
@@ -74,20 +74,6 @@ pub fn PanelEdge(
             panels.remember(side);
         }
     };
-    let press = move |event: web_sys::KeyboardEvent| {
-        let key = event.key();
-        let (smallest_px, is_open) = (side.smallest_px(), untrack(|| panels.is_open(side)));
-        match (key == keys.0, key == keys.1, key == "Enter") {
-            (true, ..) if is_open => panels.drag_to(side, f64::from(seen_px() + STEP_PX)),
-            (_, true, _) if seen_px() <= smallest_px => panels.close(side),
-            (_, true, _) => panels.drag_to(side, f64::from((seen_px() - STEP_PX).max(smallest_px))),
-            (true, ..) | (.., true) => panels.switch(side),
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
-        panels.remember(side);
-    };
     view! {
         <div
             class="splitter"
@@ -104,7 +90,24 @@ pub fn PanelEdge(
             on:pointerup=release
             on:pointercancel=release
             on:dblclick=move |_| panels.switch(side)
-            on:keydown=press
+            on:keydown=move |event| press(&event, panels, side)
         ></div>
     }
+}
+
+/// Changes the size by keys.
+fn press(event: &web_sys::KeyboardEvent, panels: Panels, side: Side) {
+    let (key, (larger, smaller)) = (event.key(), edge(side).keys);
+    let (smallest_px, seen_px, is_open) =
+        untrack(|| (side.smallest_px(), panels.seen_px(side), panels.is_open(side)));
+    match (key == larger, key == smaller, key == "Enter") {
+        (true, ..) if is_open => panels.drag_to(side, f64::from(seen_px + STEP_PX)),
+        (_, true, _) if seen_px <= smallest_px => panels.close(side),
+        (_, true, _) => panels.drag_to(side, f64::from((seen_px - STEP_PX).max(smallest_px))),
+        (true, ..) | (.., true) => panels.switch(side),
+        _ => return,
+    }
+    event.prevent_default();
+    event.stop_propagation();
+    panels.remember(side);
 }
