@@ -8,20 +8,19 @@
 
 mod activity;
 mod busy;
-mod columns;
 mod dma;
 mod engines;
 mod run;
 mod throttle;
 
 pub use busy::{Busy, for_each_busy};
-use columns::Columns;
 use run::Run;
 
 use crate::base::Result;
 use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
+use crate::vendor::columns::Columns;
 use crate::vendor::neuron::group::Group;
 
 /// A metric with its group.
