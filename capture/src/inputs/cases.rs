@@ -86,8 +86,8 @@ pub static CASES: [Case; 19] = [
     case("ntff:a.ntff neff:b.neff neff:c.neff", "several b.neff c.neff", "a.ntff b.neff c.neff"),
 ];
 
-/// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`, `flex0` and others of
-/// an AIU.
+/// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`; of an AIU `flex0` to
+/// `flex3` (the rank), `torch`, `log`.
 #[must_use]
 pub fn sample(kind: &str) -> Vec<u8> {
     match kind {

@@ -12,8 +12,8 @@ pub fn probe_neuron(head: &[u8]) -> Option<Confidence> {
     keys.has_neuron_table().then_some(Confidence::Certain)
 }
 
-/// Whether this is Trace Event JSON: the object with `traceEvents`, or its events alone. Formats that
-/// are written as such JSON have readers of their own.
+/// Whether this is Trace Event JSON: the object with `traceEvents`, or its events alone. Formats
+/// that are written as such JSON have readers of their own.
 #[must_use]
 pub fn probe_trace_event(head: &[u8]) -> Option<Confidence> {
     let is_of_aiu = aiu::probe(head).is_some() || aiu::probe_compiler(head).is_some();

@@ -1,7 +1,8 @@
 //! Collective operations of a rank: all steps of an instance as one slice.
 //!
 //! An operation begins when the last kernel before its first finished step ends, and ends with its
-//! last step. Its duration is that of the counters between the two, if both have them. A chain of N ranks moves 2 · (N − 1) times the bytes of a step.
+//! last step. Its duration is that of the counters between the two, if both have them. A chain of N
+//! ranks moves 2 · (N − 1) times the bytes of a step.
 
 use std::collections::BTreeSet;
 
