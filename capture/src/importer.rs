@@ -8,7 +8,7 @@ use std::fmt;
 use crate::files::{Fault, Job};
 #[cfg(feature = "read")]
 use crate::formats::{
-    neuron_json, ntff,
+    aiu, neuron_json, ntff,
     trace_event::{self, Beginning},
 };
 use crate::probe::{self, Confidence};
@@ -26,6 +26,8 @@ pub struct Importer {
     pub session_prefix: Option<&'static str>,
     /// Rule for which traces that arrive together are ranks of one profile.
     pub belonging: Belonging,
+    /// Finds the rank that the first bytes of a trace state, if the format states ranks there.
+    pub stated_rank: Option<FindRank>,
     /// Finds the beginning of a trace on its own clock. `None` if the times of the format count
     /// from a zero of their own.
     #[cfg(feature = "read")]
@@ -40,6 +42,9 @@ pub struct Importer {
 #[cfg(feature = "read")]
 pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
 
+/// Finds the rank that the first bytes of a trace state.
+pub type FindRank = fn(&[u8]) -> Option<u32>;
+
 /// A kind of file that a format reads.
 #[derive(Debug)]
 pub struct Takes {
@@ -51,6 +56,17 @@ pub struct Takes {
     pub extensions: &'static [&'static str],
     /// Confidence that a file with these first bytes is one.
     pub probe: fn(&[u8]) -> Option<Confidence>,
+    /// How many files of the kind a rank can have.
+    pub number: Number,
+}
+
+/// How many files of one kind a rank can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Number {
+    /// One. Each trace is a rank of its own, and a second file beside it is an error.
+    One,
+    /// Several. Traces belong to one rank if they tell the same rank.
+    Several,
 }
 
 /// Purpose of a rank's file.
@@ -60,6 +76,8 @@ pub enum Role {
     Trace,
     /// The program that was traced. All ranks of a profile share it.
     Model,
+    /// A log or a table of the compiler. Its name can tell the rank that it is for.
+    Compiler,
 }
 
 /// Rule for which traces that arrive together are ranks of one profile.
@@ -81,16 +99,29 @@ pub trait Sinks {
 
 /// All formats. If two are equally sure of a file, the first gets it. In a directory with several
 /// formats, only the first one is read.
-pub static TABLE: [Importer; 3] = [
+pub static TABLE: [Importer; 4] = [
     Importer {
         name: "ntff",
         title: "NTFF",
         takes: &[
-            Takes { role: Role::Trace, title: "NTFF", extensions: &["ntff"], probe: probe::ntff::probe },
-            Takes { role: Role::Model, title: "NEFF", extensions: &["neff"], probe: probe::neff::probe },
+            Takes {
+                role: Role::Trace,
+                title: "NTFF",
+                extensions: &["ntff"],
+                probe: probe::ntff::probe,
+                number: Number::One,
+            },
+            Takes {
+                role: Role::Model,
+                title: "NEFF",
+                extensions: &["neff"],
+                probe: probe::neff::probe,
+                number: Number::One,
+            },
         ],
         session_prefix: Some("profile_rank_"),
         belonging: Belonging::All,
+        stated_rank: None,
         #[cfg(feature = "read")]
         beginning: None,
         #[cfg(feature = "read")]
@@ -104,13 +135,42 @@ pub static TABLE: [Importer; 3] = [
             title: "neuron-profile JSON",
             extensions: &["json"],
             probe: probe::json::probe_neuron,
+            number: Number::One,
         }],
         session_prefix: None,
         belonging: Belonging::Numbered,
+        stated_rank: None,
         #[cfg(feature = "read")]
         beginning: None,
         #[cfg(feature = "read")]
         read: neuron_json::import,
+    },
+    Importer {
+        name: "aiu",
+        title: "AIU trace",
+        takes: &[
+            Takes {
+                role: Role::Trace,
+                title: "AIU trace",
+                extensions: &["json"],
+                probe: probe::aiu::probe,
+                number: Number::Several,
+            },
+            Takes {
+                role: Role::Compiler,
+                title: "AIU compiler log",
+                extensions: &[],
+                probe: probe::aiu::probe_compiler,
+                number: Number::Several,
+            },
+        ],
+        session_prefix: None,
+        belonging: Belonging::All,
+        stated_rank: Some(probe::aiu::rank),
+        #[cfg(feature = "read")]
+        beginning: Some(Beginning::of),
+        #[cfg(feature = "read")]
+        read: aiu::import,
     },
     Importer {
         name: "trace_event",
@@ -120,9 +180,11 @@ pub static TABLE: [Importer; 3] = [
             title: "Trace Event JSON",
             extensions: &["json"],
             probe: probe::json::probe_trace_event,
+            number: Number::One,
         }],
         session_prefix: None,
         belonging: Belonging::Numbered,
+        stated_rank: None,
         #[cfg(feature = "read")]
         beginning: Some(Beginning::of),
         #[cfg(feature = "read")]
@@ -139,6 +201,8 @@ pub struct Claim {
     pub role: Role,
     /// Confidence of the format.
     pub confidence: Confidence,
+    /// The rank that the first bytes of a trace state.
+    pub rank: Option<u32>,
 }
 
 /// All formats that claim a file with these first bytes, the surest first.
@@ -147,7 +211,9 @@ pub fn claims(head: &[u8]) -> Vec<Claim> {
     let of_row = |importer: &'static Importer| {
         importer.takes.iter().filter_map(move |takes| {
             let confidence = (takes.probe)(head)?;
-            Some(Claim { importer, role: takes.role, confidence })
+            let stated = importer.stated_rank.filter(|_| takes.role == Role::Trace);
+            let rank = stated.and_then(|stated| stated(head));
+            Some(Claim { importer, role: takes.role, confidence, rank })
         })
     };
     let mut claims: Vec<Claim> = TABLE.iter().flat_map(of_row).collect();

@@ -5,6 +5,7 @@
 //! input. No reader opens files, starts threads or reads clocks. [`crate::importer::TABLE`] lists
 //! the formats that are traces. `neff` serves several of them.
 
+pub mod aiu;
 pub mod error;
 pub mod neff;
 pub mod neuron_json;

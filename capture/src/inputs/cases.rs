@@ -19,7 +19,7 @@ const fn case(files: &'static str, plans: &'static str, profiles: &'static str) 
 }
 
 /// All cases.
-pub static CASES: [Case; 15] = [
+pub static CASES: [Case; 19] = [
     case("json:a.json", "- trace_event a.json", "a.json"),
     case("json:a.json json:b.json", "- trace_event a.json, - trace_event b.json", "a.json | b.json"),
     case(
@@ -65,10 +65,29 @@ pub static CASES: [Case; 15] = [
     case("neff:one.bin ntff:two.bin", "- ntff two.bin+one.bin", "one.bin two.bin"),
     case("json:rank_0.ntff", "0 trace_event rank_0.ntff", "rank_0.ntff"),
     case("neff:file.neff", "alone file.neff", "file.neff"),
+    // The files of an AIU's rank are its jobs; the process id tells the rank.
+    case(
+        "flex0:job_b.json flex1:other.json flex0:job_a.json log:compiler.log",
+        "0 aiu job_b.json+job_a.json+compiler.log, 1 aiu other.json+compiler.log",
+        "job_b.json other.json job_a.json compiler.log",
+    ),
+    case(
+        "flex0:rank_1.json flex0:rank_0.json log:rank_1.log",
+        "0 aiu rank_0.json, 1 aiu rank_1.json+rank_1.log",
+        "rank_1.json rank_0.json rank_1.log",
+    ),
+    // PyTorch's trace of the only rank.
+    case(
+        "flex3:job.json torch:t.pt.trace.json",
+        "3 aiu job.json+t.pt.trace.json",
+        "job.json t.pt.trace.json",
+    ),
+    case("log:compiler.log", "alone compiler.log", "compiler.log"),
     case("ntff:a.ntff neff:b.neff neff:c.neff", "several b.neff c.neff", "a.ntff b.neff c.neff"),
 ];
 
-/// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`.
+/// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`; of an AIU `flex0` to
+/// `flex3` (the rank), `torch`, `log`.
 #[must_use]
 pub fn sample(kind: &str) -> Vec<u8> {
     match kind {
@@ -76,6 +95,14 @@ pub fn sample(kind: &str) -> Vec<u8> {
         "neff" => b"\x02\0\0\0\0\0\0\0\0\x04\0\0\0\0\0\0".to_vec(),
         "json" => br#"{"traceEvents":[]}"#.to_vec(),
         "neuron" => br#"{"summary":[{}]}"#.to_vec(),
+        "flex0" | "flex1" | "flex3" => {
+            let rank = &kind["flex".len()..];
+            format!(r#"[{{"ph":"X","pid":{rank},"tid":1,"ts":1,"attr":{{"TS1":"1"}}}}]"#).into_bytes()
+        }
+        "torch" => {
+            br#"{"schemaVersion":1,"traceEvents":[{"name":"aiuLaunch","ph":"X","pid":9,"ts":1}]}"#.to_vec()
+        }
+        "log" => b"~~~~ Ideal/Total Cycles ~~~~\nadd-opCatScalar  7\n".to_vec(),
         other => other.as_bytes().to_vec(),
     }
 }

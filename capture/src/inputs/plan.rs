@@ -1,17 +1,17 @@
 //! Plans: the files of each rank.
 
 use super::{Candidate, Found, Refusal, rank_of};
-use crate::importer::{Importer, Role};
+use crate::importer::{Claim, Importer, Number, Role};
 
 /// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
-/// unless the trace holds several.
+/// unless the trace holds several. Some formats have several traces a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The format.
     pub importer: &'static Importer,
-    /// The files; the trace comes first.
+    /// The files; the traces come first.
     pub files: Vec<PlanFile>,
-    /// Number of the rank, if the trace's name tells it.
+    /// Number of the rank, if the trace's name or its first bytes tell it.
     pub rank: Option<u32>,
 }
 
@@ -25,7 +25,7 @@ pub struct PlanFile {
 }
 
 impl Plan {
-    /// Index of the trace in the list of candidates.
+    /// Index of the first trace in the list of candidates.
     #[must_use]
     pub fn trace(&self) -> usize {
         self.file(Role::Trace).expect("a plan is made for a trace")
@@ -69,11 +69,9 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     let mut beside = Vec::new();
     for (file, candidate) in candidates.iter().enumerate() {
         match &candidate.found {
-            Found::Claimed(claim) if claim.role == Role::Trace => plans.plans.push(Plan {
-                importer: claim.importer,
-                files: vec![PlanFile { role: Role::Trace, file }],
-                rank: rank_of(&candidate.name),
-            }),
+            Found::Claimed(claim) if claim.role == Role::Trace => {
+                plans.add_trace(claim, PlanFile { role: Role::Trace, file }, rank_of(&candidate.name));
+            }
             Found::Claimed(claim) => {
                 beside.push((claim.importer, PlanFile { role: claim.role, file }));
             }
@@ -87,17 +85,19 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     if plans.plans.is_empty() && plans.refused.is_empty() {
         return Err(beside.first().map_or(Unplanned::Nothing, |(_, part)| Unplanned::Alone(part.file)));
     }
+    plans.join_unranked();
     for plan in &mut plans.plans {
         for takes in &plan.importer.takes[1..] {
             let is_for = |(importer, part): &&(&Importer, PlanFile)| {
-                *importer == plan.importer && part.role == takes.role
+                let for_other = takes.number == Number::Several
+                    && rank_of(&candidates[part.file].name).is_some_and(|rank| plan.rank != Some(rank));
+                *importer == plan.importer && part.role == takes.role && !for_other
             };
-            let mut parts = beside.iter().filter(is_for).map(|(_, part)| *part);
-            let first = parts.next();
-            if let (Some(first), Some(second)) = (first, parts.next()) {
+            let parts: Vec<PlanFile> = beside.iter().filter(is_for).map(|(_, part)| *part).collect();
+            if let (Number::One, [first, second, ..]) = (takes.number, parts.as_slice()) {
                 return Err(Unplanned::Several(first.file, second.file));
             }
-            plan.files.extend(first);
+            plan.files.extend(parts);
         }
     }
     let is_used =
@@ -105,4 +105,36 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     plans.unused = beside.iter().map(|(_, part)| part.file).filter(|&file| !is_used(file)).collect();
     plans.plans.sort_by_key(|plan| plan.rank.map_or(u64::MAX, u64::from));
     Ok(plans)
+}
+
+impl Plans {
+    /// Adds a trace: to the plan of its rank if the format joins traces, else as a plan of its own.
+    fn add_trace(&mut self, claim: &Claim, part: PlanFile, named: Option<u32>) {
+        let (importer, rank) = (claim.importer, named.or(claim.rank));
+        let is_joined = |plan: &&mut Plan| joins(importer) && plan.importer == importer && plan.rank == rank;
+        match self.plans.iter_mut().find(is_joined) {
+            Some(plan) => plan.files.push(part),
+            None => self.plans.push(Plan { importer, files: vec![part], rank }),
+        }
+    }
+
+    /// Moves traces that tell no rank to the only rank of their format.
+    fn join_unranked(&mut self) {
+        let Some(at) = self.plans.iter().position(|plan| joins(plan.importer) && plan.rank.is_none()) else {
+            return;
+        };
+        let importer = self.plans[at].importer;
+        let mut ranked =
+            self.plans.iter_mut().filter(|plan| plan.importer == importer && plan.rank.is_some());
+        if let (Some(_), None) = (ranked.next(), ranked.next()) {
+            let unranked = self.plans.remove(at);
+            let only = self.plans.iter_mut().find(|plan| plan.importer == importer);
+            only.expect("it was counted above").files.extend(unranked.files);
+        }
+    }
+}
+
+/// Whether several traces of a format can be one rank.
+fn joins(importer: &Importer) -> bool {
+    importer.takes[0].number == Number::Several
 }

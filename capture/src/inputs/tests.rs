@@ -44,6 +44,10 @@ fn samples() -> Vec<(&'static str, Role, Vec<u8>)> {
         model(neff::tar(&[("readme.txt", b""), ("kelf-0.json", b"{}")])),
         trace("neuron_json", br#"{"semaphore_update":[{"id":"2""#),
         trace("neuron_json", br#"{"metadata":[{}],"summary":[{"#),
+        trace("aiu", &sample("flex0")),
+        trace("aiu", &sample("torch")),
+        ("aiu", Role::Compiler, sample("log")),
+        ("aiu", Role::Compiler, br#"[{"ideal_cycles": 1, "op_category": "x"}]"#.to_vec()),
         trace("trace_event", b"[]"),
         trace("trace_event", b"\xef\xbb\xbf\n // why\n[{"),
         trace("trace_event", br#"[{"name":"a","ph":"X","ts":1}]"#),
@@ -154,6 +158,7 @@ fn a_directory_gives_the_traces_of_one_format() {
     // A trace is chosen whatever its name. A file with the name of a trace needs a reason to be
     // left out.
     check_directory("json:t.txt no:bad.json", "t.txt /  / bad.json");
+    check_directory("flex0:a.json log:run.log json:x.json no:notes.log", "a.json / run.log / x.json");
     check_directory("no:notes.txt no:a.bin", " /  / ");
     check_directory("no:notes.ntff.gz", " /  / notes.ntff.gz");
 }

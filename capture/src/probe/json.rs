@@ -2,7 +2,7 @@
 
 use nprof_engine::vendor::neuron::schema::TELLING;
 
-use super::Confidence;
+use super::{Confidence, aiu};
 use crate::json::tokens::{Tail, Tokens};
 
 /// Whether this is output of `neuron-profile view --output-format json`.
@@ -12,9 +12,16 @@ pub fn probe_neuron(head: &[u8]) -> Option<Confidence> {
     keys.has_neuron_table().then_some(Confidence::Certain)
 }
 
-/// Whether this is Trace Event JSON: the object with `traceEvents`, or its events alone.
+/// Whether this is Trace Event JSON: the object with `traceEvents`, or its events alone. Formats
+/// that are written as such JSON have readers of their own.
 #[must_use]
 pub fn probe_trace_event(head: &[u8]) -> Option<Confidence> {
+    let is_of_aiu = aiu::probe(head).is_some() || aiu::probe_compiler(head).is_some();
+    if is_of_aiu { None } else { events(head) }
+}
+
+/// Whether this is JSON of trace events, of whatever format.
+pub(super) fn events(head: &[u8]) -> Option<Confidence> {
     let outline = Outline::of(head)?;
     let has = |key: &str| outline.keys.iter().any(|found| found.name == key.as_bytes());
     if has("traceEvents") {

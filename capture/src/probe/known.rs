@@ -70,7 +70,7 @@ static KNOWN: [Known; 20] = [
     known(
         b"",
         "this is not a trace that nprof can read",
-        "nprof reads NTFF, NEFF, neuron-profile JSON and Trace Event JSON, compressed or not",
+        "nprof reads NTFF, NEFF, neuron-profile JSON, AIU traces and Trace Event JSON, compressed or not",
     ),
 ];
 

@@ -4,6 +4,7 @@
 //! A probe sees unpacked bytes only, and no names. A probe costs a few microseconds. The head may
 //! end anywhere.
 
+pub mod aiu;
 pub mod json;
 pub mod known;
 pub mod neff;

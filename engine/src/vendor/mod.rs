@@ -1,8 +1,13 @@
 //! Vendor-specific parts of profiles: tables, tracks, words and metrics, in one folder per vendor.
 //! Importers, metrics and exports use these definitions.
 
+#[macro_use]
+pub mod table;
+
+pub mod aiu;
 mod call_book;
 mod call_columns;
+mod columns;
 mod device_time;
 pub mod kineto;
 pub mod neuron;
@@ -22,6 +27,7 @@ pub use call_book::CallIds;
 pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     match segment.footer().rank.source.as_str() {
         neuron::SOURCE => neuron::metrics::groups(segment, work.cancel),
+        aiu::SOURCE => aiu::metrics::groups(segment, work),
         _ => trace::groups(segment, work),
     }
 }
@@ -46,6 +52,7 @@ pub fn collectives<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> R
 pub fn table_group(source: &str, table: &str) -> &'static str {
     let of_vendor = match source {
         neuron::SOURCE => neuron::schema::heading_of(table),
+        aiu::SOURCE => aiu::schema::heading_of(table),
         _ => None,
     };
     of_vendor.unwrap_or("Trace")

@@ -26,6 +26,9 @@ pub(super) struct IngestArgs {
     /// Trace files and their NEFF, or directories and archives with one trace for each rank
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Log of the compiler, or folder with its files: ideal cycles of an AIU's kernels
+    #[arg(short = 'c', long, value_name = "LOG")]
+    compiler_log: Vec<PathBuf>,
     #[command(flatten)]
     naming: NamingArgs,
 }
@@ -58,7 +61,7 @@ impl IngestArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let settings = self.naming.settings()?;
         let store = place.open()?;
-        let named = Named { files: self.files, ..Named::default() };
+        let named = Named { files: self.files, compiler: self.compiler_log, ..Named::default() };
         let ingested = ingest(&store, &named, &settings)?;
         Ok(ready(&ingested, out)?)
     }

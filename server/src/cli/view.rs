@@ -25,6 +25,7 @@ Examples:
   nprof view -n file.neff -s profile.ntff             ingest, serve, print the URL
   nprof view -d session_dir/                          one rank for each profile_rank_<i>.ntff
   nprof view trace.json.gz --open                     any supported file; opens a browser
+  nprof view job_*.json -c compiler.log               jobs of an AIU with ideal cycles
   nprof view job.zip                                  one rank for each trace inside; tar, gzip, zstd too
   nprof view -s profile.ntff --ingest-only            ingest only, without a server
   nprof view -s profile.ntff --output-format json --output-file out.json
@@ -39,6 +40,9 @@ pub(super) struct ViewArgs {
     /// Program that was traced
     #[arg(short = 'n', long, value_name = "FILE.neff")]
     neff_path: Option<PathBuf>,
+    /// Log of the compiler, or folder with its files: ideal cycles of an AIU's kernels
+    #[arg(short = 'c', long, value_name = "LOG")]
+    compiler_log: Vec<PathBuf>,
     /// Trace
     #[arg(short = 's', long, value_name = "FILE.ntff")]
     session_file: Option<PathBuf>,
@@ -97,6 +101,7 @@ impl ViewArgs {
         }
         let named = Named {
             neff: self.neff_path.clone(),
+            compiler: self.compiler_log.clone(),
             session_file: self.session_file.clone(),
             session_dir: self.session_dir.clone(),
             files: self.files.clone(),

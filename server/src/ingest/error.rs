@@ -43,6 +43,12 @@ pub enum IngestError {
         /// The NEFF.
         path: PathBuf,
     },
+    /// Only files of a compiler were given.
+    #[error("{}: this is a file of a compiler without a trace; name the trace too", path.display())]
+    CompilerAlone {
+        /// One of the files.
+        path: PathBuf,
+    },
     /// It is not clear which NEFF belongs to which trace.
     #[error(
         "{} and {}: several NEFFs; name the traced NEFF with -n, or ingest the traces one by one",
@@ -126,6 +132,7 @@ impl IngestError {
             Self::EmptyDirectory { path }
             | Self::EmptyArchive { path }
             | Self::NeffAlone { path }
+            | Self::CompilerAlone { path }
             | Self::Open { path, .. }
             | Self::NotAFile { path }
             | Self::Format { path, .. }

@@ -4,7 +4,8 @@ use std::io::{self, Read};
 
 use nprof_capture::archive::Leaf;
 use nprof_capture::formats::trace_event::{self, Beginning, Origin};
-use nprof_capture::importer::FindBeginning;
+use nprof_capture::importer::{FindBeginning, Role};
+use nprof_capture::inputs::PlanFile;
 
 use super::inputs::Inputs;
 use crate::work::Meter;
@@ -22,15 +23,27 @@ pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
     if inputs.plans.len() < 2 {
         return vec![None; inputs.plans.len()];
     }
-    let beginnings = inputs.plans.iter().map(|plan| {
-        let leaf = &inputs.files[plan.trace()].leaf;
-        let found = beginning(leaf, plan.importer.beginning?, meter);
+    let is_trace = |part: &&PlanFile| part.role == Role::Trace;
+    let mut traces = Vec::new();
+    for (at, plan) in inputs.plans.iter().enumerate() {
+        traces
+            .extend(plan.files.iter().filter(is_trace).map(|part| (at, part.file, plan.importer.beginning)));
+    }
+    let beginnings = traces.iter().map(|&(_, file, find)| {
+        let leaf = &inputs.files[file].leaf;
+        let found = beginning(leaf, find?, meter);
         found.unwrap_or_else(|error| {
             tracing::debug!("{}: cannot find the first timestamp ({error})", leaf.candidate.name);
             None
         })
     });
-    trace_event::origins(&beginnings.collect::<Vec<_>>())
+    let origins = trace_event::origins(&beginnings.collect::<Vec<_>>());
+    // All traces of a plan have one clock.
+    let of_plan = |at: usize| {
+        let mut own = traces.iter().zip(&origins).filter(|((plan, ..), _)| *plan == at);
+        own.find_map(|(_, origin)| *origin)
+    };
+    (0..inputs.plans.len()).map(of_plan).collect()
 }
 
 /// The start of a trace. Reads up to the first timestamps.

@@ -8,8 +8,8 @@ use nprof_engine::model::WarningKind;
 
 use super::ahead::{Ahead, Batch};
 use super::event::{Event, Seen, text_of};
+use super::layer::Events;
 use super::metadata::Metadata;
-use super::reader::Reader;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::tokens::Raw;
 use crate::formats::Error;
@@ -39,9 +39,9 @@ enum Container {
 }
 
 /// Reader of a document.
-pub(super) struct Document<'s, 'i> {
+pub(super) struct Document<'s, 'i, R> {
     pub(super) scan: Scan<'i>,
-    pub(super) reader: Reader<'s>,
+    pub(super) reader: R,
     pub(super) event: Event,
     /// True once a trace has been recognised.
     pub(super) is_trace: bool,
@@ -57,9 +57,9 @@ pub(super) struct Document<'s, 'i> {
 /// A document that begins with this many elements that are no events is no trace.
 const MAX_STRAYS: usize = 1000;
 
-impl<'s, 'i> Document<'s, 'i> {
+impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
     /// A reader at the start of the input.
-    pub(super) fn new(scan: Scan<'i>, reader: Reader<'s>, exec: &'s dyn Exec) -> Self {
+    pub(super) fn new(scan: Scan<'i>, reader: R, exec: &'s dyn Exec) -> Self {
         Self {
             scan,
             reader,

@@ -34,6 +34,7 @@ mod field;
 mod flow;
 mod json;
 mod kineto;
+pub(super) mod layer;
 mod memory;
 mod metadata;
 mod naming;

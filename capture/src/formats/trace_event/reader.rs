@@ -1,13 +1,14 @@
 //! The meaning of each event: phases to slices, samples, flows and metadata.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{FlowPhase, Form, Nesting, Sink, WarningKind};
+use nprof_engine::model::{FlowPhase, Form, Nesting, RankInfo, Sink, WarningKind};
 
 use super::Context;
 use super::asynchronous::{Asyncs, Family, Step};
 use super::duration::Durations;
 use super::event::{Seen, bytes_of};
 use super::kineto::{self, Correlations, Side};
+use super::layer::Events;
 use super::memory::Memory;
 use super::metadata::{self, Metadata};
 use super::output::{Of, Output};
@@ -44,67 +45,9 @@ impl<'s> Reader<'s> {
         })
     }
 
-    /// The output of the reader.
-    pub(super) fn out(&mut self) -> &mut Output<'s> {
-        &mut self.out
-    }
-
-    /// Number of events so far, readable or not.
-    pub(super) fn event_count(&self) -> u64 {
-        self.event_count
-    }
-
-    /// Takes a key beside `traceEvents`.
-    pub(super) fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
-        self.metadata.key(&mut self.out, key, value, offset)
-    }
-
-    /// Keeps an item that is no event.
-    pub(super) fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()> {
+    /// Counts an event that a layer took.
+    pub(super) fn count_event(&mut self) {
         self.event_count += 1;
-        self.out.keep_unread(WarningKind::DamagedRecord, what, bytes, offset)
-    }
-
-    /// Takes one event.
-    pub(super) fn event(&mut self, seen: Seen<'_>) -> Result<()> {
-        self.event_count += 1;
-        let phase = bytes_of(seen.bytes, seen.event.ph);
-        let out = &mut self.out;
-        match &*phase {
-            b"M" => return self.metadata.event(out, seen),
-            b"" => {
-                return out.keep_unread(
-                    WarningKind::DamagedRecord,
-                    "`ph` is missing",
-                    seen.bytes,
-                    seen.offset,
-                );
-            }
-            _ => {}
-        }
-        let Some(time_ps) = out.time(seen)? else { return Ok(()) };
-        match &*phase {
-            b"X" => self.complete(seen, time_ps),
-            b"B" => {
-                let track = self.thread(seen);
-                self.durations.begin(&mut self.out, seen, track, time_ps)
-            }
-            b"E" => {
-                let track = self.thread(seen);
-                self.durations.end(&mut self.out, seen, track, time_ps)
-            }
-            b"C" => counter::take(out, seen, time_ps),
-            b"s" => self.flow(seen, FlowPhase::Start, time_ps),
-            b"t" => self.flow(seen, FlowPhase::Step, time_ps),
-            b"f" => self.flow(seen, FlowPhase::End, time_ps),
-            b"b" => self.asyncs.take(out, seen, (Family::Nestable, Step::Begin), time_ps),
-            b"n" => self.asyncs.take(out, seen, (Family::Nestable, Step::Within), time_ps),
-            b"e" => self.asyncs.take(out, seen, (Family::Nestable, Step::End), time_ps),
-            b"S" => self.asyncs.take(out, seen, (Family::Older, Step::Begin), time_ps),
-            b"T" | b"p" => self.asyncs.take(out, seen, (Family::Older, Step::Within), time_ps),
-            b"F" => self.asyncs.take(out, seen, (Family::Older, Step::End), time_ps),
-            _ => self.instant(seen, &seen.phase(), time_ps),
-        }
     }
 
     fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
@@ -168,8 +111,9 @@ impl<'s> Reader<'s> {
         self.out.tracks.track(process, Role::Process, Nesting::Concurrent)
     }
 
-    /// Emits the waiting events, then the names and the order of tracks, and the rank.
-    pub(super) fn finish(mut self) -> Result<()> {
+    /// Emits the waiting events, then the names and the order of tracks. Returns the facts about
+    /// the rank.
+    pub(super) fn close(&mut self) -> Result<RankInfo> {
         let out = &mut self.out;
         self.durations.finish(out)?;
         self.asyncs.finish(out)?;
@@ -184,8 +128,72 @@ impl<'s> Reader<'s> {
         out.tracks.describe_all(out.sink)?;
         metadata::track_rows(out)?;
         metadata::clock_row(out)?;
-        let rank = self.metadata.rank(out);
-        out.sink.rank(rank);
+        Ok(self.metadata.rank(out))
+    }
+}
+
+impl<'s> Events<'s> for Reader<'s> {
+    fn out(&mut self) -> &mut Output<'s> {
+        &mut self.out
+    }
+
+    fn event_count(&self) -> u64 {
+        self.event_count
+    }
+
+    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+        self.metadata.key(&mut self.out, key, value, offset)
+    }
+
+    fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()> {
+        self.event_count += 1;
+        self.out.keep_unread(WarningKind::DamagedRecord, what, bytes, offset)
+    }
+
+    fn event(&mut self, seen: Seen<'_>) -> Result<()> {
+        self.event_count += 1;
+        let phase = bytes_of(seen.bytes, seen.event.ph);
+        let out = &mut self.out;
+        match &*phase {
+            b"M" => return self.metadata.event(out, seen),
+            b"" => {
+                return out.keep_unread(
+                    WarningKind::DamagedRecord,
+                    "`ph` is missing",
+                    seen.bytes,
+                    seen.offset,
+                );
+            }
+            _ => {}
+        }
+        let Some(time_ps) = out.time(seen)? else { return Ok(()) };
+        match &*phase {
+            b"X" => self.complete(seen, time_ps),
+            b"B" => {
+                let track = self.thread(seen);
+                self.durations.begin(&mut self.out, seen, track, time_ps)
+            }
+            b"E" => {
+                let track = self.thread(seen);
+                self.durations.end(&mut self.out, seen, track, time_ps)
+            }
+            b"C" => counter::take(out, seen, time_ps),
+            b"s" => self.flow(seen, FlowPhase::Start, time_ps),
+            b"t" => self.flow(seen, FlowPhase::Step, time_ps),
+            b"f" => self.flow(seen, FlowPhase::End, time_ps),
+            b"b" => self.asyncs.take(out, seen, (Family::Nestable, Step::Begin), time_ps),
+            b"n" => self.asyncs.take(out, seen, (Family::Nestable, Step::Within), time_ps),
+            b"e" => self.asyncs.take(out, seen, (Family::Nestable, Step::End), time_ps),
+            b"S" => self.asyncs.take(out, seen, (Family::Older, Step::Begin), time_ps),
+            b"T" | b"p" => self.asyncs.take(out, seen, (Family::Older, Step::Within), time_ps),
+            b"F" => self.asyncs.take(out, seen, (Family::Older, Step::End), time_ps),
+            _ => self.instant(seen, &seen.phase(), time_ps),
+        }
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let rank = self.close()?;
+        self.out.sink.rank(rank);
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 use nprof_engine::model::WarningKind;
 
 use super::document::{Document, Flow, TRUNCATED};
+use super::layer::Events;
 use super::scan::Attempt;
 use super::tokens::{Kind, Stop, Tail};
 use crate::formats::Error;
@@ -14,7 +15,7 @@ const MAX_RECOVERY_LEN: usize = 1 << 20;
 /// Most bytes of damaged text that are kept.
 const MAX_KEPT_LEN: usize = 64 << 10;
 
-impl Document<'_, '_> {
+impl<'s, R: Events<'s>> Document<'s, '_, R> {
     /// Continues after damage: at the end of the damaged value if its brackets tell the end, else
     /// at the next event. The text between is kept.
     pub(super) fn recover<T>(&mut self, damage: Attempt<T>) -> Result<Flow, Error> {

@@ -96,6 +96,8 @@ impl Inputs {
 pub struct Named {
     /// The program that was traced.
     pub neff: Option<PathBuf>,
+    /// Logs of a compiler, and folders with its files.
+    pub compiler: Vec<PathBuf>,
     /// A single trace.
     pub session_file: Option<PathBuf>,
     /// A directory with one trace a rank.
@@ -123,6 +125,9 @@ impl Named {
         if let Some(neff) = &self.neff {
             found.model(neff, spool)?;
         }
+        for path in &self.compiler {
+            found.compiler(path, spool)?;
+        }
         let named: Vec<&PathBuf> =
             self.session_file.iter().chain(&self.session_dir).chain(&self.files).collect();
         for &path in &named {
@@ -139,6 +144,9 @@ impl Named {
         let place = |file: usize| files[file].place.clone();
         let plans = plan(&candidates).map_err(|unplanned| match unplanned {
             Unplanned::Nothing => IngestError::NoInput,
+            Unplanned::Alone(file) if candidates[file].claim(Role::Compiler).is_some() => {
+                IngestError::CompilerAlone { path: place(file) }
+            }
             Unplanned::Alone(file) => IngestError::NeffAlone { path: place(file) },
             Unplanned::Several(first, second) => {
                 IngestError::SeveralNeffs { first: place(first), second: place(second) }
@@ -148,10 +156,7 @@ impl Named {
             return Err(IngestError::Format { path: place(file), source: refusal.into() });
         }
         for file in plans.unused {
-            tracing::info!(
-                "{} is not used: traces of this format need no program",
-                files[file].place.display()
-            );
+            tracing::info!("{} is not used: no trace takes it", files[file].place.display());
         }
         left_out.sort();
         left_out.dedup();
@@ -248,6 +253,37 @@ impl Gathered {
         Ok(())
     }
 
+    /// Adds a log of a compiler, or all files of the compiler below a folder. Their names keep the
+    /// folders, which name kernels.
+    fn compiler(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
+        if !path.is_dir() {
+            return self.file(path, spool);
+        }
+        let before = self.files.len();
+        let mut folders = vec![(path.to_owned(), file_name(path))];
+        while let Some((folder, name)) = folders.pop() {
+            let entries = fs::read_dir(&folder).map_err(|source| IngestError::open(&folder, source))?;
+            let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            paths.sort();
+            for below in paths {
+                let name = format!("{name}/{}", file_name(&below));
+                // A link to a folder above would never end.
+                if below.is_dir() && !below.is_symlink() {
+                    folders.push((below, name));
+                } else if below.is_file() {
+                    let leaves = archive::open(&name, mapped::open(&below)?, spool).leaves;
+                    let is_it = |leaf: &Leaf| leaf.candidate.claim(Role::Compiler).is_some();
+                    let leaves = leaves.into_iter().filter(is_it);
+                    self.files.extend(leaves.map(|leaf| InputFile::new(leaf, path, Chosen::ByDirectory)));
+                }
+            }
+        }
+        if self.files.len() == before {
+            return Err(IngestError::EmptyDirectory { path: path.to_owned() });
+        }
+        Ok(())
+    }
+
     /// Adds the file that the user named as the program. The program can be inside an archive.
     fn model(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
         let bytes = mapped::open(path)?;
@@ -257,7 +293,10 @@ impl Gathered {
         let leaf = opened.into_iter().find(is_model).unwrap_or_else(|| {
             // The reader of programs reports what is wrong with the file.
             let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Model));
-            let claim = |importer| Claim { importer, role: Role::Model, confidence: Confidence::Certain };
+            let claim = |importer| {
+                let confidence = Confidence::Certain;
+                Claim { importer, role: Role::Model, confidence, rank: None }
+            };
             let found = importer.map_or_else(
                 || {
                     Found::Refused(Refusal::unread(

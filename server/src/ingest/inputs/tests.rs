@@ -38,7 +38,9 @@ fn said(inputs: Result<Inputs>) -> String {
             assert_eq!(inputs.plans, plan(&candidates).unwrap().plans);
             described(&candidates)
         }
-        Err(IngestError::NeffAlone { path }) => format!("alone {}", name(path)),
+        Err(IngestError::NeffAlone { path } | IngestError::CompilerAlone { path }) => {
+            format!("alone {}", name(path))
+        }
         Err(IngestError::SeveralNeffs { first, second }) => {
             format!("several {} {}", name(first), name(second))
         }

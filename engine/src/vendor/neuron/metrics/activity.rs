@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::columns::Columns;
+use super::Columns;
 use crate::base::{Covered, Result};
 use crate::exec::Cancel;
 use crate::model::TrackId;

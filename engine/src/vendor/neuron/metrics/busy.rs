@@ -1,7 +1,7 @@
 //! Busy intervals of each engine: the union of its instructions, without waits for semaphores.
 //! neuron-profile uses the same definition.
 
-use super::columns::Columns;
+use super::Columns;
 use super::engines::{instruction_tracks, name_code};
 use crate::base::{Error, Result};
 use crate::exec::Cancel;

@@ -8,14 +8,12 @@
 
 mod activity;
 mod busy;
-mod columns;
 mod dma;
 mod engines;
 mod run;
 mod throttle;
 
 pub use busy::{Busy, for_each_busy};
-use columns::Columns;
 use run::Run;
 
 use crate::base::Result;
@@ -23,6 +21,7 @@ use crate::exec::Cancel;
 use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
+use crate::vendor::columns::Columns;
 use crate::vendor::neuron::group::Group;
 
 /// A metric with its group.

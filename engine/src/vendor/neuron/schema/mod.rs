@@ -9,8 +9,6 @@
 //! that all build the same tree. A field that is not listed here is also kept, without an
 //! explanation.
 
-#[macro_use]
-mod table;
 mod collectives;
 mod counters;
 mod dma;
@@ -21,6 +19,7 @@ mod program;
 mod queue;
 mod summary;
 
+pub use crate::vendor::table::{Field, Table};
 pub use collectives::{CC_INSTRUCTION, CC_OPS, CC_STREAM, CcInstruction, CcOps, CcStream};
 pub use counters::{
     DMA_THROUGHPUT, DmaThroughput, HAM, HBM_USAGE, Ham, HbmUsage, INSTRUCTION_USAGE, InstructionUsage,
@@ -37,7 +36,6 @@ pub use program::{
 };
 pub use queue::Queue;
 pub use summary::{SUMMARY, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY};
-pub use table::{Field, Table};
 
 /// Name of links between an instruction and the instructions it waited for, as in neuron-profile.
 pub const FLOW_DEPENDENCE: &str = "FLOW_DEPENDENCE";

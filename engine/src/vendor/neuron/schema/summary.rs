@@ -4,7 +4,7 @@
 use crate::model::{FieldSpec, TableKind, Unit};
 
 use super::layer::per_engine;
-use super::table::{Field, Table};
+use super::{Field, Table};
 
 /// Prefix of field names that contain throttle reasons.
 const THROTTLE: &str = "throttle_";

@@ -2,7 +2,7 @@
 
 use crate::model::{FieldSpec, TableKind, TableSpec, Unit};
 
-/// A table as neuron-profile exports it.
+/// A table of a vendor's profiles.
 #[derive(Debug)]
 pub struct Table {
     /// Key in the JSON output.
@@ -18,10 +18,10 @@ pub struct Table {
     /// Fields that are known by name.
     pub fields: &'static [Field],
     /// Explains fields whose names follow a pattern, such as those that exist once per core.
-    pub(super) by_pattern: fn(&str) -> Option<FieldSpec>,
+    pub(in crate::vendor) by_pattern: fn(&str) -> Option<FieldSpec>,
 }
 
-/// A field as neuron-profile exports it.
+/// A field of a table.
 #[derive(Debug)]
 pub struct Field {
     /// Key in a row.
@@ -77,13 +77,13 @@ macro_rules! table {
         })+
     ) => {
         $(#[doc = $doc])+
-        pub static $table: $crate::vendor::neuron::schema::Table = $crate::vendor::neuron::schema::Table {
+        pub static $table: $crate::vendor::table::Table = $crate::vendor::table::Table {
             name: $name,
             kind: $crate::model::TableKind::$kind,
             name_key: concat!($($name_key)?),
             value_key: concat!($($value_key)?),
             doc: concat!($($doc),+),
-            fields: &[$($($crate::vendor::neuron::schema::Field {
+            fields: &[$($($crate::vendor::table::Field {
                 name: key!($field $($key)?),
                 unit: crate::model::Unit::$unit,
                 group: $group,

@@ -1,0 +1,151 @@
+//! Which table of the compiler a kernel belongs to, if there are several.
+//!
+//! A table describes one iteration of one phase of the model, and a job repeats tables. The kernels
+//! of a job are cut into iterations: from the current kernel on, the table with the longest run of
+//! kernels in the order of its rows wins. Of equal runs, the table whose ideal times exceed the
+//! fewest measured times wins, then the one with the most ideal cycles.
+
+use std::collections::VecDeque;
+
+use nprof_engine::base::Result;
+use nprof_engine::vendor::aiu::Phase;
+
+use super::ideal::{Table, TableKind};
+use super::kernel::Kernel;
+use super::names::Names;
+
+/// Most kernels of an iteration that are compared.
+const MAX_RUN: usize = 1 << 12;
+
+/// The table of each kernel of a rank, by job.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    by_job: Vec<Vec<u16>>,
+    cursors: Vec<usize>,
+    has_one: bool,
+}
+
+/// Marks a kernel that is in no table.
+const NONE: u16 = u16::MAX;
+
+impl Choices {
+    /// The only table for all kernels, or none.
+    pub(super) fn of_one() -> Self {
+        Self { has_one: true, ..Self::default() }
+    }
+
+    /// The table of the next kernel of a job. Kernels must come as in [`choose`].
+    pub(super) fn next(&mut self, job: u32) -> Option<usize> {
+        if self.has_one {
+            return Some(0);
+        }
+        let at = job as usize;
+        let cursor = self.cursors.get_mut(at)?;
+        let choice = self.by_job[at].get(*cursor).copied().filter(|&choice| choice != NONE);
+        *cursor += 1;
+        choice.map(usize::from)
+    }
+
+    fn push(&mut self, job: u32, choice: u16) {
+        let at = job as usize;
+        if self.by_job.len() <= at {
+            self.by_job.resize(at + 1, Vec::new());
+            self.cursors.resize(at + 1, 0);
+        }
+        self.by_job[at].push(choice);
+    }
+}
+
+/// Chooses a table for each kernel. `core_hz` is the frequency that ideal cycles count at.
+pub(super) fn choose(
+    mut kernels: impl FnMut() -> Result<Option<Kernel>>,
+    (names, tables): (&Names, &[Table]),
+    core_hz: f64,
+) -> Result<Choices> {
+    let mut choices = Choices::default();
+    let chooser = Chooser { tables, core_hz };
+    // Kernels of one job that wait for their choice: row by table, and duration in seconds.
+    let mut waiting: VecDeque<Waiting> = VecDeque::new();
+    let mut job = 0;
+    let mut last = None;
+    while let Some(kernel) = kernels()? {
+        if kernel.job != job {
+            chooser.settle(&mut waiting, job, &mut choices, 0, &mut last);
+            (job, last) = (kernel.job, None);
+        }
+        let name = Phase::kernel(&names.of(kernel.name).text);
+        let rows = tables.iter().map(|table| table.row(name)).collect();
+        let seconds = kernel.end_ps.saturating_sub(kernel.start_ps) as f64 / 1e12;
+        waiting.push_back(Waiting { rows, seconds });
+        if waiting.len() >= 2 * MAX_RUN {
+            chooser.settle(&mut waiting, job, &mut choices, MAX_RUN, &mut last);
+        }
+    }
+    chooser.settle(&mut waiting, job, &mut choices, 0, &mut last);
+    Ok(choices)
+}
+
+/// A kernel that waits for its table.
+struct Waiting {
+    rows: Vec<Option<usize>>,
+    seconds: f64,
+}
+
+struct Chooser<'t> {
+    tables: &'t [Table],
+    core_hz: f64,
+}
+
+impl Chooser<'_> {
+    /// Chooses tables until at most `keep` kernels wait.
+    fn settle(
+        &self,
+        waiting: &mut VecDeque<Waiting>,
+        job: u32,
+        choices: &mut Choices,
+        keep: usize,
+        last: &mut Option<usize>,
+    ) {
+        while waiting.len() > keep {
+            let best = (0..self.tables.len().min(usize::from(NONE)))
+                .map(|table| (self.score(waiting, table, *last), table))
+                .filter(|((len, ..), _)| *len > 0)
+                .max_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first)));
+            let Some(((len, ..), table)) = best else {
+                waiting.pop_front();
+                choices.push(job, NONE);
+                continue;
+            };
+            *last = Some(table);
+            waiting.drain(..len);
+            let choice = u16::try_from(table).unwrap_or(NONE);
+            (0..len).for_each(|_| choices.push(job, choice));
+        }
+    }
+
+    /// Length of the run of a table, kernels that are not too short for it, and its ideal cycles.
+    /// The table of the run before wins over others with equal scores.
+    fn score(
+        &self,
+        waiting: &VecDeque<Waiting>,
+        table: usize,
+        last: Option<usize>,
+    ) -> (usize, usize, u64, bool) {
+        let of = &self.tables[table];
+        let (mut before, mut len, mut fitting, mut cycles) = (None, 0, 0, 0_u64);
+        for kernel in waiting.iter().take(MAX_RUN) {
+            let Some(row) = kernel.rows[table].filter(|row| before.is_none_or(|before| before < *row)) else {
+                break;
+            };
+            let ideal = of.rows[row].cycles;
+            before = Some(row);
+            len += 1;
+            fitting += usize::from(ideal as f64 / self.core_hz <= kernel.seconds);
+            cycles = cycles.saturating_add(ideal);
+        }
+        if of.kind == TableKind::Autopilot && len == 0 {
+            len = usize::from(self.tables.len() == 1);
+        }
+        (len, fitting, cycles, last == Some(table))
+    }
+}

@@ -1,0 +1,442 @@
+//! Writes the slices of the device, once its clock is known, and what follows from them.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{FieldId, FieldSpec, Form, Sink, SliceRecord, Value, WarningKind};
+use nprof_engine::spill::{Scratch, Sorter, Space};
+use nprof_engine::vendor::aiu::schema::{AiuCounter, AiuOp, OPS};
+use nprof_engine::vendor::aiu::{Counter, Lane, Phase, STAMPS, Tracks};
+use rustc_hash::FxHashMap;
+
+use super::attribute::{BYTES, GROUP, PEER, PEERS, bytes_of, unpack};
+use super::choice::Choices;
+use super::clock::Clock;
+use super::collective::{Collectives, Step};
+use super::edges::Edges;
+use super::held::{HAS_CHARGE, HAS_GROUP, Held, IS_UNFINISHED};
+use super::job::Jobs;
+use super::kernel::{Kernel, Transfer};
+use super::names::Names;
+use super::power::{KINDS, Readings, Sample, kind};
+use super::summary::Summary;
+use super::usage::{Matched, Usage};
+
+/// Shortest slice whose charge is a reading of the power, in picoseconds.
+const MIN_READING_PS: i64 = 100_000;
+
+/// Units of a ratio in [`Edges`].
+const RATIO: f64 = 1e12;
+
+/// Facts about a rank that its slices are written with.
+#[derive(Clone, Copy)]
+pub(super) struct Facts<'a> {
+    pub(super) clock: &'a Clock,
+    pub(super) names: &'a Names,
+    pub(super) jobs: &'a Jobs,
+    pub(super) threads: &'a [Box<str>],
+    /// Whether work outside of its round trips is shifted.
+    pub(super) fixes_jobs: bool,
+}
+
+/// Totals of the slices of a rank.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    pub(super) slices: u64,
+    /// Slices within which the counter overflowed.
+    pub(super) wraps_in_slices: u64,
+    /// Slices whose counters run backwards.
+    pub(super) reversed: u64,
+    /// Durations of all kernels by the host and by their cycles, in picoseconds.
+    pub(super) host_ps: i64,
+    pub(super) device_ps: i64,
+    /// Time of all kernels, and the span of them.
+    pub(super) kernel_ps: i64,
+    pub(super) busy_ps: i64,
+    pub(super) first_last: Option<(i64, i64)>,
+}
+
+/// Place of a slice in time.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    start_ps: i64,
+    end_ps: i64,
+    /// Cycles of the slice's phase, if its counters are usable.
+    cycles: Option<u32>,
+}
+
+/// Writer of the slices of a rank.
+pub(super) struct Emitter<'a, 's> {
+    sink: &'a mut dyn Sink,
+    facts: Facts<'a>,
+    usage: Usage<'a>,
+    choices: Choices,
+    summary: Summary,
+    tracks: Tracks,
+    op: AiuOp,
+    counter: AiuCounter,
+    /// Fields of arguments by key.
+    others: FxHashMap<String, FieldId>,
+    readings: Readings<'s>,
+    preps: Edges<'s>,
+    data_in: Edges<'s>,
+    data_out: Edges<'s>,
+    active: Edges<'s>,
+    kernels: Edges<'s>,
+    collectives: Collectives,
+    device: Option<u32>,
+    totals: Totals,
+}
+
+impl<'a, 's> Emitter<'a, 's> {
+    pub(super) fn new(
+        sink: &'a mut dyn Sink,
+        facts: Facts<'a>,
+        (usage, choices): (Usage<'a>, Choices),
+        device: Option<u32>,
+        space: Space<'s>,
+    ) -> Result<Self> {
+        let (op, counter) = (AiuOp::define(sink)?, AiuCounter::define(sink)?);
+        Ok(Self {
+            sink,
+            facts,
+            usage,
+            choices,
+            summary: Summary::default(),
+            tracks: Tracks::new(device),
+            op,
+            counter,
+            others: FxHashMap::default(),
+            readings: Readings::new(space),
+            preps: Edges::new(space),
+            data_in: Edges::new(space),
+            data_out: Edges::new(space),
+            active: Edges::new(space),
+            kernels: Edges::new(space),
+            collectives: Collectives::default(),
+            device,
+            totals: Totals::default(),
+        })
+    }
+
+    /// Writes all slices.
+    pub(super) fn slices(&mut self, held: Sorter<Held, &dyn Scratch>) -> Result<()> {
+        let mut sorted = held.finish()?;
+        while let Some((held, rest)) = sorted.next_with()? {
+            self.slice(&held, rest)?;
+        }
+        Ok(())
+    }
+
+    /// Counts the kernels of PyTorch's dialect, whose slices the ordinary reader has written.
+    pub(super) fn torch_kernels(
+        &mut self,
+        mut kernels: impl FnMut() -> Result<Option<Kernel>>,
+    ) -> Result<()> {
+        while let Some(kernel) = kernels()? {
+            if kernel.is_torch {
+                let table = self.choices.next(kernel.job);
+                self.kernel(kernel.name, (kernel.start_ps, kernel.end_ps), table, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the rates that transfers state.
+    pub(super) fn transfers(
+        &mut self,
+        transfers: Sorter<Transfer, &'s dyn Scratch>,
+        space: Space<'s>,
+    ) -> Result<()> {
+        let mut edges = Edges::new(space);
+        let mut sorted = transfers.finish()?;
+        while let Some(&Transfer { start_ps, end_ps, rate, .. }) = sorted.next()? {
+            edges.add(start_ps, end_ps, i64::try_from(rate).unwrap_or(i64::MAX))?;
+        }
+        self.counter(Counter::TransferRate, edges, 1.0).map(|_| ())
+    }
+
+    fn slice(&mut self, held: &Held, rest: &[u8]) -> Result<()> {
+        self.totals.slices += 1;
+        let name = self.facts.names.of(held.name);
+        let placed = self.place(held, name.phase);
+        let repaired = self.repaired(held, name.phase, placed);
+        let has_group = held.is(HAS_GROUP);
+        let job = &self.facts.jobs.all[held.job as usize];
+        let mut class = if has_group { name.class_in_group } else { name.class };
+        let is_within = |span: super::job::Span| held.start_ps > span.start_ps && held.start_ps < span.end_ps;
+        if job.kernel_starts.is_some_and(is_within) {
+            class = class.within_job();
+        }
+        let op = self.op;
+        let host_ps = held.host_ps();
+        let mut fields = vec![
+            (op.class, Value::Text(class.name())),
+            (op.job, Value::Text(&job.name)),
+            (op.thread, Value::Text(&self.facts.threads[held.thread as usize])),
+            (op.host_duration, Value::Int(host_ps)),
+        ];
+        let stamps = [op.ts1, op.ts2, op.ts3, op.ts4, op.ts5];
+        for (at, (field, cycle)) in stamps.into_iter().zip(repaired).enumerate() {
+            if held.has((at, at)) {
+                fields.push((field, Value::Int(cycle)));
+            }
+        }
+        if let Some(cycles) = placed.cycles {
+            fields.push((op.cycles, Value::Int(i64::from(cycles))));
+            fields.push((op.wraps, Value::Int(repaired[0].div_euclid(1 << 32))));
+        }
+        if held.is(HAS_CHARGE) {
+            fields.push((op.charge, Value::Int(i64::from(held.charge))));
+        }
+        let step = self.arguments(rest, &mut fields)?;
+        let end = (placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().1]));
+        if has_group {
+            self.collectives.step(step, &name.text, (placed.start_ps, end));
+        } else if name.phase == Phase::Exec {
+            self.collectives.kernel(end);
+        }
+        let matched = self.follow(held, placed, repaired, step.bytes)?;
+        fields.extend(matched.iter().flat_map(|matched| ideal_fields(&op, matched)));
+        let lane = Lane::of(name.phase, has_group);
+        let track = self.tracks.lane(self.sink, op.table, (lane, held.thread))?;
+        let form = if held.is(IS_UNFINISHED) { Form::Unfinished } else { Form::Complete };
+        let duration_ps = placed.end_ps.saturating_sub(placed.start_ps);
+        let record = SliceRecord {
+            track,
+            start_ps: placed.start_ps,
+            duration_ps,
+            name: name.id,
+            form,
+            fields: &fields,
+        };
+        self.sink.slice(&record).map(|_| ())
+    }
+
+    /// Adds the fields of the packed arguments. Returns what they say about a collective operation.
+    fn arguments<'b>(&mut self, rest: &'b [u8], fields: &mut Vec<(FieldId, Value<'b>)>) -> Result<Step<'b>> {
+        let mut step = Step::default();
+        let (op, others, sink) = (&self.op, &mut self.others, &mut *self.sink);
+        unpack(rest, |key, value| {
+            let bytes = if key == BYTES { bytes_of(value) } else { None };
+            let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok());
+            step.bytes = bytes.or(step.bytes);
+            match (&*key, value) {
+                (GROUP, Value::Text(group)) => step.group = Some(group),
+                (PEER | PEERS, Value::Text(peers)) => step.peers = Some(peers),
+                _ => {}
+            }
+            fields.push(match bytes {
+                Some(bytes) => (op.bytes, Value::Int(bytes)),
+                None => (field(others, sink, op, &key)?, value),
+            });
+            Ok(())
+        })?;
+        Ok(step)
+    }
+
+    /// The end by the host stays, and the length is that of the counters.
+    fn place(&mut self, held: &Held, phase: Phase) -> Placed {
+        let (first, last) = phase.stamps();
+        let shift_ps =
+            if self.facts.fixes_jobs { self.facts.jobs.all[held.job as usize].shift_ps() } else { 0 };
+        let (start_ps, end_ps) =
+            (held.start_ps.saturating_add(shift_ps), held.end_ps.saturating_add(shift_ps));
+        if !held.has((first, last)) {
+            return Placed { start_ps, end_ps, cycles: None };
+        }
+        let cycles = held.cycles((first, last));
+        let device_ps = self.facts.clock.ps(f64::from(cycles));
+        if held.is(IS_UNFINISHED) {
+            return Placed { start_ps, end_ps: start_ps.saturating_add(device_ps), cycles: Some(cycles) };
+        }
+        let falls = held.stamps[last] < held.stamps[first];
+        // An overflow takes seconds. Counters that fall within a short slice run backwards.
+        if falls && cycles > i32::MAX.unsigned_abs() && device_ps / 2 > held.host_ps() {
+            self.totals.reversed += 1;
+            return Placed { start_ps, end_ps, cycles: None };
+        }
+        self.totals.wraps_in_slices += u64::from(falls);
+        Placed { start_ps: end_ps.saturating_sub(device_ps), end_ps, cycles: Some(cycles) }
+    }
+
+    /// The counters with all overflows since the first slice of the rank.
+    fn repaired(&self, held: &Held, phase: Phase, placed: Placed) -> [i64; STAMPS] {
+        let (_, last) = phase.stamps();
+        if placed.cycles.is_none() {
+            return held.stamps.map(i64::from);
+        }
+        let anchor_ps = if held.is(IS_UNFINISHED) { held.start_ps } else { held.end_ps };
+        let anchor = self.facts.clock.repaired(held.job, anchor_ps, held.stamps[last]);
+        std::array::from_fn(|at| {
+            let back = held.stamps[last].wrapping_sub(held.stamps[at]);
+            // Counters before the anchor lie in the past. Those after it are near.
+            if at <= last { anchor - i64::from(back) } else { anchor - i64::from(back.cast_signed()) }
+        })
+    }
+
+    /// What follows from a slice: kernels, counters, power.
+    fn follow(
+        &mut self,
+        held: &Held,
+        placed: Placed,
+        repaired: [i64; STAMPS],
+        bytes: Option<i64>,
+    ) -> Result<Option<Matched<'a>>> {
+        let name = self.facts.names.of(held.name);
+        let Placed { start_ps, end_ps, .. } = placed;
+        if name.phase != Phase::Prep && held.is(HAS_CHARGE) && placed.cycles.is_some() {
+            let (_, last) = name.phase.stamps();
+            let at = |stamp: usize| {
+                let cycles = repaired[stamp] - repaired[last];
+                end_ps.saturating_add(self.facts.clock.ps(cycles as f64))
+            };
+            if end_ps.saturating_sub(start_ps) > MIN_READING_PS {
+                self.readings.at_time(at(3), held.charge)?;
+            }
+            self.readings.at_cycle(repaired[2], at(2), held.charge, kind(&name.text))?;
+        }
+        match name.phase {
+            Phase::Prep => self.preps.add(start_ps, end_ps, 1)?,
+            Phase::DataIn | Phase::DataOut => {
+                let rate = bytes.map_or(0, |bytes| rate(bytes, end_ps.saturating_sub(start_ps)));
+                let edges = if name.phase == Phase::DataIn { &mut self.data_in } else { &mut self.data_out };
+                edges.add(start_ps, end_ps, rate)?;
+            }
+            Phase::Exec => {
+                if placed.cycles.is_some() {
+                    self.totals.host_ps = self.totals.host_ps.saturating_add(held.host_ps());
+                    let device_ps = end_ps.saturating_sub(start_ps);
+                    self.totals.device_ps = self.totals.device_ps.saturating_add(device_ps);
+                }
+                let table = self.choices.next(held.job);
+                let steps = (held.flags & 0b1_1111 == 0b1_1111 && placed.cycles.is_some())
+                    .then(|| std::array::from_fn(|at| held.stamps[at + 1].wrapping_sub(held.stamps[at])));
+                return self.kernel(held.name, (start_ps, end_ps), table, steps);
+            }
+            Phase::Whole => {}
+        }
+        Ok(None)
+    }
+
+    fn kernel(
+        &mut self,
+        name: u32,
+        (start_ps, end_ps): (i64, i64),
+        table: Option<usize>,
+        steps: Option<[u32; 4]>,
+    ) -> Result<Option<Matched<'a>>> {
+        let names = self.facts.names;
+        let duration_ps = end_ps.saturating_sub(start_ps);
+        self.summary.take(names, name, duration_ps, steps);
+        self.kernels.add(start_ps, end_ps, 1)?;
+        self.totals.kernel_ps = self.totals.kernel_ps.saturating_add(duration_ps);
+        let (first, last) = self.totals.first_last.unwrap_or((start_ps, end_ps));
+        self.totals.first_last = Some((first.min(start_ps), last.max(end_ps)));
+        let matched = self.usage.take(Phase::kernel(&names.of(name).text), table, duration_ps);
+        if let Some(utilization) = matched.as_ref().and_then(|matched| matched.utilization) {
+            #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+            self.active.add(start_ps, end_ps, (utilization * RATIO).round() as i64)?;
+        }
+        Ok(matched)
+    }
+
+    fn counter(&mut self, counter: Counter, edges: Edges<'s>, unit: f64) -> Result<i64> {
+        if edges.is_empty() {
+            return Ok(0);
+        }
+        let track = self.tracks.counter(self.sink, self.counter.table, counter)?;
+        edges.finish(|time_ps, sum| self.sink.sample(track, time_ps, sum as f64 / unit, &[]))
+    }
+
+    /// Writes the counters and the tables. Returns the totals.
+    pub(super) fn finish(mut self, space: Space<'s>) -> Result<Totals> {
+        let fresh = || Edges::new(space);
+        let [preps, data_in, data_out, active, kernels] = [
+            std::mem::replace(&mut self.preps, fresh()),
+            std::mem::replace(&mut self.data_in, fresh()),
+            std::mem::replace(&mut self.data_out, fresh()),
+            std::mem::replace(&mut self.active, fresh()),
+            std::mem::replace(&mut self.kernels, fresh()),
+        ];
+        self.counter(Counter::ConcurrentPreps, preps, 1.0)?;
+        self.counter(Counter::DataInRate, data_in, 1.0)?;
+        self.counter(Counter::DataOutRate, data_out, 1.0)?;
+        self.counter(Counter::PtActive, active, RATIO)?;
+        self.totals.busy_ps = kernels.finish(|_, _| Ok(()))?;
+        let Self { sink, mut tracks, counter, readings, usage, summary, totals, .. } = self;
+        self.collectives.finish(sink, (&mut tracks, self.facts.clock), self.device)?;
+        let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
+        let sample = |of: Counter, sample: Sample, value: f64| {
+            let (sink, tracks) = &mut *sink_of.borrow_mut();
+            let track = tracks.counter(*sink, counter.table, of)?;
+            let charge = i64::try_from(sample.charge).unwrap_or(i64::MAX);
+            sink.sample(track, sample.time_ps, value, &[(counter.charge, Value::Int(charge))])
+        };
+        let implausible = readings.finish(
+            |of| sample(Counter::Power, of, of.value),
+            |of| {
+                let kind = KINDS[usize::from(of.kind)];
+                let value = (of.value * 1e3).round() / 1e3;
+                sample(Counter::PowerOf(kind), of, value)?;
+                // The value holds until the next reading, of whatever kind.
+                let end = Sample { time_ps: of.until_ps - 1_000, charge: 0, ..of };
+                sample(Counter::PowerOf(kind), end, 0.0)
+            },
+        )?;
+        warn_all(
+            sink,
+            &[
+                (
+                    implausible,
+                    "a power above 100 W; shown as 0 W, because the scale of the charge is not known",
+                ),
+                (usage.too_short, "a kernel that took less than its ideal time; its ideal time is left out"),
+            ],
+        );
+        usage.finish(sink)?;
+        summary.finish(sink)?;
+        Ok(totals)
+    }
+}
+
+/// Counts warnings about values.
+fn warn_all(sink: &mut dyn Sink, counts: &[(u64, &str)]) {
+    for &(count, what) in counts {
+        for _ in 0..count {
+            sink.warn(WarningKind::AdjustedValue, what, &String::new);
+        }
+    }
+}
+
+/// Bytes per second.
+#[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+fn rate(bytes: i64, duration_ps: i64) -> i64 {
+    if duration_ps > 0 { (bytes as f64 / duration_ps as f64 * 1e12).round() as i64 } else { 0 }
+}
+
+fn ideal_fields<'t>(op: &AiuOp, matched: &Matched<'t>) -> Vec<(FieldId, Value<'t>)> {
+    let mut fields = vec![
+        (op.category, Value::Text(matched.category)),
+        (op.phase, Value::Text(matched.phase)),
+        (op.ideal_cycles, Value::Int(i64::try_from(matched.cycles).unwrap_or(i64::MAX))),
+    ];
+    fields.extend(matched.utilization.map(|utilization| (op.pt_active, Value::Float(utilization))));
+    fields
+}
+
+/// The field of an argument. Arguments that have the name of a field of ours get a prefix.
+fn field(
+    others: &mut FxHashMap<String, FieldId>,
+    sink: &mut dyn Sink,
+    op: &AiuOp,
+    key: &str,
+) -> Result<FieldId> {
+    if let Some(&known) = others.get(key) {
+        return Ok(known);
+    }
+    let is_stated = [GROUP, PEER, PEERS, "Type"].contains(&key);
+    let is_ours = OPS.fields.iter().any(|field| field.name == key) && !is_stated;
+    let spec = if is_ours { FieldSpec::named(&format!("args.{key}")) } else { OPS.field(key) };
+    let field = sink.field(op.table, spec)?;
+    others.insert(key.to_owned(), field);
+    Ok(field)
+}

@@ -1,0 +1,115 @@
+//! Slices of the device that wait until the clock of the device is known.
+
+use nprof_engine::base::Result;
+use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::spill::{ByteSpan, Key};
+use nprof_engine::vendor::aiu::STAMPS;
+
+/// A slice of the device as read, ordered by start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Held {
+    /// Start by the clock of the host, in picoseconds.
+    pub(super) start_ps: i64,
+    /// Position among the slices of the device, in the order of the files.
+    pub(super) number: u32,
+    /// End by the clock of the host, in picoseconds.
+    pub(super) end_ps: i64,
+    /// The counters as read. A counter that the slice lacks is zero.
+    pub(super) stamps: [u32; STAMPS],
+    /// Accumulated charge; zero if the slice states none.
+    pub(super) charge: u32,
+    /// Bit `n` is set if the slice has counter `n`. [`HAS_CHARGE`] and [`IS_UNFINISHED`] follow.
+    pub(super) flags: u8,
+    /// Number of the name in [`super::names::Names`].
+    pub(super) name: u32,
+    /// Number of the thread.
+    pub(super) thread: u32,
+    /// Number of the file.
+    pub(super) job: u32,
+}
+
+/// Flag of a slice with a charge.
+pub(super) const HAS_CHARGE: u8 = 1 << 5;
+/// Flag of a slice whose end is missing.
+pub(super) const IS_UNFINISHED: u8 = 1 << 6;
+/// Flag of a slice of a collective operation.
+pub(super) const HAS_GROUP: u8 = 1 << 7;
+
+impl Held {
+    /// Whether the slice has both counters.
+    pub(super) fn has(&self, (first, last): (usize, usize)) -> bool {
+        let mask = (1 << first) | (1 << last);
+        self.flags & mask == mask
+    }
+
+    /// Whether a flag is set.
+    pub(super) fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Duration by the clock of the host, in picoseconds.
+    pub(super) fn host_ps(&self) -> i64 {
+        self.end_ps.saturating_sub(self.start_ps)
+    }
+
+    /// Cycles from one counter to another, across at most one overflow.
+    pub(super) fn cycles(&self, (first, last): (usize, usize)) -> u32 {
+        self.stamps[last].wrapping_sub(self.stamps[first])
+    }
+}
+
+impl Key for Held {
+    type Span = ByteSpan;
+    const MAX_LEN: usize = 10 + 5 + 10 + 5 * STAMPS + 5 + 1 + 15;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.start_ps);
+        out.put_varint(u64::from(self.number));
+        out.put_signed(self.end_ps);
+        for stamp in self.stamps {
+            out.put_varint(u64::from(stamp));
+        }
+        out.put_varint(u64::from(self.charge));
+        out.push(self.flags);
+        for number in [self.name, self.thread, self.job] {
+            out.put_varint(u64::from(number));
+        }
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (start_ps, number, end_ps) = (cursor.signed()?, cursor.varint_u32()?, cursor.signed()?);
+        let mut stamps = [0; STAMPS];
+        for stamp in &mut stamps {
+            *stamp = cursor.varint_u32()?;
+        }
+        let (charge, flags) = (cursor.varint_u32()?, cursor.u8()?);
+        let (name, thread, job) = (cursor.varint_u32()?, cursor.varint_u32()?, cursor.varint_u32()?);
+        Ok(Self { start_ps, number, end_ps, stamps, charge, flags, name, thread, job })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_survives_the_scratch_space() {
+        let held = Held {
+            start_ps: -5,
+            number: 1 << 31,
+            end_ps: i64::MAX,
+            stamps: [1, u32::MAX, 3, 4, 5],
+            charge: 7,
+            flags: 0b1010_0011,
+            name: 3,
+            thread: u32::MAX,
+            job: 2,
+        };
+        let mut bytes = Vec::new();
+        held.put(&mut bytes);
+        assert!(bytes.len() <= Held::MAX_LEN);
+        assert_eq!(Held::take(&mut Cursor::new(&bytes, 0, "test")).unwrap(), held);
+        assert!(held.has((0, 1)) && !held.has((1, 2)) && held.is(HAS_CHARGE) && !held.is(IS_UNFINISHED));
+        assert_eq!(held.cycles((1, 0)), 2, "across an overflow");
+    }
+}

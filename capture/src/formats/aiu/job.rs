@@ -1,0 +1,113 @@
+//! Jobs: the files of a rank. Each has a span of work on the device, and one of round trips on the
+//! host around it.
+
+use nprof_engine::vendor::aiu::{Class, Phase};
+
+use super::held::Held;
+use crate::formats::trace_event::layer::{Below, Met};
+
+/// A span of time in picoseconds that grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start_ps: i64,
+    pub(super) end_ps: i64,
+}
+
+impl Span {
+    fn cover(of: &mut Option<Self>, start_ps: i64, end_ps: i64) {
+        let span = of.get_or_insert(Self { start_ps, end_ps });
+        span.start_ps = span.start_ps.min(start_ps);
+        span.end_ps = span.end_ps.max(end_ps);
+    }
+
+    fn duration_ps(self) -> i64 {
+        self.end_ps.saturating_sub(self.start_ps)
+    }
+}
+
+/// A file of a rank.
+#[derive(Debug, Default)]
+pub(super) struct Job {
+    /// Name of the file.
+    pub(super) name: Box<str>,
+    /// Slices of the device.
+    pub(super) slices: u64,
+    /// Executed kernels.
+    pub(super) kernels: u64,
+    /// Work on the device by the clock of the host.
+    pub(super) device: Option<Span>,
+    /// Starts of the first and the last kernel.
+    pub(super) kernel_starts: Option<Span>,
+    /// Round trips on the host.
+    pub(super) host: Option<Span>,
+}
+
+impl Job {
+    /// Time that puts the work on the device inside the round trips of the host, in picoseconds. 0
+    /// if it is inside, or does not fit.
+    pub(super) fn shift_ps(&self) -> i64 {
+        let (Some(host), Some(device)) = (self.host, self.device) else { return 0 };
+        let is_inside = device.start_ps >= host.start_ps && device.end_ps <= host.end_ps;
+        if is_inside || device.duration_ps() > host.duration_ps() {
+            return 0;
+        }
+        host.start_ps.saturating_sub(device.start_ps)
+    }
+}
+
+/// All files of a rank.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    pub(super) all: Vec<Job>,
+}
+
+impl Jobs {
+    /// Begins a file. Returns its number.
+    pub(super) fn begin(&mut self, name: &str) -> u32 {
+        self.all.push(Job { name: name.into(), ..Job::default() });
+        u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Notes a slice of the device.
+    pub(super) fn device(&mut self, job: u32, held: &Held, phase: Phase) {
+        let job = &mut self.all[job as usize];
+        job.slices += 1;
+        Span::cover(&mut job.device, held.start_ps, held.end_ps);
+        if phase == Phase::Exec {
+            job.kernels += 1;
+            Span::cover(&mut job.kernel_starts, held.start_ps, held.start_ps);
+        }
+    }
+
+    /// Notes an event of the host.
+    pub(super) fn host(&mut self, job: u32, met: Met<'_>, below: &mut Below<'_, '_>) {
+        if Class::of_host(&met.name()) != Class::RoundtripAiu {
+            return;
+        }
+        if let Some(start_ps) = below.known_time(met) {
+            let end_ps = start_ps.saturating_add(met.duration().unwrap_or(0));
+            Span::cover(&mut self.all[job as usize].host, start_ps, end_ps);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(device: (i64, i64), expected: i64) {
+        let span = |(start_ps, end_ps)| Some(Span { start_ps, end_ps });
+        let job = Job { host: span((100, 200)), device: span(device), ..Job::default() };
+        assert_eq!(job.shift_ps(), expected, "{device:?}");
+    }
+
+    #[test]
+    fn work_outside_of_its_round_trip_is_shifted() {
+        check((110, 190), 0);
+        check((500, 560), -400);
+        check((-50, 10), 150);
+        check((150, 230), -50);
+        check((500, 700), 0);
+    }
+}

@@ -1,0 +1,92 @@
+//! Kernels and transfers that are needed in the order of time, before or beside their slices.
+
+use nprof_engine::base::Result;
+use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::spill::{Key, NoBytes};
+
+use super::held::Held;
+use crate::formats::trace_event::layer::Met;
+
+/// A kernel, ordered by job and start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kernel {
+    pub(super) job: u32,
+    pub(super) start_ps: i64,
+    pub(super) number: u32,
+    pub(super) end_ps: i64,
+    pub(super) name: u32,
+    /// Whether the kernel is of PyTorch's dialect, which has no slice of ours.
+    pub(super) is_torch: bool,
+}
+
+impl Kernel {
+    /// The kernel of a slice, by the clock of the host.
+    pub(super) fn of(held: &Held) -> Self {
+        let Held { start_ps, end_ps, number, name, job, .. } = *held;
+        Self { job, start_ps, number, end_ps, name, is_torch: false }
+    }
+}
+
+impl Key for Kernel {
+    type Span = NoBytes;
+    const MAX_LEN: usize = 36;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_varint(u64::from(self.job));
+        out.put_signed(self.start_ps);
+        out.put_varint(u64::from(self.number));
+        out.put_signed(self.end_ps);
+        out.put_varint(u64::from(self.name));
+        out.push(u8::from(self.is_torch));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (job, start_ps, number) = (cursor.varint_u32()?, cursor.signed()?, cursor.varint_u32()?);
+        let (end_ps, name, is_torch) = (cursor.signed()?, cursor.varint_u32()?, cursor.u8()? != 0);
+        Ok(Self { job, start_ps, number, end_ps, name, is_torch })
+    }
+}
+
+/// A transfer whose rate the trace states, ordered by start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Transfer {
+    pub(super) start_ps: i64,
+    pub(super) number: u32,
+    pub(super) end_ps: i64,
+    /// Bytes per second.
+    pub(super) rate: u64,
+}
+
+/// Key of the stated rate in gigabytes per second.
+const RATE: &[u8] = b"memory bandwidth (GB/s)";
+
+impl Transfer {
+    /// The rate that a transfer states, in bytes per second.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
+    pub(super) fn rate(met: Met<'_>) -> Option<u64> {
+        let mut rate = None;
+        met.each_argument(|key, value| {
+            if key == RATE {
+                rate = value.text().trim().parse::<f64>().ok();
+            }
+        });
+        rate.filter(|rate| rate.is_finite() && *rate > 0.0).map(|rate| (rate * 1e9).round() as u64)
+    }
+}
+
+impl Key for Transfer {
+    type Span = NoBytes;
+    const MAX_LEN: usize = 35;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.start_ps);
+        out.put_varint(u64::from(self.number));
+        out.put_signed(self.end_ps);
+        out.put_varint(self.rate);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (start_ps, number) = (cursor.signed()?, cursor.varint_u32()?);
+        Ok(Self { start_ps, number, end_ps: cursor.signed()?, rate: cursor.varint()? })
+    }
+}

@@ -1,0 +1,112 @@
+//! Tables about a rank as a whole: its clock, its jobs, its active time.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::{Sink, Value, WarningKind};
+use nprof_engine::vendor::aiu::schema::{AiuActive, AiuClock, AiuJob};
+
+use super::emit::{Facts, Totals};
+use super::job::Span;
+use super::summary::{count, share};
+
+/// A stated frequency that differs from the found one by more than this share is wrong.
+const MAX_OFF: f64 = 0.001;
+
+/// Writes the tables.
+pub(super) fn write(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
+    if totals.slices > 0 {
+        clock(sink, facts, totals)?;
+        jobs(sink, facts)?;
+    }
+    active(sink, totals)
+}
+
+fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
+    let clock = facts.clock;
+    if (clock.used_hz / clock.found_hz - 1.0).abs() > MAX_OFF {
+        let what = format!(
+            "the stated frequency is not the one of the counters, which run at {:.3} MHz",
+            clock.found_hz / 1e6
+        );
+        sink.warn(WarningKind::AdjustedValue, &what, &String::new);
+    }
+    if totals.reversed > 0 {
+        let what = "counters of a slice run backwards; its duration is that of the host";
+        for _ in 0..totals.reversed {
+            sink.warn(WarningKind::AdjustedValue, what, &String::new);
+        }
+    }
+    let fields = AiuClock::define(sink)?;
+    let mut values = vec![
+        (fields.used_hz, Value::Float(clock.used_hz)),
+        (fields.found_hz, Value::Float(clock.found_hz)),
+        (fields.basis, Value::Text(clock.basis.name())),
+        (fields.slices, count(totals.slices)),
+        (fields.residual, Value::Float(clock.residual_s * 1e9)),
+        (fields.drift, Value::Float(clock.drift_s() * 1e9)),
+        (fields.wraps, Value::Int(clock.wraps)),
+        (fields.wraps_in_slices, count(totals.wraps_in_slices)),
+        (fields.reversed, count(totals.reversed)),
+        (fields.host_duration, Value::Float(ns(totals.host_ps))),
+        (fields.device_duration, Value::Float(ns(totals.device_ps))),
+    ];
+    values.extend(clock.by_durations_hz.map(|hz| (fields.by_durations_hz, Value::Float(hz))));
+    sink.row(fields.table, &values)
+}
+
+fn jobs(sink: &mut dyn Sink, facts: Facts<'_>) -> Result<()> {
+    let fields = AiuJob::define(sink)?;
+    let mut outside = 0;
+    for (at, job) in facts.jobs.all.iter().enumerate().filter(|(_, job)| job.slices > 0) {
+        let shift_ps = job.shift_ps();
+        outside += u64::from(shift_ps != 0);
+        let clock_shift_ns = facts.clock.shifts_s.get(at).map_or(0.0, |shift| shift * 1e9);
+        let mut values = vec![
+            (fields.job, Value::Text(&job.name)),
+            (fields.slices, count(job.slices)),
+            (fields.kernels, count(job.kernels)),
+            (fields.shift, Value::Float(ns(shift_ps))),
+            (fields.clock_shift, Value::Float(clock_shift_ns)),
+        ];
+        let spans = [
+            (job.device, fields.device_start, fields.device_end),
+            (job.host, fields.host_start, fields.host_end),
+        ];
+        for (span, start, end) in spans {
+            if let Some(Span { start_ps, end_ps }) = span {
+                values.extend([(start, Value::Float(ns(start_ps))), (end, Value::Float(ns(end_ps)))]);
+            }
+        }
+        sink.row(fields.table, &values)?;
+    }
+    let what = if facts.fixes_jobs {
+        "work on the device was shifted into the round trips of its job"
+    } else {
+        "work on the device lies outside of the round trips of its job"
+    };
+    for _ in 0..outside {
+        sink.warn(WarningKind::AdjustedValue, what, &String::new);
+    }
+    Ok(())
+}
+
+fn active(sink: &mut dyn Sink, totals: &Totals) -> Result<()> {
+    let Some((start_ps, end_ps)) = totals.first_last else { return Ok(()) };
+    let fields = AiuActive::define(sink)?;
+    let elapsed = ns(end_ps.saturating_sub(start_ps));
+    sink.row(
+        fields.table,
+        &[
+            (fields.kernel_time, Value::Float(ns(totals.kernel_ps))),
+            (fields.busy_time, Value::Float(ns(totals.busy_ps))),
+            (fields.elapsed, Value::Float(elapsed)),
+            (fields.start, Value::Float(ns(start_ps))),
+            (fields.end, Value::Float(ns(end_ps))),
+            (fields.share, Value::Float(share(ns(totals.busy_ps), elapsed))),
+            (fields.summed_share, Value::Float(share(ns(totals.kernel_ps), elapsed))),
+        ],
+    )
+}
+
+fn ns(ps: i64) -> f64 {
+    ps as f64 / 1e3
+}

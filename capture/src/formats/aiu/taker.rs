@@ -1,0 +1,289 @@
+//! Takes the slices of the device out of a trace. All other events go to the ordinary reader.
+//!
+//! Begins and ends may be nested, crossed or lone: an end closes the last open begin of its name on
+//! its thread.
+
+use nprof_engine::base::Result;
+use nprof_engine::model::WarningKind;
+use nprof_engine::spill::{Scratch, Sorter, Space};
+use nprof_engine::vendor::aiu::Phase;
+use rustc_hash::FxHashMap;
+
+use super::Dialect;
+use super::attribute::Attributes;
+use super::clock::Counters;
+use super::held::{Held, IS_UNFINISHED};
+use super::job::Jobs;
+use super::kernel::{Kernel, Transfer};
+use super::names::Names;
+use super::rank::{Ranks, Whose};
+use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
+
+/// Most slices of the device that are open at a time. Further begins become unfinished slices.
+const MAX_OPEN: usize = 1 << 16;
+
+/// A begin that waits for its end.
+#[derive(Debug)]
+struct Open {
+    held: Held,
+    rest: Vec<u8>,
+}
+
+/// State while the files of a rank are read.
+pub(super) struct Taker<'s> {
+    /// Which processes are this rank.
+    pub(super) ranks: Ranks,
+    /// The slices of the device.
+    pub(super) held: Sorter<Held, &'s dyn Scratch>,
+    /// Kernels that are needed before the slices are written.
+    pub(super) kernels: Sorter<Kernel, &'s dyn Scratch>,
+    /// Transfers of PyTorch's dialect whose rate is stated.
+    pub(super) transfers: Sorter<Transfer, &'s dyn Scratch>,
+    pub(super) names: Names,
+    pub(super) counters: Counters,
+    pub(super) jobs: Jobs,
+    /// Thread ids as written, by number.
+    pub(super) threads: Vec<Box<str>>,
+    /// Whether kernels are sorted for the choice between several tables of the compiler.
+    wants_kernels: bool,
+    dialect: Dialect,
+    job: u32,
+    thread_numbers: FxHashMap<Box<[u8]>, u32>,
+    /// The begin that came last, if its end may follow.
+    last: Option<Open>,
+    open: FxHashMap<(u32, u32), Vec<Open>>,
+    open_count: usize,
+    attributes: Attributes,
+    number: u32,
+}
+
+impl<'s> Taker<'s> {
+    /// A taker for the rank with this position.
+    pub(super) fn new(nth: usize, stated_hz: Option<f64>, wants_kernels: bool, space: Space<'s>) -> Self {
+        Self {
+            ranks: Ranks::new(nth),
+            held: space.sorter(1),
+            kernels: space.sorter(8),
+            transfers: space.sorter(16),
+            names: Names::default(),
+            counters: Counters::new(stated_hz),
+            jobs: Jobs::default(),
+            threads: Vec::new(),
+            wants_kernels,
+            dialect: Dialect::Flex,
+            job: 0,
+            thread_numbers: FxHashMap::default(),
+            last: None,
+            open: FxHashMap::default(),
+            open_count: 0,
+            attributes: Attributes::default(),
+            number: 0,
+        }
+    }
+
+    /// Begins a file.
+    pub(super) fn begin(&mut self, name: &str, dialect: Dialect) {
+        self.job = self.jobs.begin(name);
+        self.dialect = dialect;
+    }
+
+    /// Ends a file: begins without ends become unfinished slices. Returns their number.
+    pub(super) fn end(&mut self) -> Result<u64> {
+        let mut left: Vec<Open> = self.open.drain().flat_map(|(_, opens)| opens).collect();
+        left.extend(self.last.take());
+        self.open_count = 0;
+        // The order of a hash map must not show.
+        left.sort_by_key(|open| open.held.number);
+        let count = left.len() as u64;
+        for open in left {
+            self.hold_unfinished(open)?;
+        }
+        Ok(count)
+    }
+
+    fn hold_unfinished(&mut self, open: Open) -> Result<()> {
+        let mut held = open.held;
+        held.flags |= IS_UNFINISHED;
+        self.hold(held, &open.rest)
+    }
+
+    /// Keeps a slice whose end is known.
+    fn hold(&mut self, held: Held, rest: &[u8]) -> Result<()> {
+        let phase = self.names.of(held.name).phase;
+        let stamps = phase.stamps();
+        let is_whole = held.has(stamps) && !held.is(IS_UNFINISHED);
+        if is_whole && phase != Phase::Prep {
+            let back = if held.has((0, stamps.1)) { held.cycles((0, stamps.1)) } else { 0 };
+            self.counters.point(self.job, held.end_ps, (held.stamps[stamps.1], back));
+        }
+        if phase == Phase::Exec {
+            if is_whole {
+                self.counters.kernel(held.cycles(stamps), held.host_ps());
+            }
+            if self.wants_kernels {
+                self.kernels.push(Kernel::of(&held))?;
+            }
+        }
+        self.jobs.device(self.job, &held, phase);
+        self.held.push_with(held, |out| {
+            out.extend_from_slice(rest);
+            Ok(())
+        })
+    }
+
+    fn thread(&mut self, met: Met<'_>) -> u32 {
+        let tid = met.tid();
+        if let Some(&known) = self.thread_numbers.get(tid) {
+            return known;
+        }
+        let number = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+        self.threads.push(String::from_utf8_lossy(tid).into());
+        self.thread_numbers.insert(tid.into(), number);
+        number
+    }
+
+    /// A slice of the device that begins with an event whose attributes have been read.
+    fn held(&mut self, below: &mut Below<'_, '_>, met: Met<'_>, start_ps: i64) -> Result<Held> {
+        if self.attributes.is_wide {
+            let what = "a counter of more than 32 bits; its lower 32 bits are used";
+            below.warn(WarningKind::AdjustedValue, what, met);
+        }
+        let number = self.number;
+        self.number = self.number.saturating_add(1);
+        let Attributes { stamps, charge, flags, .. } = self.attributes;
+        let (name, thread) = (self.names.number(below.sink(), &met.name())?, self.thread(met));
+        Ok(Held { start_ps, number, end_ps: start_ps, stamps, charge, flags, name, thread, job: self.job })
+    }
+
+    fn begin_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+        self.attributes.read(met);
+        if !self.attributes.is_of_device() {
+            return Ok(Taken::Passed);
+        }
+        let Some(time_ps) = below.time(met)? else { return Ok(Taken::ByLayer) };
+        self.attributes.add_extras(met);
+        let held = self.held(below, met, time_ps)?;
+        if let Some(before) = self.last.take() {
+            if self.open_count < MAX_OPEN {
+                self.open_count += 1;
+                self.open.entry((before.held.thread, before.held.name)).or_default().push(before);
+            } else {
+                self.hold_unfinished(before)?;
+                let what = "more open slices than nprof matches; their ends are not known";
+                below.warn(WarningKind::Unpaired, what, met);
+            }
+        }
+        let rest = std::mem::take(&mut self.attributes.rest);
+        self.last = Some(Open { held, rest });
+        Ok(Taken::ByLayer)
+    }
+
+    fn end_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+        let (name, tid) = (met.name(), met.tid());
+        let is_last = |open: &Open| {
+            *self.names.of(open.held.name).text == *name
+                && self.threads[open.held.thread as usize].as_bytes() == tid
+        };
+        let open = match self.last.take_if(|open| is_last(open)) {
+            Some(open) => Some(open),
+            None => self.take_open(&name, tid),
+        };
+        let Some(Open { mut held, rest }) = open else { return Ok(Taken::Passed) };
+        let Some(time_ps) = below.time(met)? else {
+            self.hold_unfinished(Open { held, rest })?;
+            return Ok(Taken::ByLayer);
+        };
+        held.end_ps = time_ps;
+        self.check_order(below, met, &mut held);
+        self.hold(held, &rest)?;
+        // The memory serves the next slice.
+        self.attributes.rest = rest;
+        Ok(Taken::ByLayer)
+    }
+
+    fn take_open(&mut self, name: &str, tid: &[u8]) -> Option<Open> {
+        if self.open_count == 0 {
+            return None;
+        }
+        let key = (*self.thread_numbers.get(tid)?, self.names.known(name)?);
+        let opens = self.open.get_mut(&key)?;
+        let open = opens.pop();
+        self.open_count -= usize::from(open.is_some());
+        open
+    }
+
+    fn complete(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+        self.attributes.read(met);
+        if !self.attributes.is_of_device() {
+            return Ok(Taken::Passed);
+        }
+        let Some(time_ps) = below.time(met)? else { return Ok(Taken::ByLayer) };
+        self.attributes.add_extras(met);
+        let mut held = self.held(below, met, time_ps)?;
+        held.end_ps = time_ps.saturating_add(met.duration().unwrap_or(0));
+        self.check_order(below, met, &mut held);
+        let rest = std::mem::take(&mut self.attributes.rest);
+        self.hold(held, &rest)?;
+        self.attributes.rest = rest;
+        Ok(Taken::ByLayer)
+    }
+
+    fn check_order(&self, below: &mut Below<'_, '_>, met: Met<'_>, held: &mut Held) {
+        if held.end_ps < held.start_ps {
+            let what = "a slice of the device that ends before it begins; its end is used";
+            below.warn(WarningKind::AdjustedValue, what, met);
+            held.start_ps = held.end_ps;
+        }
+    }
+
+    /// Looks at an event of PyTorch's dialect. The ordinary reader takes it.
+    fn look(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<()> {
+        if met.phase() != b"X" {
+            return Ok(());
+        }
+        let (is_kernel, is_transfer) = match &*met.cat() {
+            b"kernel" => (true, false),
+            b"gpu_memcpy" => (false, true),
+            _ => return Ok(()),
+        };
+        // The ordinary reader reports times that are missing.
+        let (Some(start_ps), Some(duration_ps)) = (below.known_time(met), met.duration()) else {
+            return Ok(());
+        };
+        let end_ps = start_ps.saturating_add(duration_ps.max(0));
+        let number = self.number;
+        self.number = self.number.saturating_add(1);
+        if is_kernel {
+            let name = self.names.number(below.sink(), &met.name())?;
+            self.kernels.push(Kernel { job: self.job, start_ps, number, end_ps, name, is_torch: true })?;
+        }
+        if is_transfer && let Some(rate) = Transfer::rate(met) {
+            self.transfers.push(Transfer { start_ps, number, end_ps, rate })?;
+        }
+        Ok(())
+    }
+}
+
+impl Layer for Taker<'_> {
+    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+        if self.dialect == Dialect::Torch {
+            self.look(below, met)?;
+            return Ok(Taken::Passed);
+        }
+        let phase = met.phase();
+        let is_slice = matches!(phase, b"X" | b"B" | b"E");
+        if self.ranks.of(met.pid(), is_slice) == Whose::Other {
+            return Ok(Taken::ByLayer);
+        }
+        let taken = match phase {
+            b"B" => self.begin_slice(below, met)?,
+            b"E" => self.end_slice(below, met)?,
+            b"X" => self.complete(below, met)?,
+            _ => Taken::Passed,
+        };
+        if taken == Taken::Passed && is_slice {
+            self.jobs.host(self.job, met, below);
+        }
+        Ok(taken)
+    }
+}

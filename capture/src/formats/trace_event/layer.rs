@@ -1,0 +1,267 @@
+//! A layer over the reader: another format that is written as Trace Event JSON takes the events
+//! that it knows better, and leaves the others to the ordinary reader.
+//!
+//! The document is generic over [`Events`], so a trace without a layer pays nothing for it.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use nprof_engine::base::Result;
+use nprof_engine::exec::Exec;
+use nprof_engine::model::{RankInfo, Sink, WarningKind};
+
+use super::document::Document;
+use super::event::{Seen, bytes_of, text_of};
+use super::output::Output;
+use super::reader::Reader;
+use super::scan::Scan;
+use super::tokens::{Kind, Raw, Tail, Tokens};
+use super::{Context, clock};
+use crate::formats::Error;
+
+/// Receiver of the contents of a document.
+pub(super) trait Events<'s> {
+    /// The output, for warnings and the clock.
+    fn out(&mut self) -> &mut Output<'s>;
+    /// Number of events so far, readable or not.
+    fn event_count(&self) -> u64;
+    /// Takes a key beside `traceEvents`.
+    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()>;
+    /// Keeps an item that is no event.
+    fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()>;
+    /// Takes one event.
+    fn event(&mut self, seen: Seen<'_>) -> Result<()>;
+    /// Ends the document.
+    fn finish(self) -> Result<()>;
+}
+
+/// A format over Trace Event JSON.
+pub(in crate::formats) trait Layer {
+    /// Takes an event, or passes it.
+    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken>;
+}
+
+/// Whether a layer took an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::formats) enum Taken {
+    /// The layer took the event.
+    ByLayer,
+    /// The ordinary reader takes the event.
+    Passed,
+}
+
+/// The ordinary reader below a layer.
+pub(in crate::formats) struct Below<'r, 's>(&'r mut Reader<'s>);
+
+impl Below<'_, '_> {
+    /// The time of an event in picoseconds since the origin. An event without a time is kept as
+    /// unread.
+    pub(in crate::formats) fn time(&mut self, met: Met<'_>) -> Result<Option<i64>> {
+        self.0.out().time(met.0)
+    }
+
+    /// The time of an event, if it has one that can be read.
+    pub(in crate::formats) fn known_time(&mut self, met: Met<'_>) -> Option<i64> {
+        self.0.out().clock.time(met.0.event.ts, met.0.bytes).ok()
+    }
+
+    /// The sink.
+    pub(in crate::formats) fn sink(&mut self) -> &mut dyn Sink {
+        self.0.out().sink
+    }
+
+    /// Counts a warning at an event.
+    pub(in crate::formats) fn warn(&mut self, kind: WarningKind, what: &str, met: Met<'_>) {
+        self.0.out().warn(kind, what, met.0.offset);
+    }
+}
+
+/// An event that a layer looks at.
+#[derive(Clone, Copy)]
+pub(in crate::formats) struct Met<'a>(Seen<'a>);
+
+impl<'a> Met<'a> {
+    /// The phase as written.
+    pub(in crate::formats) fn phase(self) -> &'a [u8] {
+        self.0.event.ph.of(self.0.bytes)
+    }
+
+    /// The name; empty if there is none.
+    pub(in crate::formats) fn name(self) -> Cow<'a, str> {
+        self.0.name()
+    }
+
+    /// The categories; empty if there are none.
+    pub(in crate::formats) fn cat(self) -> Cow<'a, [u8]> {
+        self.0.cat_bytes()
+    }
+
+    /// The process id as written.
+    pub(in crate::formats) fn pid(self) -> &'a [u8] {
+        self.0.event.pid.of(self.0.bytes)
+    }
+
+    /// The thread id as written.
+    pub(in crate::formats) fn tid(self) -> &'a [u8] {
+        self.0.event.tid.of(self.0.bytes)
+    }
+
+    /// The duration in picoseconds, if the event states one.
+    pub(in crate::formats) fn duration(self) -> Option<i64> {
+        clock::duration(self.0.event.dur, self.0.bytes).ok()
+    }
+
+    /// The object under a key that Trace Event does not define, with the bytes inside.
+    pub(in crate::formats) fn object(self, key: &str) -> Option<(Raw, &'a [u8])> {
+        let Seen { event, bytes, .. } = self.0;
+        let is_it = |key_of: Raw, value: Raw| {
+            value.kind() == Kind::Object && *bytes_of(bytes, key_of) == *key.as_bytes()
+        };
+        let found = event.extras.iter().rev().find(|member| is_it(member.key, member.value))?;
+        Some((found.value, found.value.of(bytes)))
+    }
+
+    /// Calls `visit` for each argument.
+    pub(in crate::formats) fn each_argument(self, mut visit: impl FnMut(&[u8], Value<'_>)) {
+        let Seen { event, bytes, .. } = self.0;
+        for member in &event.members {
+            visit(&bytes_of(bytes, member.key), Value { raw: member.value, bytes });
+        }
+    }
+
+    /// Calls `visit` for each key that Trace Event does not define, and for the category.
+    pub(in crate::formats) fn each_extra(self, mut visit: impl FnMut(&[u8], Value<'_>)) {
+        let Seen { event, bytes, .. } = self.0;
+        if event.cat.is_present() {
+            visit(b"cat", Value { raw: event.cat, bytes });
+        }
+        for member in &event.extras {
+            visit(&bytes_of(bytes, member.key), Value { raw: member.value, bytes });
+        }
+    }
+}
+
+/// A value of an event's key.
+#[derive(Clone, Copy)]
+pub(in crate::formats) struct Value<'a> {
+    raw: Raw,
+    bytes: &'a [u8],
+}
+
+impl<'a> Value<'a> {
+    /// Kind of the value.
+    pub(in crate::formats) fn kind(self) -> Kind {
+        self.raw.kind()
+    }
+
+    /// The value as written; a text without its quotes.
+    pub(in crate::formats) fn written(self) -> &'a [u8] {
+        self.raw.of(self.bytes)
+    }
+
+    /// The value as text: strings with their escapes decoded, other values as written.
+    pub(in crate::formats) fn text(self) -> Cow<'a, str> {
+        text_of(self.bytes, self.raw)
+    }
+}
+
+/// Calls `visit` for each member of an object, from the bytes inside it.
+pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8], Value<'_>)) {
+    let mut tokens = Tokens::new(inside, Tail::Closed);
+    if tokens.peek() != Ok(b'{') {
+        return;
+    }
+    tokens.advance();
+    while let Ok((byte, _)) = tokens.peek_item()
+        && byte != b'}'
+        && let Ok(key) = tokens.key()
+        && let Ok(raw) = tokens.value()
+    {
+        visit(&bytes_of(inside, key), Value { raw, bytes: inside });
+    }
+}
+
+/// Reads several files of one rank through a layer.
+pub(in crate::formats) struct Session<'s> {
+    reader: Reader<'s>,
+    exec: &'s dyn Exec,
+}
+
+impl<'s> Session<'s> {
+    /// A session with this sink.
+    pub(in crate::formats) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
+        Ok(Self { reader: Reader::new(context, sink)?, exec: context.exec() })
+    }
+
+    /// Reads a file through the layer.
+    pub(in crate::formats) fn read(
+        &mut self,
+        input: &mut dyn Read,
+        layer: &mut dyn Layer,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let over = Layered { reader: &mut self.reader, layer };
+        Document::new(Scan::new(input, progress), over, self.exec).read()
+    }
+
+    /// Reads a file in memory through the layer.
+    pub(in crate::formats) fn read_bytes(
+        &mut self,
+        bytes: &[u8],
+        layer: &mut dyn Layer,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let over = Layered { reader: &mut self.reader, layer };
+        Document::new(Scan::over(bytes, progress), over, self.exec).read()
+    }
+
+    /// The sink.
+    pub(in crate::formats) fn sink(&mut self) -> &mut dyn Sink {
+        self.reader.out().sink
+    }
+
+    /// Emits the waiting events and the names of tracks. Returns the facts about the rank, which
+    /// the sink does not have yet.
+    pub(in crate::formats) fn close(mut self) -> Result<RankInfo> {
+        self.reader.close()
+    }
+}
+
+/// A reader below a layer.
+struct Layered<'l, 's> {
+    reader: &'l mut Reader<'s>,
+    layer: &'l mut dyn Layer,
+}
+
+impl<'s> Events<'s> for Layered<'_, 's> {
+    fn out(&mut self) -> &mut Output<'s> {
+        self.reader.out()
+    }
+
+    fn event_count(&self) -> u64 {
+        self.reader.event_count()
+    }
+
+    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+        self.reader.metadata(key, value, offset)
+    }
+
+    fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()> {
+        self.reader.unread(what, bytes, offset)
+    }
+
+    fn event(&mut self, seen: Seen<'_>) -> Result<()> {
+        match self.layer.event(&mut Below(self.reader), Met(seen))? {
+            Taken::ByLayer => {
+                self.reader.count_event();
+                Ok(())
+            }
+            Taken::Passed => self.reader.event(seen),
+        }
+    }
+
+    /// The session ends the reader after its last file.
+    fn finish(self) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! Profiles of IBM AIU devices.
+
+mod class;
+pub mod metrics;
+mod phase;
+pub mod schema;
+mod tracks;
+
+pub use class::Class;
+pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase};
+pub use tracks::{Counter, Lane, Tracks};
+
+/// Value of [`crate::model::RankInfo::source`] for an AIU profile.
+pub const SOURCE: &str = "aiu";
+
+/// Frequency of the cores in megahertz, unless stated: the peak that ideal cycles count at.
+pub const CORE_MHZ: f64 = 1100.0;
+
+/// Number of cycle counters of a slice on the device, called `TS1` to `TS5`.
+pub const STAMPS: usize = 5;
+
+/// Texts by which a trace of an AIU is recognised: counters and names of the runtime (FLEX), and
+/// calls and devices in PyTorch's dialect.
+pub const TELLING: [&str; 9] = [
+    "\"TS1\"",
+    " Cmpt Exec\"",
+    " Cmpt Prep\"",
+    "\"AIU Roundtrip\"",
+    "\"Flex RoundTrip\"",
+    "SenFusedDeviceNode",
+    "\"aiuLaunch",
+    "\"aiuScheduleWait\"",
+    "\"AIU",
+];
+
+/// Texts by which a log of the AIU compiler is recognised.
+pub const LOG_TELLING: [&str; 3] = ["Ideal/Total Cycles", "[DeepRT]", "DSM-AutoPilot"];
+
+/// Key of a kernel's cycles in a file of the PyTorch compiler for AIUs.
+pub const IDEAL_CYCLES: &str = "ideal_cycles";
+/// Key of a kernel's category in such a file.
+pub const OP_CATEGORY: &str = "op_category";

@@ -1,0 +1,230 @@
+//! The tree of tracks of an AIU.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::Result;
+use crate::model::track::Initially;
+use crate::model::{Identity, Nesting, Role, Sink, TableId, TrackId, TrackSpec, Unit};
+
+use super::Phase;
+
+/// Kind of a track with slices of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Lane {
+    /// Execution of kernels.
+    Compute,
+    /// Transfers to the device.
+    DataIn,
+    /// Transfers from the device.
+    DataOut,
+    /// Whole collective operations.
+    Collective,
+    /// Transfers of collective operations that receive.
+    Receive,
+    /// Transfers of collective operations that send.
+    Send,
+    /// Other slices with counters.
+    Other,
+    /// Preparation of kernels, which runs beside the execution of others.
+    Prep,
+}
+
+impl Lane {
+    /// The track for a phase. Transfers of collective operations have tracks of their own.
+    #[must_use]
+    pub fn of(phase: Phase, has_group: bool) -> Self {
+        match (phase, has_group) {
+            (Phase::Exec, _) => Self::Compute,
+            (Phase::Prep, _) => Self::Prep,
+            (Phase::DataIn, false) => Self::DataIn,
+            (Phase::DataOut, false) => Self::DataOut,
+            (Phase::DataIn, true) => Self::Receive,
+            (Phase::DataOut, true) => Self::Send,
+            (Phase::Whole, _) => Self::Other,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Compute => "Compute",
+            Self::DataIn => "Data in",
+            Self::DataOut => "Data out",
+            Self::Collective => "Collectives",
+            Self::Receive => "Collective receive",
+            Self::Send => "Collective send",
+            Self::Other => "Other work",
+            Self::Prep => "Preparation",
+        }
+    }
+
+    fn role(self) -> Role {
+        match self {
+            Self::Compute => Role::Kernels,
+            Self::DataIn | Self::DataOut => Role::Queue,
+            Self::Collective => Role::Collectives,
+            Self::Receive | Self::Send => Role::CollectiveCore,
+            Self::Other | Self::Prep => Role::Unknown,
+        }
+    }
+}
+
+/// A counter of an AIU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Counter {
+    /// Watts between readings of the charge, by the time of the host.
+    Power,
+    /// Charge per cycle between readings, by the counters of the device, for a kind of slices.
+    PowerOf(&'static str),
+    /// Ideal time over measured time of the running kernel.
+    PtActive,
+    /// Preparations that run at the same time.
+    ConcurrentPreps,
+    /// Bytes per second to the device.
+    DataInRate,
+    /// Bytes per second from the device.
+    DataOutRate,
+    /// Bandwidth that PyTorch's dialect states for a transfer.
+    TransferRate,
+}
+
+impl Counter {
+    /// Title, unit and position.
+    fn shape(self) -> (&'static str, Unit, i64) {
+        match self {
+            Self::PtActive => ("PT active", Unit::Ratio, 100),
+            Self::Power => ("Power (W)", Unit::None, 101),
+            Self::ConcurrentPreps => ("Concurrent preparations", Unit::Count, 102),
+            Self::DataInRate => ("Data in rate", Unit::BytesPerSecond, 103),
+            Self::DataOutRate => ("Data out rate", Unit::BytesPerSecond, 104),
+            Self::TransferRate => ("Transfer rate", Unit::BytesPerSecond, 105),
+            Self::PowerOf(kind) => (kind, Unit::None, 0),
+        }
+    }
+}
+
+/// Defines the tracks of one rank on first use.
+#[derive(Debug, Default)]
+pub struct Tracks {
+    /// Number of the device.
+    device: Option<u32>,
+    group: Option<TrackId>,
+    power_group: Option<TrackId>,
+    lanes: FxHashMap<(Lane, u32), TrackId>,
+    /// Tracks of each kind so far.
+    counts: FxHashMap<Lane, u32>,
+    counters: FxHashMap<Counter, TrackId>,
+}
+
+/// Position of the group of the device, before the threads of the host.
+const FIRST: i64 = -1;
+
+impl Tracks {
+    /// Tracks of the device with this number.
+    #[must_use]
+    pub fn new(device: Option<u32>) -> Self {
+        Self { device, ..Self::default() }
+    }
+
+    fn identity(&self, role: Role, number: Option<u32>) -> Identity {
+        Identity { chip: self.device, number, ..Identity::of(role) }
+    }
+
+    fn group(&mut self, sink: &mut dyn Sink) -> Result<TrackId> {
+        if let Some(group) = self.group {
+            return Ok(group);
+        }
+        let name = self.device.map_or_else(|| "AIU".to_owned(), |device| format!("AIU {device}"));
+        let group = sink.track(TrackSpec::group(&name, None, FIRST))?;
+        Ok(*self.group.insert(group))
+    }
+
+    /// The track for slices of this kind that one thread of the trace reported.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn lane(
+        &mut self,
+        sink: &mut dyn Sink,
+        table: TableId,
+        (lane, thread): (Lane, u32),
+    ) -> Result<TrackId> {
+        if let Some(&track) = self.lanes.get(&(lane, thread)) {
+            return Ok(track);
+        }
+        let group = self.group(sink)?;
+        let count = self.counts.entry(lane).or_default();
+        let number = *count;
+        *count += 1;
+        let name = match number {
+            0 => lane.title().to_owned(),
+            further => format!("{} {}", lane.title(), further + 1),
+        };
+        let sort = (lane as i64) * (1 << 20) + i64::from(number);
+        let mut spec = TrackSpec::slices(&name, Some(group), table, Nesting::Concurrent, sort);
+        if lane == Lane::Prep {
+            spec.initially = Initially::Closed;
+        }
+        let track = sink.track(spec.showing(self.identity(lane.role(), Some(number))))?;
+        self.lanes.insert((lane, thread), track);
+        Ok(track)
+    }
+
+    /// The track of a counter.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub fn counter(&mut self, sink: &mut dyn Sink, table: TableId, counter: Counter) -> Result<TrackId> {
+        if let Some(&track) = self.counters.get(&counter) {
+            return Ok(track);
+        }
+        let mut group = self.group(sink)?;
+        let (name, unit, sort) = counter.shape();
+        if matches!(counter, Counter::PowerOf(_)) {
+            group = self.power_group(sink, group)?;
+        }
+        // Counters come after the tracks with slices.
+        let spec = TrackSpec::counter(name, Some(group), table, unit, (1 << 40) + sort);
+        let track = sink.track(spec.showing(self.identity(Role::Unknown, None)))?;
+        self.counters.insert(counter, track);
+        Ok(track)
+    }
+
+    fn power_group(&mut self, sink: &mut dyn Sink, above: TrackId) -> Result<TrackId> {
+        if let Some(group) = self.power_group {
+            return Ok(group);
+        }
+        let mut spec = TrackSpec::group("Charge per cycle", Some(above), (1 << 40) + 200);
+        spec.initially = Initially::Closed;
+        let group = sink.track(spec)?;
+        Ok(*self.power_group.insert(group))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Recorder;
+    use crate::vendor::aiu::schema::{AiuOp, COUNTERS};
+
+    #[test]
+    fn each_kind_and_thread_has_one_track() {
+        let mut sink = Recorder::default();
+        let ops = AiuOp::define(&mut sink).unwrap().table;
+        let samples = sink.table(COUNTERS.spec()).unwrap();
+        let mut tracks = Tracks::new(Some(3));
+        let mut lane = |sink: &mut Recorder, lane, thread| tracks.lane(sink, ops, (lane, thread)).unwrap();
+        let first = lane(&mut sink, Lane::Compute, 7);
+        assert_eq!(first, lane(&mut sink, Lane::Compute, 7));
+        let second = lane(&mut sink, Lane::Compute, 8);
+        let prep = lane(&mut sink, Lane::Prep, 7);
+        let power = tracks.counter(&mut sink, samples, Counter::PowerOf("DmaI")).unwrap();
+        let paths: Vec<String> = [first, second, prep, power].map(|track| sink.path(track)).to_vec();
+        assert_eq!(
+            paths,
+            ["AIU 3/Compute", "AIU 3/Compute 2", "AIU 3/Preparation", "AIU 3/Charge per cycle/DmaI"]
+        );
+        let identity = sink.tracks[second.0 as usize].identity;
+        assert_eq!(identity, Identity { chip: Some(3), number: Some(1), ..Identity::of(Role::Kernels) });
+        assert_eq!(sink.tracks[prep.0 as usize].initially, Initially::Closed);
+    }
+}

@@ -1,0 +1,44 @@
+//! Any bytes as an AIU trace, and as a file of the AIU compiler beside one.
+#![no_main]
+
+use std::sync::Arc;
+
+use libfuzzer_sys::fuzz_target;
+use nprof_capture::archive::{FileBytes, Leaf};
+use nprof_capture::files::{Job, MemoryFiles, OneRank};
+use nprof_capture::formats::aiu::import;
+use nprof_capture::importer::{Claim, Role, TABLE};
+use nprof_capture::inputs::{Candidate, Found, Plan, PlanFile};
+use nprof_capture::probe::{Confidence, aiu};
+use nprof_engine::fixture::Recorder;
+use nprof_engine::spill::{MemoryScratch, Space};
+
+/// A trace that the compiler's file goes with.
+const TRACE: &[u8] = br#"[{"name":"a Cmpt Exec","ph":"X","pid":0,"tid":1,"ts":1,"dur":9,
+    "attr":{"TS1":"1","TS2":"2","TS3":"3","TS4":"5000","TS5":"5001","Power":"7"}}]"#;
+
+fuzz_target!(|bytes: &[u8]| {
+    aiu::probe(bytes);
+    aiu::probe_compiler(bytes);
+    aiu::rank(bytes);
+    read(&[(Role::Trace, bytes)]);
+    read(&[(Role::Trace, TRACE), (Role::Trace, bytes), (Role::Compiler, bytes)]);
+});
+
+fn read(files: &[(Role, &[u8])]) {
+    let importer = TABLE.iter().find(|row| row.name == "aiu").expect("the format is in the table");
+    let leaves: Vec<Leaf> = files
+        .iter()
+        .map(|&(role, bytes)| {
+            let claim = Claim { importer, role, confidence: Confidence::Certain, rank: None };
+            let candidate = Candidate { name: "x/perf/a".to_owned(), found: Found::Claimed(claim) };
+            Leaf { candidate, packed: FileBytes::new(Arc::new(bytes.to_vec())), layers: Vec::new() }
+        })
+        .collect();
+    let files = files.iter().enumerate().map(|(file, &(role, _))| PlanFile { role, file }).collect();
+    let plan = Plan { importer, files, rank: None };
+    let (scratch, files, mut sink) = (MemoryScratch::default(), MemoryFiles(leaves), Recorder::default());
+    let space = Space::new(&scratch);
+    let job = Job { plan: &plan, files: &files, space, origin: None, progress: &|_| {} };
+    let _ = import(&job, &mut OneRank(&mut sink));
+}
