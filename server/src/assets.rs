@@ -56,8 +56,8 @@ pub fn index() -> &'static Asset {
 }
 
 impl Asset {
-    /// The value of `ETag`, quotes included. Equal tags mean equal bytes, so the compressed file has
-    /// another tag than the plain one.
+    /// The value of `ETag`, quotes included. Equal tags mean equal bytes, so the compressed file
+    /// has another tag than the plain one.
     #[must_use]
     pub fn etag(&self, is_packed: bool) -> String {
         let form = if is_packed { "-gzip" } else { "" };

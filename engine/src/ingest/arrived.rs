@@ -7,8 +7,9 @@
 
 use std::ops::Range;
 
+use super::positions::Positions;
 use super::row::{Packed, Row, RowKey, put_value};
-use super::rows::{FieldColumn, Positions, Rows};
+use super::rows::{FieldColumn, Rows};
 use super::track_writer::GROUP_ROWS;
 use crate::base::Result;
 use crate::block::BlockValues;

@@ -26,6 +26,7 @@ mod line;
 mod numbers;
 mod packer;
 mod player;
+mod positions;
 mod push;
 mod recent;
 mod relay;

@@ -14,8 +14,8 @@ use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::FetchError;
 
-/// A question with its answer.
-type Answered<Q, T> = Option<(Q, Result<Arc<T>, FetchError>)>;
+/// A question with its answer, once there is one.
+pub type Answered<Q, T> = Option<(Q, Result<Arc<T>, FetchError>)>;
 
 /// The answers to a question that changes.
 pub struct Asked<Q: Send + Sync + 'static, T: Send + Sync + 'static> {

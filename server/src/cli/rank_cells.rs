@@ -18,12 +18,11 @@ pub(super) fn time(ps: f64) -> String {
 
 /// A number with at least three digits.
 fn digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        size if size >= 100.0 => 0,
-        size if size >= 10.0 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$}")
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
 }
 
 /// A drift in parts per million, or a dash.

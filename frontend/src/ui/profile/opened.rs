@@ -12,7 +12,7 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use super::rank_details::RankDetails;
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
-use crate::ui::asked::Asked;
+use crate::ui::asked::{Answered, Asked};
 use crate::ui::clipboard;
 use crate::ui::message::Messages;
 use crate::ui::place::Place;
@@ -326,10 +326,7 @@ fn tracks_of(ranks: RankDetails, current: Signal<Answer<RankDetail>>, wanted: Me
 }
 
 /// The profile. The axes of its ranks are known before any rank is asked for.
-fn profile_of(
-    of: ProfileSource,
-    attempt: RwSignal<u32>,
-) -> RwSignal<Option<((), Result<Arc<ProfileInfo>, FetchError>)>> {
+fn profile_of(of: ProfileSource, attempt: RwSignal<u32>) -> RwSignal<Answered<(), ProfileInfo>> {
     let ask = move |(), _| async move {
         let profile = of.source.profile(&of.slug.get_value()).await?;
         let axes = profile.ranks.iter().map(|rank| (rank.rank, Axis::of(rank.clock)));

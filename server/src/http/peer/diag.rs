@@ -1,5 +1,5 @@
-//! The owner of one socket, asked of Linux by its addresses (sock_diag(7)). Cost: some microseconds,
-//! whatever the number of sockets.
+//! The owner of one socket, asked of Linux by its addresses (sock_diag(7)). Cost: some
+//! microseconds, whatever the number of sockets.
 //!
 //! A request is a header and `inet_diag_req_v2`; the answer is a header and `inet_diag_msg`. Fields
 //! have the byte order of the machine, but ports and addresses that of the network.
