@@ -1,17 +1,19 @@
 // The pages pass axe-core in both themes, and borders of inputs can be seen.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import test from "node:test";
 import { ask, contrast, rowOf } from "./picture.mjs";
 import { openPage, serve, SERVED } from "./stage.mjs";
 
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** WCAG 2.2, 1.4.11. */
 const LEAST_CONTRAST = 3;
 
 async function violations(page) {
-  await page.addScriptTag({ path: AXE });
+  // The page's policy refuses a script element without a known hash.
+  await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   return violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
 }

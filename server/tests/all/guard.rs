@@ -276,6 +276,7 @@ async fn no_error_tells_where_the_store_is() {
     assert!(!answer.text().contains(place), "{}", answer.text());
     let profiles = stage.store.root().join("profiles");
     std::fs::rename(&profiles, profiles.with_extension("away")).unwrap();
+    std::fs::write(&profiles, "no directory").unwrap();
     told("/api/profiles", StatusCode::INTERNAL_SERVER_ERROR).await;
     let sent = request("POST", "/api/profiles?name=a.json").body(Body::from("[]")).unwrap();
     assert!(!stage.ask(sent).await.text().contains(place));
