@@ -9,24 +9,30 @@ use nprof_engine::rank::RankView;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::{self, Rank};
-use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail, WarningEntry};
+use nprof_engine::wire::catalog::{
+    ALL_RANKS, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry, rank_word,
+};
 use nprof_engine::wire::question::RankId;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::analysis::joint::{self, Joint};
 use crate::http::error::ApiError;
 use crate::http::turns::Turns;
 use crate::jobs::Jobs;
 use crate::store::{Profile, RankFile, Store};
 use crate::summary::{stored, summary_of};
 use crate::warnings;
+use crate::work::Meter;
 
 /// Limit of open, mapped segments. Each holds its decoded lists and texts, 150 KiB for a small
 /// segment. Other segments are opened again on request: 0.1 ms for the footer, then the lists that
 /// the answer needs.
 const MAX_SEGMENTS: usize = 64;
+/// Limit of open joint segments, one a profile.
+const MAX_JOINTS: usize = 16;
 /// Limit of the tile cache, in bytes. A screen needs some hundred tiles of about 10 KiB.
 const TILE_CACHE_BYTES: u64 = 64 << 20;
 /// Cost of a cached tile beyond its own bytes.
@@ -41,6 +47,8 @@ struct Shared {
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
+    /// Joint segments by their paths, which change with their contents.
+    joints: Cache<PathBuf, Arc<Joint>>,
     jobs: Jobs,
     turns: Turns,
 }
@@ -77,6 +85,7 @@ impl App {
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
             summaries: Cache::new(MAX_SEGMENTS),
+            joints: Cache::new(MAX_JOINTS),
             jobs,
             turns: Turns::of_machine(),
         }))
@@ -133,6 +142,57 @@ impl App {
         })
     }
 
+    /// The joint segment of a profile. It is computed once, even if several requests ask at the same
+    /// time. Blocks.
+    fn joint(&self, profile: &Profile) -> Result<Arc<Joint>, Refusal> {
+        self.0.joints.get_or_insert_with(&joint::path_of(profile), || {
+            joint::of_profile(profile, &Meter::default()).map(Arc::new).map_err(|error| {
+                tracing::error!("{error}");
+                let name = profile.manifest.slug();
+                Refusal::new(RefusalKind::Damaged, format!("profile \"{name}\": {}", error.without_path()))
+            })
+        })
+    }
+
+    /// The joint segment of a profile, if nothing must be computed.
+    fn kept_joint(&self, profile: &Profile) -> Option<Arc<Joint>> {
+        let path = joint::path_of(profile);
+        self.0.joints.get(&path).or_else(|| {
+            let joint = Arc::new(joint::kept(&path)?);
+            self.0.joints.insert(path, Arc::clone(&joint));
+            Some(joint)
+        })
+    }
+
+    /// The entry of the joint segment, if the profile has one or may have one. What is not computed
+    /// yet has no content.
+    fn joint_entry(&self, profile: &Profile, info: &ProfileInfo) -> Option<RankEntry> {
+        if !joint::is_for(profile) {
+            return None;
+        }
+        match self.kept_joint(profile) {
+            Some(joint) => (joint.file.events > 0).then(|| joint.file.entry()),
+            None => Some(RankEntry {
+                rank: ALL_RANKS,
+                device: None,
+                core: None,
+                events: 0,
+                start_ps: info.start_ps,
+                end_ps: info.end_ps,
+                content: String::new(),
+                input: String::new(),
+                clock: None,
+            }),
+        }
+    }
+
+    /// Whether a rank can be opened without an analysis of all ranks. Blocks for opening a file.
+    #[must_use]
+    pub fn is_ready(&self, id: &RankId) -> bool {
+        let profile = (id.rank == ALL_RANKS).then(|| self.store().find(&id.profile).ok()).flatten();
+        profile.is_none_or(|profile| !joint::is_for(&profile) || self.kept_joint(&profile).is_some())
+    }
+
     /// The frame of a tile, if it is in the cache.
     #[must_use]
     pub fn kept_tile(&self, key: &TileKey) -> Option<Arc<[u8]>> {
@@ -163,14 +223,27 @@ impl ask::Store for App {
 
     fn profile(&self, name: &str) -> Result<ProfileInfo, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
-        Ok(profile.manifest.profile_info())
+        let mut info = profile.manifest.profile_info();
+        if let Some(entry) = self.joint_entry(&profile, &info) {
+            info.ranks.insert(0, entry);
+        }
+        Ok(info)
     }
 
     fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
         let RankId { profile: slug, rank } = id;
         let profile = self.store().find(slug).map_err(ApiError::from)?;
-        let missing =
-            || Refusal::new(RefusalKind::NotFound, format!("profile \"{slug}\" has no rank {rank}"));
+        if *rank == ALL_RANKS && joint::is_for(&profile) {
+            let joint = self.joint(&profile)?;
+            let (file, segment) = (joint.file.clone(), Arc::clone(&joint.segment));
+            return Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment });
+        }
+        let missing = || {
+            Refusal::new(
+                RefusalKind::NotFound,
+                format!("profile \"{slug}\" has no rank {}", rank_word(*rank)),
+            )
+        };
         let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).ok_or_else(missing)?.clone();
         let segment = self.segment(&profile, &file)?;
         Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment })
@@ -220,7 +293,7 @@ impl Rank for OpenRank {
     }
 
     fn place(&self) -> String {
-        format!("profile \"{}\" rank {}", self.asked_for, self.file.rank)
+        format!("profile \"{}\" rank {}", self.asked_for, rank_word(self.file.rank))
     }
 
     fn advice(&self) -> String {

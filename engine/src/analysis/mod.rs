@@ -9,6 +9,7 @@ mod clock;
 mod exposure;
 mod instances;
 mod job;
+pub mod joint;
 mod matching;
 pub mod overlay;
 mod report;

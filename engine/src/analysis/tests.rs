@@ -2,9 +2,18 @@
 
 use proptest::prelude::*;
 
+use rustc_hash::FxHashMap;
+
 use super::*;
+use crate::ingest::{BuildOptions, Builder};
 use crate::model::collective::NO_NUMBER;
-use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature};
+use crate::model::{
+    Calls, CollectiveKind, Communicator, FieldId, Membership, OwnedValue, RankCalls, Signature, TableId,
+};
+use crate::query::fields::for_each_row;
+use crate::segment::Segment;
+use crate::spill::MemoryScratch;
+use crate::vendor::joint::SOURCE;
 
 const US: i64 = 1_000_000;
 
@@ -310,4 +319,49 @@ fn no_ranks_and_no_calls_are_no_error() {
     let input = RankInput { rank: 5, calls: RankCalls::default(), given: None };
     let (job, report) = analysed(vec![input]);
     assert_eq!((job.ranks.len(), report.operations.len(), report.ranks.len()), (1, 0, 1));
+}
+
+#[test]
+fn a_joint_segment_has_every_call_and_every_wait() {
+    let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
+    let job = Job::new(made.inputs);
+    let report = report(&job, matched(&job));
+    let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
+    let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
+    joint::write(&job, &report, &mut builder).unwrap();
+    builder.finish().unwrap();
+    let segment = Segment::open(bytes).unwrap();
+    assert_eq!(segment.footer().rank.source, SOURCE);
+    let rows = |table: &str| {
+        let at = segment.footer().tables.iter().position(|of| of.spec.name == table).unwrap();
+        let mut rows: Vec<FxHashMap<String, OwnedValue>> = Vec::new();
+        for_each_row(&segment, TableId(u16::try_from(at).unwrap()), |_, fields| {
+            let name = |id: FieldId| segment.footer().fields[id.0 as usize].1.name.clone();
+            rows.push(fields.into_iter().map(|(id, value)| (name(id), value)).collect());
+            Ok::<_, crate::base::Error>(())
+        })
+        .unwrap();
+        rows
+    };
+    let int = |row: &FxHashMap<String, OwnedValue>, name: &str| match row.get(name) {
+        Some(OwnedValue::Int(value)) => Some(*value),
+        _ => None,
+    };
+    let (calls, operations) = (rows("call"), rows("operation"));
+    // The slice of a transfer tells how late it was, and that of a wait does not.
+    let (transfers, waits): (Vec<_>, Vec<_>) = calls.iter().partition(|row| row.contains_key("late"));
+    assert_eq!(transfers.len(), job.ranks.iter().map(|rank| rank.calls.len()).sum::<usize>());
+    assert_eq!(waits.len(), transfers.iter().filter(|row| int(row, "wait") > Some(0)).count());
+    let waited: i64 = transfers.iter().filter_map(|row| int(row, "wait")).sum();
+    assert!(waited > 0);
+    assert_eq!(waited, report.ranks.iter().map(|rank| rank.wait_ps).sum::<i64>());
+    assert_eq!(waited, operations.iter().filter_map(|row| int(row, "wait")).sum::<i64>());
+    assert_eq!(rows("rank").iter().filter_map(|row| int(row, "wait")).sum::<i64>(), waited);
+    let mut numbers: Vec<i64> = transfers.iter().filter_map(|row| int(row, "operation")).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers, (1..=i64::try_from(report.operations.len()).unwrap()).collect::<Vec<_>>());
+    let ranks = report.ranks.iter().filter(|rank| rank.root_blame_ps > 0.0).count();
+    let links = report.links.iter().filter(|link| link.root_blame_ps > 0.0).count();
+    assert_eq!(rows("cause").len(), ranks + links);
 }

@@ -9,8 +9,10 @@ mod call_book;
 mod call_columns;
 mod columns;
 mod device_time;
+pub mod joint;
 pub mod kineto;
 pub mod neuron;
+mod rows;
 
 use crate::base::Result;
 use crate::exec::Work;
@@ -28,6 +30,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Met
     match segment.footer().rank.source.as_str() {
         neuron::SOURCE => neuron::metrics::groups(segment, work.cancel),
         aiu::SOURCE => aiu::metrics::groups(segment, work),
+        joint::SOURCE => joint::metrics::groups(segment, work),
         _ => trace::groups(segment, work),
     }
 }
@@ -53,6 +56,7 @@ pub fn table_group(source: &str, table: &str) -> &'static str {
     let of_vendor = match source {
         neuron::SOURCE => neuron::schema::heading_of(table),
         aiu::SOURCE => aiu::schema::heading_of(table),
+        joint::SOURCE => joint::schema::heading_of(table),
         _ => None,
     };
     of_vendor.unwrap_or("Trace")

@@ -21,6 +21,7 @@ use crate::query::{self, Direction, HitPage, Pattern, SliceAt};
 use crate::rank::RankView;
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
+use crate::vendor::joint;
 use crate::{metrics, vendor};
 
 /// All data that the page needs to lay out a rank. `names` and `later` do not come from the
@@ -70,7 +71,12 @@ pub fn rank_detail<B: Bytes>(
         tables: tables(segment),
         warnings: footer.warnings.iter().map(WarningEntry::from).chain(later).collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
-        names: names.to_vec(),
+        names: match footer.rank.source.as_str() {
+            joint::SOURCE => {
+                joint::colours().map(|(name, slot)| NameSlot { kind: name.to_owned(), slot }).collect()
+            }
+            _ => names.to_vec(),
+        },
     })
 }
 

@@ -51,8 +51,27 @@ pub struct ProfileInfo {
     /// The span that is worth looking at first, if it is a small part of the profile: first and
     /// last time in picoseconds.
     pub active_ps: Option<(i64, i64)>,
-    /// Ranks, in order.
+    /// Ranks, in order. If all of them have a joint segment, it comes first, with the number
+    /// [`ALL_RANKS`].
     pub ranks: Vec<RankEntry>,
+}
+
+/// The number in place of a rank's for what all ranks show together: their joint segment.
+pub const ALL_RANKS: u32 = u32::MAX;
+
+/// How [`ALL_RANKS`] is written in addresses.
+pub const ALL_RANKS_WORD: &str = "all";
+
+/// The number of a rank as addresses have it.
+#[must_use]
+pub fn rank_word(rank: u32) -> String {
+    if rank == ALL_RANKS { ALL_RANKS_WORD.to_owned() } else { rank.to_string() }
+}
+
+/// The rank that an address names; `None` if it is none.
+#[must_use]
+pub fn rank_of_word(word: &str) -> Option<u32> {
+    if word == ALL_RANKS_WORD { Some(ALL_RANKS) } else { word.parse().ok() }
 }
 
 /// A rank in a profile.

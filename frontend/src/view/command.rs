@@ -190,6 +190,7 @@ impl View {
     #[must_use]
     pub fn apply(mut self, command: &Command, reach: Reach) -> Self {
         let panels = self.panels_after(command);
+        self.is_bare = false;
         if matches!(command, Command::OpenRank(_) | Command::InRank { .. }) {
             self.numbered = None;
         }
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!(all.to_string(), "/profile/p?v=2&from=-10000&to=1010000");
         assert_eq!(all.window_in(reach), window::widest(reach.whole));
         let back = all.apply(&Command::Show(Interval::new(899_000, 921_000)), reach);
-        assert_eq!(back, opened);
+        assert_eq!(back, View { is_bare: false, ..opened });
     }
 
     #[test]

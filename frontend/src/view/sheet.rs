@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
+use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 
 use super::axis::Axis;
 use super::track_path::{Paths, TrackPath};
@@ -63,6 +63,12 @@ impl PartialEq for Sheet {
 /// Separates the names in the title of a track.
 pub const TITLE_SEPARATOR: &str = " › ";
 
+/// The name of a rank for people, also of what all ranks show together.
+#[must_use]
+pub fn rank_label(rank: u32) -> String {
+    if rank == ALL_RANKS { "All ranks".to_owned() } else { format!("Rank {rank}") }
+}
+
 /// A group with more slice tracks than this starts closed. Its band still shows how busy it is,
 /// while its tracks would push all content below out of sight: a DMA queue has one for each of
 /// sixteen engines.
@@ -86,7 +92,7 @@ impl Sheet {
             number: None,
             path: TrackPath::of_rank(rank),
             parent: None,
-            name: format!("Rank {rank}"),
+            name: rank_label(rank),
             kind: TrackKind::Group,
             lanes: 0,
             rows: 0,

@@ -16,6 +16,7 @@ use std::str::FromStr;
 
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
+use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
@@ -65,45 +66,61 @@ impl std::error::Error for UrlError {}
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}{}?v={VERSION}", percent_encoded(&self.profile), self.place.path())?;
-        if let Some(rank) = self.tracks.rank {
-            write!(f, "&rank={rank}")?;
+        write!(f, "{PREFIX}{}{}", percent_encoded(&self.profile), self.place.path())?;
+        if !self.is_bare {
+            return write!(f, "?v={VERSION}{}", Parameters(self));
         }
-        write_list(f, "ranks", &self.tracks.ranks)?;
-        if let Some(window) = self.window {
+        match Parameters(self).to_string().strip_prefix('&') {
+            Some(parameters) => write!(f, "?{parameters}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The parameters of a view after the version, each with `&` before it.
+struct Parameters<'a>(&'a View);
+
+impl fmt::Display for Parameters<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(view) = self;
+        if let Some(rank) = view.tracks.rank {
+            write!(f, "&rank={}", rank_word(rank))?;
+        }
+        write_list(f, "ranks", view.tracks.ranks.iter().map(|rank| rank_word(*rank)))?;
+        if let Some(window) = view.window {
             write!(f, "&from={}&to={}", window.start.0, window.end.0)?;
         }
-        if let Some(row) = self.selection.row {
+        if let Some(row) = view.selection.row {
             write!(f, "&sel={row}")?;
         }
-        if let Some(reading) = &self.selection.reading {
+        if let Some(reading) = &view.selection.reading {
             write!(f, "&counter={}", legible(&reading.to_string()))?;
         }
-        if let Some(span) = self.selection.marked {
+        if let Some(span) = view.selection.marked {
             write!(f, "&mark={}..{}", span.start.0, span.end.0)?;
         }
         for (name, state) in GROUPS {
-            let paths = self.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
+            let paths = view.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
             write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
         }
-        if let Some(TopRow { rank, path }) = &self.tracks.top {
-            let rank = rank.map_or_else(String::new, |rank| format!("{rank}:"));
+        if let Some(TopRow { rank, path }) = &view.tracks.top {
+            let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
             write!(f, "&row={rank}{}", legible(path.as_str()))?;
         }
-        if let Some(numbered) = &self.numbered {
+        if let Some(numbered) = &view.numbered {
             write_numbered(f, numbered)?;
         }
-        if !self.search.query.is_empty() {
-            write!(f, "&q={}", percent_encoded(&self.search.query))?;
+        if !view.search.query.is_empty() {
+            write!(f, "&q={}", percent_encoded(&view.search.query))?;
         }
-        if self.search.syntax != Syntax::default() {
-            write!(f, "&search={}", syntax_name(self.search.syntax))?;
+        if view.search.syntax != Syntax::default() {
+            write!(f, "&search={}", syntax_name(view.search.syntax))?;
         }
-        write!(f, "{}", self.panels)?;
-        if let Some(of) = &self.of {
+        write!(f, "{}", view.panels)?;
+        if let Some(of) = &view.of {
             write!(f, "&of={of}")?;
         }
-        write!(f, "{}", self.data)
+        write!(f, "{}", view.data)
     }
 }
 
@@ -148,12 +165,12 @@ impl FromStr for View {
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (slug, place) = split_path(path);
         let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
-        let mut view = Self { profile, place, ..Self::default() };
+        let mut view = Self { profile, place, is_bare: true, ..Self::default() };
         let (mut from, mut to) = (None, None);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
                 "v" => match number("v", "a version number", value)? {
-                    0..=VERSION => {}
+                    0..=VERSION => view.is_bare = false,
                     version => return Err(UrlError::NewerVersion(version)),
                 },
                 "from" => from = Some(number("from", PICOSECONDS, value)?),
@@ -182,8 +199,11 @@ impl View {
     /// Reads a parameter.
     fn read(&mut self, name: &str, value: &str) -> Result<(), UrlError> {
         match name {
-            "rank" => self.tracks.rank = Some(number("rank", "the number of a rank", value)?),
-            "ranks" => self.tracks.ranks = numbers("ranks", "numbers of ranks with commas between", value)?,
+            "rank" => self.tracks.rank = Some(rank("rank", "the number of a rank, or all", value)?),
+            "ranks" => {
+                let one = |word| rank("ranks", "numbers of ranks with commas between", word);
+                self.tracks.ranks = value.split(',').map(one).collect::<Result<_, _>>()?;
+            }
             "sel" => self.selection.row = Some(number("sel", "the row of a slice", value)?),
             "counter" => {
                 self.selection.reading = Some(number("counter", COUNTER, &decoded("counter", value)?)?)
@@ -222,6 +242,10 @@ fn number<T: FromStr>(name: &'static str, expected: &'static str, text: &str) ->
     text.parse().map_err(|_| UrlError::Parameter { name, expected })
 }
 
+fn rank(name: &'static str, expected: &'static str, text: &str) -> Result<u32, UrlError> {
+    rank_of_word(text).ok_or(UrlError::Parameter { name, expected })
+}
+
 fn span(text: &str) -> Result<Interval, UrlError> {
     let expected = "two whole numbers of picoseconds, written 10..20";
     let (start, end) = text.split_once("..").ok_or(UrlError::Parameter { name: "mark", expected })?;
@@ -247,7 +271,7 @@ fn groups(name: &'static str, text: &str) -> Result<BTreeMap<TrackPath, bool>, U
 fn top_row(text: &str) -> Result<TopRow, UrlError> {
     let error = UrlError::Parameter { name: "row", expected: ROW };
     let (rank, path) = match text.split_once(':') {
-        Some((rank, path)) => (Some(number("row", ROW, rank)?), path),
+        Some((number, path)) => (Some(rank("row", ROW, number)?), path),
         None => (None, text),
     };
     Ok(TopRow { rank, path: TrackPath::read(path).ok_or(error)? })
@@ -308,6 +332,7 @@ mod tests {
     use crate::view::state::tracks::TracksState;
     use crate::view::track_path::Paths;
     use crate::view::{DataView, Reading};
+    use nprof_engine::wire::catalog::ALL_RANKS;
     use proptest::option;
     use proptest::prelude::*;
 
@@ -368,11 +393,11 @@ mod tests {
             (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
             panels in panels(),
             of in option::of("[0-9a-f]{1,20}"),
-            place in proptest::sample::select(&ProfilePlace::ALL[..]), filter in "\\PC{0,12}",
+            place in proptest::sample::select(&ProfilePlace::ALL[..]), is_bare in any::<bool>(), filter in "\\PC{0,12}",
         ) {
             let search = SearchState { query, syntax };
             let data = DataView { filter, ..DataView::default() };
-            let view = View { profile, place, data, window, tracks, selection, search, panels, numbered, of };
+            let view = View { profile, place, data, window, tracks, selection, search, panels, numbered, of, is_bare };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -398,7 +423,22 @@ mod tests {
         assert_eq!("/profile/x?q=all+reduce%3D1".parse(), Ok(View { search, ..View::of_profile("x") }));
         assert_eq!("/profile/x/timeline".parse(), Ok(View::of_profile("x")));
         let place = ProfilePlace::Summary;
-        assert_eq!("/profile/x/summary/?v=1".parse(), Ok(View { place, ..View::of_profile("x") }));
+        assert_eq!(
+            "/profile/x/summary/?v=1".parse(),
+            Ok(View { place, is_bare: false, ..View::of_profile("x") })
+        );
+    }
+
+    #[test]
+    fn links_without_a_rank_keep_what_they_showed() {
+        let read = |url: &str| url.parse::<View>().unwrap();
+        // Written before there was a view of all ranks: about the first rank.
+        assert!(!read("/profile/x?v=2&from=1&to=2").is_bare);
+        assert!(read("/profile/x").is_bare);
+        assert_eq!(View::of_profile("x").to_string(), "/profile/x");
+        assert_eq!(read("/profile/x?v=2&rank=all&row=all:Ranks").tracks.rank, Some(ALL_RANKS));
+        let both = "/profile/x?v=2&rank=all&ranks=3,all&row=all:Ranks";
+        assert_eq!(read(both).to_string(), both);
     }
 
     /// One link of each version. They are never changed: people keep links.
@@ -414,6 +454,7 @@ mod tests {
             search,
             panels: PanelsState { tab: Some(Tab::Details), ..PanelsState::default() },
             of: Some("57b3".to_owned()),
+            is_bare: false,
             ..View::of_profile("p")
         };
         let first = "/profile/p?v=1&rank=1&from=10&to=20&sel=4&reading=7@1500&mark=-5..6&groups=1,2&q=a%20b\

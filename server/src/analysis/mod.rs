@@ -2,6 +2,7 @@
 //! opens the segments.
 
 pub mod condition;
+pub mod joint;
 pub mod json;
 mod kept;
 
@@ -35,6 +36,27 @@ pub enum AnalysisError {
         /// The cause.
         source: Error,
     },
+    /// The joint segment cannot be written.
+    #[error("{}: cannot write ({source})", path.display())]
+    Write {
+        /// Its path.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+}
+
+impl AnalysisError {
+    /// The message without the place of the store, for answers to others.
+    #[must_use]
+    pub fn without_path(&self) -> String {
+        let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match self {
+            Self::Open { path, source } => format!("{}: cannot read ({source})", name(path)),
+            Self::Segment { path, source } => format!("{}: {source}", name(path)),
+            Self::Write { path, source } => format!("{}: cannot write ({source})", name(path)),
+        }
+    }
 }
 
 /// An analysed profile.

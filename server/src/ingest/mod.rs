@@ -28,6 +28,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::spill::Space;
 
 use self::files::InputFiles;
+use crate::analysis::joint;
 use crate::store::{Existing, Profile, Slug, Store};
 use crate::work::{Meter, Stage};
 
@@ -200,7 +201,19 @@ pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Mete
         return Err(IngestError::Cancelled);
     }
     let profile = store.publish(&staged.staging, &staged.manifest, settings.existing)?;
+    compare(&profile, meter);
     Ok(Ingested::new(profile, Novelty::New, settings))
+}
+
+/// Compares the ranks of a profile for the first viewer. Whoever asks later computes what is missing,
+/// so a failure is no error of the ingest.
+fn compare(profile: &Profile, meter: &Meter) {
+    if joint::is_for(profile) {
+        meter.begin(Stage::Analysing, 0);
+        if let Err(error) = joint::of_profile(profile, meter) {
+            tracing::debug!("the ranks are not compared yet: {error}");
+        }
+    }
 }
 
 /// The profile with this id, if it is in the store and must be kept. It has the requested names

@@ -59,7 +59,10 @@ struct Asked {
 
 impl Asked {
     fn weight(&self) -> Weight {
-        let Question::OfRank(_, question) = &self.question else { return Weight::Light };
+        let Question::OfRank(rank, question) = &self.question else { return Weight::Light };
+        if !self.app.is_ready(rank) {
+            return Weight::Heavy;
+        }
         match question {
             RankQuestion::Detail
             | RankQuestion::Tile { .. }
@@ -75,7 +78,12 @@ impl Asked {
     }
 
     fn can_be_kept(&self) -> bool {
-        matches!(self.question, Question::OfRank(_, RankQuestion::Tile { .. } | RankQuestion::Summary))
+        match &self.question {
+            Question::OfRank(rank, RankQuestion::Tile { .. } | RankQuestion::Summary) => {
+                self.app.is_ready(rank)
+            }
+            _ => false,
+        }
     }
 
     /// The reply. Without a turn, `None` unless the answer is kept. Blocks.

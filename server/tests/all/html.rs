@@ -29,9 +29,10 @@ fn has_page() -> bool {
 /// The bundle of the stage's profile with its segment open.
 fn opened(stage: &Stage) -> OpenBundle<Vec<u8>> {
     let profile = stage.store.find("small").unwrap();
-    let bundle: Bundle =
-        postcard::from_bytes(&postcard::to_allocvec(&bundle(&profile, &profile.manifest).unwrap()).unwrap())
-            .unwrap();
+    let bundle: Bundle = postcard::from_bytes(
+        &postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks).unwrap()).unwrap(),
+    )
+    .unwrap();
     let mut opened = OpenBundle::new(bundle).unwrap();
     opened.open(0, fs::read(profile.dir.join(&profile.manifest.ranks[0].file)).unwrap()).unwrap();
     opened

@@ -22,6 +22,7 @@ mod flags;
 mod full;
 mod guard;
 mod html;
+mod joint;
 mod killed;
 mod names;
 mod openapi;

@@ -8,6 +8,7 @@ use crate::metrics::{Metric, MetricGroup, trace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 use crate::vendor::columns::Columns;
+use crate::vendor::rows::{Row, by_name, float_of, of, single, text_of};
 use crate::vendor::table::Table;
 
 /// Name of the row that sums up all categories.
@@ -15,8 +16,6 @@ pub const TOTAL: &str = "Total";
 
 /// Number of listed kernels.
 const TOP_KERNELS: usize = 20;
-
-type Row<'a> = Vec<(&'a str, OwnedValue)>;
 
 /// All metrics of an AIU profile: clock, kernels, use of the PT arrays, then those of any trace.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
@@ -26,36 +25,21 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     let mut groups = vec![
         single("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
         single("aiu_clock", "Clock of the device", &CLOCK, &rows(&CLOCK)?),
-        by_name("aiu_pt_utilization", "PT utilization by category", &utilizations(&rows(&CATEGORIES)?)),
-        by_name("aiu_kernel_time", "Time by kernel", &kernels(&rows(&KERNELS)?)),
+        by_name("aiu_pt_utilization", "PT utilization by category", utilizations(&rows(&CATEGORIES)?)),
+        by_name("aiu_kernel_time", "Time by kernel", kernels(&rows(&KERNELS)?)),
     ];
     groups.retain(|group| !group.metrics.is_empty());
     groups.extend(trace::groups(segment, work)?);
     Ok(groups)
 }
 
-/// The fields of a table with one row.
-fn single(key: &'static str, title: &'static str, table: &Table, rows: &[Row<'_>]) -> MetricGroup {
-    let fields = rows.first().into_iter().flatten();
-    let metrics = fields.map(|(name, value)| {
-        let field = table.fields.iter().find(|field| field.name == *name);
-        let (unit, doc) = field.map_or((Unit::None, ""), |field| (field.unit, field.doc));
-        Metric::new(name, value.clone(), unit, doc)
-    });
-    MetricGroup { key, title, has_names_of_trace: false, metrics: metrics.collect() }
-}
-
-fn by_name(key: &'static str, title: &'static str, metrics: &[Metric]) -> MetricGroup {
-    MetricGroup { key, title, has_names_of_trace: true, metrics: metrics.to_vec() }
-}
-
 fn utilizations(rows: &[Row<'_>]) -> Vec<Metric> {
     let doc = "Ideal time of the kernels of a category over their measured time.";
     let metric = |row: &Row<'_>| {
-        let (phase, category) = (text(row, "phase")?, text(row, "category")?);
+        let (phase, category) = (text_of(row, "phase")?, text_of(row, "category")?);
         let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
         let (calls, util) = (of(row, "calls")?, of(row, "pt_util")?);
-        (number(calls)? > 0.0).then(|| Metric::new(&name, util.clone(), Unit::Ratio, doc))
+        (float_of(calls)? > 0.0).then(|| Metric::new(&name, util.clone(), Unit::Ratio, doc))
     };
     rows.iter().filter_map(metric).collect()
 }
@@ -64,29 +48,8 @@ fn kernels(rows: &[Row<'_>]) -> Vec<Metric> {
     let doc = "Sum of the durations of the kernels of this name.";
     let metric = |row: &Row<'_>| {
         // Seconds, like the other metrics of times.
-        let seconds = number(of(row, "total")?)? / 1e9;
-        Some(Metric::new(&text(row, "name")?, OwnedValue::Float(seconds), Unit::Seconds, doc))
+        let seconds = float_of(of(row, "total")?)? / 1e9;
+        Some(Metric::new(&text_of(row, "name")?, OwnedValue::Float(seconds), Unit::Seconds, doc))
     };
     rows.iter().filter_map(metric).take(TOP_KERNELS).collect()
-}
-
-fn of<'r>(row: &'r Row<'_>, name: &str) -> Option<&'r OwnedValue> {
-    row.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
-}
-
-fn text(row: &Row<'_>, name: &str) -> Option<String> {
-    match of(row, name)? {
-        OwnedValue::Text(text) => Some(text.clone()),
-        _ => None,
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a metric has the precision of a float")]
-fn number(value: &OwnedValue) -> Option<f64> {
-    match value {
-        OwnedValue::Int(value) => Some(*value as f64),
-        OwnedValue::Uint(value) => Some(*value as f64),
-        OwnedValue::Float(value) => Some(*value),
-        _ => None,
-    }
 }

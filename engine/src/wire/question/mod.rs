@@ -9,6 +9,7 @@ mod parameters;
 use std::fmt::{self, Write};
 
 use self::parameters::{DIRECTIONS, Parameters, SYNTAXES, TOWARDS, missing, name_of, number};
+use super::catalog::{rank_of_word, rank_word};
 use super::percent::{percent_decoded, percent_encoded};
 use super::refusal::{Refusal, RefusalKind};
 use crate::base::Interval;
@@ -33,7 +34,7 @@ pub enum Question {
 pub struct RankId {
     /// The profile's name or id.
     pub profile: String,
-    /// The number of the rank.
+    /// The number of the rank, or [`super::catalog::ALL_RANKS`].
     pub rank: u32,
 }
 
@@ -193,7 +194,7 @@ impl Question {
             Self::Profiles => Ok(()),
             Self::Profile(profile) => write!(path, "/{}", percent_encoded(profile)),
             Self::OfRank(RankId { profile, rank }, question) => {
-                write!(path, "/{}/ranks/{rank}", percent_encoded(profile))?;
+                write!(path, "/{}/ranks/{}", percent_encoded(profile), rank_word(*rank))?;
                 question.write(path)
             }
         }
@@ -211,7 +212,11 @@ impl Question {
             ["", "api", "profiles"] => Ok(Self::Profiles),
             ["", "api", "profiles", profile] if !profile.is_empty() => Ok(Self::Profile(profile.to_owned())),
             ["", "api", "profiles", profile, "ranks", rank, ref rest @ ..] if !profile.is_empty() => {
-                let id = RankId { profile: profile.to_owned(), rank: number("rank", rank)? };
+                let rank = match rank_of_word(rank) {
+                    Some(rank) => rank,
+                    None => number("rank", rank)?,
+                };
+                let id = RankId { profile: profile.to_owned(), rank };
                 let question = RankQuestion::parse(rest, &Parameters::new(query)?)?;
                 Ok(Self::OfRank(id, question.ok_or_else(|| no_path(path))?))
             }

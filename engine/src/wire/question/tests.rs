@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::parameters::Words;
 use super::*;
+use crate::wire::catalog::ALL_RANKS;
 
 fn spans() -> impl Strategy<Value = Interval> {
     (any::<i64>(), any::<i64>()).prop_map(|(a, b)| Interval::new(a.min(b), a.max(b)))
@@ -58,7 +59,8 @@ fn of_rank() -> impl Strategy<Value = RankQuestion> {
 }
 
 fn questions() -> impl Strategy<Value = Question> {
-    let rank = ("\\PC{1,12}", any::<u32>()).prop_map(|(profile, rank)| RankId { profile, rank });
+    let rank = ("\\PC{1,12}", prop_oneof![any::<u32>(), Just(ALL_RANKS)])
+        .prop_map(|(profile, rank)| RankId { profile, rank });
     prop_oneof![
         1 => Just(Question::Profiles),
         1 => "\\PC{1,12}".prop_map(Question::Profile),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetail};
 
 use super::field::{self, FieldGroup};
@@ -57,6 +58,14 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         .map(|field| view! { <Row heading=field::TIMING.to_owned() field /> })
         .collect_view();
     let groups = others.into_iter().map(|group| view! { <Group group /> }).collect_view();
+    let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
+    let in_rank = is_of_all.then(|| call_of(&detail)).flatten().map(|(rank, row)| {
+        view! {
+            <button class="button" type="button" on:click=move |_| opened.reveal_in(rank, row)>
+                {format!("Open in rank {rank}")}
+            </button>
+        }
+    });
     let copied = detail.clone();
     let copy = move |_| {
         let zero_ps = opened.whole.get_untracked().start.0;
@@ -70,10 +79,13 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
                     <h2><Name name=slice.name.clone() /> " " {form}</h2>
                     <p>{track}</p>
                 </div>
-                <button class="button" type="button" on:click=copy>
-                    <Icon glyph=Glyph::Copy />
-                    "Copy all"
-                </button>
+                <div class="details-actions">
+                    {in_rank}
+                    <button class="button" type="button" on:click=copy>
+                        <Icon glyph=Glyph::Copy />
+                        "Copy all"
+                    </button>
+                </div>
             </header>
             <div class="groups">
                 <section class="group">
@@ -91,6 +103,15 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
             </div>
         </article>
     }
+}
+
+/// The rank and row of the call that a slice of all ranks stands for.
+fn call_of(detail: &SliceDetail) -> Option<(u32, u32)> {
+    let number = |name: &str| match detail.fields.iter().find(|field| field.name == name)?.value {
+        FieldContent::Int(number) => u32::try_from(number).ok(),
+        _ => None,
+    };
+    Some((number("rank")?, number("row")?))
 }
 
 /// A timestamp since the profile's start: with the digits of the window, and in full.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use super::rank_details::RankDetails;
@@ -90,11 +90,16 @@ impl Opened {
         let profile = profile_of(of, attempt);
         let rank_number = Memo::new(move |_| {
             // The profile knows the axes, without which no time can be asked for.
-            let first = profile.with(|answer| match answer {
-                Some(((), Ok(profile))) => profile.ranks.first().map(|rank| rank.rank),
+            let (first, first_rank) = profile.with(|answer| match answer {
+                Some(((), Ok(profile))) => {
+                    let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
+                    let first = ranks.clone().next()?;
+                    Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
+                }
                 _ => None,
             })?;
-            Some(view.with(|view| view.tracks.rank).unwrap_or(first))
+            let first_of = |view: &View| if view.is_bare { first } else { first_rank };
+            Some(view.with(|view| view.tracks.rank.unwrap_or_else(|| first_of(view))))
         });
         let wanted = Memo::new(move |_| {
             let current = rank_number.get();
@@ -106,6 +111,15 @@ impl Opened {
         let profile = Signal::derive(move || profile.get().map(|((), answer)| answer));
         let whole = Memo::new(move |_| whole(profile, rank));
         let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
+        // A choice of the page becomes a part of the address, so a reload makes the same.
+        Effect::new(move |_| {
+            let is_all = rank_number.get() == Some(ALL_RANKS);
+            let chosen = view.with(|view| (is_all && view.tracks.rank.is_none()).then(|| view.clone()));
+            if let Some(mut view) = chosen {
+                (view.tracks.rank, view.is_bare) = (Some(ALL_RANKS), false);
+                address.amend(view);
+            }
+        });
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
             let window = view.with(|view| view.window_in(reach.get()));
@@ -264,12 +278,23 @@ impl Opened {
 
     /// Like [`Opened::reveal`], for a slice of which only the row is known.
     pub fn reveal_row(self, row: u32) {
-        let Some(rank) = self.rank_number.get_untracked() else { return };
+        let rank = self.rank_number.get_untracked();
+        rank.into_iter().for_each(|rank| self.reveal_in(rank, row));
+    }
+
+    /// Opens a rank and brings one of its slices into sight.
+    pub fn reveal_in(self, rank: u32, row: u32) {
         spawn_local(async move {
             match self.ask(rank).slice(row).await {
-                Ok(detail) => self.reveal(&detail.slice),
+                Ok(detail) if self.rank_number.get_untracked() == Some(rank) => self.reveal(&detail.slice),
+                Ok(detail) => {
+                    let SliceEntry { row, start_ps, duration_ps, .. } = detail.slice;
+                    // Its groups are not known before the rank is open.
+                    let reveal = Command::Reveal { row, start_ps, duration_ps, hidden_by: Vec::new() };
+                    self.act(&Command::InRank { rank, then: Box::new(reveal) });
+                }
                 Err(error) => {
-                    let again = Callback::new(move |()| self.reveal_row(row));
+                    let again = Callback::new(move |()| self.reveal_in(rank, row));
                     self.messages.fail(format!("The slice was not found: {error}"), Some(again));
                 }
             }
@@ -317,7 +342,11 @@ fn tracks_of(ranks: RankDetails, current: Signal<Answer<RankDetail>>, wanted: Me
         // While another rank is in flight, the wanted ranks are not those of the previous one.
         let numbers = wanted.get();
         let sources = match numbers.contains(&source.0) {
-            true => numbers.into_iter().filter_map(|rank| ranks.get(rank)?.ok()).collect(),
+            // What all ranks show together stands above them.
+            true => {
+                let (all, own): (Vec<u32>, Vec<u32>) = numbers.into_iter().partition(|at| *at == ALL_RANKS);
+                all.into_iter().chain(own).filter_map(|rank| ranks.get(rank)?.ok()).collect()
+            }
             false => vec![current],
         };
         (Arc::new(Sheet::of(sources)), source)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use leptos::html;
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::RankEntry;
+use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::opened::Opened;
@@ -15,6 +15,7 @@ use crate::ui::message::Messages;
 use crate::view::Command;
 use crate::view::act::Need;
 use crate::view::hits::{Walk, step};
+use crate::view::sheet::rank_label;
 
 /// Number of ranks from which a field for the rank's number is shown.
 const MANY: usize = 12;
@@ -70,7 +71,7 @@ pub fn RankTabs(
     view! {
         <If is=several>
             <nav class="ranks" aria-label="Ranks">
-                <span class="ranks-label">"Rank"</span>
+                <span class="ranks-label">"Ranks"</span>
                 <div class="tabs" role="tablist" aria-label="Ranks" on:keydown=press>
                     {keyed(
                         move || ranks.get(),
@@ -123,12 +124,12 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
                 type="button"
                 role="tab"
                 title=describe(&rank)
-                aria-label=format!("Rank {number}")
+                aria-label=rank_label(number)
                 aria-selected=move || is_open.get().to_string()
                 tabindex=move || if is_open.get() { "0" } else { "-1" }
                 on:click=click
             >
-                {number}
+                {tab_label(number)}
             </button>
             <If is=move || !is_open.get() || has_others.get()>
                 // For the pointer alone: a list of tabs may hold nothing but tabs. Keys are "{" and
@@ -148,11 +149,25 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
     }
 }
 
+/// The text of a tab. Tabs of ranks follow the word "Rank".
+fn tab_label(number: u32) -> String {
+    if number == ALL_RANKS { "Collectives".to_owned() } else { number.to_string() }
+}
+
 fn beside(number: u32, is_shown: bool) -> String {
+    let label = match number {
+        ALL_RANKS => "the collectives of all ranks".to_owned(),
+        _ => format!("rank {number}"),
+    };
     match is_shown {
-        true => format!("Hide rank {number}"),
-        false => format!("Show rank {number} below the others"),
+        true => format!("Hide {label}"),
+        false => format!("Show {label} together with the others"),
     }
+}
+
+/// The ranks without what all of them show together.
+fn single(ranks: &[RankEntry]) -> impl DoubleEndedIterator<Item = u32> + Clone {
+    ranks.iter().map(|rank| rank.rank).filter(|rank| *rank != ALL_RANKS)
 }
 
 /// The shown ranks.
@@ -177,9 +192,10 @@ fn toggle_beside(opened: Opened, number: u32) {
 /// Shows the next rank after the last shown one.
 pub fn show_more(opened: Opened) {
     let (ranks, shown) = untrack(|| (ranks(opened), shown(opened)));
-    let next = ranks.iter().map(|rank| rank.rank).find(|rank| shown.last().is_none_or(|last| rank > last));
+    let last = shown.iter().rfind(|rank| **rank != ALL_RANKS);
+    let next = single(&ranks).find(|rank| last.is_none_or(|last| rank > last));
     // After the last rank come those before the shown ones.
-    let next = next.or_else(|| ranks.iter().map(|rank| rank.rank).rfind(|rank| !shown.contains(rank)));
+    let next = next.or_else(|| single(&ranks).rfind(|rank| !shown.contains(rank)));
     next.into_iter().for_each(|rank| toggle_beside(opened, rank));
 }
 
@@ -194,12 +210,15 @@ pub fn show_fewer(opened: Opened) {
 /// Shows all ranks below each other, or only the current one again.
 #[component]
 fn AllRanks(opened: Opened, ranks: Memo<Vec<RankEntry>>) -> impl IntoView {
-    let is_all = Memo::new(move |_| ranks.with(Vec::len) == shown(opened).len());
+    let is_all = Memo::new(move |_| {
+        let shown = shown(opened);
+        ranks.with(|ranks| single(ranks).all(|rank| shown.contains(&rank)))
+    });
     let toggle = move |_| {
         let Some(current) = opened.rank_number.get_untracked() else { return };
         let shown = match is_all.get_untracked() {
             true => [current].into(),
-            false => ranks.with_untracked(|ranks| ranks.iter().map(|rank| rank.rank).collect()),
+            false => ranks.with_untracked(|ranks| single(ranks).chain([current]).collect()),
         };
         opened.act(&Command::ShowRanks { ranks: shown, current });
     };
@@ -217,13 +236,21 @@ fn AllRanks(opened: Opened, ranks: Memo<Vec<RankEntry>>) -> impl IntoView {
 }
 
 fn describe(rank: &RankEntry) -> String {
-    let mut text = format!("Rank {}", rank.rank);
+    let mut text = match rank.rank {
+        ALL_RANKS => "Collective operations of all ranks".to_owned(),
+        number => rank_label(number),
+    };
     for (what, number) in [("device", rank.device), ("core", rank.core)] {
         if let Some(number) = number {
             text.push_str(&format!(" · {what} {number}"));
         }
     }
-    text + " · " + &format::counted(rank.events, "event", "events")
+    // Nothing is known of operations that were not compared yet.
+    if rank.events > 0 {
+        text.push_str(" · ");
+        text.push_str(&format::counted(rank.events, "event", "events"));
+    }
+    text
 }
 
 /// A field for the number of a rank.
@@ -243,10 +270,8 @@ fn RankJump(opened: Opened, ranks: Memo<Vec<RankEntry>>) -> impl IntoView {
             }
             None => {
                 let span = ranks.with_untracked(|ranks| {
-                    ranks
-                        .first()
-                        .zip(ranks.last())
-                        .map(|(first, last)| format!("{} to {}", first.rank, last.rank))
+                    let (first, last) = (single(ranks).next(), single(ranks).next_back());
+                    first.zip(last).map(|(first, last)| format!("{first} to {last}"))
                 });
                 messages.fail(
                     format!("There is no rank “{wanted}”: ranks go from {}", span.unwrap_or_default()),

@@ -12,6 +12,7 @@ use crate::ui::format::{self, Shown};
 use crate::ui::label::{explanation, label_of_metric};
 use crate::ui::name::Name;
 use crate::view::data::WARNINGS_TABLE;
+use crate::view::sheet::rank_label;
 use crate::view::{Command, DataChange};
 
 /// The place with all metrics.
@@ -50,7 +51,7 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
         let entry = &rank.entry;
         let several = opened.profile.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
         let mut facts = Vec::new();
-        facts.extend(several.then(|| format!("Rank {}", entry.rank)));
+        facts.extend(several.then(|| rank_label(entry.rank)));
         facts.extend(entry.device.map(|device| format!("device {device}")));
         facts.extend(entry.core.map(|core| format!("core {core}")));
         facts.push(format::duration(entry.end_ps.saturating_sub(entry.start_ps)));

@@ -43,13 +43,17 @@ pub struct View {
     /// Content id of the segment that the row of the selected slice and the track numbers refer to.
     /// `None` if the view has no such numbers, or if the link was written by hand.
     pub of: Option<String>,
+    /// Whether its address has no version: nobody has chosen what to show, so without a rank it is
+    /// about all ranks together. With a version and without a rank it is about the first one, as in
+    /// links that are older than the view of all ranks.
+    pub is_bare: bool,
 }
 
 impl View {
-    /// The view of a profile's first rank as a whole.
+    /// The view of a profile as it opens.
     #[must_use]
     pub fn of_profile(profile: &str) -> Self {
-        Self { profile: profile.to_owned(), ..Self::default() }
+        Self { profile: profile.to_owned(), is_bare: true, ..Self::default() }
     }
 
     /// The same view, with the segment that its numbers refer to.

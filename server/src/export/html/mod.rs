@@ -18,17 +18,19 @@ use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, Finding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
-use nprof_engine::wire::catalog::WarningEntry;
+use nprof_engine::wire::catalog::{ALL_RANKS, WarningEntry};
 use nprof_engine::wire::refusal::Refusal;
 
 use self::page::Page;
 
 use super::ranks::open;
 use super::{Choices, ExportError, Prepared, RanksOf};
+use crate::analysis::joint;
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile};
 use crate::summary::summary_of;
 use crate::warnings;
+use crate::work::Meter;
 
 /// Bytes of a segment in one element of the page; a multiple of three. Browsers limit the length of
 /// a text, and the page shows how many elements it has unpacked.
@@ -74,6 +76,7 @@ impl Html {
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
+        let ranks = &with_joint(profile, ranks);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         write_before(&page, "", (profile, ranks), &mut before)?;
         let mut programs = Vec::new();
@@ -156,12 +159,31 @@ impl SegmentText {
     }
 }
 
-/// The data about these ranks that the page needs in addition to their segments.
+/// The ranks, after what they show together. If some ranks are left out, or if they cannot be
+/// compared, the export has no joint segment.
+fn with_joint(profile: &Profile, ranks: &[RankFile]) -> Vec<RankFile> {
+    let is_whole = ranks.len() == profile.manifest.ranks.len() && joint::is_for(profile);
+    let joint = is_whole.then(|| joint::of_profile(profile, &Meter::default()));
+    let joint = joint.and_then(|joint| {
+        joint.inspect_err(|error| tracing::warn!("the export has no view of all ranks: {error}")).ok()
+    });
+    // In a store that may only be read the file is elsewhere, and already gone.
+    let is_there = |file: &RankFile| file.events > 0 && profile.dir.join(&file.file).exists();
+    let joint = joint.map(|joint| joint.file).filter(is_there);
+    joint.into_iter().chain(ranks.iter().cloned()).collect()
+}
+
+/// The data about these ranks that the page needs in addition to their segments. What they show
+/// together can be the first of them.
 ///
 /// # Errors
 /// If a segment cannot be opened.
-pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportError> {
-    let ranks = manifest.ranks.iter().map(|rank| {
+pub fn bundle(profile: &Profile, ranks: &[RankFile]) -> Result<Bundle, ExportError> {
+    let (joint, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
+    let manifest = Manifest { ranks: own, ..Manifest::clone(&profile.manifest) };
+    let mut info = manifest.profile_info();
+    info.ranks.splice(0..0, joint.iter().map(RankFile::entry));
+    let ranks = joint.iter().chain(&manifest.ranks).map(|rank| {
         let path = profile.dir.join(&rank.file);
         let segment = open(&path)?;
         let later = warnings::later(rank);
@@ -171,7 +193,7 @@ pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportEr
         Ok(BundledRank { warnings, summary })
     });
     let ranks = ranks.collect::<Result<_, ExportError>>()?;
-    Ok(Bundle { profile: manifest.profile_info(), names: manifest.names.clone(), ranks })
+    Ok(Bundle { profile: info, names: manifest.names.clone(), ranks })
 }
 
 /// A warning for each unreadable part of a segment. The file contains the segment unchanged.
@@ -207,8 +229,7 @@ fn write_before(
     (profile, ranks): (&Profile, &[RankFile]),
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
-    let bundle = bundle(profile, &manifest)?;
+    let (bundle, manifest) = (bundle(profile, ranks)?, &profile.manifest);
     page.write_head(manifest.shown_name(), policy, out)?;
     let slug = format!(" data-slug=\"{}\"", escaped(manifest.slug()));
     write_packed("nprof-bundle", &slug, &packed(&message(&bundle)?)?, out)?;

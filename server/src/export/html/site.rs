@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nprof_engine::native::disk;
 
 use super::page::Page;
-use super::{SegmentText, write_before};
+use super::{SegmentText, with_joint, write_before};
 use crate::export::{ExportError, RanksOf};
 use crate::store::{Profile, RankFile};
 use crate::work::{Meter, Metered};
@@ -49,6 +49,7 @@ impl Site {
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
+        let ranks = &with_joint(profile, ranks);
         let mut index = Vec::new();
         write_before(&page, POLICY, (profile, ranks), &mut index)?;
         let mut files = Vec::new();

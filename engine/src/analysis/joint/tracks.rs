@@ -1,0 +1,125 @@
+//! Tracks of a joint segment: a row for each communicator and kind of operation, and one for each
+//! rank.
+
+use rustc_hash::FxHashMap;
+
+use crate::analysis::job::Group;
+use crate::analysis::{Job, Report};
+use crate::base::Result;
+use crate::model::track::Initially;
+use crate::model::{CollectiveKind, Identity, Nesting, Role, Sink, TableId, TrackId, TrackSpec};
+
+/// More tracks than this of communicators of one name start closed.
+const MANY: usize = 8;
+/// Listed members of a communicator. Others are counted.
+const LISTED: usize = 16;
+
+/// The tracks by what they show.
+#[derive(Debug)]
+pub(super) struct Tracks {
+    /// For each group and kind.
+    pub(super) operations: FxHashMap<(u32, CollectiveKind), TrackId>,
+    /// For each rank, by position in the job.
+    pub(super) ranks: Vec<TrackId>,
+}
+
+impl Tracks {
+    /// Defines the tracks.
+    pub(super) fn define(
+        job: &Job,
+        report: &Report,
+        (operations, calls): (TableId, TableId),
+        sink: &mut dyn Sink,
+    ) -> Result<Self> {
+        let mut kinds: Vec<(u32, CollectiveKind)> = Vec::new();
+        let mut known = FxHashMap::default();
+        for one in &report.operations {
+            let kind = job.signatures[one.signature as usize].kind;
+            if known.insert((one.group, kind), ()).is_none() {
+                kinds.push((one.group, kind));
+            }
+        }
+        let name = |group: u32| job.groups[group as usize].communicator.name.as_str();
+        kinds.sort_by(|a, b| name(a.0).cmp(name(b.0)).then(a.cmp(b)));
+        let all = sink.track(TrackSpec::group("Collectives", None, 0))?;
+        let mut of_kinds = FxHashMap::default();
+        for named in kinds.chunk_by(|a, b| name(a.0) == name(b.0)) {
+            let heading = name(named[0].0);
+            // Without a name the members tell the groups apart.
+            let parent = match named {
+                [_] => all,
+                _ if heading.is_empty() && named.len() <= MANY => all,
+                _ => {
+                    let heading = if heading.is_empty() { "Groups without a name" } else { heading };
+                    let heading = TrackSpec::group(heading, Some(all), 0);
+                    let initially = if named.len() > MANY { Initially::Closed } else { Initially::Open };
+                    sink.track(TrackSpec { initially, ..heading })?
+                }
+            };
+            for &(group, kind) in named {
+                let title = match named {
+                    [_] if !heading.is_empty() => format!("{heading} · {}", kind.name()),
+                    _ => format!("{} · {}", kind.name(), members(&job.groups[group as usize])),
+                };
+                let spec = TrackSpec::slices(&title, Some(parent), operations, Nesting::Concurrent, 0);
+                let spec = spec.showing(Identity { number: Some(group), ..Identity::of(Role::Collectives) });
+                of_kinds.insert((group, kind), sink.track(spec)?);
+            }
+        }
+        let all = sink.track(TrackSpec::group("Ranks", None, 1))?;
+        let mut ranks = Vec::new();
+        for rank in &job.ranks {
+            let title = format!("Rank {}", rank.rank);
+            let spec = TrackSpec::slices(&title, Some(all), calls, Nesting::Concurrent, rank.rank.into());
+            let spec = spec.showing(Identity { number: Some(rank.rank), ..Identity::of(Role::Collectives) });
+            ranks.push(sink.track(spec)?);
+        }
+        Ok(Self { operations: of_kinds, ranks })
+    }
+}
+
+/// The members of a group in words, for example `ranks 0–7`.
+pub(super) fn members(group: &Group) -> String {
+    let ranks = group.ranks();
+    if ranks.is_empty() {
+        return "unknown ranks".to_owned();
+    }
+    let mut parts: Vec<String> = ranks
+        .chunk_by(|a, b| a.checked_add(1) == Some(*b))
+        .map(|run| match run {
+            [one] => one.to_string(),
+            [first, second] => format!("{first}, {second}"),
+            [first, .., last] => format!("{first}–{last}"),
+            [] => String::new(),
+        })
+        .collect();
+    let listed = parts.len().min(LISTED);
+    if listed < parts.len() || ranks.len() < group.size() as usize {
+        parts.truncate(listed);
+        let size = (group.size() as usize).max(ranks.len());
+        return format!("ranks {} … ({size} in all)", parts.join(", "));
+    }
+    format!("rank{} {}", if ranks.len() == 1 { "" } else { "s" }, parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Communicator, Membership};
+
+    #[test]
+    fn members_are_listed_as_runs() {
+        let group = |ranks: Vec<u32>, size| {
+            let communicator =
+                Communicator { name: "tp".to_owned(), membership: Membership::Stated, ranks, size };
+            members(&Group { communicator, pair: None })
+        };
+        assert_eq!(group(vec![], 0), "unknown ranks");
+        assert_eq!(group(vec![3], 1), "rank 3");
+        assert_eq!(group((0..8).collect(), 8), "ranks 0–7");
+        assert_eq!(group(vec![0, 1, 8, 10, 11, 12], 6), "ranks 0, 1, 8, 10–12");
+        assert_eq!(group(vec![0, 1], 64), "ranks 0, 1 … (64 in all)");
+        assert!(group((0..100).map(|at| at * 2).collect(), 100).ends_with("28, 30 … (100 in all)"));
+        assert_eq!(group(vec![u32::MAX - 1, u32::MAX], 2), "ranks 4294967294, 4294967295");
+    }
+}

@@ -1,0 +1,168 @@
+//! The tables of a joint segment.
+
+table! {
+    /// Collective operations of all ranks: first the waiting until the last rank has come, then the
+    /// transfer.
+    "operation" OPERATIONS Operation Slices, name in "name";
+    "Operation" {
+        operation: Count, "Number of the operation, by first arrival.";
+        kind: None, "Kind of operation.";
+        group: None, "Communicator.";
+        members: None, "Ranks of the communicator.";
+        dtype: None, "Type of the elements.";
+        bytes: Bytes, "The larger of input and output of a rank.";
+        step: Count, "Step or iteration of the job, from 1.";
+        calls: Count, "Calls that were recorded.";
+        state: None, "Whether all members are there.";
+    }
+    "Waiting" {
+        first_rank: None, "Rank that came first.";
+        last_rank: None, "Rank that came last.";
+        root: None, "Root of the operation.";
+        spread: Picoseconds, "Time from the first arrival to the last.";
+        margin: Picoseconds, "Time from the last arrival but one to the last.";
+        wait: Picoseconds, "Sum of the waits of all ranks.";
+    }
+    "Bandwidth" {
+        transfer: Picoseconds, "Time from the last arrival to the last end.";
+        algorithm_rate: BytesPerSecond, "Bytes over the time of the transfer.";
+        bus_rate: BytesPerSecond, "Bus bandwidth of the transfer, as nccl-tests defines it.";
+        bus_rate_with_wait: BytesPerSecond, "Bus bandwidth from the first arrival on.";
+    }
+}
+
+table! {
+    /// Calls of collective operations by rank: first the waiting for other ranks, then the transfer.
+    "call" CALLS Call Slices, name in "name";
+    "Call" {
+        operation: Count, "Number of the operation.";
+        rank: None, "Rank that called.";
+        row: None, "Row of the call in the timeline of its rank.";
+    }
+    "Waiting" {
+        late: Picoseconds, "Time from the first arrival of all ranks to this one.";
+        wait: Picoseconds, "Time that this rank waited.";
+        blame: Picoseconds, "Waiting of other ranks for this one, shared among all that had not come.";
+    }
+}
+
+table! {
+    /// Ranks: clock, communication and waiting.
+    "rank" RANKS JointRank Side;
+    "Rank" {
+        rank: None, "Number of the rank.";
+        operations: Count, "Collective operations.";
+        lost: Count, "Operations of its groups that its trace lacks.";
+    }
+    "Causes" {
+        root_blame: Picoseconds, "Waiting of other ranks, passed on to where the delay began.";
+        blame: Picoseconds, "Waiting of other ranks for this one, shared among all that had not come.";
+        last: Count, "Operations in which it came last.";
+        first: Count, "Operations in which it came first.";
+        saving: Picoseconds, "Waiting that would go if it had come with the last but one.";
+    }
+    "Time" {
+        wait: Picoseconds, "Time that it waited for other ranks.";
+        busy: Ratio, "Share of its time with computation or communication.";
+        exposed: Ratio, "Share of its time with communication and no computation.";
+        exposed_wait: Ratio, "Share of its time that it waited and did not compute.";
+        compute: Picoseconds, "Time with computation.";
+        communication: Picoseconds, "Time with communication.";
+        span: Picoseconds, "Time from its first to its last work.";
+    }
+    "Clock" {
+        offset: Picoseconds, "Time that is added to the times of the rank.";
+        bound: Picoseconds, "Largest error of the offset; certain.";
+        drift_ppb: None, "Change of the offset over time, in parts per thousand million.";
+    }
+}
+
+table! {
+    /// Causes of waiting, the largest first: where the delays began.
+    "cause" CAUSES Cause Side;
+    "Cause" {
+        cause: None, "Rank that came late, or group whose transfers were slow.";
+        root_blame: Picoseconds, "Waiting of all ranks that began there.";
+        share: Ratio, "Share of all waiting.";
+    }
+}
+
+table! {
+    /// Operations by kind, size and number of ranks.
+    "operation_size" SIZES JointSize Side;
+    "Operations" {
+        kind: None, "Kind of operation.";
+        bytes: Bytes, "The larger of input and output of a rank.";
+        ranks: Count, "Members of the group.";
+        count: Count, "Operations.";
+        slowest: None, "Rank that came last most often.";
+    }
+    "Waiting" {
+        wait: Picoseconds, "Sum of the waits of all ranks.";
+        wait_median: Picoseconds, "Median wait of an operation, summed over its ranks.";
+        wait_p95: Picoseconds, "95th percentile of the waits.";
+        wait_max: Picoseconds, "Largest wait.";
+    }
+    "Bandwidth" {
+        transfer_median: Picoseconds, "Median time from the last arrival to the last end.";
+        transfer_p95: Picoseconds, "95th percentile of the transfer times.";
+        transfer_max: Picoseconds, "Longest transfer.";
+        algorithm_rate: BytesPerSecond, "Median of bytes over the time of the transfer.";
+        bus_rate: BytesPerSecond, "Median bus bandwidth, as nccl-tests defines it.";
+        bus_rate_with_wait: BytesPerSecond, "Median bus bandwidth from the first arrival on.";
+    }
+}
+
+table! {
+    /// Calls that do not fit to those of other ranks: hangs and bugs in the making.
+    "mismatch" MISMATCHES JointMismatch Side;
+    "Mismatch" {
+        operation: Count, "Number of the operation.";
+        rank: None, "Rank that differs.";
+        what: None, "Size, kind, or a call that is missing.";
+        start: Picoseconds, "First arrival at the operation.";
+    }
+}
+
+table! {
+    /// The job as a whole.
+    "job" JOB JointJob Side;
+    "Job" {
+        ranks: Count, "Ranks of the profile.";
+        operations: Count, "Collective operations.";
+        calls: Count, "Calls of all ranks.";
+        clocks: None, "Whether the clocks agree, were aligned by the calls, or are unknown.";
+    }
+    "Time" {
+        compute: Ratio, "Share of the ranks' time with computation.";
+        overlapped: Ratio, "Share of the ranks' time with communication under computation.";
+        exposed_transfer: Ratio, "Share of the ranks' time in which they transferred and did not compute.";
+        exposed_wait: Ratio, "Share of the ranks' time in which they waited and did not compute.";
+        idle: Ratio, "Share of the ranks' time without computation and communication.";
+        imbalance: Ratio, "Computation of the slowest rank over the mean of all ranks, minus 1.";
+    }
+}
+
+/// The heading over a table in lists of tables.
+#[must_use]
+pub fn heading_of(table: &str) -> Option<&'static str> {
+    match table {
+        "operation" | "call" | "operation_size" | "mismatch" => Some("Collectives"),
+        "rank" | "cause" | "job" => Some("Ranks"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_has_a_heading() {
+        for table in [&OPERATIONS, &CALLS, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB] {
+            assert!(heading_of(table.name).is_some(), "{}", table.name);
+            assert!(table.fields.iter().all(|field| !field.doc.is_empty()));
+        }
+        assert_eq!(heading_of("slice"), None);
+    }
+}

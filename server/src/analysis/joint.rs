@@ -1,0 +1,153 @@
+//! The joint segment of a profile: what its ranks show together, kept beside their segments.
+//!
+//! Its file is `joint-<key>.nseg`. The key is a hash over the contents of all ranks, over the
+//! clocks that the user has set, and over the versions of the analysis. So a joint segment of other
+//! contents is never found, and a lost one costs only time. The manifest does not name it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nprof_engine::analysis::{joint, overlay};
+use nprof_engine::exec::Cancel;
+use nprof_engine::ingest::BuildOptions;
+use nprof_engine::metrics::trace::span;
+use nprof_engine::native::{OpenError, SegmentFile, Taking, WriteError, disk, write_segment_while};
+use nprof_engine::segment::Bytes as _;
+use nprof_engine::vendor::CallIds;
+use nprof_engine::wire::catalog::ALL_RANKS;
+
+use super::{AnalysisError, analyse};
+use crate::store::{ClockBy, Profile, RankFile};
+use crate::work::Meter;
+
+/// Start and end of the file's name.
+const PREFIX: &str = "joint-";
+const SUFFIX: &str = ".nseg";
+
+/// A joint segment as a rank, with its open segment.
+#[derive(Debug)]
+pub struct Joint {
+    /// Its entry, in the place of a rank's.
+    pub file: RankFile,
+    /// The segment.
+    pub segment: Arc<SegmentFile>,
+}
+
+/// Whether a profile can have a joint segment.
+#[must_use]
+pub fn is_for(profile: &Profile) -> bool {
+    let ranks = &profile.manifest.ranks;
+    ranks.len() > 1 && ranks.iter().all(|rank| rank.rank != ALL_RANKS)
+}
+
+/// Where the joint segment of a profile is kept. The name changes with everything that changes the
+/// segment.
+#[must_use]
+pub fn path_of(profile: &Profile) -> PathBuf {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(format!("{} {}\n", overlay::VERSION, joint::VERSION).as_bytes());
+    for rank in &profile.manifest.ranks {
+        let by_hand = rank.clock.filter(|_| rank.clock_by() == Some(ClockBy::Hand));
+        hasher.update(format!("{} {} {by_hand:?}\n", rank.rank, rank.content).as_bytes());
+    }
+    let key = hasher.finalize().to_hex();
+    profile.dir.join(format!("{PREFIX}{}{SUFFIX}", &key[..32]))
+}
+
+/// Opens the joint segment at this path. `None` if there is none, or if it is damaged.
+#[must_use]
+pub fn kept(path: &Path) -> Option<Joint> {
+    match SegmentFile::open_file(path) {
+        Ok(segment) => Some(Joint::of(path, segment)),
+        Err(OpenError::Io(_)) => None,
+        Err(OpenError::Segment(error)) => {
+            tracing::warn!("{}: {error}; it is written again", path.display());
+            None
+        }
+    }
+}
+
+/// The joint segment of a profile: the kept one, else one that is computed now and kept. In a store
+/// that may only be read it is not kept.
+///
+/// # Errors
+/// If a segment of a rank cannot be read, or the joint segment cannot be written anywhere.
+pub fn of_profile(profile: &Profile, meter: &Meter) -> Result<Joint, AnalysisError> {
+    let path = path_of(profile);
+    if let Some(joint) = kept(&path) {
+        return Ok(joint);
+    }
+    let of = analyse(profile, CallIds::Skipped, meter)?;
+    match write(&of, &path, meter) {
+        Err(AnalysisError::Write { .. }) if !meter.is_cancelled() => {
+            let dir =
+                tempfile::tempdir().map_err(|source| AnalysisError::Write { path: path.clone(), source })?;
+            // The open file stays after its directory is gone.
+            write(&of, &dir.path().join("joint.nseg"), meter)
+        }
+        Ok(joint) => {
+            forget_others(&path);
+            Ok(joint)
+        }
+        failed => failed,
+    }
+}
+
+fn write(of: &super::Analysed, path: &Path, meter: &Meter) -> Result<Joint, AnalysisError> {
+    let is_cancelled = || meter.is_cancelled();
+    let cancel = Cancel::when(&is_cancelled);
+    write_segment_while(path, BuildOptions::default(), Taking::Beside, cancel, |sink, _| {
+        joint::write(&of.job, &of.report, sink)
+    })
+    .map_err(|error| match error {
+        WriteError::Io(source) => AnalysisError::Write { path: path.to_owned(), source },
+        WriteError::Engine(source) | WriteError::Read(source) => {
+            AnalysisError::Segment { path: path.to_owned(), source }
+        }
+    })?;
+    let segment = SegmentFile::open_file(path).map_err(|error| match error {
+        OpenError::Io(source) => AnalysisError::Write { path: path.to_owned(), source },
+        OpenError::Segment(source) => AnalysisError::Segment { path: path.to_owned(), source },
+    })?;
+    Ok(Joint::of(path, segment))
+}
+
+/// Removes joint segments of other contents.
+fn forget_others(path: &Path) {
+    let Some(files) = path.parent().and_then(|dir| fs::read_dir(dir).ok()) else { return };
+    for other in files.flatten().map(|file| file.path()).filter(|other| other != path) {
+        let name = other.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with(PREFIX) && name.ends_with(SUFFIX) {
+            // What stays is overwritten or ignored.
+            drop(disk::remove_file(&other));
+        }
+    }
+}
+
+impl Joint {
+    fn of(path: &Path, segment: SegmentFile) -> Self {
+        let span = span(&segment);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let file = RankFile {
+            rank: ALL_RANKS,
+            id: String::new(),
+            file: name.unwrap_or_default(),
+            size_bytes: segment.bytes().file_len(),
+            content: segment.content().to_owned(),
+            inputs: Vec::new(),
+            device: None,
+            core: None,
+            events: segment.footer().tracks.iter().map(|track| u64::from(track.rows)).sum(),
+            start_ps: span.start.0,
+            end_ps: span.end.0,
+            origin_unix_ns: None,
+            clock: None,
+            clock_by: None,
+            active_ps: None,
+            notes: Vec::new(),
+            left_out: Vec::new(),
+        };
+        Self { file, segment: Arc::new(segment) }
+    }
+}

@@ -1,0 +1,145 @@
+//! What all ranks of a job show together: a segment of its own beside the ranks'.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nprof_engine::exec::Work;
+use nprof_engine::wire::ask::{Answer, answer};
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
+use nprof_engine::wire::question::Question;
+use nprof_engine::wire::summary::Summary;
+use nprof_server::app::App;
+use nprof_server::export::html::bundle;
+use nprof_server::store::Store;
+use nprof_server::work::Meter;
+
+use crate::cli::succeed;
+
+const STRAGGLER: &str = "2";
+
+/// A store with the simulated job "job", whose rank 2 is late.
+fn job(dir: &Path, ranks: &str) -> PathBuf {
+    let store = dir.join("store");
+    let args = ["demo", "--ingest-only", "--ranks", ranks, "--straggler", STRAGGLER, "--collectives", "60"];
+    succeed(&store, &[&args[..], &["--db-bucket", "job"]].concat());
+    store
+}
+
+fn app(store: &Path) -> App {
+    App::new(Arc::new(Store::open(store).unwrap()))
+}
+
+fn ask(app: &App, path: &str) -> Answer {
+    let question = Question::parse(path, "").unwrap();
+    answer(app, &question, Work::IN_PLACE).unwrap()
+}
+
+fn profile(app: &App) -> ProfileInfo {
+    match ask(app, "/api/profiles/job") {
+        Answer::Profile(info) => info,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn detail(app: &App) -> RankDetail {
+    match ask(app, "/api/profiles/job/ranks/all") {
+        Answer::Detail(detail) => detail,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn summary(app: &App) -> Summary {
+    match ask(app, "/api/profiles/job/ranks/all/summary") {
+        Answer::Summary(summary) => summary,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The kept joint segments of the only profile.
+fn kept(store: &Path) -> Vec<PathBuf> {
+    let profile = fs::read_dir(store.join("profiles")).unwrap().next().unwrap().unwrap().path();
+    let files = fs::read_dir(profile).unwrap().map(|file| file.unwrap().path());
+    files
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with("joint-") && name.ends_with(".nseg")
+        })
+        .collect()
+}
+
+#[test]
+fn an_ingest_compares_its_ranks() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = job(dir.path(), "4");
+    assert_eq!(kept(&store).len(), 1);
+    let app = app(&store);
+    let info = profile(&app);
+    let ranks: Vec<u32> = info.ranks.iter().map(|rank| rank.rank).collect();
+    assert_eq!(ranks, [ALL_RANKS, 0, 1, 2, 3]);
+    assert_eq!(info.entry.ranks, 4, "it is no rank of the job");
+    let detail = detail(&app);
+    assert_eq!(detail.entry, info.ranks[0]);
+    let tracks: Vec<&str> = detail.tracks.iter().map(|track| track.name.as_str()).collect();
+    for track in ["Collectives", "Ranks", "Rank 0", "Rank 3"] {
+        assert!(tracks.contains(&track), "{track} is not in {tracks:?}");
+    }
+    let rows = |table: &str| detail.tables.iter().find(|of| of.name == table).unwrap().rows;
+    assert_eq!((rows("rank"), rows("job")), (4, 1));
+    assert!(rows("call") >= 4 * 60 && rows("operation") >= 60);
+    // Where the waiting began is what a reader sees first.
+    let first = &summary(&app).groups[0];
+    assert_eq!((first.key.as_str(), first.metrics[0].name.as_str()), ("joint_causes", "rank 2"));
+}
+
+#[test]
+fn one_rank_has_nothing_to_compare_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    succeed(&store, &["demo", "--ingest-only", "--ranks", "1", "--events", "2000", "--db-bucket", "job"]);
+    assert!(kept(&store).is_empty());
+    let app = app(&store);
+    assert_eq!(profile(&app).ranks.len(), 1);
+    let question = Question::parse("/api/profiles/job/ranks/all", "").unwrap();
+    let refusal = answer(&app, &question, Work::IN_PLACE).unwrap_err();
+    assert!(refusal.to_string().contains("has no rank all"), "{refusal}");
+}
+
+#[test]
+fn what_is_lost_damaged_or_out_of_date_is_computed_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = job(dir.path(), "3");
+    let before = detail(&app(&store));
+    let [first] = &kept(&store)[..] else { panic!("one joint segment") };
+    let whole = fs::read(first).unwrap();
+
+    fs::remove_file(first).unwrap();
+    // It is offered before it is computed.
+    assert_eq!(profile(&app(&store)).ranks[0].rank, ALL_RANKS);
+    assert_eq!(detail(&app(&store)), before);
+    assert_eq!(fs::read(first).unwrap(), whole);
+
+    fs::write(first, &whole[..whole.len() / 2]).unwrap();
+    assert_eq!(detail(&app(&store)), before);
+    assert_eq!(fs::read(first).unwrap(), whole);
+
+    // A clock by hand moves a rank, and its arrivals with it.
+    succeed(&store, &["clock", "job", "--rank", "1", "--offset", "3ms"]);
+    assert_ne!(detail(&app(&store)).entry.content, before.entry.content);
+    let now = kept(&store);
+    assert!(now.len() == 1 && now[0] != *first, "{now:?}");
+}
+
+#[test]
+fn an_export_of_all_ranks_takes_it_along() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = job(dir.path(), "3");
+    let app = app(&store);
+    let found = app.store().find("job").unwrap();
+    let joint = nprof_server::analysis::joint::of_profile(&found, &Meter::default()).unwrap();
+    let mut ranks = found.manifest.ranks.clone();
+    ranks.insert(0, joint.file);
+    let bundle = bundle(&found, &ranks).unwrap();
+    assert_eq!(bundle.profile, profile(&app));
+    assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));
+}
