@@ -19,7 +19,7 @@ use crate::ui::place::Place;
 use crate::ui::timeline::Tracks;
 use crate::view::sheet::SourceId;
 use crate::view::window::Reach;
-use crate::view::{Axis, Clock, Command, Sheet, TimeScale, View};
+use crate::view::{Axis, Clock, Command, Sheet, Tab, TimeScale, View};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -292,6 +292,8 @@ impl Opened {
                     // Its groups are not known before the rank is open.
                     let reveal = Command::Reveal { row, start_ps, duration_ps, hidden_by: Vec::new() };
                     self.act(&Command::InRank { rank, then: Box::new(reveal) });
+                    // Hits of another rank would hide it.
+                    self.act(&Command::ShowTab(Tab::Details));
                 }
                 Err(error) => {
                     let again = Callback::new(move |()| self.reveal_in(rank, row));
