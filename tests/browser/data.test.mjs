@@ -26,7 +26,7 @@ test("tables and summary", async (t) => {
   const nodes = await ask(url, `${rank}/tables/neff_node`);
   const open = async (t, path = "", options = {}) => {
     const { page, problems } = await openPage(t, options);
-    await page.goto(`${url}/profile/${slug}${path}`);
+    await page.goto(`${url}/profile/${slug}${path || "?v=2"}`);
     t.after(() => assert.deepEqual(problems, []));
     const grid = page.getByRole("grid");
     const column = async (title) => {

@@ -30,9 +30,12 @@ test("an HTML file", SERVED, async (t) => {
   await rename(from, file);
   await stop();
   const address = pathToFileURL(file).href;
+  const first = `${address}#/profile/${slug}?v=2`;
 
   await t.test("asks nobody for anything", async (t) => {
     const { page, problems, requests } = await openFile(t, address);
+    await rowOf(page, "Rank 1").waitFor();
+    await page.getByRole("tab", { name: "Rank 0", exact: true }).click();
     await rowOf(page, "Tensor").waitFor();
     assert.equal(await page.title(), `${name} · nprof`);
     await page.keyboard.press("/");
@@ -47,7 +50,7 @@ test("an HTML file", SERVED, async (t) => {
   });
 
   await t.test("has rank tabs, and its address brings a view back", async (t) => {
-    const { page, problems } = await openFile(t, address);
+    const { page, problems } = await openFile(t, first);
     await page.getByRole("tab", { name: /1/ }).first().click();
     await eventually(() => assert.match(page.url(), /#\/profile\/.*rank=1/));
     await tracksOf(page).click({ position: { x: 400, y: 60 } });
@@ -64,15 +67,15 @@ test("an HTML file", SERVED, async (t) => {
 
   await t.test("has nothing that needs a server", async (t) => {
     const { page } = await openFile(t, `${address}#/`);
-    await rowOf(page, "Tensor").waitFor();
+    await rowOf(page, "Rank 1").waitFor();
     assert.equal(await page.getByRole("button", { name: "Download" }).count(), 0);
     await page.getByRole("link", { name: "nprof" }).click();
-    await rowOf(page, "Tensor").waitFor();
+    await rowOf(page, "Rank 1").waitFor();
     await page.goto(`${address}#/profile/other`);
     await page.reload();
     await page.getByText("No profile named “other”").waitFor();
     await page.getByRole("link", { name: "The profile of this file" }).click();
-    await rowOf(page, "Tensor").waitFor();
+    await rowOf(page, "Rank 1").waitFor();
   });
 
   await t.test("says what is wrong with a damaged file", async (t) => {
@@ -86,7 +89,7 @@ test("an HTML file", SERVED, async (t) => {
     for (const [expected, text] of Object.entries(cases)) {
       const damaged = join(store, `${expected}.html`);
       await writeFile(damaged, text);
-      const { page } = await openFile(t, pathToFileURL(damaged).href);
+      const { page } = await openFile(t, `${pathToFileURL(damaged).href}#/profile/${slug}?v=2`);
       await page.getByText(expected).first().waitFor();
     }
     const cut = join(store, "cut.html");

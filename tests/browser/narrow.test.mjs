@@ -76,7 +76,7 @@ test("narrow screens", async (t) => {
         "data?table=neff_node": page.getByRole("grid", { name: "NEFF node" }),
       };
       for (const [place, there] of Object.entries(places)) {
-        await page.goto(`${url}/profile/${slug}/${place}`);
+        await page.goto(`${url}/profile/${slug}/${place}${place.includes("?") ? "&" : "?"}v=2`);
         await there.waitFor();
         await page.waitForLoadState("networkidle");
         assert.deepEqual(await outside(page), [], place);
@@ -88,7 +88,7 @@ test("narrow screens", async (t) => {
 
   await t.test("the search is an icon that opens over the bar, the actions are a menu", async (t) => {
     const { page, problems } = await openPage(t, { width: 390, height: 844, hasTouch: true, isMobile: true });
-    await page.goto(`${url}/profile/${slug}`);
+    await page.goto(`${url}/profile/${slug}?v=2`);
     await rowOf(page, "Engines").waitFor();
     const name = page.getByRole("heading", { name: "Demo: 2 simulated ranks" });
     const box = page.getByRole("searchbox", { name: "Search names and fields" });

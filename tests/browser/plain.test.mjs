@@ -101,7 +101,7 @@ test("without WebGL2", async (t) => {
         return kind === "2d" && isOverlay ? original.call(this, kind, ...more) : null;
       };
     });
-    await page.goto(`${url}/profile/${slug}`);
+    await page.goto(`${url}/profile/${slug}?v=2`);
     const alert = page.getByRole("alert");
     await alert.getByText("WebGL2").waitFor();
     await page.mouse.move(700, 300);

@@ -42,7 +42,7 @@ test("a site", async (t) => {
   await t.test("shows a profile of which it fetches parts", async (t) => {
     const { url, served } = await host(t, folder);
     const { page, problems } = await openPage(t);
-    await page.goto(`${url}/a%20profile/`);
+    await page.goto(`${url}/a%20profile/#/profile/${slug}?v=2`);
     await drawn(page, "Tensor");
     assert.equal(await page.title(), `${name} · nprof`);
     const first = served.filter(({ path }) => path !== "/favicon.ico");
@@ -66,14 +66,14 @@ test("a site", async (t) => {
   await t.test("says that its host serves no parts", async (t) => {
     const { url } = await host(t, folder, { hasRanges: false });
     const { page } = await openPage(t);
-    await page.goto(`${url}/a%20profile/`);
+    await page.goto(`${url}/a%20profile/#/profile/${slug}?v=2`);
     await page.getByText("does not serve parts of files").first().waitFor();
   });
 
   await t.test("says that its host is gone, and goes on when it is back", async (t) => {
     const { url, stop } = await host(t, folder);
     const { page } = await openPage(t);
-    await page.goto(`${url}/a%20profile/`);
+    await page.goto(`${url}/a%20profile/#/profile/${slug}?v=2`);
     await drawn(page, "Tensor");
     await stop();
     await page.keyboard.press("/");
@@ -97,7 +97,7 @@ test("a site", async (t) => {
       await damage(copy);
       const { url } = await host(t, folder);
       const { page } = await openPage(t);
-      await page.goto(`${url}/${encodeURIComponent(expected)}/`);
+      await page.goto(`${url}/${encodeURIComponent(expected)}/#/profile/${slug}?v=2`);
       await page.getByText(expected).first().waitFor();
     }
   });

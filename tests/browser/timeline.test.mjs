@@ -35,7 +35,7 @@ test("the demo", async (t) => {
 
   await t.test("opens whole: every track has a name, every engine is drawn", async (t) => {
     const { page, problems } = await openPage(t);
-    await page.goto(`${url}/profile/${slug}`);
+    await page.goto(`${url}/profile/${slug}?v=2`);
     const tracks = page.getByRole("list", { name: "Tracks" });
     await tracks.waitFor();
     const tree = await tracks.ariaSnapshot();
@@ -58,7 +58,7 @@ test("the demo", async (t) => {
 
   await t.test("a closed group shows where it is busy, and its tracks once it is open", async (t) => {
     const { page, problems } = await openPage(t);
-    await page.goto(`${url}/profile/${slug}`);
+    await page.goto(`${url}/profile/${slug}?v=2`);
     const group = page.getByRole("button", { name: /^qSyncIn0/ });
     await group.waitFor();
     assert.equal(await group.getAttribute("aria-expanded"), "false");
@@ -153,7 +153,7 @@ test("the demo", async (t) => {
     const { page } = await openPage(t);
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
-      await page.goto(`${url}/profile/${slug}`);
+      await page.goto(`${url}/profile/${slug}?v=2`);
       await rowOf(page, "Tensor").waitFor();
       // A page that is open already follows the system a moment later: an HTML file is not loaded anew.
       await eventually(async () => {

@@ -67,12 +67,10 @@ impl std::error::Error for UrlError {}
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}{}", percent_encoded(&self.profile), self.place.path())?;
-        if !self.is_bare {
-            return write!(f, "?v={VERSION}{}", Parameters(self));
-        }
-        match Parameters(self).to_string().strip_prefix('&') {
-            Some(parameters) => write!(f, "?{parameters}"),
-            None => Ok(()),
+        let parameters = Parameters(self).to_string();
+        match self.is_bare && parameters.is_empty() {
+            true => Ok(()),
+            false => write!(f, "?v={VERSION}{parameters}"),
         }
     }
 }
@@ -165,12 +163,12 @@ impl FromStr for View {
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (slug, place) = split_path(path);
         let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
-        let mut view = Self { profile, place, is_bare: true, ..Self::default() };
+        let mut view = Self { profile, place, is_bare: query.is_empty(), ..Self::default() };
         let (mut from, mut to) = (None, None);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
                 "v" => match number("v", "a version number", value)? {
-                    0..=VERSION => view.is_bare = false,
+                    0..=VERSION => {}
                     version => return Err(UrlError::NewerVersion(version)),
                 },
                 "from" => from = Some(number("from", PICOSECONDS, value)?),
@@ -393,11 +391,11 @@ mod tests {
             (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
             panels in panels(),
             of in option::of("[0-9a-f]{1,20}"),
-            place in proptest::sample::select(&ProfilePlace::ALL[..]), is_bare in any::<bool>(), filter in "\\PC{0,12}",
+            place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
         ) {
             let search = SearchState { query, syntax };
             let data = DataView { filter, ..DataView::default() };
-            let view = View { profile, place, data, window, tracks, selection, search, panels, numbered, of, is_bare };
+            let view = View { profile, place, data, window, tracks, selection, search, panels, numbered, of, is_bare: false };
             prop_assert_eq!(view.to_string().parse(), Ok(view));
         }
 
@@ -417,10 +415,16 @@ mod tests {
     fn a_link_written_by_hand() {
         assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
         let tracks = TracksState { rank: Some(4), ..TracksState::default() };
-        assert_eq!("/profile/x/?else=3&rank=4".parse(), Ok(View { tracks, ..View::of_profile("x") }));
+        assert_eq!(
+            "/profile/x/?else=3&rank=4".parse(),
+            Ok(View { tracks, is_bare: false, ..View::of_profile("x") })
+        );
         assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
         let search = SearchState { query: "all reduce=1".to_owned(), ..SearchState::default() };
-        assert_eq!("/profile/x?q=all+reduce%3D1".parse(), Ok(View { search, ..View::of_profile("x") }));
+        assert_eq!(
+            "/profile/x?q=all+reduce%3D1".parse(),
+            Ok(View { search, is_bare: false, ..View::of_profile("x") })
+        );
         assert_eq!("/profile/x/timeline".parse(), Ok(View::of_profile("x")));
         let place = ProfilePlace::Summary;
         assert_eq!(

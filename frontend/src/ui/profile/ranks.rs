@@ -155,13 +155,11 @@ fn tab_label(number: u32) -> String {
 }
 
 fn beside(number: u32, is_shown: bool) -> String {
-    let label = match number {
-        ALL_RANKS => "the collectives of all ranks".to_owned(),
-        _ => format!("rank {number}"),
-    };
-    match is_shown {
-        true => format!("Hide {label}"),
-        false => format!("Show {label} together with the others"),
+    match (number, is_shown) {
+        (ALL_RANKS, true) => "Hide the collectives of all ranks".to_owned(),
+        (ALL_RANKS, false) => "Show the collectives of all ranks above the others".to_owned(),
+        (_, true) => format!("Hide rank {number}"),
+        (_, false) => format!("Show rank {number} below the others"),
     }
 }
 

@@ -43,9 +43,9 @@ pub struct View {
     /// Content id of the segment that the row of the selected slice and the track numbers refer to.
     /// `None` if the view has no such numbers, or if the link was written by hand.
     pub of: Option<String>,
-    /// Whether its address has no version: nobody has chosen what to show, so without a rank it is
-    /// about all ranks together. With a version and without a rank it is about the first one, as in
-    /// links that are older than the view of all ranks.
+    /// Whether its address has no parameters: nobody has chosen what to show, so it is about all
+    /// ranks together. With parameters and without a rank it is about the first one, as in links
+    /// that are older than the view of all ranks.
     pub is_bare: bool,
 }
 

@@ -36,12 +36,12 @@ impl Panels {
             window_event_listener(leptos::ev::resize, move |_| viewport_px.set(self::viewport_px()));
         on_cleanup(move || listener.remove());
         let panels = Self { opened, search, viewport_px, is_open_when_low: RwSignal::new(false) };
-        let lacks_sizes = Memo::new(move |_| {
-            opened.view.with(|view| KEPT.iter().any(|(side, _)| view.panels.side(*side).size_px.is_none()))
+        let lacking = Memo::new(move |_| {
+            opened.view.with(|view| KEPT.map(|(side, _)| view.panels.side(side).size_px.is_none()))
         });
         // Also for a link that is followed in an open page.
         Effect::new(move |_| {
-            if lacks_sizes.get() {
+            if lacking.get().contains(&true) {
                 panels.restore();
             }
         });
