@@ -17,10 +17,10 @@ test("the tab of all ranks leads to the rank that is late", async (t) => {
 
   await t.test("a profile of several ranks opens with it", async () => {
     await rowOf(page, "Rank 7").waitFor();
-    assert.equal(await tab("All ranks").getAttribute("aria-selected"), "true");
+    assert.equal(await tab("Collectives of all ranks").getAttribute("aria-selected"), "true");
     await eventually(() => assert.equal(parametersOf(page).get("rank"), "all", page.url()));
     const first = await page.getByRole("tab").first().getAttribute("aria-label");
-    assert.equal(first, "All ranks");
+    assert.equal(first, "Collectives of all ranks");
   });
 
   await t.test("the summary names the straggler first", async () => {

@@ -22,8 +22,8 @@ pub(super) struct Writer<'a> {
     groups: Vec<(NameId, NameId)>,
     /// For each rank the name of waiting for it.
     waits: Vec<NameId>,
-    /// Name of the arrows from the awaited rank.
-    released: NameId,
+    /// Name of the arrows from the end of a wait to the arrival that ended it.
+    arrival: NameId,
 }
 
 /// Fields of a slice.
@@ -47,8 +47,8 @@ impl<'a> Writer<'a> {
         for rank in &job.ranks {
             waits.push(sink.name(&format!("wait for rank {}", rank.rank))?);
         }
-        let released = sink.name("arrival")?;
-        Ok(Self { job, report, sink, tracks, operation, call, kinds, groups, waits, released })
+        let arrival = sink.name("arrival")?;
+        Ok(Self { job, report, sink, tracks, operation, call, kinds, groups, waits, arrival })
     }
 
     /// Writes an operation and its calls.
@@ -58,17 +58,17 @@ impl<'a> Writer<'a> {
         let awaited = self.awaited(one, &arrivals);
         self.whole(number, one, &arrivals, awaited)?;
         let mut cause = None;
-        let mut released = Vec::new();
+        let mut waits = Vec::new();
         for arrival in &arrivals {
             let (wait, transfer) = self.call(number, one, arrival, awaited)?;
             if Some(arrival.member.rank) == awaited {
                 cause = Some(transfer);
             }
-            released.extend(wait);
+            waits.extend(wait);
         }
         if let Some(cause) = cause {
-            for wait in released {
-                self.sink.link(cause, wait, self.released)?;
+            for wait in waits {
+                self.sink.link(wait, cause, self.arrival)?;
             }
         }
         Ok(())

@@ -59,6 +59,11 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         .collect_view();
     let groups = others.into_iter().map(|group| view! { <Group group /> }).collect_view();
     let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
+    // Between ranks an arrow leads from a wait to the call that ended it.
+    let (before, after) = match is_of_all {
+        true => ("Waits for this call", "Waits for"),
+        false => ("Depends on", "Needed by"),
+    };
     let in_rank = is_of_all.then(|| call_of(&detail)).flatten().map(|(rank, row)| {
         view! {
             <button class="button" type="button" on:click=move |_| opened.reveal_in(rank, row)>
@@ -98,8 +103,8 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
                     </dl>
                 </section>
                 {groups}
-                <Neighbours opened title="Depends on" neighbours=detail.predecessors.clone() />
-                <Neighbours opened title="Needed by" neighbours=detail.successors.clone() />
+                <Neighbours opened title=before neighbours=detail.predecessors.clone() />
+                <Neighbours opened title=after neighbours=detail.successors.clone() />
             </div>
         </article>
     }

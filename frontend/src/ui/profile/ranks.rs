@@ -124,7 +124,7 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
                 type="button"
                 role="tab"
                 title=describe(&rank)
-                aria-label=rank_label(number)
+                aria-label=tab_name(number)
                 aria-selected=move || is_open.get().to_string()
                 tabindex=move || if is_open.get() { "0" } else { "-1" }
                 on:click=click
@@ -152,6 +152,11 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
 /// The text of a tab. Tabs of ranks follow the word "Rank".
 fn tab_label(number: u32) -> String {
     if number == ALL_RANKS { "Collectives".to_owned() } else { number.to_string() }
+}
+
+/// The name of a tab for those who do not see the others. It contains the text.
+fn tab_name(number: u32) -> String {
+    if number == ALL_RANKS { "Collectives of all ranks".to_owned() } else { rank_label(number) }
 }
 
 fn beside(number: u32, is_shown: bool) -> String {
