@@ -14,10 +14,13 @@ const CORE_BYTES: u64 = 8 << 20;
 /// Processor time of any child: a slow machine reads the largest small input in a part of it.
 const BASE_SECONDS: u64 = 600;
 /// Further processor time for each MiB of input. A trace that is packed a hundred times needs about
-/// a quarter of it.
+/// a third of it.
 const SECONDS_PER_MIB: u64 = 10;
 /// Time between the signal that tells a child of its limit and the one that it cannot ignore.
 const LAST_SECONDS: u64 = 5;
+
+/// Where Linux is told which process to kill first if it has no memory left, and the highest value.
+const KILLED_FIRST: (&str, &str) = ("/proc/self/oom_score_adj", "1000");
 
 /// Limits of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,12 +46,15 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sets the limits of this process, which has these bytes of input. A child of a limit dumps no
-    /// core: a core would fill the disk with the user's data.
+    /// Sets the limits of this process, which has these bytes of input. A limit that ends it dumps
+    /// no core: a core would fill the disk with the user's data.
     ///
     /// # Errors
     /// If the system refuses.
     pub(super) fn apply(&self, input_bytes: u64) -> io::Result<()> {
+        // Best effort: only Linux has this file.
+        let (path, value) = KILLED_FIRST;
+        let _ = std::fs::write(path, value);
         let seconds = self.seconds(input_bytes);
         // RLIMIT_AS would count the mapped inputs, and RLIMIT_RSS has no effect.
         lower(Resource::Data, self.memory_bytes, self.memory_bytes)?;

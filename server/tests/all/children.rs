@@ -161,6 +161,28 @@ fn a_killed_child_fails_its_upload_and_nothing_else() {
 }
 
 #[test]
+fn a_child_has_limits_and_is_the_first_to_go() {
+    let server = Server::start();
+    let trace = large_trace();
+    let job = server.send(&trace);
+    let child = PathBuf::from(format!("/proc/{}", server.child(&job)));
+    let read = |name: &str| fs::read_to_string(child.join(name)).unwrap();
+    let (limits, score) = (read("limits"), read("oom_score_adj"));
+    let Limits { memory_bytes, base_seconds, seconds_per_mib } = Limits::default();
+    let mib = trace.len().div_ceil(1 << 20) as u64;
+    for (name, limit) in [
+        ("Max data size", memory_bytes),
+        ("Max cpu time", base_seconds + mib * seconds_per_mib),
+        ("Max core file size", 0),
+    ] {
+        let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
+        let soft = line[name.len()..].split_ascii_whitespace().next().unwrap();
+        assert_eq!(soft, limit.to_string(), "{line}");
+    }
+    assert_eq!(score.trim(), "1000");
+}
+
+#[test]
 fn a_child_that_crashes_fails_its_upload_and_nothing_else() {
     let server = Server::start();
     let job = server.send(&large_trace());
