@@ -68,7 +68,7 @@ impl Weighter<TileKey, Arc<[u8]>> for ByBytes {
 }
 
 impl App {
-    /// Creates the state for a store. Uploads are read by `process`.
+    /// Creates the state for a store. `process` reads uploads.
     #[must_use]
     pub fn new(store: Arc<Store>, process: IngestProcess) -> Self {
         let items = usize::try_from(TILE_CACHE_BYTES >> 13).unwrap_or(usize::MAX);

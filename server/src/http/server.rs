@@ -117,8 +117,8 @@ impl Listening {
         self.address
     }
 
-    /// Answers requests until Ctrl-C or `SIGTERM`. Requests in flight then get [`GRACE`]. Uploads are
-    /// read by `process`.
+    /// Answers requests until Ctrl-C or `SIGTERM`. Requests in flight then get [`GRACE`]. `process`
+    /// reads uploads.
     pub async fn serve(self, store: Arc<Store>, process: IngestProcess) {
         let _sweeper = Sweeper::start(&store);
         let app = App::new(store, process);
