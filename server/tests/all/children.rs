@@ -27,7 +27,7 @@ use crate::stage::{Stage, TRACE, process, request};
 /// Timeout. No step takes this long on any machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Events of a trace whose ingest takes long enough to meet it.
-const MANY: usize = 400_000;
+const MANY: usize = if cfg!(debug_assertions) { 400_000 } else { 3_000_000 };
 
 /// A trace of [`MANY`] events with different texts.
 fn large_trace() -> String {
