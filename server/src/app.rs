@@ -19,6 +19,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::analysis::joint::{self, Joint};
+use crate::child::IngestProcess;
 use crate::http::error::ApiError;
 use crate::http::turns::Turns;
 use crate::jobs::Jobs;
@@ -75,11 +76,11 @@ impl Weighter<TileKey, Arc<[u8]>> for ByBytes {
 }
 
 impl App {
-    /// Creates the state for a store.
+    /// Creates the state for a store. `process` reads uploads.
     #[must_use]
-    pub fn new(store: Arc<Store>) -> Self {
+    pub fn new(store: Arc<Store>, process: IngestProcess) -> Self {
         let items = usize::try_from(TILE_CACHE_BYTES >> 13).unwrap_or(usize::MAX);
-        let jobs = Jobs::new(Arc::clone(&store));
+        let jobs = Jobs::new(Arc::clone(&store), process);
         Self(Arc::new(Shared {
             store,
             segments: Cache::new(MAX_SEGMENTS),

@@ -1,15 +1,17 @@
-//! Ingests that the server runs for its clients: one at a time. Clients watch and cancel them by
-//! number.
+//! Ingests that the server runs for its clients: one at a time, each in a process of its own.
+//! Clients watch and cancel them by number.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
+use crate::child::{IngestProcess, Order, Outcome};
 use crate::http::error::ApiError;
-use crate::ingest::{self, IngestError, Named, Settings};
+use crate::ingest::{self, IngestError, Settings, Staged};
 use crate::store::{Profile, Staging, Store};
 use crate::work::{Meter, Stage};
 
@@ -19,6 +21,7 @@ const MAX_ENDED: usize = 100;
 /// All jobs of this server.
 pub struct Jobs {
     store: Arc<Store>,
+    process: IngestProcess,
     known: Mutex<BTreeMap<u64, Arc<Job>>>,
     /// Set when the server ends. A job that starts later is cancelled from the start.
     is_ending: AtomicBool,
@@ -32,6 +35,7 @@ pub struct Job {
     id: u64,
     name: String,
     meter: Meter,
+    is_cancelled: watch::Sender<bool>,
     phase: watch::Sender<Phase>,
 }
 
@@ -46,22 +50,25 @@ enum Phase {
 impl Jobs {
     /// An empty list of jobs.
     #[must_use]
-    pub fn new(store: Arc<Store>) -> Self {
+    pub fn new(store: Arc<Store>, process: IngestProcess) -> Self {
         Self {
             store,
+            process,
             known: Mutex::default(),
             is_ending: AtomicBool::new(false),
             turn: Arc::new(Semaphore::new(1)),
         }
     }
 
-    /// Queues the ingest of the files in `upload`, which is removed afterwards.
-    pub fn start(&self, upload: Staging, named: Named, name: String, settings: Settings) -> Arc<Job> {
+    /// Queues the ingest of `files`, which are in `upload`. The profile is built beside them, and
+    /// the directory is removed at the end.
+    pub fn start(&self, upload: Staging, files: Vec<PathBuf>, name: String, settings: Settings) -> Arc<Job> {
         let job = {
             let mut known = self.known();
             let id = known.last_key_value().map_or(1, |(last, _)| last + 1);
             let phase = watch::Sender::new(Phase::Waiting);
-            let job = Arc::new(Job { id, name, meter: Meter::default(), phase });
+            let is_cancelled = watch::Sender::new(false);
+            let job = Arc::new(Job { id, name, meter: Meter::default(), is_cancelled, phase });
             if self.is_ending.load(Ordering::Relaxed) {
                 job.cancel();
             }
@@ -69,22 +76,24 @@ impl Jobs {
             forget_oldest(&mut known);
             job
         };
-        let (store, turn, running) = (Arc::clone(&self.store), Arc::clone(&self.turn), Arc::clone(&job));
+        let ingest =
+            Ingest { store: Arc::clone(&self.store), process: self.process.clone(), upload, settings };
+        let (turn, running) = (Arc::clone(&self.turn), Arc::clone(&job));
         tokio::spawn(async move {
-            let permit = turn.acquire_owned().await;
-            running.phase.send_replace(Phase::Running);
-            let worker = Arc::clone(&running);
-            let outcome = tokio::task::spawn_blocking(move || {
-                let outcome = ingest::run(&store, &named, &settings, &worker.meter);
-                drop(upload);
-                outcome
-            });
-            let outcome = match outcome.await {
-                Ok(outcome) => outcome
-                    .map(|ingested| ingested.profile)
-                    .map_err(|error| Arc::new(error.with_file_names())),
-                Err(_) => Err(Arc::new(IngestError::Died)),
+            let permit = tokio::select! {
+                biased;
+                () = running.cancelled() => None,
+                permit = turn.acquire_owned() => permit.ok(),
             };
+            let read = match permit {
+                Some(_) => {
+                    running.phase.send_replace(Phase::Running);
+                    ingest.read(&files, &running).await
+                }
+                None => Err(IngestError::Cancelled),
+            };
+            let outcome = ingest.publish(read, Arc::clone(&running)).await;
+            let outcome = outcome.map_err(|error| Arc::new(error.with_file_names()));
             running.phase.send_replace(Phase::Ended(outcome));
             drop(permit);
         });
@@ -108,6 +117,45 @@ impl Jobs {
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Job>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The work of a job.
+struct Ingest {
+    store: Arc<Store>,
+    process: IngestProcess,
+    upload: Staging,
+    settings: Settings,
+}
+
+impl Ingest {
+    /// Reads the files in a process of its own.
+    async fn read(&self, files: &[PathBuf], job: &Job) -> Result<Outcome, IngestError> {
+        let limits = self.process.limits;
+        let order = Order::new(self.store.root(), self.upload.dir(), files, self.settings.clone(), limits);
+        self.process.run(&order, &job.meter, job.cancelled()).await
+    }
+
+    /// Adds the profile to the store and removes the directory of the upload.
+    async fn publish(
+        self,
+        read: Result<Outcome, IngestError>,
+        job: Arc<Job>,
+    ) -> Result<Profile, IngestError> {
+        let Self { store, upload, settings, .. } = self;
+        let published = tokio::task::spawn_blocking(move || {
+            // The directory is removed here in any case: that blocks.
+            let upload = upload;
+            let ingested = match read? {
+                Outcome::AlreadyThere(id) => ingest::keep(&store, &id, &settings)?,
+                Outcome::Staged => {
+                    let staged = Staged { manifest: upload.left()?, staging: upload };
+                    ingest::publish(&store, &staged, &settings, &job.meter)?
+                }
+            };
+            Ok(ingested.profile)
+        });
+        published.await.unwrap_or(Err(IngestError::Died))
     }
 }
 
@@ -167,9 +215,16 @@ impl Job {
         report
     }
 
-    /// Cancels the job. A waiting job stops when its turn comes.
+    /// Cancels the job. Its process is killed at once.
     pub fn cancel(&self) {
         self.meter.cancel();
+        self.is_cancelled.send_replace(true);
+    }
+
+    /// Waits until the job is cancelled.
+    async fn cancelled(&self) {
+        // Fails if the sender is dropped, which `self` owns.
+        drop(self.is_cancelled.subscribe().wait_for(|is| *is).await);
     }
 
     /// Waits for the end of the job.
@@ -186,32 +241,5 @@ impl Job {
                 return Err(ApiError::from(&IngestError::Died));
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn an_upload_that_ends_after_the_signal_is_not_published() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Arc::new(Store::open(dir.path()).unwrap());
-        let jobs = Jobs::new(Arc::clone(&store));
-        let start = |slug: &str| {
-            let upload = store.stage().unwrap();
-            let trace = upload.scratch_path("trace.json");
-            std::fs::write(&trace, r#"[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"a"}]"#).unwrap();
-            let named = Named { files: vec![trace], ..Named::default() };
-            let settings = Settings { slug: Some(slug.parse().unwrap()), ..Settings::default() };
-            jobs.start(upload, named, "trace.json".to_owned(), settings)
-        };
-        start("before").outcome().await.unwrap();
-        jobs.cancel_all();
-        let late = start("after");
-        assert!(late.outcome().await.is_err());
-        assert_eq!(late.report().state, JobState::Cancelled);
-        let profile = store.find("before").unwrap();
-        assert_eq!(profile.manifest.slugs().count(), 1, "the name of the late upload was not added");
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! cli ──► ingest ──► store ◄── app ◄── routes ◄── http ◄── cli
-//!   └───► export ◄──────┘
+//!   │       ▲           ▲       │
+//!   │     child ◄────── jobs ◄──┘        child: a process of its own
+//!   └───► export ──► store
 //! ```
 //! *Invariant.* Only [`cli`] uses clap, only [`http::error`] maps errors to status codes, and only
 //! [`store`] knows the layout of the store's directory.
@@ -10,6 +12,7 @@
 pub mod analysis;
 pub mod app;
 pub mod assets;
+pub mod child;
 pub mod cli;
 pub mod ending;
 pub mod export;

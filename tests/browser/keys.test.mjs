@@ -101,7 +101,7 @@ test("keys and history", async (t) => {
   });
 
   await t.test("back after a zoom at once stays in the profile", async (t) => {
-    const page = await open(t, { at: `${url}/profile/${slug}` });
+    const page = await open(t, { at: `${url}/profile/${slug}?v=2` });
     const { x, y, width, height } = await tracksOf(page).boundingBox();
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.wheel(0, -300);

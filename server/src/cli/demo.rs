@@ -126,7 +126,7 @@ fn simulate(
             }
         })
         .collect();
-    let staged = build(store, &sources, settings, meter, |_| Ok(identity))?;
+    let staged = build(store.stage()?, &sources, settings, meter, |_| Ok(identity))?;
     publish(store, &staged, settings, meter)
 }
 

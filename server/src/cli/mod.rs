@@ -38,6 +38,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::child;
 use crate::ending::Ending;
 use crate::ingest::IngestError;
 use crate::store::{Store, default_root};
@@ -124,6 +125,10 @@ fn told(store: Store) -> Store {
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
+    if child::is_asked(std::env::args_os().skip(1)) {
+        log_to_stderr();
+        return child::run();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => return explain(&usage),

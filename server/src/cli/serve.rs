@@ -5,9 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Args;
 
 use super::StorePlace;
+use crate::child::IngestProcess;
 use crate::http::access::Changes;
 use crate::http::links::Links;
 use crate::http::server::{Address, Listening};
@@ -93,6 +95,7 @@ pub(super) async fn serve(
     args: &PlaceArgs,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    let process = IngestProcess::of_this_program().context("the path of the program is not known")?;
     let links = Links::of(&listening);
     // The server must go on after its reader closes the pipe, as in `nprof serve | head -1`.
     match announce(&links, slug, out)
@@ -108,7 +111,7 @@ pub(super) async fn serve(
     if args.open {
         open_browser(&links, slug);
     }
-    listening.serve(store).await;
+    listening.serve(store, process).await;
     Ok(())
 }
 

@@ -69,7 +69,7 @@ pub(super) fn write_trace(
             {
                 return Ok(Source::Stored(profile));
             }
-            Ok(Source::Staged(Box::new(stage(store, inputs, identity, &settings, &meter)?)))
+            Ok(Source::Staged(Box::new(stage(store.stage_anywhere()?, inputs, identity, &settings, &meter)?)))
         };
         let tmp = store.tmp();
         match named.inputs(&DiskSpool::new(&tmp, &meter))?.reading(read)? {

@@ -9,6 +9,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
+use crate::child::Ended;
 use crate::export::ExportError;
 use crate::ingest::IngestError;
 use crate::store::StoreError;
@@ -180,9 +181,12 @@ impl From<&IngestError> for ApiError {
         match error {
             IngestError::Store(error) => error.into(),
             IngestError::Cancelled => Self::Conflict(error.to_string()),
-            IngestError::Write { .. } | IngestError::Segment { .. } | IngestError::Died => {
-                Self::Internal(error.to_string())
-            }
+            IngestError::Refused(refusal) => Self::Refused(refusal.clone()),
+            IngestError::Write { .. }
+            | IngestError::Segment { .. }
+            | IngestError::Start(_)
+            | IngestError::Ended(Ended::Killed | Ended::Crashed)
+            | IngestError::Died => Self::Internal(error.to_string()),
             _ => Self::BadTrace(error.to_string()),
         }
     }

@@ -95,6 +95,7 @@ mod tests {
     use super::super::peer::Peer;
     use super::super::token::Token;
     use super::*;
+    use crate::child::IngestProcess;
     use crate::store::Store;
 
     async fn here() -> &'static str {
@@ -108,7 +109,8 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_answers_500_and_the_next_request_is_answered() {
         let dir = tempfile::tempdir().unwrap();
-        let app = App::new(Arc::new(Store::open(&dir.path().join("store")).unwrap()));
+        let store = Arc::new(Store::open(&dir.path().join("store")).unwrap());
+        let app = App::new(store, IngestProcess::of_this_program().unwrap());
         let access =
             Access { token: Token::random().unwrap(), port: 1, names: vec![], changes: Changes::All };
         let routes = Router::new().route("/here", get(here)).route("/aside", get(aside));

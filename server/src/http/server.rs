@@ -25,6 +25,7 @@ use super::peer::Peer;
 use super::router::router;
 use super::token::Token;
 use crate::app::App;
+use crate::child::IngestProcess;
 use crate::ending::EndSignals;
 use crate::store::{Store, Sweeper};
 
@@ -116,10 +117,11 @@ impl Listening {
         self.address
     }
 
-    /// Answers requests until Ctrl-C or `SIGTERM`. Requests in flight then get [`GRACE`].
-    pub async fn serve(self, store: Arc<Store>) {
+    /// Answers requests until Ctrl-C or `SIGTERM`. Requests in flight then get [`GRACE`]. `process`
+    /// reads uploads.
+    pub async fn serve(self, store: Arc<Store>, process: IngestProcess) {
         let _sweeper = Sweeper::start(&store);
-        let app = App::new(store);
+        let app = App::new(store, process);
         // The first list reads every manifest, so run it before a client waits for it. The next
         // list repeats its errors.
         let early = app.clone();

@@ -21,7 +21,7 @@ use nprof_engine::wire::clock::Clock;
 use super::identity::Identity;
 use super::passes::{self, RankBuilt};
 use super::{IngestError, Result, Settings};
-use crate::store::{ClockBy, FORMAT, Manifest, Profile, RankFile, Staging, Store};
+use crate::store::{ClockBy, FORMAT, Manifest, Profile, RankFile, Staging};
 use crate::work::Meter;
 
 /// The source of the events of one rank, or of several ranks in one trace.
@@ -57,20 +57,19 @@ impl Staged {
     }
 }
 
-/// Writes the segments of all ranks to a staging directory of the store. `identify` hashes the
+/// Writes the segments of all ranks to a staging directory. `identify` hashes the
 /// inputs in parallel until it is cancelled.
 ///
 /// # Errors
 /// The error of the first rank that fails. The other ranks are stopped then, and no files are left
 /// behind.
 pub fn build(
-    store: &Store,
+    staging: Staging,
     sources: &[TraceSource<'_>],
     settings: &Settings,
     meter: &Meter,
     identify: impl FnOnce(Cancel<'_>) -> Result<Identity> + Send,
 ) -> Result<Staged> {
-    let staging = store.stage_anywhere()?;
     let failed = AtomicBool::new(false);
     let (built, identity) = thread::scope(|scope| {
         let is_cancelled = || failed.load(Ordering::Relaxed) || meter.is_cancelled();

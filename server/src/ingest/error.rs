@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nprof_engine::wire::refusal::Refusal;
+
+use crate::child::Ended;
 use crate::store::StoreError;
 
 /// Shorthand for results of ingest.
@@ -101,6 +104,15 @@ pub enum IngestError {
     /// Error of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The process of an ingest could not be started.
+    #[error("the server cannot start the process of an ingest ({0}); the store is unchanged")]
+    Start(#[source] io::Error),
+    /// The process of an ingest refused the inputs.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// The process of an ingest ended before its time.
+    #[error("{0}; the store is unchanged")]
+    Ended(Ended),
     /// An internal fault.
     #[error("the ingest failed because of a bug in nprof; the store is unchanged; please report the bug")]
     Died,
@@ -138,7 +150,13 @@ impl IngestError {
             | Self::Format { path, .. }
             | Self::Segment { path, .. }
             | Self::Write { path, .. } => shorten(path),
-            Self::NoInput | Self::Store(_) | Self::Died | Self::Cancelled => {}
+            Self::NoInput
+            | Self::Store(_)
+            | Self::Start(_)
+            | Self::Refused(_)
+            | Self::Ended(_)
+            | Self::Died
+            | Self::Cancelled => {}
         }
         self
     }

@@ -19,6 +19,7 @@ pub use identity::Identity;
 pub use inputs::{Chosen, InputFile, Inputs, Named};
 
 use std::cell::Cell;
+use std::path::Path;
 
 use nprof_capture::files::Job;
 use nprof_capture::formats::trace_event::Origin;
@@ -26,14 +27,15 @@ use nprof_capture::importer::Sinks;
 use nprof_capture::inputs::Plan;
 use nprof_engine::exec::Cancel;
 use nprof_engine::spill::Space;
+use serde::{Deserialize, Serialize};
 
 use self::files::InputFiles;
 use crate::analysis::joint;
-use crate::store::{Existing, Profile, Slug, Store};
+use crate::store::{Existing, Profile, Slug, Staging, Store, StoreError};
 use crate::work::{Meter, Stage};
 
 /// The user's settings for the profile.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Action if the profile already exists.
     pub existing: Existing,
@@ -79,13 +81,40 @@ pub enum Novelty {
 /// is then unchanged.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     store.check_writable()?;
-    let tmp = store.tmp();
-    named.inputs(&DiskSpool::new(&tmp, meter))?.reading(|inputs| {
+    match prepare(store, named, settings, meter, None)? {
+        Prepared::AlreadyThere(id) => keep(store, &id, settings),
+        Prepared::Staged(staged) => publish(store, &staged, settings, meter),
+    }
+}
+
+/// Inputs that were read. The store is unchanged.
+#[derive(Debug)]
+pub enum Prepared {
+    /// The profile with this id has these inputs and must be kept.
+    AlreadyThere(String),
+    /// A profile that the store does not have, or that must be replaced.
+    Staged(Box<Staged>),
+}
+
+/// Reads the named inputs without a change of the store. The files are written to `lent`, the
+/// staging directory of another process, or to a new one.
+///
+/// # Errors
+/// See [`run`].
+pub fn prepare(
+    store: &Store,
+    named: &Named,
+    settings: &Settings,
+    meter: &Meter,
+    lent: Option<&Path>,
+) -> Result<Prepared> {
+    let spool = lent.map_or_else(|| store.tmp(), Path::to_owned);
+    named.inputs(&DiskSpool::new(&spool, meter))?.reading(|inputs| {
         let identity = identify(store, inputs, settings, meter)?;
         if let Some(identity) = &identity {
             let id = identity.profile.to_string();
-            if let Some(ingested) = already_there(store, &id, settings)? {
-                return Ok(ingested);
+            if settings.existing == Existing::Keep && store.by_id(&id)?.is_some() {
+                return Ok(Prepared::AlreadyThere(id));
             }
             // A file of a directory can turn out not to be a trace, which makes this another
             // profile. So publishing checks again.
@@ -94,9 +123,21 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
                 store.check_name(slug, &id, settings.existing)?;
             }
         }
-        let staged = stage(store, inputs, identity, settings, meter)?;
-        publish(store, &staged, settings, meter)
+        let staging = match lent {
+            Some(dir) => Staging::lent(dir),
+            None => store.stage()?,
+        };
+        Ok(Prepared::Staged(Box::new(stage(staging, inputs, identity, settings, meter)?)))
     })
+}
+
+/// The profile with this id, with the requested names.
+///
+/// # Errors
+/// If it has been removed, or the store cannot be written.
+pub fn keep(store: &Store, id: &str, settings: &Settings) -> Result<Ingested> {
+    let removed = || StoreError::Unknown { name: id.to_owned(), store: store.root().to_owned() };
+    already_there(store, id, settings)?.ok_or_else(|| removed().into())
 }
 
 /// Identity of the inputs, if it must be known before they are read. Otherwise [`stage`] computes
@@ -127,21 +168,21 @@ fn may_be_there(store: &Store, inputs: &Inputs, settings: &Settings) -> Result<b
     Ok(!survey.unreadable.is_empty() || survey.profiles.iter().any(may_be))
 }
 
-/// Reads all inputs to a staging directory of the store. Identifies the inputs in parallel if
+/// Reads all inputs to a staging directory. Identifies the inputs in parallel if
 /// `identity` is `None`.
 ///
 /// # Errors
 /// See [`run`].
 pub fn stage(
-    store: &Store,
+    staging: Staging,
     inputs: &Inputs,
     identity: Option<Identity>,
     settings: &Settings,
     meter: &Meter,
 ) -> Result<Staged> {
     meter.begin(Stage::Reading, inputs.total_bytes());
-    let tmp = store.tmp();
-    let files = InputFiles { inputs, spool: DiskSpool::new(&tmp, meter), meter };
+    let scratch = staging.dir().to_owned();
+    let files = InputFiles { inputs, spool: DiskSpool::new(&scratch, meter), meter };
     let files = &files;
     let origins = origin::origins(inputs, meter);
     let sources = inputs.plans.iter().zip(origins).map(|(plan, origin)| TraceSource {
@@ -154,7 +195,7 @@ pub fn stage(
         Some(identity) => Ok(identity),
         None => Identity::beside(inputs, cancel),
     };
-    let mut staged = build(store, &sources.collect::<Vec<_>>(), settings, meter, identify)?;
+    let mut staged = build(staging, &sources.collect::<Vec<_>>(), settings, meter, identify)?;
     staged.manifest.title.clone_from(&inputs.title);
     if let Some(first) = staged.manifest.ranks.first_mut() {
         first.left_out.clone_from(&inputs.left_out);

@@ -239,8 +239,10 @@ mod tests {
         let id =
             |at: u8| nprof_engine::base::ProfileId::new(nprof_engine::base::id::RankCount::One, [at; 20]);
         let identity = Identity { profile: id(9), traces: vec![id(1), id(2), id(3)], input_bytes: 0 };
-        let staged =
-            build(&store, &sources, &Settings::default(), &Meter::default(), |_| Ok(identity)).unwrap();
+        let staged = build(store.stage().unwrap(), &sources, &Settings::default(), &Meter::default(), |_| {
+            Ok(identity)
+        })
+        .unwrap();
         let ranks = &staged.manifest.ranks;
         // The ranks of the last trace whose numbers are taken get the next free numbers.
         assert_eq!(ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0, 1, 2, 4, 5, 6]);

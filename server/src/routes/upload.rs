@@ -18,7 +18,7 @@ use super::path::With;
 use super::reply::Form;
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::ingest::{Named, Settings};
+use crate::ingest::Settings;
 use crate::jobs::Job;
 use crate::store::{Existing, Slug, Staging};
 
@@ -77,8 +77,7 @@ pub async fn create(
         return Err(ApiError::BadRequest("the form contains no file; add at least one trace".to_owned()));
     }
     let files = names.iter().map(|name| upload_path(&staging, name)).collect();
-    let named = Named { files, ..Named::default() };
-    let job = app.jobs().start(staging, named, names.join(", "), settings);
+    let job = app.jobs().start(staging, files, names.join(", "), settings);
     if is_watched {
         let place = format!("/api/jobs/{}", job.id());
         return Ok(

@@ -40,6 +40,7 @@ use std::sync::Arc;
 use nprof_engine::native::disk::{self as calls, DiskFile};
 use rustix::fs::Access;
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 use catalog::Catalog;
 pub use catalog::{SharedName, Survey};
@@ -62,7 +63,7 @@ const LOCK: &str = "lock";
 const OUTSIDE: &str = "nprof-";
 
 /// Action if the profile already exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Existing {
     /// Keep the existing profile and say so.
     #[default]

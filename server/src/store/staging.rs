@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_engine::native::disk::{self, DiskFile};
 
-use super::{Result, disk::failed};
+use super::{Manifest, Result, disk::failed};
 
 /// File in a staging directory, locked while the owner lives.
 const OWNER: &str = "owner";
@@ -18,7 +18,8 @@ const PROFILE: &str = "profile";
 #[derive(Debug)]
 pub struct Staging {
     dir: PathBuf,
-    _owner: DiskFile,
+    /// `None` if another process owns the directory.
+    owner: Option<DiskFile>,
 }
 
 impl Staging {
@@ -35,13 +36,41 @@ impl Staging {
             Ok(owner)
         };
         match create() {
-            Ok(owner) => Ok(Self { dir, _owner: owner }),
+            Ok(owner) => Ok(Self { dir, owner: Some(owner) }),
             Err(error) => {
                 // Best effort: the directory looks abandoned, so others remove it later.
                 let _ = disk::remove_dir_all(&dir);
                 Err(failed(tmp)(error))
             }
         }
+    }
+
+    /// The directory of another process, which waits for this one and removes it.
+    #[must_use]
+    pub fn lent(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), owner: None }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Leaves the manifest of the profile to the process that owns the directory.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn leave(&self, manifest: &Manifest) -> Result<()> {
+        manifest.write(&self.profile_dir())
+    }
+
+    /// The manifest that another process left. Its paths are checked.
+    ///
+    /// # Errors
+    /// If it cannot be read or used.
+    pub fn left(&self) -> Result<Manifest> {
+        Manifest::read(&self.profile_dir())
     }
 
     /// Directory for the profile's files.
@@ -59,6 +88,9 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
+        if self.owner.is_none() {
+            return;
+        }
         if let Err(error) = disk::remove_dir_all(&self.dir) {
             tracing::debug!("{}: cannot remove ({error})", self.dir.display());
         }

@@ -4,8 +4,10 @@
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 /// Stage of an ingest, an export or a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Stage {
     /// Hashing the inputs, to know whether the profile is already there.
     Identifying,
@@ -30,6 +32,19 @@ impl Stage {
         Self::Exporting,
         Self::Analysing,
     ];
+}
+
+/// What a [`Meter`] shows at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Stage of the work.
+    pub stage: Stage,
+    /// Bytes of this stage read so far.
+    pub read_bytes: u64,
+    /// Bytes of this stage in total; 0 if not known.
+    pub total_bytes: u64,
+    /// Slices, instants and samples read so far.
+    pub events: u64,
 }
 
 /// Counters of one ingest, shared by all of its threads.
@@ -58,6 +73,22 @@ impl Meter {
     /// Counts slices, instants and samples.
     pub fn add_events(&self, count: u64) {
         self.events.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// The counters.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let (read_bytes, total_bytes) = self.bytes();
+        Progress { stage: self.stage(), read_bytes, total_bytes, events: self.events() }
+    }
+
+    /// Shows the progress of another process.
+    pub fn show(&self, progress: Progress) {
+        let Progress { stage, read_bytes, total_bytes, events } = progress;
+        self.stage.store(stage as u8, Ordering::Relaxed);
+        self.read_bytes.store(read_bytes, Ordering::Relaxed);
+        self.total_bytes.store(total_bytes, Ordering::Relaxed);
+        self.events.store(events, Ordering::Relaxed);
     }
 
     /// Cancels the ingest. It ends soon with [`crate::ingest::IngestError::Cancelled`].
@@ -152,6 +183,18 @@ mod tests {
         assert_eq!(meter.bytes(), (4, 10));
         meter.begin(Stage::Publishing, 0);
         assert_eq!((meter.bytes(), meter.stage()), ((0, 0), Stage::Publishing));
+    }
+
+    #[test]
+    fn a_meter_shows_what_another_one_counted() {
+        let (theirs, ours) = (Meter::default(), Meter::default());
+        theirs.begin(Stage::Reading, 10);
+        theirs.add_bytes(4);
+        theirs.add_events(3);
+        for _ in 0..2 {
+            ours.show(theirs.progress());
+            assert_eq!((ours.stage(), ours.bytes(), ours.events()), (Stage::Reading, (4, 10), 3));
+        }
     }
 
     #[test]

@@ -2,4 +2,4 @@
 
 mod meter;
 
-pub use meter::{Meter, Metered, Stage};
+pub use meter::{Meter, Metered, Progress, Stage};

@@ -15,6 +15,7 @@ use nprof_server::store::Store;
 use nprof_server::work::Meter;
 
 use crate::cli::succeed;
+use crate::stage::process;
 
 const STRAGGLER: &str = "2";
 
@@ -27,7 +28,7 @@ fn job(dir: &Path, ranks: &str) -> PathBuf {
 }
 
 fn app(store: &Path) -> App {
-    App::new(Arc::new(Store::open(store).unwrap()))
+    App::new(Arc::new(Store::open(store).unwrap()), process())
 }
 
 fn ask(app: &App, path: &str) -> Answer {

@@ -10,6 +10,7 @@
 mod api;
 mod archives;
 mod axis;
+mod children;
 mod cli;
 mod clock;
 mod connections;

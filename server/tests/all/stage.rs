@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, Response, StatusCode};
 use nprof_server::app::App;
+use nprof_server::child::{IngestProcess, Limits};
 use nprof_server::http::access::{Access, Changes};
 use nprof_server::http::peer::Peer;
 use nprof_server::http::router::router;
@@ -70,7 +71,7 @@ impl Stage {
         run(&store, &named, &settings, &Meter::default()).unwrap();
         let token = Token::random().unwrap();
         let access = Access { token, port: 3001, names: Vec::new(), changes: Changes::All };
-        let app = App::new(Arc::clone(&store));
+        let app = App::new(Arc::clone(&store), process());
         let mut stage = Self { _dir: dir, store, app, access, service: Router::new() };
         stage.restart();
         stage
@@ -78,7 +79,7 @@ impl Stage {
 
     /// Drops all open segments and caches.
     pub fn restart(&mut self) {
-        self.app = App::new(Arc::clone(&self.store));
+        self.app = App::new(Arc::clone(&self.store), process());
         self.service = router(self.app.clone(), Arc::new(self.access.clone()));
     }
 
@@ -116,6 +117,11 @@ impl Stage {
     pub fn staged(&self) -> usize {
         std::fs::read_dir(self.store.root().join("tmp")).unwrap().count()
     }
+}
+
+/// The program that reads uploads.
+pub fn process() -> IngestProcess {
+    IngestProcess { program: env!("CARGO_BIN_EXE_nprof").into(), limits: Limits::default() }
 }
 
 /// A request of the user who runs the server.

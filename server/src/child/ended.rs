@@ -1,0 +1,78 @@
+//! Why a child ended without a report.
+
+use std::fmt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use rustix::process::Signal;
+
+use super::Limits;
+
+/// End of a child that sent no report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It gave up: usually because the system refused further memory. The limit in bytes.
+    GaveUp(u64),
+    /// It used up its processor time.
+    OutOfTime,
+    /// A mapped file ended before its length, or could not be read.
+    InputLost,
+    /// Somebody killed it, for example the system for want of memory.
+    Killed,
+    /// It crashed or panicked.
+    Crashed,
+}
+
+impl Ended {
+    pub(super) fn of(status: ExitStatus, limits: &Limits) -> Self {
+        let is = |signal: Signal| status.signal() == Some(signal.as_raw());
+        match () {
+            () if is(Signal::ABORT) => Self::GaveUp(limits.memory_bytes),
+            () if is(Signal::XCPU) => Self::OutOfTime,
+            () if is(Signal::BUS) => Self::InputLost,
+            () if is(Signal::KILL) || is(Signal::TERM) || is(Signal::INT) => Self::Killed,
+            () => Self::Crashed,
+        }
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GaveUp(limit_bytes) => write!(
+                f,
+                "the ingest needs more memory than the limit of {} MiB, or stopped because of a bug in nprof",
+                limit_bytes >> 20
+            ),
+            Self::OutOfTime => {
+                f.write_str("the ingest took more processor time than an input of this size may take")
+            }
+            Self::InputLost => {
+                f.write_str("an uploaded file became shorter or could not be read during the ingest")
+            }
+            Self::Killed => {
+                f.write_str("the ingest was killed, perhaps because the server's machine is short of memory")
+            }
+            Self::Crashed => {
+                f.write_str("the ingest failed because of a bug in nprof; please report the bug")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_signal_has_its_reason() {
+        let of = |signal: Signal| Ended::of(ExitStatus::from_raw(signal.as_raw()), &Limits::default());
+        assert_eq!(of(Signal::ABORT), Ended::GaveUp(Limits::default().memory_bytes));
+        assert_eq!(of(Signal::XCPU), Ended::OutOfTime);
+        assert_eq!(of(Signal::BUS), Ended::InputLost);
+        assert_eq!(of(Signal::KILL), Ended::Killed);
+        assert_eq!(of(Signal::SEGV), Ended::Crashed);
+        // A panic of the main thread.
+        assert_eq!(Ended::of(ExitStatus::from_raw(101 << 8), &Limits::default()), Ended::Crashed);
+    }
+}

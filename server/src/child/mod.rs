@@ -1,0 +1,33 @@
+//! Ingests in a process of their own. The inputs of a server's clients are foreign bytes, and
+//! whatever they cause must end one upload, not the server.
+//!
+//! ```text
+//! jobs ── Order ───► stdin   nprof --ingest-child   ──► files of the profile, in `Order::staging`
+//!      ◄─ Report ── stdout   (limits of memory and processor time)
+//! ```
+//! *Invariant.* The child changes nothing but the staging directory that the server lends to it.
+//! The server publishes the profile and removes the directory. The child ends when its standard
+//! input ends, so it never outlives the server.
+
+mod ended;
+mod inside;
+mod limits;
+mod message;
+mod parent;
+
+use std::ffi::OsString;
+
+pub use ended::Ended;
+pub use inside::run;
+pub use limits::Limits;
+pub use message::{Order, Outcome};
+pub use parent::IngestProcess;
+
+/// The only argument of a child. It is no option of the command line: a child takes its order from
+/// its standard input and refuses everything else.
+pub const ARGUMENT: &str = "--ingest-child";
+
+/// Returns true if these arguments, without the program's name, are those of a child.
+pub fn is_asked(arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.eq([ARGUMENT])
+}
