@@ -53,7 +53,7 @@ test("without WebGL2", async (t) => {
   });
 
   await t.test("the picture is the same as with it", async (t) => {
-    for (const address of [`${url}/profile/${slug}`, addressOf(url, slug, window)]) {
+    for (const address of [`${url}/profile/${slug}?v=2`, addressOf(url, slug, window)]) {
       const shots = [];
       for (const options of [{}, NO_GRAPHICS]) {
         const { page } = await openPage(t, options);

@@ -24,7 +24,7 @@ test("the console stays empty while the pages load", async (t) => {
   page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
   await page.goto(url);
   await page.getByRole("link", { name: "Demo: 2 simulated ranks" }).click();
-  await page.getByRole("list", { name: "Tracks" }).getByText("Tensor", { exact: true }).waitFor();
+  await page.getByRole("list", { name: "Tracks" }).getByText("Rank 1", { exact: true }).waitFor();
   // The browser complains about unused preloads some seconds after the page has loaded.
   await page.waitForTimeout(5_000);
   assert.deepEqual(said.filter((text) => !OF_THE_DRIVER.test(text.replace(/^\w+: /, ""))), []);
