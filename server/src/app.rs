@@ -143,8 +143,8 @@ impl App {
         })
     }
 
-    /// The joint segment of a profile. It is computed once, even if several requests ask at the same
-    /// time. Blocks.
+    /// The joint segment of a profile. It is computed once, even if several requests ask at the
+    /// same time. Blocks.
     fn joint(&self, profile: &Profile) -> Result<Arc<Joint>, Refusal> {
         self.0.joints.get_or_insert_with(&joint::path_of(profile), || {
             joint::of_profile(profile, &Meter::default()).map(Arc::new).map_err(|error| {
@@ -165,8 +165,8 @@ impl App {
         })
     }
 
-    /// The entry of the joint segment, if the profile has one or may have one. What is not computed
-    /// yet has no content.
+    /// The entry of the joint segment, if the profile has one or may have one. What is not
+    /// computed yet has no content.
     fn joint_entry(&self, profile: &Profile, info: &ProfileInfo) -> Option<RankEntry> {
         if !joint::is_for(profile) {
             return None;

@@ -246,8 +246,8 @@ pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Mete
     Ok(Ingested::new(profile, Novelty::New, settings))
 }
 
-/// Compares the ranks of a profile for the first viewer. Whoever asks later computes what is missing,
-/// so a failure is no error of the ingest.
+/// Compares the ranks of a profile for the first viewer. Whoever asks later computes what is
+/// missing, so a failure is no error of the ingest.
 fn compare(profile: &Profile, meter: &Meter) {
     if joint::is_for(profile) {
         meter.begin(Stage::Analysing, 0);

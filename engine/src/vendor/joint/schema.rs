@@ -32,7 +32,7 @@ table! {
 }
 
 table! {
-    /// Calls of collective operations by rank: first the waiting for other ranks, then the transfer.
+    /// Calls of collective operations by rank: first the waiting for others, then the transfer.
     "call" CALLS Call Slices, name in "name";
     "Call" {
         operation: Count, "Number of the operation.";

@@ -64,13 +64,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         true => ("Waits for this call", "Waits for"),
         false => ("Depends on", "Needed by"),
     };
-    let in_rank = is_of_all.then(|| call_of(&detail)).flatten().map(|(rank, row)| {
-        view! {
-            <button class="button" type="button" on:click=move |_| opened.reveal_in(rank, row)>
-                {format!("Open in rank {rank}")}
-            </button>
-        }
-    });
+    let in_rank = is_of_all.then(|| in_rank(opened, &detail)).flatten();
     let copied = detail.clone();
     let copy = move |_| {
         let zero_ps = opened.whole.get_untracked().start.0;
@@ -108,6 +102,17 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
             </div>
         </article>
     }
+}
+
+/// The button that opens the call that a slice of all ranks stands for.
+fn in_rank(opened: Opened, detail: &SliceDetail) -> Option<AnyView> {
+    let (rank, row) = call_of(detail)?;
+    let button = view! {
+        <button class="button" type="button" on:click=move |_| opened.reveal_in(rank, row)>
+            {format!("Open in rank {rank}")}
+        </button>
+    };
+    Some(button.into_any())
 }
 
 /// The rank and row of the call that a slice of all ranks stands for.

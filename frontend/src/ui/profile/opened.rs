@@ -88,19 +88,7 @@ impl Opened {
         let of = ProfileSource { source: Source::of_page(), slug, axes };
         let attempt = RwSignal::new(0_u32);
         let profile = profile_of(of, attempt);
-        let rank_number = Memo::new(move |_| {
-            // The profile knows the axes, without which no time can be asked for.
-            let (first, first_rank) = profile.with(|answer| match answer {
-                Some(((), Ok(profile))) => {
-                    let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
-                    let first = ranks.clone().next()?;
-                    Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
-                }
-                _ => None,
-            })?;
-            let first_of = |view: &View| if view.is_bare { first } else { first_rank };
-            Some(view.with(|view| view.tracks.rank.unwrap_or_else(|| first_of(view))))
-        });
+        let rank_number = current_number(profile, view);
         let wanted = Memo::new(move |_| {
             let current = rank_number.get();
             view.with(|view| current.map(|current| view.tracks.shown_with(current)).unwrap_or_default())
@@ -111,15 +99,7 @@ impl Opened {
         let profile = Signal::derive(move || profile.get().map(|((), answer)| answer));
         let whole = Memo::new(move |_| whole(profile, rank));
         let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
-        // A choice of the page becomes a part of the address, so a reload makes the same.
-        Effect::new(move |_| {
-            let is_all = rank_number.get() == Some(ALL_RANKS);
-            let chosen = view.with(|view| (is_all && view.tracks.rank.is_none()).then(|| view.clone()));
-            if let Some(mut view) = chosen {
-                (view.tracks.rank, view.is_bare) = (Some(ALL_RANKS), false);
-                address.amend(view);
-            }
-        });
+        keep_choice(address, rank_number, view);
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
             let window = view.with(|view| view.window_in(reach.get()));
@@ -325,6 +305,35 @@ fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
         Some(Ok(profile)) => profile.active_ps.map(|(start, end)| Interval::new(start, end)),
         _ => None,
     })
+}
+
+/// The number of the current rank: that of the view, else the one that the profile opens with.
+fn current_number(profile: RwSignal<Answered<(), ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
+    Memo::new(move |_| {
+        // The profile knows the axes, without which no time can be asked for.
+        let (first, first_rank) = profile.with(|answer| match answer {
+            Some(((), Ok(profile))) => {
+                let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
+                let first = ranks.clone().next()?;
+                Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
+            }
+            _ => None,
+        })?;
+        let first_of = |view: &View| if view.is_bare { first } else { first_rank };
+        Some(view.with(|view| view.tracks.rank.unwrap_or_else(|| first_of(view))))
+    })
+}
+
+/// Makes the page's choice of all ranks a part of the address, so that a reload makes the same.
+fn keep_choice(address: Address, rank_number: Memo<Option<u32>>, view: Memo<View>) {
+    Effect::new(move |_| {
+        let is_all = rank_number.get() == Some(ALL_RANKS);
+        let chosen = view.with(|view| (is_all && view.tracks.rank.is_none()).then(|| view.clone()));
+        if let Some(mut view) = chosen {
+            (view.tracks.rank, view.is_bare) = (Some(ALL_RANKS), false);
+            address.amend(view);
+        }
+    });
 }
 
 /// The current rank. The previous rank stays until the next one is present, but never in its place:

@@ -1,0 +1,187 @@
+//! Laws of addresses, and one link of each version.
+
+use super::*;
+use crate::view::panel::{PANELS, Side};
+use crate::view::state::panels::{PanelState, PanelsState};
+use crate::view::state::search::SearchState;
+use crate::view::state::selection::SelectionState;
+use crate::view::state::tracks::TracksState;
+use crate::view::track_path::Paths;
+use crate::view::{DataView, Reading};
+use nprof_engine::wire::catalog::ALL_RANKS;
+use proptest::option;
+use proptest::prelude::*;
+
+fn intervals() -> impl Strategy<Value = Interval> {
+    (any::<i64>(), any::<i64>()).prop_map(|(a, b)| Interval::new(a.min(b), a.max(b)))
+}
+
+fn path() -> impl Strategy<Value = TrackPath> {
+    proptest::collection::vec("\\PC{0,6}", 1..3).prop_map(|names| {
+        let mut paths = Paths::default();
+        let deeper = |above: Option<TrackPath>, name: String| Some(paths.next(above.as_ref(), &name));
+        names.into_iter().fold(None, deeper).expect("there is a name")
+    })
+}
+
+fn tracks() -> impl Strategy<Value = TracksState> {
+    let top = (option::of(any::<u32>()), path()).prop_map(|(rank, path)| TopRow { rank, path });
+    let groups = proptest::collection::btree_map(path(), any::<bool>(), 0..4);
+    let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
+    (option::of(any::<u32>()), ranks, groups, option::of(top))
+        .prop_map(|(rank, ranks, groups, top)| TracksState { rank, ranks, groups, top })
+}
+
+fn selection() -> impl Strategy<Value = SelectionState> {
+    let reading = (path(), any::<i64>()).prop_map(|(track, time_ps)| Reading { track, time_ps });
+    (option::of(any::<u32>()), option::of(reading), option::of(intervals()))
+        .prop_map(|(row, reading, marked)| SelectionState { row, reading, marked })
+}
+
+fn panel(side: Side) -> impl Strategy<Value = PanelState> {
+    let size_px = option::of(
+        any::<u32>()
+            .prop_filter("the default size is left out", move |size_px| *size_px != side.default_px()),
+    );
+    (option::of(any::<bool>()), size_px).prop_map(|(is_open, size_px)| PanelState { is_open, size_px })
+}
+
+fn panels() -> impl Strategy<Value = PanelsState> {
+    let tab = option::of(proptest::sample::select(&PANELS[..]).prop_map(|row| row.tab));
+    (tab, panel(Side::Dock), panel(Side::Drawer)).prop_map(|(tab, dock, drawer)| PanelsState {
+        tab,
+        dock,
+        drawer,
+    })
+}
+
+fn numbered() -> impl Strategy<Value = Numbered> {
+    let toggled = proptest::collection::btree_set(any::<u32>(), 1..4);
+    (toggled, option::of(any::<(u32, i64)>()), option::of(any::<u32>()))
+        .prop_map(|(toggled, reading, top)| Numbered { toggled, reading, top })
+}
+
+proptest! {
+    #[test]
+    fn reading_what_was_written_gives_the_same_view(
+        profile in "\\PC{1,12}", tracks in tracks(), selection in selection(),
+        window in option::of(intervals()), numbered in option::of(numbered()),
+        (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
+        panels in panels(),
+        of in option::of("[0-9a-f]{1,20}"),
+        place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
+    ) {
+        let search = SearchState { query, syntax };
+        let data = DataView { filter, ..DataView::default() };
+        let view = View { profile, place, data, window, tracks, selection, search, panels, numbered, of, is_bare: false };
+        prop_assert_eq!(view.to_string().parse(), Ok(view));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,40}") {
+        let _: Result<View, _> = format!("{PREFIX}{text}").parse();
+    }
+}
+
+#[track_caller]
+fn check_refused(url: &str, expected: &str) {
+    let error = url.parse::<View>().expect_err(url);
+    assert!(error.to_string().contains(expected), "{url} gave {error}");
+}
+
+#[test]
+fn a_link_written_by_hand() {
+    assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
+    let tracks = TracksState { rank: Some(4), ..TracksState::default() };
+    assert_eq!(
+        "/profile/x/?else=3&rank=4".parse(),
+        Ok(View { tracks, is_bare: false, ..View::of_profile("x") })
+    );
+    assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
+    let search = SearchState { query: "all reduce=1".to_owned(), ..SearchState::default() };
+    assert_eq!(
+        "/profile/x?q=all+reduce%3D1".parse(),
+        Ok(View { search, is_bare: false, ..View::of_profile("x") })
+    );
+    assert_eq!("/profile/x/timeline".parse(), Ok(View::of_profile("x")));
+    let place = ProfilePlace::Summary;
+    assert_eq!(
+        "/profile/x/summary/?v=1".parse(),
+        Ok(View { place, is_bare: false, ..View::of_profile("x") })
+    );
+}
+
+#[test]
+fn links_without_a_rank_keep_what_they_showed() {
+    let read = |url: &str| url.parse::<View>().unwrap();
+    // Written before there was a view of all ranks: about the first rank.
+    assert!(!read("/profile/x?v=2&from=1&to=2").is_bare);
+    assert!(read("/profile/x").is_bare);
+    assert_eq!(View::of_profile("x").to_string(), "/profile/x");
+    assert_eq!(read("/profile/x?v=2&rank=all&row=all:Ranks").tracks.rank, Some(ALL_RANKS));
+    let both = "/profile/x?v=2&rank=all&ranks=3,all&row=all:Ranks";
+    assert_eq!(read(both).to_string(), both);
+}
+
+/// One link of each version. They are never changed: people keep links.
+#[test]
+fn links_of_all_versions_are_read() {
+    let path = |text| TrackPath::read(text).expect("a path");
+    let search = SearchState { query: "a b".to_owned(), syntax: Syntax::Regex };
+    let selection = SelectionState { row: Some(4), reading: None, marked: Some(Interval::new(-5, 6)) };
+    let common = View {
+        window: Some(Interval::new(10, 20)),
+        tracks: TracksState { rank: Some(1), ..TracksState::default() },
+        selection,
+        search,
+        panels: PanelsState { tab: Some(Tab::Details), ..PanelsState::default() },
+        of: Some("57b3".to_owned()),
+        is_bare: false,
+        ..View::of_profile("p")
+    };
+    let first = "/profile/p?v=1&rank=1&from=10&to=20&sel=4&reading=7@1500&mark=-5..6&groups=1,2&q=a%20b\
+                 &search=regex&tab=details&top=3&of=57b3";
+    let numbered = Numbered { toggled: [1, 2].into(), reading: Some((7, 1_500)), top: Some(3) };
+    assert_eq!(first.parse(), Ok(View { numbered: Some(numbered), ..common.clone() }));
+    let second = "/profile/p?v=2&rank=1&ranks=1,7&from=10&to=20&sel=4&counter=Memory/HBM@1500&mark=-5..6\
+                  &open=DMA/q%2520,DMA&closed=Engines&row=7:Engines/Tensor%232&q=a%20b&search=regex\
+                  &tab=details&of=57b3";
+    let mut view = common;
+    view.selection.reading = Some(Reading { track: path("Memory/HBM"), time_ps: 1_500 });
+    view.tracks.ranks = [1, 7].into();
+    view.tracks.groups = [(path("DMA/q%20"), true), (path("DMA"), true), (path("Engines"), false)].into();
+    view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2") });
+    assert_eq!(second.parse(), Ok(view));
+}
+
+#[test]
+fn links_to_former_tabs_open_the_places() {
+    let shown = |url: &str| url.parse::<View>().unwrap().to_string();
+    assert_eq!(shown("/profile/x?v=1&rank=2&tab=summary"), "/profile/x/summary?v=2&rank=2");
+    assert_eq!(shown("/profile/x?v=1&sel=7&tab=warnings"), "/profile/x/data?v=2&sel=7&table=~warnings");
+}
+
+#[test]
+fn broken_links_say_what_is_wrong() {
+    check_refused("/", "not that of a profile");
+    check_refused("/profile/", "not that of a profile");
+    check_refused("/profile/%zz", "not that of a profile");
+    check_refused("/profile/x?v=3", "version 3");
+    check_refused("/profile/x?from=1", "\"to\"");
+    check_refused("/profile/x?from=2&to=1", "no earlier");
+    check_refused("/profile/x?sel=-1", "\"sel\"");
+    check_refused("/profile/x?reading=7", "\"reading\"");
+    check_refused("/profile/x?mark=9..3", "\"mark\"");
+    check_refused("/profile/x?groups=a", "\"groups\"");
+    check_refused("/profile/x?open=a,,b", "\"open\"");
+    check_refused("/profile/x?row=a:b", "\"row\"");
+    check_refused("/profile/x?counter=7", "\"counter\"");
+    check_refused("/profile/x?ranks=", "\"ranks\"");
+    check_refused("/profile/x?search=glob", "text or regex");
+    check_refused("/profile/x?q=%ff", "\"q\"");
+    check_refused("/profile/x?tab=3", "details, selection");
+    check_refused("/profile/x?dock=yes", "\"dock\" should be open or closed");
+    check_refused("/profile/x?drawer_px=tall", "\"drawer_px\"");
+    check_refused("/profile/x?top=-1", "\"top\"");
+    check_refused("/profile/x?of=xyz", "hexadecimal");
+}
