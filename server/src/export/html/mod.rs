@@ -162,8 +162,7 @@ impl SegmentText {
 /// If a segment cannot be opened.
 pub fn bundle(profile: &Profile, manifest: &Manifest) -> Result<Bundle, ExportError> {
     let ranks = manifest.ranks.iter().map(|rank| {
-        let path = profile.dir.join(&rank.file);
-        let segment = open(&path)?;
+        let segment = open(profile, rank)?;
         let later = warnings::later(rank);
         let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment)).collect();
         // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
