@@ -1,5 +1,5 @@
-//! Any bytes, or a good overlay with changed bytes: the matched calls that are kept beside a profile
-//! are read, or computed again.
+//! Any bytes, or a good overlay with changed bytes: the matched calls that are kept beside a
+//! profile are read, or computed again.
 #![no_main]
 
 use std::sync::OnceLock;

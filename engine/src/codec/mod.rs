@@ -154,9 +154,10 @@ impl Decoder {
     /// Same as [`decode_texts`], for texts whose decoding takes at most `most_bytes` of memory.
     ///
     /// # Errors
-    /// Same as [`decode_ints`]; `Corrupt`, before the texts are unpacked, if they take more memory.
+    /// Same as [`decode_ints`]; `Inconsistent`, before the texts are unpacked, if they take more
+    /// memory.
     pub fn texts(&mut self, bytes: &[u8], count: usize, most_bytes: usize) -> Result<Texts> {
-        let too_long = Error::Corrupt { what: "texts longer than a writer makes them", offset: 0 };
+        let too_long = Error::Inconsistent { what: "texts longer than a writer makes them" };
         let mut room = |bytes| if bytes <= most_bytes { Ok(()) } else { Err(too_long) };
         text::decode(bytes, count, &mut room, self)
     }

@@ -213,15 +213,20 @@ pub fn decode(
     unpacked.clear();
     unpacked.shrink_to(KEPT_BYTES);
     let bytes = String::from_utf8(joined.ok_or(corrupt)?).map_err(|_| corrupt)?;
-    let ends = lengths.iter().enumerate().scan(0, |end, (index, length)| {
-        *end += length + shared.get(index).copied().unwrap_or(0);
-        Some(*end)
-    });
-    let ends: Vec<usize> = ends.collect();
+    let ends = ends_of(&lengths, &shared);
     if ends.iter().any(|end| !bytes.is_char_boundary(*end)) {
         return Err(corrupt);
     }
     Ok(Texts { bytes, ends: ends.into_iter().map(|end| end as u32).collect() })
+}
+
+/// The end of each text, from the lengths of the rests and of what texts share.
+fn ends_of(lengths: &[usize], shared: &[usize]) -> Vec<usize> {
+    let ends = lengths.iter().enumerate().scan(0, |end, (index, length)| {
+        *end += length + shared.get(index).copied().unwrap_or(0);
+        Some(*end)
+    });
+    ends.collect()
 }
 
 /// Decodes texts that are lines.
