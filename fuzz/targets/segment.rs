@@ -1,24 +1,67 @@
-//! A good segment with changed bytes, or arbitrary bytes: every question ends with an answer or an
-//! error.
+//! A good segment with changed bytes, a segment of long lists, or arbitrary bytes: every question
+//! ends with an answer or an error, and takes no more memory than the length of the file permits.
 //!
 //! Built with `--cfg fuzzing`, so that checksums are not compared and changes reach the code behind
 //! them.
 #![no_main]
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::device::simulated::{self, Settings};
-use nprof_engine::base::Interval;
+use nprof_engine::base::Result;
+use nprof_engine::base::bytes::Put;
+use nprof_engine::block::ColumnType;
 use nprof_engine::codec;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::query::{HitPage, HitPlace, Pattern, Syntax};
+use nprof_engine::model::{Nesting, TableId, TableKind, TableSpec, TrackSpec};
+use nprof_engine::query;
 use nprof_engine::rank::RankView;
-use nprof_engine::segment::{Segment, WORDS};
+use nprof_engine::segment::{
+    ColumnMeta, ColumnRole, DictionaryMeta, FlowsMeta, Footer, PieceWriter, Segment, TableMeta, TrackMeta, WORDS,
+};
 use nprof_engine::spill::MemoryScratch;
-use nprof_engine::tile::{Level, TileId};
+use nprof_engine::vendor::{CallIds, collectives};
 use nprof_engine::wire::answer;
+use nprof_engine::wire::ask::{Rank, answer_of_rank};
+use nprof_engine::wire::catalog::{RankDetail, RankEntry};
+use nprof_engine::wire::percent::percent_encoded;
+use nprof_engine::wire::question::Question;
+use nprof_engine::wire::refusal::Refusal;
+use nprof_engine::wire::summary::Summary;
+
+/// The system's allocator, counted: bytes in use, and the most bytes in use.
+struct Counting;
+
+static IN_USE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let bytes = layout.size() as u64;
+        PEAK.fetch_max(IN_USE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+/// Most bytes of memory for any input, and for each of its bytes in addition.
+const MOST_BYTES: u64 = 256 << 20;
+const MOST_BYTES_OF_BYTE: u64 = 64;
 
 const EVENTS: u64 = 300;
 /// More events than a small segment can have.
@@ -32,10 +75,11 @@ const UNPACKED_LEN_AT: usize = 12;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&mode, changes)) = bytes.split_first() else { return };
-    match mode % 3 {
+    match mode % 4 {
         0 => ask(changes.to_vec()),
         1 => ask(changed(large(), changes)),
-        _ => ask(with_changed_footer(small(), changes)),
+        2 => ask(with_changed_footer(small(), changes)),
+        _ => ask(forged(changes)),
     }
 });
 
@@ -89,32 +133,154 @@ fn with_changed_footer(segment: &[u8], changes: &[u8]) -> Vec<u8> {
     [body, &packed, &trailer].concat()
 }
 
+/// A segment of lists that the input describes, three bytes for each: where the list goes, its
+/// value, and the power of two of its length. Equal numbers take three bytes for each 16,384, so
+/// a short input describes long lists.
+fn forged(lists: &[u8]) -> Vec<u8> {
+    let mut bodies: [Vec<u8>; 10] = Default::default();
+    for list in lists.chunks_exact(3).take(200) {
+        let body = &mut bodies[usize::from(list[0]) % 10];
+        put_equal(i64::from(list[1].cast_signed()), 1 << (list[2] % 28), body);
+    }
+    let mut file = Vec::new();
+    let mut writer = PieceWriter::new(&mut file).expect("a vector takes all bytes");
+    let pieces = bodies.map(|body| writer.piece(&body).expect("the lists are short"));
+    let [blocks, directory, postings, pyramid, program, totals, chunks, by_from, by_to, _] = pieces;
+    let of = TableId(0);
+    let spec = TableSpec {
+        name: "t".to_owned(),
+        kind: TableKind::Slices,
+        name_key: String::new(),
+        doc: String::new(),
+    };
+    let rows = 1 << 30;
+    let track = TrackMeta {
+        spec: TrackSpec::slices("a", None, of, Nesting::Concurrent, 0),
+        first_row: 0,
+        rows,
+        lanes: 1,
+        start_ps: 0,
+        end_ps: 1 << 40,
+        value_range: None,
+        pyramid,
+        pyramid_bytes: u64::from(pyramid.len),
+        program,
+        totals,
+    };
+    let columns = ColumnRole::CORE.map(|role| {
+        let kind = if role == ColumnRole::Name { ColumnType::Text } else { ColumnType::Int };
+        ColumnMeta { table: of, role, kind, directory, postings, bytes: 0 }
+    });
+    let footer = Footer {
+        tables: vec![TableMeta { spec, first_row: 0, rows, blocks }],
+        columns: columns.to_vec(),
+        tracks: vec![track],
+        dictionary: DictionaryMeta { texts: 4096, chunks, bytes: 0 },
+        flows: FlowsMeta { arrows: 1 << 30, by_from, by_to, bytes: u64::from(by_from.len) },
+        ..Footer::default()
+    };
+    writer.finish(footer.encode()).expect("a short footer");
+    file
+}
+
+fn put_equal(value: i64, count: u64, out: &mut Vec<u8>) {
+    let mut chunk = Vec::new();
+    codec::encode_ints(&[value], &mut chunk);
+    out.put_varint(count);
+    (0..count.div_ceil(1 << 14)).for_each(|_| out.put_bytes(&chunk));
+}
+
+/// Asks every question, and asserts the memory at the peak.
 fn ask(bytes: Vec<u8>) {
-    let Ok(segment) = Segment::open(bytes) else { return };
+    let before = IN_USE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let most = MOST_BYTES + MOST_BYTES_OF_BYTE * bytes.len() as u64;
+    if let Ok(segment) = Segment::open(bytes) {
+        ask_all(&Whole(&segment));
+    }
+    let peak = PEAK.load(Relaxed).saturating_sub(before);
+    assert!(peak < most, "{peak} bytes of memory, at most {most} are allowed");
+}
+
+/// A segment without a store around it.
+struct Whole<'s>(&'s Segment<Vec<u8>>);
+
+impl Rank for Whole<'_> {
+    type Bytes = Vec<u8>;
+
+    fn view(&self) -> RankView<'_, Vec<u8>> {
+        RankView::of(self.0)
+    }
+
+    fn tile_content(&self) -> String {
+        "content".to_owned()
+    }
+
+    fn detail(&self) -> Result<RankDetail> {
+        let entry = RankEntry {
+            rank: 0,
+            device: None,
+            core: None,
+            events: 0,
+            start_ps: 0,
+            end_ps: 0,
+            content: self.tile_content(),
+            input: String::new(),
+            clock: None,
+        };
+        answer::rank_detail(self.view(), entry, &[], [])
+    }
+
+    fn summary(&self, work: Work<'_>) -> std::result::Result<Summary, Refusal> {
+        answer::summary(self.view(), 0, work).map_err(|error| self.refusal(error))
+    }
+
+    fn place(&self) -> String {
+        "the segment".to_owned()
+    }
+
+    fn advice(&self) -> String {
+        String::new()
+    }
+}
+
+fn ask_all(rank: &Whole<'_>) {
+    let segment = rank.0;
     let _ = segment.anatomy();
-    let rank = RankView::of(&segment);
-    let span = Interval::new(0, 1_000_000_000);
-    let _ = answer::search(rank, &Pattern::text("matmul"), HitPage::first(10), Work::IN_PLACE);
-    if let Ok(pattern) = Pattern::new("size > \\d|x", Syntax::Regex) {
-        let _ = answer::search(
-            rank,
-            &pattern,
-            HitPage::around(HitPlace { start_ps: 1_000_000, row: 3 }, 10),
-            Work::IN_PLACE,
-        );
-    }
-    let _ = answer::selection(rank, span, None, Work::IN_PLACE);
-    let _ = answer::window(rank, span, None, 100);
-    let _ = answer::summary(rank, 0, Work::IN_PLACE);
+    let _ = query::verify::check(segment, &mut |_| ControlFlow::Continue(()));
+    let _ = collectives(segment, 0, CallIds::Read);
+    let span = "start_ps=0&end_ps=1000000000";
+    let mut questions = vec![
+        String::new(),
+        "/summary".to_owned(),
+        format!("/events?{span}&limit=100"),
+        format!("/selection?{span}"),
+        format!("/selection?{span}&tracks=0,1,2"),
+        "/search?q=matmul&limit=10".to_owned(),
+        "/search?q=size%20%3E%20%5Cd%7Cx&syntax=regex&at_ps=1000000&at_row=3&limit=10".to_owned(),
+    ];
     for row in [0, 1, 100, u32::MAX] {
-        let _ = answer::slice(rank, row);
+        questions.push(format!("/slices/{row}"));
+        for direction in ["next", "previous", "up", "down"] {
+            questions.push(format!("/slices/{row}/step?direction={direction}"));
+        }
     }
-    let groups = segment.footer().tracks.len().min(8);
-    for group in 0..u32::try_from(groups).unwrap_or(0) {
-        for level in [0, 8, 20] {
-            if let Some(level) = Level::new(level) {
-                let _ = answer::tile(rank, TileId { group, level, index: 0 });
-            }
+    for table in segment.footer().tables.iter().take(8) {
+        questions.push(format!("/tables/{}?limit=100", percent_encoded(&table.spec.name)));
+    }
+    for at in 0..segment.footer().tracks.len().min(8) {
+        questions.push(format!("/counters/{at}?at_ps=1000000&{span}"));
+        for level in [0, 8, 20, 43] {
+            questions.push(format!("/tiles/content/{at}/{level}/0"));
+        }
+    }
+    for question in questions {
+        let (path, query) = question.split_once('?').unwrap_or((&question, ""));
+        // The question about a table can have a name that no path has.
+        if let Ok(Question::OfRank(_, question)) =
+            Question::parse(&format!("/api/profiles/a/ranks/0{path}"), query)
+        {
+            let _ = answer_of_rank(rank, &question, Work::IN_PLACE);
         }
     }
 }

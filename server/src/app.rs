@@ -135,7 +135,7 @@ impl App {
         let path = profile.dir.join(&file.file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
-            SegmentFile::open_file(&key.0).map(Arc::new).map_err(|error| {
+            profile.open_rank(file).map(Arc::new).map_err(|error| {
                 tracing::error!("{}: {error}", key.0.display());
                 let (profile, file) = (profile.manifest.slug(), &file.file);
                 Refusal::new(RefusalKind::Damaged, format!("profile \"{profile}\", {file}: {error}"))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::model::{Warning, WarningKind};
-use nprof_engine::native::{OpenError, SegmentFile};
+use nprof_engine::native::OpenError;
 use nprof_engine::segment::Footer;
 
 use crate::store::{Profile, RankFile};
@@ -41,7 +41,7 @@ fn unreadable(rank: &RankFile, error: &OpenError) -> Warning {
 pub fn of_profile(profile: &Profile) -> Vec<Warning> {
     let mut kinds = BTreeMap::<(WarningKind, String), Warning>::new();
     for rank in &profile.manifest.ranks {
-        let of_rank = match SegmentFile::open_file(&profile.dir.join(&rank.file)) {
+        let of_rank = match profile.open_rank(rank) {
             Ok(segment) => of_rank(rank, segment.footer()),
             Err(error) => vec![unreadable(rank, &error)],
         };

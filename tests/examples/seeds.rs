@@ -24,6 +24,9 @@ use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::vendor::neuron::Engine;
 use nprof_engine::wire::answer;
+use nprof_engine::wire::bundle::{Bundle, BundledRank};
+use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -31,6 +34,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const AS_IT_IS: u8 = 0;
 const CHANGED_SEGMENT: u8 = 1;
 const CHANGED_FOOTER: u8 = 2;
+const FORGED: u8 = 3;
+/// Parts of a segment that the fuzz target `segment` forges.
+const FORGED_PARTS: u8 = 9;
 
 /// More events than a small segment has. Only a small segment has its columns behind the footer.
 const LARGE_EVENTS: u64 = 9_000;
@@ -64,7 +70,10 @@ fn main() -> Result<()> {
     write(&directory, "inputs", &inputs(&traces[0]))?;
     let segments = [simulated_segment(60)?, event_segment()?, simulated_segment(LARGE_EVENTS)?];
     write(&directory, "segment", &segment_inputs(&segments))?;
-    write(&directory, "tile", &messages(&segments)?)
+    write(&directory, "tile", &messages(&segments)?)?;
+    write(&directory, "bundle", &bundles()?)?;
+    write(&directory, "question", &addresses())?;
+    write(&directory, "overlay", &[vec![1, 3, 0, 1], vec![0, 1, 1, 0]])
 }
 
 fn write(directory: &Path, target: &str, seeds: &[Vec<u8>]) -> Result<()> {
@@ -139,7 +148,53 @@ fn segment_inputs(segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let changes = [[0x10, 0, 0, 1], [0, 1, 0, 0x80], [0, 8, 0, 0xff], [0x34, 0x12, 0, 4]];
     let changed =
         [CHANGED_SEGMENT, CHANGED_FOOTER].into_iter().map(|mode| [&[mode], changes.as_flattened()].concat());
-    whole.chain(changed).collect()
+    // A list of 2^26 equal numbers, three times, for each part of a segment.
+    let long = (0..FORGED_PARTS).map(|part| vec![FORGED, part, 1, 26, part, 1, 26, part, 1, 26]);
+    whole.chain(changed).chain(long).collect()
+}
+
+fn bundles() -> Result<Vec<Vec<u8>>> {
+    let rank = RankEntry {
+        rank: 3,
+        device: None,
+        core: Some(1),
+        events: 7,
+        start_ps: 0,
+        end_ps: 9,
+        content: "0123456789abcdef".to_owned(),
+        input: "trace.json".to_owned(),
+        clock: None,
+    };
+    let entry = ProfileEntry {
+        id: "n_0".to_owned(),
+        slug: "small".to_owned(),
+        aliases: Vec::new(),
+        display_name: String::new(),
+        created_unix_ms: 0,
+        ranks: 1,
+        events: 7,
+        size_bytes: 100,
+        warnings: 0,
+        source: "trace-event".to_owned(),
+    };
+    let profile = ProfileInfo { entry, start_ps: 0, end_ps: 9, active_ps: None, ranks: vec![rank] };
+    let summary = Err(Refusal::new(RefusalKind::Damaged, "no metrics".to_owned()));
+    let names = vec![NameSlot { kind: "matmul".to_owned(), slot: 2 }];
+    let bundle = Bundle { profile, names, ranks: vec![BundledRank { warnings: Vec::new(), summary }] };
+    Ok(vec![postcard::to_allocvec(&bundle)?])
+}
+
+/// Addresses of all kinds of questions.
+fn addresses() -> Vec<Vec<u8>> {
+    let rank = "/api/profiles/small/ranks/0";
+    let span = "start_ps=-5&end_ps=1000&tracks=0,2";
+    let questions =
+        ["", "/summary", "/slices/7", "/tiles/0123/2/10/-4", "/slices/7/step?direction=up&closed=1,2"];
+    let questions = questions.into_iter().map(|question| format!("{rank}{question}"));
+    let spans = ["events", "selection", "tables/a%20b", "counters/3"];
+    let spans = spans.into_iter().map(|of| format!("{rank}/{of}?{span}&limit=9&at_ps=3"));
+    let search = format!("{rank}/search?q=a%2B(b%7Cc)&syntax=regex&at_ps=3&at_row=4&direction=around");
+    questions.chain(spans).chain([search]).map(String::into_bytes).collect()
 }
 
 fn messages(segments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {

@@ -60,37 +60,19 @@ impl ListWriter {
     }
 }
 
-/// Reads a list. Memory grows with the chunks that are present, never by the stated length.
+/// Number of entries that the list at the cursor states. The cursor stays there.
+///
+/// A chunk of three bytes can hold 16,384 equal numbers, so the bytes of a list say little about
+/// its length. Each caller knows a bound, and reads a list only if its stated length is within.
 ///
 /// # Errors
-/// If the bytes are damaged.
-pub fn read_ints(cursor: &mut Cursor<'_>) -> Result<Vec<i64>> {
-    read_ints_with(cursor, &mut Decoder::default())
+/// `Corrupt` if the list states more than `most` entries.
+pub fn stated_len(cursor: &Cursor<'_>, most: usize) -> Result<usize> {
+    let len = cursor.clone().varint()?;
+    usize::try_from(len).ok().filter(|&len| len <= most).ok_or_else(|| cursor.corrupt())
 }
 
-/// Same as [`read_ints`], with working memory that many short lists share. Making that memory costs
-/// more than decoding one list.
-///
-/// # Errors
-/// Same as [`read_ints`].
-pub fn read_ints_with(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<Vec<i64>> {
-    let mut left = usize::try_from(cursor.varint()?).map_err(|_| cursor.corrupt())?;
-    let mut values = Vec::new();
-    let mut chunk = Vec::new();
-    while left > 0 {
-        let count = left.min(CHUNK);
-        if values.is_empty() {
-            decoder.ints(cursor.bytes()?, count, &mut values)?;
-        } else {
-            decoder.ints(cursor.bytes()?, count, &mut chunk)?;
-            values.extend_from_slice(&chunk);
-        }
-        left -= count;
-    }
-    Ok(values)
-}
-
-/// Reads a list that must have `len` entries.
+/// Reads a list that must have `len` entries. A list of another length is not decoded.
 ///
 /// # Errors
 /// If the bytes are damaged or the length differs.
@@ -98,13 +80,28 @@ pub fn read_ints_of(cursor: &mut Cursor<'_>, len: usize) -> Result<Vec<i64>> {
     read_ints_of_with(cursor, len, &mut Decoder::default())
 }
 
-/// Same as [`read_ints_of`], with working memory that many short lists share.
+/// Same as [`read_ints_of`], with working memory that many short lists share. Making that memory
+/// costs more than decoding one list.
 ///
 /// # Errors
 /// Same as [`read_ints_of`].
 pub fn read_ints_of_with(cursor: &mut Cursor<'_>, len: usize, decoder: &mut Decoder) -> Result<Vec<i64>> {
-    let values = read_ints_with(cursor, decoder)?;
-    if values.len() == len { Ok(values) } else { Err(cursor.corrupt()) }
+    if cursor.varint()? != len as u64 {
+        return Err(cursor.corrupt());
+    }
+    let (mut left, mut values, mut chunk) = (len, Vec::new(), Vec::new());
+    while left > 0 {
+        let count = left.min(CHUNK);
+        if values.is_empty() {
+            decoder.ints(cursor.bytes()?, count, &mut values)?;
+            values.reserve_exact(left - count);
+        } else {
+            decoder.ints(cursor.bytes()?, count, &mut chunk)?;
+            values.extend_from_slice(&chunk);
+        }
+        left -= count;
+    }
+    Ok(values)
 }
 
 #[cfg(test)]
@@ -122,14 +119,21 @@ mod tests {
         writer.put(&mut written);
         assert_eq!(written, bytes);
         let mut cursor = Cursor::new(&bytes, 0, "list");
-        assert_eq!(read_ints(&mut cursor).unwrap(), values);
+        assert_eq!(stated_len(&cursor, values.len()), Ok(values.len()));
+        assert!(stated_len(&cursor, values.len() - 1).is_err(), "beyond the bound");
+        assert_eq!(read_ints_of(&mut cursor, values.len()).unwrap(), values);
         assert!(cursor.finish().is_ok());
     }
 
     #[test]
-    fn a_huge_stated_length_allocates_nothing() {
+    fn a_list_of_another_length_is_not_decoded() {
         let mut bytes = Vec::new();
-        bytes.put_varint(u64::MAX);
-        assert!(read_ints(&mut Cursor::new(&bytes, 0, "list")).is_err());
+        put_ints(&[7; 10], &mut bytes);
+        let mut cursor = Cursor::new(&bytes, 0, "list");
+        assert!(read_ints_of(&mut cursor, 9).is_err());
+        assert_eq!(cursor.remaining(), bytes.len() - 1, "only the length was read");
+        let mut huge = Vec::new();
+        huge.put_varint(u64::MAX);
+        assert!(stated_len(&Cursor::new(&huge, 0, "list"), 1 << 40).is_err());
     }
 }

@@ -151,12 +151,29 @@ impl Decoder {
         int::decode(bytes, count, self, out)
     }
 
-    /// Same as [`decode_texts`].
+    /// Same as [`decode_texts`], for texts whose decoding takes at most `most_bytes` of memory.
     ///
     /// # Errors
-    /// Same as [`decode_ints`].
-    pub fn texts(&mut self, bytes: &[u8], count: usize) -> Result<Texts> {
-        text::decode(bytes, count, self)
+    /// Same as [`decode_ints`]; `Inconsistent`, before the texts are unpacked, if they take more
+    /// memory.
+    pub fn texts(&mut self, bytes: &[u8], count: usize, most_bytes: usize) -> Result<Texts> {
+        let too_long = Error::Inconsistent { what: "texts longer than a writer makes them" };
+        let mut room = |bytes| if bytes <= most_bytes { Ok(()) } else { Err(too_long) };
+        text::decode(bytes, count, &mut room, self)
+    }
+
+    /// Same as [`decode_texts`]. `room` is told the bytes of memory that decoding takes, before the
+    /// texts are unpacked, and can refuse them.
+    ///
+    /// # Errors
+    /// Same as [`decode_ints`], and the errors of `room`.
+    pub fn texts_with_room(
+        &mut self,
+        bytes: &[u8],
+        count: usize,
+        room: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<Texts> {
+        text::decode(bytes, count, room, self)
     }
 
     /// Replaces the content of `out` by that of `bytes`, which are one frame of `len` bytes of
@@ -222,7 +239,7 @@ pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut 
 /// # Errors
 /// Same as [`decode_ints`].
 pub fn decode_texts(bytes: &[u8], count: usize) -> Result<Texts> {
-    Decoder::default().texts(bytes, count)
+    Decoder::default().texts(bytes, count, usize::MAX)
 }
 
 /// Appends a mask: `present` says which rows of a sparse column have a value.

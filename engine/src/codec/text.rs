@@ -23,6 +23,11 @@ pub const NAMES: [&str; 5] = ["plain", "zstd", "front-coded", "front-coded zstd"
 const LINES: u8 = TEXTS + 4;
 const LINE_FEED: u8 = b'\n';
 
+/// Memory that decoding takes for each text besides its bytes: two lengths, as integers and as
+/// sizes, and two ends.
+const LENGTH_BYTES: usize =
+    2 * (size_of::<i64>() + size_of::<usize>()) + size_of::<usize>() + size_of::<u32>();
+
 /// Most bytes of working memory that are kept from column to column.
 const KEPT_BYTES: usize = 4 << 20;
 
@@ -58,6 +63,12 @@ impl Texts {
     pub fn push(&mut self, text: &str) {
         self.bytes.push_str(text);
         self.ends.push(u32::try_from(self.bytes.len()).expect("the texts of a block are far from 4 GiB"));
+    }
+
+    /// Bytes of memory that the texts take.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.capacity() + self.ends.capacity() * size_of::<u32>()
     }
 
     /// The text of row `index`.
@@ -149,12 +160,22 @@ fn lengths(cursor: &mut Cursor<'_>, count: usize, decoder: &mut Decoder) -> Resu
     lengths.collect::<Option<_>>().ok_or_else(|| cursor.corrupt())
 }
 
-pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts> {
+/// Reads what [`encode`] wrote. `room` is told the bytes of memory that this takes, before the
+/// texts are unpacked, and can refuse them.
+pub fn decode(
+    bytes: &[u8],
+    count: usize,
+    room: &mut dyn FnMut(usize) -> Result<()>,
+    decoder: &mut Decoder,
+) -> Result<Texts> {
     check_count(count)?;
     let mut cursor = Cursor::new(bytes, 0, "text column");
     let id = cursor.u8()?;
     let (front, compressed) = match id {
-        LINES => return lines(cursor, count),
+        LINES => {
+            room(cursor.remaining().saturating_add(count * LENGTH_BYTES))?;
+            return lines(cursor, count);
+        }
         PLAIN | FRONT => (id == FRONT, false),
         _ if id == PLAIN + COMPRESSED || id == FRONT + COMPRESSED => (id > FRONT, true),
         _ => return Err(cursor.corrupt()),
@@ -168,7 +189,10 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts
     if total > MAX_TEXT_BYTES as u64 {
         return Err(corrupt);
     }
-    let rest_len = rest_len as usize;
+    let (rest_len, total) = (rest_len as usize, total as usize);
+    // Long rests are unpacked into the texts themselves, unless they are joined with other bytes.
+    let is_own = !front && rest_len > KEPT_BYTES;
+    room(total + if is_own { 0 } else { rest_len } + count * LENGTH_BYTES)?;
     let stored = cursor.take(cursor.remaining())?;
     let Decoder { unpacker, planes: unpacked } = decoder;
     let rests = if compressed {
@@ -180,20 +204,29 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder) -> Result<Texts
     if rests.len() != rest_len {
         return Err(corrupt);
     }
-    let joined = if front { join(rests, &shared, &lengths, total as usize) } else { Some(rests.to_vec()) };
+    let joined = match (front, compressed && is_own) {
+        (true, _) => join(rests, &shared, &lengths, total),
+        (false, true) => Some(std::mem::take(unpacked)),
+        (false, false) => Some(rests.to_vec()),
+    };
     // A column of long texts must not leave its size behind.
     unpacked.clear();
     unpacked.shrink_to(KEPT_BYTES);
     let bytes = String::from_utf8(joined.ok_or(corrupt)?).map_err(|_| corrupt)?;
-    let ends = lengths.iter().enumerate().scan(0, |end, (index, length)| {
-        *end += length + shared.get(index).copied().unwrap_or(0);
-        Some(*end)
-    });
-    let ends: Vec<usize> = ends.collect();
+    let ends = ends_of(&lengths, &shared);
     if ends.iter().any(|end| !bytes.is_char_boundary(*end)) {
         return Err(corrupt);
     }
     Ok(Texts { bytes, ends: ends.into_iter().map(|end| end as u32).collect() })
+}
+
+/// The end of each text, from the lengths of the rests and of what texts share.
+fn ends_of(lengths: &[usize], shared: &[usize]) -> Vec<usize> {
+    let ends = lengths.iter().enumerate().scan(0, |end, (index, length)| {
+        *end += length + shared.get(index).copied().unwrap_or(0);
+        Some(*end)
+    });
+    ends.collect()
 }
 
 /// Decodes texts that are lines.

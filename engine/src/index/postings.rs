@@ -7,8 +7,8 @@
 use roaring::RoaringBitmap;
 
 use super::BlockTexts;
-use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
+use crate::base::{Error, Result};
 use crate::block::list;
 use crate::codec::Encoder;
 
@@ -18,8 +18,23 @@ const LISTED: usize = 8;
 const LIST: u8 = 0;
 const BITMAP: u8 = 1;
 const BITS: u8 = 2;
-/// Bytes of a bit for each block that 32-bit row numbers can have.
-const MAX_BITS_LEN: usize = (u32::MAX / 8) as usize;
+/// Numbers that a container of a roaring bitmap covers.
+const CONTAINER: usize = 1 << 16;
+/// First number of a serialised bitmap: without runs, with the number of containers behind it; with
+/// runs in the low half, with the number of containers minus one in the high half.
+const WITHOUT_RUNS: u32 = 12346;
+const WITH_RUNS: u32 = 12347;
+
+/// Number of containers of a serialised bitmap. A container of runs takes a few bytes, and unpacks
+/// to 8 KiB.
+fn containers(bytes: &[u8]) -> Option<usize> {
+    let mut cursor = Cursor::new(bytes, 0, "postings");
+    match cursor.u32().ok()? {
+        WITHOUT_RUNS => Some(cursor.u32().ok()? as usize),
+        cookie if cookie & 0xffff == WITH_RUNS => Some((cookie >> 16) as usize + 1),
+        _ => None,
+    }
+}
 
 /// Encodes the blocks of each text.
 pub fn encode_postings(texts: &BlockTexts, encoder: &mut Encoder, out: &mut Vec<u8>) {
@@ -82,7 +97,9 @@ impl<'a> Postings<'a> {
     /// # Errors
     /// If the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'a>, offset: u64) -> Result<Self> {
-        let codes = list::read_ints(cursor)?;
+        // The entry of a text takes two bytes at least.
+        let count = list::stated_len(cursor, cursor.remaining())?;
+        let codes = list::read_ints_of(cursor, count)?;
         let lens = list::read_ints_of(cursor, codes.len())?;
         let body = cursor.bytes()?;
         let mut end = 0_usize;
@@ -101,21 +118,26 @@ impl<'a> Postings<'a> {
         &self.codes
     }
 
-    /// Packs that hold any text whose number `is_wanted` accepts.
+    /// Packs that hold any text whose number `is_wanted` accepts. The column has `packs` packs.
     ///
     /// # Errors
     /// If the bytes are damaged.
-    pub fn packs_with(&self, is_wanted: impl Fn(i64) -> bool) -> Result<RoaringBitmap> {
+    pub fn packs_with(&self, packs: usize, is_wanted: impl Fn(i64) -> bool) -> Result<RoaringBitmap> {
         let mut blocks = RoaringBitmap::new();
         for (at, &code) in self.codes.iter().enumerate() {
             if is_wanted(code) {
-                self.add_blocks(at, &mut blocks)?;
+                self.add_blocks(at, packs, &mut blocks)?;
             }
         }
-        Ok(blocks)
+        match blocks.max() {
+            Some(last) if last as usize >= packs => {
+                Err(Error::Corrupt { what: "postings name a missing pack", offset: self.offset })
+            }
+            _ => Ok(blocks),
+        }
     }
 
-    fn add_blocks(&self, at: usize, blocks: &mut RoaringBitmap) -> Result<()> {
+    fn add_blocks(&self, at: usize, packs: usize, blocks: &mut RoaringBitmap) -> Result<()> {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         let mut cursor = Cursor::new(&self.body[start..self.ends[at]], self.offset, "postings");
         match cursor.u8()? {
@@ -128,13 +150,16 @@ impl<'a> Postings<'a> {
             }
             BITS => {
                 let bytes = cursor.take(cursor.remaining())?;
-                if bytes.len() > MAX_BITS_LEN {
+                if bytes.len() > packs.div_ceil(8) {
                     return Err(cursor.corrupt());
                 }
                 *blocks |= RoaringBitmap::from_lsb0_bytes(0, bytes);
             }
             BITMAP => {
                 let bytes = cursor.take(cursor.remaining())?;
+                if containers(bytes).is_none_or(|count| count > packs.div_ceil(CONTAINER)) {
+                    return Err(cursor.corrupt());
+                }
                 *blocks |= RoaringBitmap::deserialize_from(bytes).map_err(|_| cursor.corrupt())?;
             }
             _ => return Err(cursor.corrupt()),
@@ -162,7 +187,7 @@ mod tests {
             let mut bytes = Vec::new();
             encode_postings(&texts, &mut Encoder::default(), &mut bytes);
             let postings = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0).unwrap();
-            let found = postings.packs_with(|code| wanted.iter().any(|&one| i64::from(one) == code)).unwrap();
+            let found = postings.packs_with(300, |code| wanted.iter().any(|&one| i64::from(one) == code)).unwrap();
             let scanned = blocks.iter().filter(|(_, codes)| !codes.is_disjoint(&wanted));
             let scanned: RoaringBitmap = scanned.map(|(&block, _)| block).collect();
             prop_assert_eq!(found, scanned);
@@ -171,7 +196,7 @@ mod tests {
         #[test]
         fn hostile_bytes_end_in_an_error_or_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(postings) = Postings::decode(&mut Cursor::new(&bytes, 0, "postings"), 0) {
-                let _ = postings.packs_with(|code| code < 100);
+                let _ = postings.packs_with(300, |code| code < 100);
             }
         }
     }

@@ -7,11 +7,8 @@ use super::numbers::Numbers;
 use crate::base::Result;
 use crate::codec::Texts;
 use crate::model::{NameId, is_wait};
-use crate::segment::CHUNK_TEXTS;
+use crate::segment::{CHUNK_TEXTS, MAX_WAITS};
 use crate::spill::Scratch;
-
-/// Maximum number of names of waits that are recognised. A trace with more has generated them.
-const MOST_WAITS: usize = 1 << 16;
 
 /// Texts with their numbers, and the texts that are not encoded yet.
 pub struct Dictionary<'a> {
@@ -56,7 +53,8 @@ impl<'a> Dictionary<'a> {
         let id = self.numbers.intern(text)?;
         if self.len() > known {
             self.chunk.push(text);
-            if is_wait(text) && self.waits.len() < MOST_WAITS {
+            // A trace with more names of waits has generated them.
+            if is_wait(text) && self.waits.len() < MAX_WAITS {
                 Arc::make_mut(&mut self.waits).push(known);
             }
         }

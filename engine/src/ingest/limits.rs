@@ -1,15 +1,12 @@
 //! Limits of what a build keeps in memory until its end: something for each track, table, field and
 //! text. Their memory is taken from the memory for sorting, which goes to the scratch space then.
+//! Readers of traces put what is beyond a limit elsewhere. The format limits tables, fields and
+//! tracks.
 
 use crate::base::{Error, Result};
 use crate::model::{FieldId, TableId, TrackId};
+use crate::segment::{MAX_FIELDS, MAX_TABLES, MAX_TRACKS};
 
-/// Most tables of a rank. Readers put the rows of further tables elsewhere.
-const MAX_TABLES: u16 = 4096;
-/// Most fields of all tables of a rank. Readers put further values elsewhere.
-const MAX_FIELDS: u32 = 1 << 16;
-/// Most tracks of a rank. Readers put the events of further tracks elsewhere.
-const MAX_TRACKS: u32 = 1 << 18;
 /// Most different names that a reader sends. All further names become [`MORE_NAMES`].
 pub const MAX_NAMES: u32 = 6 << 20;
 /// The name in place of names that are too many.

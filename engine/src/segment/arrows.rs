@@ -1,13 +1,17 @@
 //! Reads the arrows of a segment.
 
-use super::flows::{Arrow, End};
+use super::flows::{Arrow, CHUNK_ARROWS, End};
 use super::layout::Piece;
-use super::pieces::read_pieces;
+use super::limits::MIN_ARROWS_BYTES;
+use super::pieces::{PIECE_BYTES, read_pieces};
 use super::reader::Segment;
 use super::source::Bytes;
 use crate::base::Result;
 use crate::block::list;
 use crate::model::NameId;
+
+/// Memory that reading the entry of a chunk takes, in bytes.
+const CHUNK_BYTES: usize = PIECE_BYTES + size_of::<i64>() + size_of::<(i64, Piece)>();
 
 impl<B: Bytes> Segment<B> {
     /// Arrows that begin at this row.
@@ -55,8 +59,13 @@ impl<B: Bytes> Segment<B> {
             return Ok(Vec::new());
         }
         let mut cursor = self.cursor(self.arrow_directory(end), "arrow directory")?;
-        let lasts = list::read_ints(&mut cursor)?;
-        let pieces = read_pieces(&mut cursor, lasts.len())?;
+        let bytes = self.footer().flows.bytes;
+        let most = usize::try_from(bytes / MIN_ARROWS_BYTES).unwrap_or(usize::MAX);
+        let chunks = list::stated_len(&cursor, most)?;
+        // The chunks are not kept: their memory is given back when they are decoded.
+        self.room().part().grow(chunks, CHUNK_BYTES)?;
+        let lasts = list::read_ints_of(&mut cursor, chunks)?;
+        let pieces = read_pieces(&mut cursor, chunks, bytes)?;
         Ok(lasts.into_iter().zip(pieces).collect())
     }
 
@@ -66,9 +75,10 @@ impl<B: Bytes> Segment<B> {
     /// If bytes are missing or damaged.
     pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
         let mut cursor = self.cursor(piece, "arrows")?;
-        let from = list::read_ints(&mut cursor)?;
-        let to = list::read_ints_of(&mut cursor, from.len())?;
-        let names = list::read_ints_of(&mut cursor, from.len())?;
+        let count = list::stated_len(&cursor, CHUNK_ARROWS)?;
+        let from = list::read_ints_of(&mut cursor, count)?;
+        let to = list::read_ints_of(&mut cursor, count)?;
+        let names = list::read_ints_of(&mut cursor, count)?;
         let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
         from.iter()
             .zip(&to)

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::room::Taken;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::block::{self, list};
@@ -160,15 +161,23 @@ impl BlockList {
     /// Reads the list of a table with these tracks, in the order of rows.
     ///
     /// # Errors
-    /// If the bytes are damaged.
-    pub fn decode(cursor: &mut Cursor<'_>, tracks: &[TrackRows]) -> Result<Self> {
+    /// If the bytes are damaged, or there is no room.
+    pub fn decode(cursor: &mut Cursor<'_>, tracks: &[TrackRows], taken: &mut Taken<'_>) -> Result<Self> {
+        taken.grow(tracks.len(), TRACK_BYTES)?;
         let of_tracks = list::read_ints_of(cursor, tracks.len())?;
-        let rows = list::read_ints(cursor)?;
-        let starts = list::read_ints_of(cursor, rows.len())?;
-        let lengths = list::read_ints_of(cursor, rows.len())?;
-        let packs = list::read_ints(cursor)?;
+        let single = of_tracks.iter().filter(|&&blocks| blocks == 1).count();
+        let several = tracks.iter().zip(&of_tracks).filter(|(_, blocks)| **blocks != 1);
+        // A block has a row at least.
+        let rows: u64 = several.map(|(track, _)| u64::from(track.rows)).sum();
+        let listed = list::stated_len(cursor, usize::try_from(rows).unwrap_or(usize::MAX))?;
+        taken.grow(single.saturating_add(listed), BLOCK_BYTES)?;
+        let rows = list::read_ints_of(cursor, listed)?;
+        let starts = list::read_ints_of(cursor, listed)?;
+        let lengths = list::read_ints_of(cursor, listed)?;
+        let packs = list::stated_len(cursor, single + listed)?;
+        let packs = list::read_ints_of(cursor, packs)?;
+        let mut blocks = Decoded::with_capacity(single + listed);
         let mut listed = rows.iter().zip(&starts).zip(&lengths);
-        let mut blocks = Decoded { list: Self { first_rows: vec![0], ..Self::default() }, ends: Vec::new() };
         for (track, &count) in tracks.iter().zip(&of_tracks) {
             if count == 1 {
                 blocks
@@ -193,6 +202,12 @@ impl BlockList {
     }
 }
 
+/// Memory that reading the number of blocks of a track takes, in bytes.
+const TRACK_BYTES: usize = size_of::<i64>();
+/// Memory that reading a block's entry takes, in bytes: its row, start, end and pack, and the four
+/// numbers that they are made of.
+const BLOCK_BYTES: usize = 2 * size_of::<u32>() + (2 + 4) * size_of::<i64>();
+
 /// A list that is being read.
 struct Decoded {
     list: BlockList,
@@ -200,6 +215,14 @@ struct Decoded {
 }
 
 impl Decoded {
+    /// An empty list, with memory for this many blocks.
+    fn with_capacity(blocks: usize) -> Self {
+        let mut first_rows = Vec::with_capacity(blocks + 1);
+        first_rows.push(0);
+        let (starts, ends) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
+        Self { list: BlockList { first_rows, starts, ..BlockList::default() }, ends }
+    }
+
     /// Number of rows so far.
     fn rows(&self) -> u32 {
         self.list.first_rows.last().copied().unwrap_or_default()
@@ -220,6 +243,7 @@ impl Decoded {
         let Self { mut list, ends } = self;
         let blocks = list.len();
         let mut first = 0_usize;
+        list.packs.reserve_exact(packs.len() + 1);
         list.packs.push(0);
         for &count in packs {
             let next = first.checked_add(usize::try_from(count).ok()?)?;
@@ -234,6 +258,7 @@ impl Decoded {
 
 #[cfg(test)]
 mod tests {
+    use super::super::room::Room;
     use super::*;
 
     /// Writes tracks with their blocks, and packs with their numbers of blocks; returns the bytes
@@ -252,9 +277,13 @@ mod tests {
         (bytes, tracks.iter().map(of).collect())
     }
 
+    fn decode(bytes: &[u8], rows: &[TrackRows]) -> Result<BlockList> {
+        BlockList::decode(&mut Cursor::new(bytes, 0, "blocks"), rows, &mut Room::of_file(0).part())
+    }
+
     fn decoded(tracks: &[&[(u32, i64, i64)]], packs: &[usize]) -> Result<BlockList> {
         let (bytes, rows) = read(tracks, packs);
-        BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), &rows)
+        decode(&bytes, &rows)
     }
 
     #[test]
@@ -281,8 +310,8 @@ mod tests {
     fn contradictions_are_corrupt() {
         let (bytes, mut rows) = read(&[&[(3, 0, 1), (3, 1, 2)]], &[1, 1]);
         rows[0].rows += 1;
-        assert!(BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), &rows).is_err(), "rows of a track");
-        assert!(BlockList::decode(&mut Cursor::new(&bytes, 0, "blocks"), &[]).is_err(), "no such track");
+        assert!(decode(&bytes, &rows).is_err(), "rows of a track");
+        assert!(decode(&bytes, &[]).is_err(), "no such track");
         let one: &[(u32, i64, i64)] = &[(2_000, 0, 1)];
         for packs in [&[][..], &[1], &[1, 0, 1], &[1, 2], &[3]] {
             assert!(decoded(&[one, one], packs).is_err(), "{packs:?}");
@@ -296,7 +325,7 @@ mod tests {
     fn no_cut_survives() {
         let (bytes, rows) = read(&[&[(3, 0, 1), (3, 1, 2)], &[(5, 0, 9)]], &[1, 1, 1]);
         for keep in 0..bytes.len() {
-            assert!(BlockList::decode(&mut Cursor::new(&bytes[..keep], 0, "blocks"), &rows).is_err());
+            assert!(decode(&bytes[..keep], &rows).is_err());
         }
     }
 }

@@ -16,6 +16,9 @@ const NEAR: u32 = 16;
 pub struct CodeSpans(Box<[RangeInclusive<u32>]>);
 
 impl CodeSpans {
+    /// Most bytes of the spans of a block.
+    pub(super) const BYTES: usize = SPANS * size_of::<RangeInclusive<u32>>();
+
     /// Spans of these codes. `None` if one of them is not a valid text number.
     #[must_use]
     pub fn of(codes: &[i64]) -> Option<Self> {

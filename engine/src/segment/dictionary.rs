@@ -1,13 +1,15 @@
 //! The texts of an open segment. A chunk is decoded when one of its texts is first needed, and then
-//! kept.
+//! kept. A chunk without room to be kept is decoded for callers that need no longer than one call.
 
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 use super::dictionary_writer::CHUNK_TEXTS;
 use super::layout::Piece;
-use super::once::get_or_try;
+use super::once::get_or_keep;
 use super::open_file::OpenFile;
-use super::pieces::read_pieces;
+use super::pieces::{PIECE_BYTES, read_pieces};
+use super::room::{self, Taken};
 use super::source::Bytes;
 use super::spare::Spare;
 use crate::base::{Error, Result};
@@ -15,6 +17,29 @@ use crate::codec::Texts;
 use crate::model::NameId;
 
 const NO_SUCH_TEXT: Error = Error::Inconsistent { what: "number of a missing text" };
+
+/// Most bytes that decoding a chunk takes if it cannot be kept.
+const UNKEPT_BYTES: usize = 32 << 20;
+
+/// Texts of a chunk: kept by the segment, or the caller's own.
+#[derive(Debug)]
+pub enum ChunkTexts<'s> {
+    /// Kept with the segment.
+    Kept(&'s Texts),
+    /// Decoded for one caller.
+    Own(Texts),
+}
+
+impl Deref for ChunkTexts<'_> {
+    type Target = Texts;
+
+    fn deref(&self) -> &Texts {
+        match self {
+            Self::Kept(texts) => texts,
+            Self::Own(texts) => texts,
+        }
+    }
+}
 
 /// The decoded chunks of the dictionary.
 #[derive(Debug)]
@@ -43,36 +68,57 @@ impl Dictionary {
     /// # Errors
     /// If bytes are missing or damaged.
     pub fn chunk_pieces<B: Bytes>(&self, file: &OpenFile<B>) -> Result<&[Piece]> {
-        let pieces = get_or_try(&self.pieces, || {
-            let mut cursor = file.cursor(file.footer().dictionary.chunks, "dictionary directory")?;
-            read_pieces(&mut cursor, self.chunks.len())
+        let meta = file.footer().dictionary;
+        let pieces = get_or_keep(&self.pieces, file.room(), |taken| {
+            taken.grow(self.chunks.len(), PIECE_BYTES)?;
+            let mut cursor = file.cursor(meta.chunks, "dictionary directory")?;
+            read_pieces(&mut cursor, self.chunks.len(), meta.bytes)
         })?;
         Ok(pieces)
     }
 
-    /// Texts of a chunk.
+    /// Texts of a chunk. They are kept if there is room.
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn chunk<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&Texts> {
-        get_or_try(&self.chunks[chunk], || {
-            let pieces = self.chunk_pieces(file)?;
-            let count = (self.len as usize - chunk * CHUNK_TEXTS).min(CHUNK_TEXTS);
-            let bytes = file.piece(pieces[chunk], "dictionary chunk")?;
-            spare.with_decoder(|decoder| decoder.texts(bytes, count))
+    pub fn chunk<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<ChunkTexts<'_>> {
+        match self.kept(chunk, file, spare) {
+            Err(room::FULL) => {
+                let (bytes, count) = self.stored(chunk, file)?;
+                let texts = spare.with_decoder(|decoder| decoder.texts(bytes, count, UNKEPT_BYTES));
+                texts.map(ChunkTexts::Own)
+            }
+            kept => kept.map(ChunkTexts::Kept),
+        }
+    }
+
+    /// Texts of a chunk, which is kept.
+    fn kept<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&Texts> {
+        get_or_keep(&self.chunks[chunk], file.room(), |taken: &mut Taken<'_>| {
+            let (bytes, count) = self.stored(chunk, file)?;
+            let mut room = |bytes| taken.grow(bytes, 1);
+            let texts = spare.with_decoder(|decoder| decoder.texts_with_room(bytes, count, &mut room))?;
+            taken.shrink(texts.memory_bytes());
+            Ok(texts)
         })
+    }
+
+    /// The bytes of a chunk, and its number of texts.
+    fn stored<'f, B: Bytes>(&self, chunk: usize, file: &'f OpenFile<B>) -> Result<(&'f [u8], usize)> {
+        let count = (self.len as usize - chunk * CHUNK_TEXTS).min(CHUNK_TEXTS);
+        Ok((file.piece(self.chunk_pieces(file)?[chunk], "dictionary chunk")?, count))
     }
 
     /// A text.
     ///
     /// # Errors
-    /// If bytes are missing or damaged, or the number is unknown.
+    /// If bytes are missing or damaged, the number is unknown, or there is no room for the texts.
     pub fn text<B: Bytes>(&self, id: NameId, file: &OpenFile<B>, spare: &Spare) -> Result<&str> {
         let at = id.0 as usize;
         if id.0 >= self.len {
             return Err(NO_SUCH_TEXT);
         }
-        Ok(self.chunk(at / CHUNK_TEXTS, file, spare)?.get(at % CHUNK_TEXTS))
+        Ok(self.kept(at / CHUNK_TEXTS, file, spare)?.get(at % CHUNK_TEXTS))
     }
 
     /// Appends the texts with these numbers, in their order. Adjacent numbers that are equal, or in
@@ -98,7 +144,7 @@ impl Dictionary {
                     let at = usize::try_from(number).ok().filter(|&at| at < count).ok_or(NO_SUCH_TEXT)?;
                     let texts = match chunk {
                         Some((of, texts)) if of == at / CHUNK_TEXTS => texts,
-                        _ => self.chunk(at / CHUNK_TEXTS, file, spare)?,
+                        _ => self.kept(at / CHUNK_TEXTS, file, spare)?,
                     };
                     chunk = Some((at / CHUNK_TEXTS, texts));
                     texts.get(at % CHUNK_TEXTS)

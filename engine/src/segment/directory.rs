@@ -3,6 +3,7 @@
 //! small segment all blocks are inline.
 
 use super::layout::Piece;
+use super::room::Taken;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
@@ -47,6 +48,11 @@ pub enum Around {
     /// The frame of the footer, which compresses the inline blocks.
     Footer,
 }
+
+/// Memory that reading the place of a block takes, in bytes: its length, offset and place.
+const PLACE_BYTES: usize = 2 * size_of::<i64>() + size_of::<StoredAt>();
+/// Memory that reading the range of a block takes, in bytes: two numbers, twice the range.
+const ZONE_BYTES: usize = 2 * size_of::<i64>() + 2 * size_of::<ZoneMap>();
 
 /// How a block is stored, in the two lowest bits of its length.
 const ABSENT: i64 = 0;
@@ -114,8 +120,14 @@ impl Directory {
     /// maps, and reading them takes as long as all the rest.
     ///
     /// # Errors
-    /// If the bytes are damaged.
-    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, decoder: &mut Decoder) -> Result<Self> {
+    /// If the bytes are damaged, or there is no room.
+    pub fn decode(
+        cursor: &mut Cursor<'_>,
+        blocks: usize,
+        decoder: &mut Decoder,
+        taken: &mut Taken<'_>,
+    ) -> Result<Self> {
+        taken.grow(blocks, PLACE_BYTES)?;
         let lens = list::read_ints_of_with(cursor, blocks, decoder)?;
         let pieces = lens.iter().filter(|&&len| len & 3 == PIECE).count();
         let offsets = list::read_ints_of_with(cursor, pieces, decoder)?;
@@ -141,6 +153,7 @@ impl Directory {
         if inline_at as usize > MAX_INLINE_BYTES {
             return Err(cursor.corrupt());
         }
+        taken.grow(inline_at as usize, 1)?;
         let stored = cursor.bytes()?;
         let mut inline = Vec::new();
         if stored.len() == inline_at as usize {
@@ -154,13 +167,16 @@ impl Directory {
     /// Reads the zone maps of a directory of this many packs.
     ///
     /// # Errors
-    /// If the bytes are damaged.
+    /// If the bytes are damaged, or there is no room.
     pub fn decode_zones(
         cursor: &mut Cursor<'_>,
         blocks: usize,
         decoder: &mut Decoder,
+        taken: &mut Taken<'_>,
     ) -> Result<Vec<ZoneMap>> {
-        let places = Self::decode(cursor, blocks, decoder)?.places;
+        taken.grow(blocks, ZONE_BYTES)?;
+        let mut beside = taken.beside();
+        let places = Self::decode(cursor, blocks, decoder, &mut beside)?.places;
         let present = places.iter().filter(|place| **place != StoredAt::Absent).count();
         let mut zones = read_zones(cursor, present, decoder)?.into_iter();
         cursor.finish()?;
@@ -199,6 +215,7 @@ impl StoredAt {
 
 #[cfg(test)]
 mod tests {
+    use super::super::room::Room;
     use super::*;
     use crate::base::Error;
 
@@ -215,8 +232,9 @@ mod tests {
         let blocks = directory.places.len();
         let decode = |bytes: &[u8]| {
             let cursor = || Cursor::new(bytes, 0, "directory");
-            let read = Directory::decode(&mut cursor(), blocks, &mut Decoder::default())?;
-            let zones = Directory::decode_zones(&mut cursor(), blocks, &mut Decoder::default())?;
+            let (room, mut decoder) = (Room::of_file(0), Decoder::default());
+            let read = Directory::decode(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
+            let zones = Directory::decode_zones(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
             Ok::<_, Error>(Directory { zones, ..read })
         };
         assert_eq!(&decode(&bytes).unwrap(), directory);

@@ -6,6 +6,7 @@ use super::flows::FlowsMeta;
 use super::footer::{ColumnRole, Footer, TableMeta, TrackMeta};
 use super::footer_lists;
 use super::layout::Piece;
+use super::limits::{MAX_LANES, MAX_TABLES, MAX_WAITS, MAX_WARNINGS};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
@@ -49,7 +50,9 @@ impl Footer {
         let mut cursor = Cursor::new(bytes, offset, "footer");
         let mut next = 0;
         let rank = read_rank(&mut cursor)?;
-        let mut tables: Vec<TableMeta> = read_list(&mut cursor, |cursor| read_table(&mut next, cursor))?;
+        let most = usize::from(MAX_TABLES);
+        let mut tables: Vec<TableMeta> =
+            read_list(&mut cursor, most, |cursor| read_table(&mut next, cursor))?;
         let mut first_row = 0_u32;
         for table in &mut tables {
             table.first_row = first_row;
@@ -76,7 +79,7 @@ impl Footer {
                 by_from: Piece::decode(&mut next, &mut cursor)?,
                 by_to: Piece::decode(&mut next, &mut cursor)?,
             },
-            warnings: read_list(&mut cursor, read_warning)?,
+            warnings: read_list(&mut cursor, MAX_WARNINGS, read_warning)?,
         };
         footer.check(offset)?;
         Ok((footer, bytes.len() - cursor.remaining()))
@@ -96,7 +99,9 @@ impl Footer {
             role && table(column.table)
         });
         let tracks = self.tracks.iter().all(|track| {
-            let parent = self.is_rooted(track);
+            // A lane has a row. A track without rows can have one lane.
+            let lanes = track.lanes <= track.rows.clamp(1, MAX_LANES);
+            let parent = lanes && self.is_rooted(track);
             // A track without rows can name any existing table.
             let rows = match track.spec.kind {
                 TrackKind::Group => track.rows == 0,
@@ -122,6 +127,14 @@ impl Footer {
         all.try_fold(0_u64, u64::checked_add)
     }
 
+    /// The sum of the lengths that the footer states of chunks and pages: those of texts, of arrows
+    /// and of pyramids.
+    pub(super) fn bytes_of_lists(&self) -> Option<u64> {
+        let mut tracks = self.tracks.iter().map(|track| track.pyramid_bytes);
+        let others = self.dictionary.bytes.checked_add(self.flows.bytes)?;
+        tracks.try_fold(others, u64::checked_add)
+    }
+
     /// Whether the chain of a track's parents ends.
     fn is_rooted(&self, track: &TrackMeta) -> bool {
         let mut above = track.spec.parent;
@@ -134,12 +147,17 @@ impl Footer {
     }
 }
 
+fn at_most(most: usize, count: usize, cursor: &Cursor<'_>) -> Result<usize> {
+    if count <= most { Ok(count) } else { Err(cursor.corrupt()) }
+}
+
 fn read_list<T>(
     cursor: &mut Cursor<'_>,
+    most: usize,
     mut read: impl FnMut(&mut Cursor<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
     // Every item takes two bytes at least.
-    let count = cursor.count(2)?;
+    let count = at_most(most, cursor.count(2)?, cursor)?;
     (0..count).map(|_| read(cursor)).collect()
 }
 
@@ -154,7 +172,7 @@ fn put_ascending(numbers: &[u32], out: &mut Vec<u8>) {
 }
 
 fn read_ascending(cursor: &mut Cursor<'_>) -> Result<Vec<u32>> {
-    let count = cursor.count(1)?;
+    let count = at_most(MAX_WAITS, cursor.count(1)?, cursor)?;
     let mut before = 0_u32;
     (0..count)
         .map(|_| {

@@ -4,6 +4,7 @@
 use super::footer::{ColumnMeta, ColumnRole, TableMeta, TrackMeta};
 use super::footer_codec::code_of;
 use super::layout::Piece;
+use super::limits::{MAX_COLUMNS, MAX_FIELDS, MAX_TRACKS};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ColumnType, list};
@@ -51,7 +52,10 @@ fn read_texts(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<String>> {
     };
     let text = cursor.text()?;
     let texts: Option<Vec<String>> = match lengths {
-        None => Some(text.split_terminator(char::from(LINE_FEED)).map(str::to_owned).collect()),
+        // One line more than there may be shows that there are too many.
+        None => {
+            Some(text.split_terminator(char::from(LINE_FEED)).take(count + 1).map(str::to_owned).collect())
+        }
         Some(lengths) => {
             let mut at = 0_usize;
             let mut next = |length: &i64| {
@@ -87,8 +91,8 @@ pub fn put_fields(fields: &[(TableId, FieldSpec)], out: &mut Vec<u8>) {
 
 /// Reads what [`put_fields`] wrote.
 pub fn read_fields(cursor: &mut Cursor<'_>) -> Result<Vec<(TableId, FieldSpec)>> {
-    let tables = list::read_ints(cursor)?;
-    let count = tables.len();
+    let count = list::stated_len(cursor, MAX_FIELDS as usize)?;
+    let tables = list::read_ints_of(cursor, count)?;
     let units = list::read_ints_of(cursor, count)?;
     let names = read_texts(cursor, count)?;
     let groups = read_texts(cursor, count)?;
@@ -114,7 +118,8 @@ pub fn put_columns(columns: &[ColumnMeta], next: &mut u64, out: &mut Vec<u8>) {
 
 /// Reads what [`put_columns`] wrote.
 pub fn read_columns(next: &mut u64, cursor: &mut Cursor<'_>) -> Result<Vec<ColumnMeta>> {
-    let tables = list::read_ints(cursor)?;
+    let count = list::stated_len(cursor, MAX_COLUMNS)?;
+    let tables = list::read_ints_of(cursor, count)?;
     let roles = list::read_ints_of(cursor, tables.len())?;
     let kinds = list::read_ints_of(cursor, tables.len())?;
     let bytes = list::read_ints_of(cursor, tables.len())?;
@@ -230,7 +235,8 @@ fn read_some(
     cursor: &mut Cursor<'_>,
     mut read: impl FnMut(&mut TrackMeta, &mut Cursor<'_>) -> Result<()>,
 ) -> Result<()> {
-    for number in list::read_ints(cursor)? {
+    let count = list::stated_len(cursor, tracks.len())?;
+    for number in list::read_ints_of(cursor, count)? {
         let track = usize::try_from(number).ok().and_then(|number| tracks.get_mut(number));
         read(track.ok_or_else(|| cursor.corrupt())?, cursor)?;
     }
@@ -239,7 +245,8 @@ fn read_some(
 
 /// Reads what [`put_tracks`] wrote. Rows of a table are in the order of its tracks.
 pub fn read_tracks(tables: &[TableMeta], next: &mut u64, cursor: &mut Cursor<'_>) -> Result<Vec<TrackMeta>> {
-    let parents = list::read_ints(cursor)?;
+    let count = list::stated_len(cursor, MAX_TRACKS as usize)?;
+    let parents = list::read_ints_of(cursor, count)?;
     let names = read_texts(cursor, parents.len())?;
     let mut numbers = || list::read_ints_of(cursor, parents.len());
     let (kinds, of, sorts, units) = (numbers()?, numbers()?, numbers()?, numbers()?);

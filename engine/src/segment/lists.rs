@@ -7,10 +7,11 @@ use super::blocks::{BlockList, TrackRows};
 use super::code_spans::CodeSpans;
 use super::directory::Directory;
 use super::footer::{Footer, TrackMeta};
-use super::once::get_or_try;
+use super::once::get_or_keep;
 use super::open_file::OpenFile;
 use super::pages::{Page, read_pages};
 use super::program::Program;
+use super::room::Taken;
 use super::source::Bytes;
 use super::spare::Spare;
 use super::totals::Totals;
@@ -98,9 +99,9 @@ impl Lists {
             .get(at)
             .zip(file.footer().tables.get(at))
             .ok_or(Error::Invalid { what: "the table does not exist" })?;
-        get_or_try(slot, || {
+        get_or_keep(slot, file.room(), |taken| {
             let mut cursor = file.cursor(meta.blocks, "block list")?;
-            BlockList::decode(&mut cursor, &self.track_rows(table, file.footer()))
+            BlockList::decode(&mut cursor, &self.track_rows(table, file.footer()), taken)
         })
     }
 
@@ -132,9 +133,9 @@ impl Lists {
     ) -> Result<&Directory> {
         let meta = &file.footer().columns[column];
         let packs = self.blocks(meta.table, file)?.packs();
-        get_or_try(&self.directories[column], || {
+        get_or_keep(&self.directories[column], file.room(), |taken| {
             let mut cursor = file.cursor(meta.directory, "column directory")?;
-            spare.with_decoder(|decoder| Directory::decode(&mut cursor, packs, decoder))
+            spare.with_decoder(|decoder| Directory::decode(&mut cursor, packs, decoder, taken))
         })
     }
 
@@ -145,16 +146,18 @@ impl Lists {
     pub fn zones<B: Bytes>(&self, column: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&[ZoneMap]> {
         let meta = &file.footer().columns[column];
         let blocks = self.blocks(meta.table, file)?;
-        let read = || {
+        let read = |taken: &mut Taken<'_>| {
             let mut cursor = file.cursor(meta.directory, "column directory")?;
-            let zones = spare
-                .with_decoder(|decoder| Directory::decode_zones(&mut cursor, blocks.packs(), decoder))?;
+            let zones = spare.with_decoder(|decoder| {
+                Directory::decode_zones(&mut cursor, blocks.packs(), decoder, taken)
+            })?;
             if blocks.packs() == blocks.len() {
                 return Ok(zones);
             }
+            taken.grow(blocks.len(), size_of::<ZoneMap>())?;
             Ok((0..blocks.len()).map(|block| zones[blocks.pack_of(block)]).collect())
         };
-        get_or_try(&self.zones[column], read).map(Vec::as_slice)
+        get_or_keep(&self.zones[column], file.room(), read).map(Vec::as_slice)
     }
 
     /// Slots for the codes of each block of a column.
@@ -163,7 +166,11 @@ impl Lists {
     /// If bytes are missing or damaged.
     pub fn code_spans<B: Bytes>(&self, column: usize, file: &OpenFile<B>) -> Result<&[Slot<CodeSpans>]> {
         let blocks = self.blocks(file.footer().columns[column].table, file)?.len();
-        get_or_try(&self.code_spans[column], || Ok(slots(blocks))).map(Vec::as_slice)
+        let empty = |taken: &mut Taken<'_>| {
+            taken.grow(blocks, CodeSpans::BYTES + size_of::<Slot<CodeSpans>>())?;
+            Ok(slots(blocks))
+        };
+        get_or_keep(&self.code_spans[column], file.room(), empty).map(Vec::as_slice)
     }
 
     /// The program of a track, if it has one.
@@ -180,11 +187,11 @@ impl Lists {
         if piece.len == 0 {
             return Ok(None);
         }
-        let decode = || {
+        let decode = |taken: &mut Taken<'_>| {
             let mut cursor = file.cursor(piece, "program")?;
-            spare.with_decoder(|decoder| Program::decode(&mut cursor, decoder))
+            spare.with_decoder(|decoder| Program::decode(&mut cursor, decoder, taken))
         };
-        get_or_try(&self.programs[track.0 as usize], decode).map(Some)
+        get_or_keep(&self.programs[track.0 as usize], file.room(), decode).map(Some)
     }
 
     /// Totals of a track's blocks, if they are stored.
@@ -197,8 +204,9 @@ impl Lists {
             return Ok(None);
         }
         let blocks = self.blocks_of(track, file)?.len();
-        let decode = || Totals::decode(&mut file.cursor(piece, "totals")?, blocks);
-        get_or_try(&self.totals[track.0 as usize], decode).map(Some)
+        let decode =
+            |taken: &mut Taken<'_>| Totals::decode(&mut file.cursor(piece, "totals")?, blocks, taken);
+        get_or_keep(&self.totals[track.0 as usize], file.room(), decode).map(Some)
     }
 
     /// Pages of a track's pyramid. Empty if the track has few rows.
@@ -206,12 +214,14 @@ impl Lists {
     /// # Errors
     /// If bytes are missing or damaged.
     pub fn pages<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<&[Page]> {
-        let piece = file.footer().tracks[track.0 as usize].pyramid;
-        if piece.len == 0 {
+        let meta = &file.footer().tracks[track.0 as usize];
+        if meta.pyramid.len == 0 {
             return Ok(&[]);
         }
-        let decode = || read_pages(&mut file.cursor(piece, "pyramid directory")?);
-        get_or_try(&self.pages[track.0 as usize], decode).map(Vec::as_slice)
+        let decode = |taken: &mut Taken<'_>| {
+            read_pages(&mut file.cursor(meta.pyramid, "pyramid directory")?, meta, taken)
+        };
+        get_or_keep(&self.pages[track.0 as usize], file.room(), decode).map(Vec::as_slice)
     }
 }
 

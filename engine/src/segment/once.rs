@@ -2,14 +2,23 @@
 
 use std::sync::OnceLock;
 
+use super::room::{Room, Taken};
 use crate::base::Result;
 
 /// `OnceLock::get_or_try_init` is not stable yet. Two threads can both compute a value; one result
-/// is kept.
-pub fn get_or_try<T>(slot: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
+/// is kept, and its memory stays taken. `compute` takes that memory first.
+pub fn get_or_keep<'s, 'r, T>(
+    slot: &'s OnceLock<T>,
+    room: &'r Room,
+    compute: impl FnOnce(&mut Taken<'r>) -> Result<T>,
+) -> Result<&'s T> {
     if let Some(value) = slot.get() {
         return Ok(value);
     }
-    let value = compute()?;
-    Ok(slot.get_or_init(|| value))
+    let mut taken = room.part();
+    let value = compute(&mut taken)?;
+    Ok(slot.get_or_init(|| {
+        taken.keep();
+        value
+    }))
 }

@@ -3,6 +3,8 @@
 use super::dictionary_writer::CHUNK_TEXTS;
 use super::footer::Footer;
 use super::layout::{self, Piece, Trailer};
+use super::limits::{MIN_CHUNK_BYTES, max_footer_len};
+use super::room::Room;
 use super::source::Bytes;
 use crate::base::bytes::Cursor;
 use crate::base::checksum::is_intact;
@@ -19,6 +21,7 @@ pub struct OpenFile<B> {
     /// Bytes that the footer's frame saves, if the segment has an annex.
     saved: u64,
     content: String,
+    room: Room,
 }
 
 impl<B> OpenFile<B> {
@@ -43,6 +46,13 @@ impl<B> OpenFile<B> {
     }
 }
 
+impl<B> OpenFile<B> {
+    /// Memory that the lists and texts may take.
+    pub fn room(&self) -> &Room {
+        &self.room
+    }
+}
+
 impl<B: Bytes> OpenFile<B> {
     /// Reads header, trailer and footer.
     ///
@@ -57,6 +67,9 @@ impl<B: Bytes> OpenFile<B> {
                 Error::Truncated { needed: trailer_len + layout::HEADER_LEN as u64, available: file_len },
             )?;
         let trailer = Trailer::decode(bytes.range(start, trailer_len)?, file_len)?;
+        if u64::from(trailer.footer_len) > max_footer_len(u64::from(trailer.footer.len)) {
+            return Err(Error::Corrupt { what: "length of the unpacked footer", offset: start });
+        }
         let packed = checked(&bytes, trailer.footer, "footer")?;
         let mut unpacked = codec::decompress_with(layout::WORDS, packed, trailer.footer_len as usize)?;
         if unpacked.len() != trailer.footer_len as usize {
@@ -65,11 +78,15 @@ impl<B: Bytes> OpenFile<B> {
         let (footer, footer_len) = Footer::decode(&unpacked, trailer.footer.offset)?;
         let saved = u64::from(trailer.footer_len).saturating_sub(u64::from(trailer.footer.len));
         let annex = unpacked.split_off(footer_len);
-        let chunks = (footer.dictionary.texts as usize).div_ceil(CHUNK_TEXTS);
-        // A chunk takes at least a piece entry. A count that cannot be true must not cause an
-        // allocation.
-        if chunks as u64 > file_len {
-            return Err(Error::Corrupt { what: "dictionary size", offset: trailer.footer.offset });
+        // Lists are bounded by these lengths, so they must not exceed what is there.
+        let available = file_len.saturating_add(annex.len() as u64);
+        let chunks = (footer.dictionary.texts as usize).div_ceil(CHUNK_TEXTS) as u64;
+        let offset = trailer.footer.offset;
+        if chunks.saturating_mul(MIN_CHUNK_BYTES) > available {
+            return Err(Error::Corrupt { what: "dictionary size", offset });
+        }
+        if footer.bytes_of_lists().is_none_or(|bytes| bytes > available) {
+            return Err(Error::Corrupt { what: "sizes in the footer", offset });
         }
         Ok(Self {
             content: layout::content_id(trailer.footer.checksum, file_len),
@@ -77,6 +94,7 @@ impl<B: Bytes> OpenFile<B> {
             bytes,
             footer,
             annex,
+            room: Room::of_file(file_len),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Writes a segment from its first byte to its last.
 
 use super::layout::{self, Piece, Trailer};
+use super::limits::max_footer_len;
 use crate::base::checksum::checksum;
 use crate::base::{ANNEX, Error, Result};
 use crate::codec;
@@ -76,13 +77,16 @@ impl<'a> PieceWriter<'a> {
     /// footer, which covers the whole file through the checksums in the footer.
     ///
     /// # Errors
-    /// Same as [`PieceWriter::piece`].
+    /// Same as [`PieceWriter::piece`]; `Invalid` if the footer is longer than readers take.
     pub fn finish(mut self, mut footer: Vec<u8>) -> Result<(u64, u32)> {
         footer.extend(self.annex.take().unwrap_or_default());
         let beyond = |_| Error::Invalid { what: "footer beyond 4 GiB" };
         let footer_len = u32::try_from(footer.len()).map_err(beyond)?;
         let mut packed = Vec::new();
         codec::compress_with(layout::WORDS, &footer, &mut packed);
+        if u64::from(footer_len) > max_footer_len(packed.len() as u64) {
+            return Err(Error::Invalid { what: "a footer that no reader takes" });
+        }
         let piece = self.file_piece(&packed, u32::try_from(packed.len()).map_err(beyond)?)?;
         self.output.write(&Trailer { footer: piece, footer_len }.encode())?;
         Ok((self.at + layout::TRAILER_LEN as u64, piece.checksum))

@@ -1,8 +1,10 @@
 //! The pages of a track's tile pyramid: the cells that each page holds, and its position. The
 //! content of a cell is up to [`crate::tile`].
 
+use super::footer::TrackMeta;
 use super::layout::Piece;
-use super::pieces::{put_pieces, read_pieces};
+use super::pieces::{PIECE_BYTES, put_pieces, read_pieces};
+use super::room::Taken;
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 use crate::block::list;
@@ -22,6 +24,13 @@ pub struct Page {
     pub piece: Piece,
 }
 
+impl Page {
+    /// Whether `other` follows in the order of level, lane and cells.
+    fn is_before(&self, other: &Self) -> bool {
+        (self.level, self.lane, self.last) < (other.level, other.lane, other.first)
+    }
+}
+
 /// Appends a list of pages.
 pub fn put_pages(pages: &[Page], out: &mut Vec<u8>) {
     let column = |of: fn(&Page) -> i64| pages.iter().map(of).collect::<Vec<i64>>();
@@ -33,24 +42,37 @@ pub fn put_pages(pages: &[Page], out: &mut Vec<u8>) {
     put_pieces(&pieces, out);
 }
 
-/// Reads a list of pages.
+/// Memory that reading a page's entry takes, in bytes.
+const PAGE_BYTES: usize = size_of::<Page>() + 4 * size_of::<i64>() + PIECE_BYTES;
+
+/// Reads the list of a track's pages.
 ///
 /// # Errors
-/// If the bytes are damaged.
-pub fn read_pages(cursor: &mut Cursor<'_>) -> Result<Vec<Page>> {
-    let levels = list::read_ints(cursor)?;
-    let lanes = list::read_ints_of(cursor, levels.len())?;
-    let firsts = list::read_ints_of(cursor, levels.len())?;
-    let lasts = list::read_ints_of(cursor, levels.len())?;
-    let pieces = read_pieces(cursor, levels.len())?;
-    let page = |at: usize| {
-        Ok(Page {
+/// If the bytes are damaged, or there is no room.
+pub fn read_pages(cursor: &mut Cursor<'_>, of: &TrackMeta, taken: &mut Taken<'_>) -> Result<Vec<Page>> {
+    // A page takes a byte at least.
+    let count = list::stated_len(cursor, usize::try_from(of.pyramid_bytes).unwrap_or(usize::MAX))?;
+    taken.grow(count, PAGE_BYTES)?;
+    let levels = list::read_ints_of(cursor, count)?;
+    let lanes = list::read_ints_of(cursor, count)?;
+    let firsts = list::read_ints_of(cursor, count)?;
+    let lasts = list::read_ints_of(cursor, count)?;
+    let pieces = read_pieces(cursor, count, of.pyramid_bytes)?;
+    let mut pages: Vec<Page> = Vec::with_capacity(count);
+    for at in 0..count {
+        let page = Page {
             lane: u32::try_from(lanes[at]).map_err(|_| cursor.corrupt())?,
             level: u8::try_from(levels[at]).map_err(|_| cursor.corrupt())?,
             first: firsts[at],
             last: lasts[at],
             piece: pieces[at],
-        })
-    };
-    (0..levels.len()).map(page).collect()
+        };
+        // Pages of a lane and level that overlapped would give a tile any number of cells.
+        let follows = pages.last().is_none_or(|before| before.is_before(&page));
+        if !follows || page.lane >= of.lanes || page.last < page.first {
+            return Err(cursor.corrupt());
+        }
+        pages.push(page);
+    }
+    Ok(pages)
 }

@@ -13,11 +13,18 @@ pub fn put_pieces(pieces: &[Piece], out: &mut Vec<u8>) {
     list::put_ints(&column(|piece| i64::from(piece.checksum)), out);
 }
 
-/// Reads a list of this many pieces.
-pub fn read_pieces(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<Piece>> {
+/// Memory that reading a piece of a list takes, in bytes.
+pub const PIECE_BYTES: usize = size_of::<Piece>() + 3 * size_of::<i64>();
+
+/// Reads a list of this many pieces, which have at most `bytes` bytes together.
+pub fn read_pieces(cursor: &mut Cursor<'_>, count: usize, bytes: u64) -> Result<Vec<Piece>> {
     let lens = list::read_ints_of(cursor, count)?;
     let offsets = list::read_ints_of(cursor, count)?;
     let checksums = list::read_ints_of(cursor, count)?;
+    let stated = lens.iter().try_fold(0_u64, |sum, &len| sum.checked_add(u64::try_from(len).ok()?));
+    if stated.is_none_or(|stated| stated > bytes) {
+        return Err(cursor.corrupt());
+    }
     lens.iter()
         .zip(&offsets)
         .zip(&checksums)

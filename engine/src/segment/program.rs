@@ -8,6 +8,7 @@
 
 use super::footer::ColumnRole;
 use super::footer_codec::{column_key, put_column_key};
+use super::room::Taken;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType, list};
@@ -54,6 +55,11 @@ const GAP_AFTER_END: u8 = 0;
 const STEP_AFTER_START: u8 = 1;
 const COLUMN: u8 = 2;
 
+/// Memory that reading a code takes, in bytes: its step and its successor.
+const CODE_BYTES: usize = size_of::<i64>() + size_of::<u32>();
+/// Memory of the value of a code in one column, in bytes, and of the mark that it is present.
+const VALUE_BYTES: usize = size_of::<i64>() + size_of::<bool>();
+
 impl Program {
     /// Predictions of this property.
     #[must_use]
@@ -89,19 +95,20 @@ impl Program {
     /// Reads a program.
     ///
     /// # Errors
-    /// If the bytes are damaged.
-    pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder) -> Result<Self> {
+    /// If the bytes are damaged, or there is no room.
+    pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder, taken: &mut Taken<'_>) -> Result<Self> {
         let key = column_key(cursor)?;
-        let steps = list::read_ints_with(cursor, decoder)?;
-        let codes = steps.len();
+        let codes = list::stated_len(cursor, MAX_CODES)?;
+        taken.grow(codes, CODE_BYTES)?;
+        let steps = list::read_ints_of_with(cursor, codes, decoder)?;
         let successor = |(next, &step): (i64, &i64)| {
             let code = step.checked_add(next).and_then(|code| u32::try_from(code).ok());
             code.filter(|&code| (code as usize) < codes)
         };
         let successors: Option<Vec<u32>> = (1..).zip(&steps).map(successor).collect();
-        let successors =
-            successors.filter(|codes| codes.len() <= MAX_CODES).ok_or_else(|| cursor.corrupt())?;
+        let successors = successors.ok_or_else(|| cursor.corrupt())?;
         let count = cursor.count(2)?;
+        taken.grow(count, size_of::<ProgramColumn>())?;
         let mut columns = Vec::with_capacity(count);
         for _ in 0..count {
             let of = match cursor.u8()? {
@@ -113,6 +120,7 @@ impl Program {
                 }
                 _ => return Err(cursor.corrupt()),
             };
+            taken.grow(codes, VALUE_BYTES)?;
             let present = match cursor.u8()? {
                 0 => None,
                 1 => Some(
@@ -187,6 +195,7 @@ impl ProgramColumn {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::room::Room;
     use super::*;
     use crate::model::FieldId;
 
@@ -214,19 +223,17 @@ mod tests {
         bytes
     }
 
+    fn decode(bytes: &[u8]) -> Result<Program> {
+        let (room, mut decoder) = (Room::of_file(0), Decoder::default());
+        Program::decode(&mut Cursor::new(bytes, 0, "program"), &mut decoder, &mut room.part())
+    }
+
     #[test]
     fn programs_survive_and_no_cut_does() {
         let bytes = encoded();
-        assert_eq!(
-            Program::decode(&mut Cursor::new(&bytes, 0, "program"), &mut Decoder::default()),
-            Ok(program())
-        );
+        assert_eq!(decode(&bytes), Ok(program()));
         for keep in 0..bytes.len() {
-            assert!(
-                Program::decode(&mut Cursor::new(&bytes[..keep], 0, "program"), &mut Decoder::default())
-                    .is_err(),
-                "cut at {keep}"
-            );
+            assert!(decode(&bytes[..keep]).is_err(), "cut at {keep}");
         }
     }
 
@@ -245,7 +252,7 @@ mod tests {
             let mut bytes = encoded();
             let at = at.index(bytes.len());
             bytes[at] = value;
-            if let Ok(program) = Program::decode(&mut Cursor::new(&bytes, 0, "program"), &mut Decoder::default())
+            if let Ok(program) = decode(&bytes)
                 && let Ok(codes) = program.codes(0, &codes, 0)
             {
                 for column in &program.columns {

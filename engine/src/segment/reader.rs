@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::blocks::BlockList;
 use super::code_spans::CodeSpans;
-use super::dictionary::Dictionary;
+use super::dictionary::{ChunkTexts, Dictionary};
 use super::directory::Directory;
 use super::footer::{ColumnRole, Footer};
 use super::layout::Piece;
@@ -16,13 +16,14 @@ use super::lists::Lists;
 use super::open_file::OpenFile;
 use super::pages::Page;
 use super::program::Program;
+use super::room::Room;
 use super::source::Bytes;
 use super::spare::Spare;
 use super::totals::Totals;
 use crate::base::bytes::Cursor;
 use crate::base::{Error, Result};
 use crate::block::{ColumnType, ZoneMap};
-use crate::codec::{Decoder, Texts};
+use crate::codec::Decoder;
 use crate::model::{NameId, TableId, TrackId};
 
 /// An open segment.
@@ -54,6 +55,11 @@ impl<B> Segment<B> {
     #[must_use]
     pub fn bytes(&self) -> &B {
         self.file.bytes()
+    }
+
+    /// Memory that the lists and texts may take.
+    pub(super) fn room(&self) -> &Room {
+        self.file.room()
     }
 
     /// Working memory of all readers.
@@ -258,7 +264,7 @@ impl<B: Bytes> Segment<B> {
     /// A text of the dictionary.
     ///
     /// # Errors
-    /// If bytes are missing or damaged, or the number is unknown.
+    /// If bytes are missing or damaged, the number is unknown, or there is no room for the texts.
     pub fn text(&self, id: NameId) -> Result<&str> {
         self.dictionary.text(id, &self.file, &self.spare)
     }
@@ -272,11 +278,11 @@ impl<B: Bytes> Segment<B> {
         self.dictionary.texts(numbers, &self.file, &self.spare, out)
     }
 
-    /// Texts of a chunk of the dictionary.
+    /// Texts of a chunk of the dictionary. They are kept if there is room.
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn chunk(&self, chunk: usize) -> Result<&Texts> {
+    pub fn chunk(&self, chunk: usize) -> Result<ChunkTexts<'_>> {
         self.dictionary.chunk(chunk, &self.file, &self.spare)
     }
 

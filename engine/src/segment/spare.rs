@@ -11,6 +11,8 @@ use crate::model::TableId;
 
 /// Number of pack columns that are kept decoded: enough for a tile or a row, of two tables.
 const KEPT_COLUMNS: usize = 64;
+/// Most bytes of pack columns that are kept decoded. Most columns take 16 KiB; texts can take more.
+const KEPT_BYTES: usize = 32 << 20;
 /// Blocks that are kept decoded, about 50 kB each: the blocks at one edge of the tracks of a tile.
 const KEPT_BLOCKS: usize = 16;
 
@@ -62,10 +64,12 @@ impl Spare {
     /// Keeps a column of a pack, and drops the oldest.
     pub fn keep_column(&self, of: (usize, usize), column: Option<Arc<BlockColumn>>) {
         if let Ok(mut kept) = self.columns_of_packs.lock() {
-            if kept.len() >= KEPT_COLUMNS {
-                kept.pop_front();
-            }
             kept.push_back((of, column));
+            let bytes = |(_, column): &KeptColumn| column.as_ref().map_or(0, |of| of.memory_bytes());
+            let mut total: usize = kept.iter().map(bytes).sum();
+            while kept.len() > KEPT_COLUMNS || total > KEPT_BYTES {
+                total -= kept.pop_front().as_ref().map_or(0, bytes);
+            }
         }
     }
 

@@ -1,8 +1,10 @@
 //! Totals: sums by name for each block of a track. With them, statistics of a long span read only
 //! the rows of the blocks at its ends.
 
+use super::room::Taken;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
+use crate::block::ROWS;
 use crate::block::list::{self, ListWriter};
 
 /// Totals of the blocks of a track.
@@ -82,15 +84,34 @@ impl TotalsWriter {
     }
 }
 
+/// Memory that reading the entry of a block takes, in bytes.
+const BLOCK_BYTES: usize = 2 * size_of::<i64>() + 2 * size_of::<usize>() + size_of::<u64>();
+/// Memory that reading the totals of a name takes, in bytes. The list of totals grows by doubling.
+const NAME_BYTES: usize = 5 * size_of::<i64>() + 2 * size_of::<NameTotal>();
+
 impl Totals {
     /// Reads the totals of a track with this many blocks.
     ///
     /// # Errors
-    /// If the bytes are damaged.
-    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize) -> Result<Self> {
+    /// If the bytes are damaged, or there is no room.
+    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, taken: &mut Taken<'_>) -> Result<Self> {
+        taken.grow(blocks, BLOCK_BYTES)?;
         let counts = list::read_ints_of(cursor, blocks)?;
         let covered = list::read_ints_of(cursor, blocks)?;
-        let len = usize::try_from(cursor.varint()?).map_err(|_| cursor.corrupt())?;
+        let mut len = 0_usize;
+        let ends: Option<Vec<usize>> = counts
+            .iter()
+            .map(|&count| {
+                // A name has a row of the block at least.
+                len += usize::try_from(count).ok().filter(|&count| count <= ROWS)?;
+                Some(len)
+            })
+            .collect();
+        let ends = ends.ok_or_else(|| cursor.corrupt())?;
+        if cursor.varint()? != len as u64 {
+            return Err(cursor.corrupt());
+        }
+        taken.grow(len, NAME_BYTES)?;
         let mut column = || list::read_ints_of(cursor, len);
         let (name, count, total, longest, at) = (column()?, column()?, column()?, column()?, column()?);
         let names: Option<Vec<NameTotal>> = (0..len)
@@ -104,22 +125,9 @@ impl Totals {
                 })
             })
             .collect();
-        let mut end = 0_usize;
-        let ends: Option<Vec<usize>> = counts
-            .iter()
-            .map(|&count| {
-                end = end.checked_add(usize::try_from(count).ok()?).filter(|&end| end <= len)?;
-                Some(end)
-            })
-            .collect();
         cursor.finish()?;
-        match (names, ends) {
-            (Some(names), Some(ends)) if end == len => {
-                let covered_ps = covered.iter().map(|time| time.cast_unsigned()).collect();
-                Ok(Self { ends, names, covered_ps })
-            }
-            _ => Err(cursor.corrupt()),
-        }
+        let covered_ps = covered.iter().map(|time| time.cast_unsigned()).collect();
+        Ok(Self { ends, names: names.ok_or_else(|| cursor.corrupt())?, covered_ps })
     }
 
     /// Totals by name of a block of the track.
@@ -139,7 +147,12 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::room::Room;
     use super::*;
+
+    fn decode(bytes: &[u8], blocks: usize) -> Result<Totals> {
+        Totals::decode(&mut Cursor::new(bytes, 0, "totals"), blocks, &mut Room::of_file(0).part())
+    }
 
     #[test]
     fn totals_survive_and_no_cut_does() {
@@ -151,7 +164,7 @@ mod tests {
         let (mut writer, mut bytes) = (TotalsWriter::default(), Vec::new());
         blocks.iter().for_each(|block| writer.push(block));
         writer.encode(&mut bytes);
-        let totals = Totals::decode(&mut Cursor::new(&bytes, 0, "totals"), 2).unwrap();
+        let totals = decode(&bytes, 2).unwrap();
         for (number, block) in blocks.iter().enumerate() {
             assert_eq!(
                 (totals.names(number), totals.covered_ps(number)),
@@ -159,11 +172,8 @@ mod tests {
             );
         }
         for keep in 0..bytes.len() {
-            assert!(
-                Totals::decode(&mut Cursor::new(&bytes[..keep], 0, "totals"), 2).is_err(),
-                "cut at {keep}"
-            );
+            assert!(decode(&bytes[..keep], 2).is_err(), "cut at {keep}");
         }
-        assert!(Totals::decode(&mut Cursor::new(&bytes, 0, "totals"), 3).is_err());
+        assert!(decode(&bytes, 3).is_err());
     }
 }

@@ -83,9 +83,9 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
     match (meta.spec.kind, stored) {
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
-            let mut lanes = RowLanes::new(tile, &segment.footer().waits);
+            let mut lanes = RowLanes::new(tile, meta.lanes, &segment.footer().waits);
             for_each_slice_block_in(segment, track, window, |block| lanes.add(block))?;
-            Ok(lanes.finish())
+            lanes.finish()
         }
         (TrackKind::Slices(..), true) => {
             let (of, cells) = stored_cells(pages, tile, |page| slice_cells(segment, page, meta.first_row))?;

@@ -29,7 +29,7 @@ const TOP_CELLS: i64 = 64;
 const WRITE_CELLS: usize = 2048;
 /// A page ends at the edge of a tile once it has this many cells. A tile then rarely needs more
 /// than one page of a lane. A page rarely holds more than a tile shows.
-const PAGE_CELLS: usize = 256;
+pub(super) const PAGE_CELLS: usize = 256;
 
 /// Finest levels of a track's pyramid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

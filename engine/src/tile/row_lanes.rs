@@ -9,6 +9,7 @@ use super::cut::{LaneContent, LaneSlice, LaneTile};
 use super::grid::{CELLS, TileId};
 use super::lane_cells::LaneCells;
 use super::slice_block::{Placed, SliceBlock};
+use crate::base::{Error, Result};
 
 /// Most slices of a lane that a tile holds as slices, on average one a cell. For more slices,
 /// summaries are smaller.
@@ -24,6 +25,8 @@ pub struct RowLanes<'a> {
     /// Numbers of the names of waits, ascending.
     waits: &'a [u32],
     lanes: Vec<(u32, LaneRows<'a>)>,
+    /// Number of lanes that the track has.
+    most: usize,
     /// Positions in `lanes` of the lanes below [`NEAR_LANES`].
     near: [u32; NEAR_LANES],
     /// Positions of the other lanes.
@@ -37,17 +40,28 @@ enum LaneRows<'a> {
 }
 
 impl<'a> RowLanes<'a> {
-    /// Creates the lanes of a tile. `waits` are the numbers of the names of waits, ascending.
-    pub fn new(tile: TileId, waits: &'a [u32]) -> Self {
-        Self { tile, waits, lanes: Vec::new(), near: [UNKNOWN; NEAR_LANES], far: FxHashMap::default() }
+    /// Creates the lanes of a tile of a track with this many lanes. `waits` are the numbers of the
+    /// names of waits, ascending.
+    pub fn new(tile: TileId, lanes: u32, waits: &'a [u32]) -> Self {
+        let (near, far) = ([UNKNOWN; NEAR_LANES], FxHashMap::default());
+        Self { tile, waits, lanes: Vec::new(), most: lanes as usize, near, far }
     }
 
     /// Takes the slices of the next block.
     pub fn add(&mut self, block: &SliceBlock) {
+        if self.has_too_many() {
+            return;
+        }
         let (tile, waits) = (self.tile, self.waits);
         for (lane, run) in block.runs() {
             self.lane(lane).add(block, run, tile, waits);
         }
+    }
+
+    /// Whether the rows have more lanes than the track. A damaged column could have one for each
+    /// row.
+    fn has_too_many(&self) -> bool {
+        self.lanes.len() > self.most
     }
 
     fn lane(&mut self, lane: u32) -> &mut LaneRows<'a> {
@@ -63,7 +77,13 @@ impl<'a> RowLanes<'a> {
     }
 
     /// Returns the lanes, in order of their numbers.
-    pub fn finish(mut self) -> Vec<LaneTile> {
+    ///
+    /// # Errors
+    /// If the rows have more lanes than the track.
+    pub fn finish(mut self) -> Result<Vec<LaneTile>> {
+        if self.has_too_many() {
+            return Err(Error::Inconsistent { what: "more lanes than the track has" });
+        }
         self.lanes.sort_unstable_by_key(|(lane, _)| *lane);
         let lanes = self.lanes.into_iter().map(|(lane, rows)| {
             let content = match rows {
@@ -72,7 +92,7 @@ impl<'a> RowLanes<'a> {
             };
             LaneTile { lane, content }
         });
-        lanes.collect()
+        Ok(lanes.collect())
     }
 }
 

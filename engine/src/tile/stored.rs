@@ -1,10 +1,15 @@
 //! The stored form of the cells of a pyramid's page: column by column.
 
+use super::grid::CELLS;
+use super::pyramid::PAGE_CELLS;
 use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
 use crate::base::Result;
 use crate::block::list;
 use crate::codec::Encoder;
 use crate::segment::{Bytes, Page, Segment};
+
+/// Most cells of a page: a page ends at the edge of a tile once it has [`PAGE_CELLS`].
+const MAX_PAGE_CELLS: usize = PAGE_CELLS + CELLS.unsigned_abs() as usize;
 
 /// Stored form of a cell's summary.
 pub trait Stored: Sized + std::fmt::Debug {
@@ -67,13 +72,11 @@ pub fn slice_cells<B: Bytes>(
     first_row: u32,
 ) -> Result<Vec<Cell<SliceCell>>> {
     let mut cursor = segment.cursor(page.piece, "pyramid page")?;
+    let len = list::stated_len(&cursor, MAX_PAGE_CELLS)?;
     let [indexes, busy, wait, count, name, row, longest] = segment.with_decoder(|decoder| {
-        let mut column = || list::read_ints_with(&mut cursor, decoder);
+        let mut column = || list::read_ints_of_with(&mut cursor, len, decoder);
         Ok([column()?, column()?, column()?, column()?, column()?, column()?, column()?])
     })?;
-    if [&busy, &wait, &count, &name, &row, &longest].iter().any(|column| column.len() != indexes.len()) {
-        return Err(cursor.corrupt());
-    }
     let narrow = |value: i64| u32::try_from(value).map_err(|_| cursor.corrupt());
     let mut cells = Vec::with_capacity(indexes.len());
     for (at, &index) in indexes.iter().enumerate() {
@@ -96,7 +99,8 @@ pub fn slice_cells<B: Bytes>(
 /// If bytes are missing or damaged.
 pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &Page) -> Result<Vec<Cell<Range>>> {
     let mut cursor = segment.cursor(page.piece, "pyramid page")?;
-    let indexes = list::read_ints(&mut cursor)?;
+    let len = list::stated_len(&cursor, MAX_PAGE_CELLS)?;
+    let indexes = list::read_ints_of(&mut cursor, len)?;
     let mut column = || {
         let mut values = Vec::new();
         crate::codec::decode_floats(cursor.bytes()?, indexes.len(), &mut values)?;

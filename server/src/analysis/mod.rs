@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use nprof_engine::analysis::{Job, RankInput, Report, report};
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::native::{AllCores, OpenError, SegmentFile};
+use nprof_engine::native::{AllCores, OpenError};
 use nprof_engine::vendor::{CallIds, collectives};
 
 use crate::store::{ClockBy, Profile, RankFile};
@@ -92,7 +92,7 @@ fn read(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Vec<RankInput>
 fn read_rank(profile: &Profile, file: &RankFile, ids: CallIds) -> Result<RankInput, AnalysisError> {
     let path = profile.dir.join(&file.file);
     let damaged = |source| AnalysisError::Segment { path: path.clone(), source };
-    let segment = SegmentFile::open_file(&path).map_err(|error| match error {
+    let segment = profile.open_rank(file).map_err(|error| match error {
         OpenError::Io(source) => AnalysisError::Open { path: path.clone(), source },
         OpenError::Segment(source) => damaged(source),
     })?;

@@ -11,7 +11,7 @@ use nprof_engine::model::TrackKind;
 use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
 use nprof_engine::query::{self, Cut, active_span};
 
-use super::ranks::open;
+use super::ranks::{named, open};
 use super::tracks::Tracks;
 use super::{ExportError, RanksOf};
 use crate::store::{Manifest, Profile, RankFile, Staging, Store};
@@ -88,7 +88,7 @@ impl PartOf {
         cancel: Cancel<'_>,
     ) -> Result<RankFile, ExportError> {
         let from = profile.dir.join(&rank.file);
-        let segment = open(&from)?;
+        let segment = open(profile, rank)?;
         // The same moment of the job on every rank.
         let span = span.map(|span| rank.view(&segment).local_span(span));
         let cut = Cut { span, tracks: self.kept_tracks(&segment)? };
@@ -103,7 +103,7 @@ impl PartOf {
             }
             WriteError::Io(source) => ExportError::Write(source),
         })?;
-        let active = active_span(&open(&path)?, Cancel::NEVER).ok().flatten();
+        let active = active_span(&named(&path, SegmentFile::open_file(&path))?, Cancel::NEVER).ok().flatten();
         let note = format!("only a part of this rank is here: {} of {} events", built.events, rank.events);
         Ok(RankFile {
             size_bytes: built.bytes,
@@ -141,7 +141,7 @@ fn known_tracks(profile: &Profile, ranks: &[RankFile]) -> Result<String, ExportE
     const MOST: usize = 12;
     let mut known = Vec::new();
     for rank in ranks {
-        let segment = open(&profile.dir.join(&rank.file))?;
+        let segment = open(profile, rank)?;
         let tracks = Tracks::of(&segment).map_err(ExportError::Damaged)?;
         let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackKind::Group;
         for (id, _) in tracks.ids().zip(&segment.footer().tracks).filter(|(_, track)| !is_group(track)) {

@@ -32,7 +32,7 @@ impl<'a> RanksOf<'a> {
     pub fn open(self) -> Result<Vec<OpenedRank<'a>>, ExportError> {
         let opened = self.ranks.iter().map(|rank| {
             let path = self.profile.dir.join(&rank.file);
-            let segment = open(&path)?;
+            let segment = open(self.profile, rank)?;
             Ok(OpenedRank { rank, path, segment })
         });
         opened.collect()
@@ -58,12 +58,17 @@ impl OpenedRank<'_> {
     }
 }
 
-/// Opens a segment for an export.
+/// Opens the segment of a rank for an export.
 ///
 /// # Errors
-/// If the segment cannot be read.
-pub(super) fn open(path: &Path) -> Result<SegmentFile, ExportError> {
-    SegmentFile::open_file(path).map_err(|error| match error {
+/// If the segment cannot be read, or is not the one that the manifest names.
+pub(super) fn open(profile: &Profile, rank: &RankFile) -> Result<SegmentFile, ExportError> {
+    named(&profile.dir.join(&rank.file), profile.open_rank(rank))
+}
+
+/// Names the file in the error of opening a segment.
+pub(super) fn named(path: &Path, opened: Result<SegmentFile, OpenError>) -> Result<SegmentFile, ExportError> {
+    opened.map_err(|error| match error {
         OpenError::Io(source) => ExportError::Open { path: path.to_owned(), source },
         OpenError::Segment(source) => ExportError::Segment { path: path.to_owned(), source },
     })

@@ -37,7 +37,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nprof_engine::base::Error;
 use nprof_engine::native::disk::{self as calls, DiskFile};
+use nprof_engine::native::{OpenError, SegmentFile};
 use rustix::fs::Access;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -92,6 +94,22 @@ impl Profile {
     #[must_use]
     pub fn segment_path(&self, rank: u32) -> Option<PathBuf> {
         self.manifest.ranks.iter().find(|entry| entry.rank == rank).map(|entry| self.dir.join(&entry.file))
+    }
+
+    /// Opens the segment of a rank of this profile. Its content id must be that of the manifest:
+    /// the checksum of its footer, which was checked, and the length of the file. Reads header,
+    /// footer and trailer. The footer has the checksums of all other pieces, which are checked when
+    /// they are read.
+    ///
+    /// # Errors
+    /// If the file holds no readable segment, or another one than the manifest names.
+    pub fn open_rank(&self, rank: &RankFile) -> std::result::Result<SegmentFile, OpenError> {
+        let segment = SegmentFile::open_file(&self.dir.join(&rank.file))?;
+        if segment.content() == rank.content {
+            return Ok(segment);
+        }
+        let what = "this is not the segment that the manifest names";
+        Err(OpenError::Segment(Error::Inconsistent { what }))
     }
 }
 

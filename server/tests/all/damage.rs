@@ -114,6 +114,38 @@ async fn damage_is_named_and_what_does_not_need_it_is_answered() {
 }
 
 #[tokio::test]
+async fn another_segment_than_the_manifest_names_is_refused() {
+    let (mut stage, large) = (Stage::new(), Stage::large());
+    let (path, other) = (segment_path(&stage), segment_path(&large));
+    let rank = "/api/profiles/small/ranks/0";
+    let (tile, whole) = (stage.tile_path().await, fs::read(&path).unwrap());
+    let beside = path.with_extension("new");
+    fs::copy(&other, &beside).unwrap();
+    fs::rename(&beside, &path).unwrap();
+    SegmentFile::open_file(&path).expect("the other segment is undamaged");
+    stage.restart();
+    let refusal = "profile \"small\", rank_0.nseg: parts of the file contradict each other (this is not the \
+                   segment that the manifest names)";
+    for question in [rank, &format!("{rank}/slices/0"), &format!("{rank}/summary"), &tile] {
+        let refused = stage.get(question).await;
+        assert_eq!(refused.status, StatusCode::INTERNAL_SERVER_ERROR, "{question}");
+        let said = refused.json()["error"].as_str().unwrap().to_owned();
+        assert!(said.starts_with(refusal), "{question}: {said}");
+    }
+    assert_eq!(stage.get("/api/profiles").await.status, StatusCode::OK);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nprof"));
+    let command = command.args(["summary", "small", "--store"]).arg(stage.store.root());
+    let (_, err) = texts(&command.stdin(Stdio::null()).output().unwrap());
+    assert!(err.contains("not the segment that the manifest names"), "{err}");
+    let (out, _) = texts(&verify(stage.store.root(), &[]));
+    assert!(out.contains("it is not the segment that the manifest names"), "{out}");
+    fs::write(&beside, whole).unwrap();
+    fs::rename(&beside, &path).unwrap();
+    stage.restart();
+    assert_eq!(stage.get(rank).await.status, StatusCode::OK, "the right segment is opened again");
+}
+
+#[tokio::test]
 async fn every_flipped_byte_of_a_profile_shows() {
     let stage = Stage::new();
     let path = segment_path(&stage);

@@ -16,7 +16,7 @@ use roaring::RoaringBitmap;
 use self::matches::{ChunkBits, Matches, Share};
 pub use self::page::{Hit, HitPage, HitPlace};
 pub use self::pattern::{Pattern, PatternError, Syntax};
-use crate::base::{Error, Result};
+use crate::base::Result;
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::exec::Work;
 use crate::index::Postings;
@@ -25,6 +25,8 @@ use crate::segment::{BlockReader, Bytes, CHUNK_TEXTS, CodeSpans, ColumnRole, Seg
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
+/// Rows whose matches are collected in one array: 512 KiB.
+const NEAR_ROWS: u32 = 1 << 22;
 
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -79,7 +81,7 @@ pub fn find<B: Bytes>(
     let found =
         work.gather(candidates.len(), |at| search_block(segment, candidates[at], &matches, pattern, work))?;
     let found: Vec<BlockMatches> = found.into_iter().flatten().collect();
-    let rows = rows_of(segment, &found);
+    let rows = rows_of(&found);
     let (hits, before) = page::hit_page(segment, found, page, work)?;
     Ok(Found { hits, before, rows })
 }
@@ -92,7 +94,7 @@ fn search_chunk<B: Bytes>(
 ) -> Result<Box<ChunkBits>> {
     let mut bits = Box::new([0; CHUNK_TEXTS / WORD]);
     pattern.for_each_match(
-        segment.chunk(chunk)?,
+        &*segment.chunk(chunk)?,
         || !work.cancel.is_cancelled(),
         |at| bits[at / WORD] |= 1 << (at % WORD),
     );
@@ -113,10 +115,7 @@ fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<C
         if listed {
             let mut cursor = segment.cursor(meta.postings, "postings")?;
             let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
-            for pack in postings.packs_with(|code| matches.has(code))? {
-                if pack as usize >= blocks.packs() {
-                    return Err(Error::Corrupt { what: "postings", offset: meta.postings.offset });
-                }
+            for pack in postings.packs_with(blocks.packs(), |code| matches.has(code))? {
                 let of_pack = blocks.blocks_of_pack(pack as usize);
                 candidates.extend(of_pack.map(|block| Candidate { column, block, is_all: false }));
             }
@@ -194,22 +193,33 @@ fn keep_codes<B: Bytes>(
     Ok(())
 }
 
-fn rows_of<B: Bytes>(segment: &Segment<B>, found: &[BlockMatches]) -> RoaringBitmap {
-    let rows =
-        segment.footer().tables.last().map_or(0, |table| table.first_row as usize + table.rows as usize);
-    let mut words = vec![0_u64; rows / WORD + 2];
-    for of in found {
-        let (mut at, shift) = (of.first_row as usize / WORD, of.first_row as usize % WORD);
-        for &bits in &of.bits {
-            words[at] |= bits << shift;
-            at += 1;
-            if shift > 0 {
-                words[at] |= bits >> (WORD - shift);
+/// The matching rows of all blocks. A block can come once for each column. Rows that are near each
+/// other are collected in one array, so the cost follows from the blocks that were found, not from
+/// the number of rows that the footer states.
+fn rows_of(found: &[BlockMatches]) -> RoaringBitmap {
+    let mut by_row: Vec<&BlockMatches> = found.iter().collect();
+    by_row.sort_by_key(|of| of.first_row);
+    let mut rows = RoaringBitmap::new();
+    for near in by_row.chunk_by(|a, b| a.first_row / NEAR_ROWS == b.first_row / NEAR_ROWS) {
+        let first = near.first().map_or(0, |of| of.first_row as usize / WORD);
+        let mut words: Vec<u64> = Vec::new();
+        for of in near {
+            let (mut at, shift) = (of.first_row as usize / WORD - first, of.first_row as usize % WORD);
+            words.resize(words.len().max(at + of.bits.len() + 1), 0);
+            for &bits in &of.bits {
+                words[at] |= bits << shift;
+                at += 1;
+                if shift > 0 {
+                    words[at] |= bits >> (WORD - shift);
+                }
             }
         }
+        // The bitmap has no room for zeros behind the last row that 32 bits can name.
+        words.truncate(words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1));
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        rows |= RoaringBitmap::from_lsb0_bytes((first * WORD) as u32, &bytes);
     }
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    RoaringBitmap::from_lsb0_bytes(0, &bytes)
+    rows
 }
 
 /// A bit for each row.
@@ -219,4 +229,30 @@ fn bits_of(rows: usize, is_match: impl Fn(usize) -> bool) -> Vec<u64> {
         of.rev().fold(0, |word, at| word << 1 | u64::from(is_match(at)))
     };
     (0..rows).step_by(WORD).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_collected_by_nearness() {
+        let of = Candidate { column: 0, block: 0, is_all: false };
+        let block = |first_row, rows, every: usize| BlockMatches {
+            of,
+            first_row,
+            bits: bits_of(rows, |at| at % every == 0),
+        };
+        // Not in order, twice the same rows, across two arrays, and at the end of all rows.
+        let last = u32::MAX - 2_000;
+        let found = [
+            block(NEAR_ROWS - 100, 2_048, 1_000),
+            block(70, 130, 64),
+            block(70, 130, 65),
+            block(last, 2_000, 1_999),
+        ];
+        let rows: Vec<u32> = rows_of(&found).iter().collect();
+        let across = [0, 1_000, 2_000].map(|at| NEAR_ROWS - 100 + at);
+        assert_eq!(rows, [&[70, 134, 135, 198][..], &across, &[last, last + 1_999]].concat());
+    }
 }

@@ -184,8 +184,7 @@ pub fn bundle(profile: &Profile, ranks: &[RankFile]) -> Result<Bundle, ExportErr
     let mut info = manifest.profile_info();
     info.ranks.splice(0..0, joint.iter().map(RankFile::entry));
     let ranks = joint.iter().chain(&manifest.ranks).map(|rank| {
-        let path = profile.dir.join(&rank.file);
-        let segment = open(&path)?;
+        let segment = open(profile, rank)?;
         let later = warnings::later(rank);
         let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment)).collect();
         // A damaged rank must not fail the export: the file has other ranks, and more than metrics.

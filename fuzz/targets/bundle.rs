@@ -1,0 +1,25 @@
+//! Any bytes as the bundle of a page without a server: read, checked, and asked about.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nprof_engine::exec::Work;
+use nprof_engine::wire::ask::answer;
+use nprof_engine::wire::bundle::{Bundle, OpenBundle};
+use nprof_engine::wire::question::{Question, RankId, RankQuestion};
+
+fuzz_target!(|bytes: &[u8]| {
+    // The page has a bundle as a zstd frame or plain.
+    let Ok(bundle) = postcard::from_bytes::<Bundle>(bytes) else { return };
+    let written = postcard::to_allocvec(&bundle).expect("memory is enough");
+    let again: Bundle = postcard::from_bytes(&written).expect("it was written by this very type");
+    assert_eq!(written, postcard::to_allocvec(&again).expect("memory is enough"));
+    let Ok(mut open) = OpenBundle::<Vec<u8>>::new(bundle) else { return };
+    assert!(open.open(0, bytes.to_vec()).is_err(), "a bundle is no segment");
+    let (name, ranks) = (again.profile.entry.slug, again.profile.ranks);
+    let _ = answer(&&open, &Question::Profiles, Work::IN_PLACE);
+    let _ = answer(&&open, &Question::Profile(name.clone()), Work::IN_PLACE);
+    for rank in ranks.iter().map(|entry| entry.rank).chain([u32::MAX]).take(8) {
+        let id = RankId { profile: name.clone(), rank };
+        let _ = answer(&&open, &Question::OfRank(id, RankQuestion::Summary), Work::IN_PLACE);
+    }
+});

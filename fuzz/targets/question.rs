@@ -1,0 +1,19 @@
+//! Any text as the address of a question and as a pattern: refused, or the same when written again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nprof_engine::query::{Pattern, Syntax};
+use nprof_engine::wire::question::Question;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let read = |address: &str| {
+        let (path, query) = address.split_once('?').unwrap_or((address, ""));
+        Question::parse(path, query)
+    };
+    if let Ok(question) = read(text) {
+        assert_eq!(read(&question.path()), Ok(question));
+    }
+    let _ = Pattern::text(text);
+    let _ = Pattern::new(text, Syntax::Regex);
+});
