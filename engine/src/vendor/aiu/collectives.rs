@@ -1,7 +1,7 @@
 //! Collective operations of an AIU profile: the rows of `aiu_collective`. Traces of PyTorch without
 //! steps on the device have those of its profiler.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::schema::COLLECTIVES;
 use crate::base::Result;
@@ -34,7 +34,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<R
         }
     }
     // A number that several operations of this rank have does not tell one operation.
-    let mut uses: HashMap<(u32, i64), u32> = HashMap::new();
+    let mut uses: BTreeMap<(u32, i64), u32> = BTreeMap::new();
     let key = |book: &CallBook, call: &Call| {
         call.number.map(|number| (book.rank.signatures[call.signature as usize].communicator, number))
     };
