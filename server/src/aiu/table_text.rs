@@ -124,6 +124,6 @@ mod tests {
             text(|out| aligned(&head, &rows(), out)),
             " Name    Time  Cycles\n  a,b    0.00       7\nother 1728.72 1382976\n"
         );
-        assert_eq!(text(|out| aligned(&head, &[], out)), "Name  Time  Cycles\n");
+        assert_eq!(text(|out| aligned(&head, &[], out)), " Name  Time  Cycles\n");
     }
 }
