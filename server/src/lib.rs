@@ -9,6 +9,7 @@
 //! *Invariant.* Only [`cli`] uses clap, only [`http::error`] maps errors to status codes, and only
 //! [`store`] knows the layout of the store's directory.
 
+pub mod aiu;
 pub mod analysis;
 pub mod app;
 pub mod assets;

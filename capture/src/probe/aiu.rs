@@ -1,7 +1,7 @@
 //! Probes of AIU traces and of logs of the AIU compiler.
 
 use memchr::memmem;
-use nprof_engine::vendor::aiu::{IDEAL_CYCLES, LOG_TELLING, TELLING};
+use nprof_engine::vendor::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
 
 use super::Confidence;
 use super::json::events;
@@ -17,9 +17,13 @@ pub fn probe(head: &[u8]) -> Option<Confidence> {
     Some(Confidence::Certain)
 }
 
-/// Whether this is a log of the compiler, or a file of ideal cycles of the PyTorch compiler.
+/// Whether this is a log of the compiler, a file of ideal cycles of the PyTorch compiler, or a file
+/// with settings of the reader.
 #[must_use]
 pub fn probe_compiler(head: &[u8]) -> Option<Confidence> {
+    if head.starts_with(SETTINGS.as_bytes()) {
+        return Some(Confidence::Certain);
+    }
     let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
     let is_json = head.trim_ascii_start().first().is_some_and(|first| matches!(first, b'[' | b'{'));
     if is_json && has(&format!("\"{IDEAL_CYCLES}\"")) && !has("\"ph\"") {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, Leaf, open};
 use nprof_capture::files::{Job, MemoryFiles};
-use nprof_capture::formats::aiu::{Options, Outside, import_with};
+use nprof_capture::formats::aiu::{Outside, Settings, import_with};
 use nprof_capture::importer::{Claim, Role, Sinks, TABLE};
 use nprof_capture::inputs::{Found, plan};
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
@@ -59,10 +59,11 @@ pub fn ranks(folder: &Path, command: &Command) -> Vec<Rank> {
     let plans = plan(&candidates).unwrap().plans;
     let files = MemoryFiles(leaves);
     let scratch = MemoryScratch::default();
-    let options = Options {
+    let settings = Settings {
         soc_mhz: Some(command.soc_mhz),
         core_mhz: command.core_mhz,
         outside: if command.fixes_jobs { Outside::Shifted } else { Outside::Kept },
+        ..Settings::default()
     };
     let mut ranks = Vec::new();
     for plan in &plans {
@@ -72,7 +73,7 @@ pub fn ranks(folder: &Path, command: &Command) -> Vec<Rank> {
             let space = Space::new(&scratch);
             let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
             let mut sinks = OneOf { recorder: &mut recorder, nth, count };
-            import_with(&job, options, &mut sinks).unwrap();
+            import_with(&job, settings.clone(), &mut sinks).unwrap();
             count = sinks.count;
             nth += 1;
             let number = i64::from(recorder.rank.rank.unwrap_or(0));

@@ -43,6 +43,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Met
 pub fn collectives<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<RankCalls> {
     let mut calls = match segment.footer().rank.source.as_str() {
         neuron::SOURCE => neuron::collectives::read(segment, rank, ids)?,
+        aiu::SOURCE => aiu::collectives::read(segment, rank, ids)?,
         _ => kineto::collectives::read(segment, ids)?,
     };
     let span = trace::span(segment);

@@ -4,6 +4,7 @@
 //! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage, 3 a
 //! condition of `--fail-on` holds, 130 cancelled by Ctrl-C, 143 cancelled by `SIGTERM`.
 
+mod aiu;
 mod capture;
 mod clock;
 mod collectives;
@@ -83,6 +84,7 @@ enum Command {
     Collectives(collectives::CollectivesArgs),
     Summary(summary::SummaryArgs),
     Export(export::ExportArgs),
+    Aiu(Box<aiu::AiuArgs>),
     Demo(demo::DemoArgs),
     Inspect(inspect::InspectArgs),
     Verify(verify::VerifyArgs),
@@ -160,6 +162,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Collectives(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
+        Command::Aiu(args) => args.run(place),
         Command::Demo(args) => args.run(place, out),
         Command::Inspect(args) => args.run(out),
         Command::Verify(args) => args.run(place, out),

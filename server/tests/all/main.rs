@@ -7,6 +7,8 @@
     reason = "helpers of tests fail like tests, and say what they skip"
 )]
 
+mod aiu;
+mod aiu_cases;
 mod api;
 mod archives;
 mod axis;

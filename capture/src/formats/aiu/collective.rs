@@ -121,9 +121,12 @@ impl Collectives {
             let start_ps = last_end_ps.saturating_sub(duration_ps);
             let others = i64::try_from(operation.ranks.len()).unwrap_or(i64::MAX).saturating_sub(1);
             let moved = operation.bytes.saturating_mul(2).saturating_mul(others);
+            let members: Vec<String> = operation.ranks.iter().map(u32::to_string).collect();
+            let members = members.join(",");
             let mut values = vec![
                 (fields.bytes, Value::Int(operation.bytes)),
                 (fields.ranks, count(operation.ranks.len() as u64)),
+                (fields.members, Value::Text(&members)),
                 (fields.steps, count(operation.steps)),
                 (fields.moved_bytes, Value::Int(moved)),
             ];

@@ -15,6 +15,7 @@ mod clock;
 mod collective;
 mod edges;
 mod emit;
+mod filter;
 mod held;
 mod ideal;
 mod job;
@@ -23,6 +24,7 @@ mod names;
 mod power;
 mod rank;
 mod report;
+mod settings;
 mod summary;
 mod taker;
 mod usage;
@@ -36,10 +38,11 @@ use std::io::Read;
 
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
 use nprof_engine::spill::Space;
-use nprof_engine::vendor::aiu::{CORE_MHZ, IDEAL_CYCLES, SOURCE};
+use nprof_engine::vendor::aiu::{IDEAL_CYCLES, SETTINGS, SOURCE};
 
 use self::choice::{Choices, choose};
 use self::emit::{Emitter, Facts};
+use self::filter::Filter;
 use self::ideal::{Table, read_inductor, read_log};
 use self::taker::Taker;
 use self::usage::Usage;
@@ -51,32 +54,7 @@ use crate::importer::{Role, Sinks};
 use crate::inputs::PlanFile;
 use crate::probe::HEAD_LEN;
 
-/// Settings of the reader.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Frequency of the cycle counters in megahertz; `None` to use the one that the slices tell.
-    pub soc_mhz: Option<f64>,
-    /// Frequency of the cores in megahertz, which ideal cycles count at.
-    pub core_mhz: f64,
-    /// Work on the device that lies outside of the round trips on the host.
-    pub outside: Outside,
-}
-
-/// Treatment of work on the device that lies outside of the round trips of its job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Outside {
-    /// The work stays where the host saw it.
-    #[default]
-    Kept,
-    /// The work of the job is shifted to the start of its round trips.
-    Shifted,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { soc_mhz: None, core_mhz: CORE_MHZ, outside: Outside::Kept }
-    }
-}
+pub use self::settings::{Globals, Limit, Outside, Pattern, Settings};
 
 /// Dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,18 +78,20 @@ impl Dialect {
 /// # Errors
 /// If a trace is no JSON of events or cannot be read, or if the sink fails.
 pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
-    import_with(job, Options::default(), sinks)
+    import_with(job, Settings::default(), sinks)
 }
 
-/// Reads the ranks of a plan with settings.
+/// Reads the ranks of a plan with settings. A file of settings among the inputs takes precedence.
 ///
 /// # Errors
 /// The same as for [`import`].
-pub fn import_with(job: &Job<'_>, options: Options, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub fn import_with(job: &Job<'_>, settings: Settings, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     // The sinks tell which rank this pass is for.
     let Some(nth) = (0..MAX_RANKS).find(|&nth| sinks.rank(nth).is_some()) else { return Ok(()) };
     let Some(sink) = sinks.rank(nth) else { return Ok(()) };
-    let ranks = Import { job, options, nth }.run(sink)?;
+    let beside = job.plan.files.iter().filter(|part| part.role == Role::Compiler);
+    let settings = settings::of_job(job, beside.map(|part| part.file), settings)?;
+    let ranks = Import { job, settings, nth }.run(sink)?;
     if let Some(last) = ranks.checked_sub(1) {
         sinks.rank(last);
     }
@@ -123,7 +103,7 @@ const MAX_RANKS: usize = 1 << 16;
 
 struct Import<'a> {
     job: &'a Job<'a>,
-    options: Options,
+    settings: Settings,
     nth: usize,
 }
 
@@ -132,8 +112,9 @@ impl Import<'_> {
     fn run(&self, sink: &mut dyn Sink) -> Result<usize, Fault> {
         let tables = self.tables(sink)?;
         let space = self.job.space;
-        let stated_hz = self.options.soc_mhz.map(|mhz| mhz * 1e6);
-        let mut taker = Taker::new(self.nth, stated_hz, tables.len() > 1, space);
+        let stated_hz = self.settings.soc_mhz.map(|mhz| mhz * 1e6);
+        let filter = self.job.of_trace(Filter::new(&self.settings))?;
+        let mut taker = Taker::new(self.nth, stated_hz, tables.len() > 1, space).with(filter);
         let info = {
             let context = Context { origin: self.origin(), space: Some(space) };
             let mut session = self.job.of_trace(Session::new(context, &mut *sink).map_err(Error::from))?;
@@ -209,6 +190,9 @@ impl Import<'_> {
         for PlanFile { file, .. } in self.files(Role::Compiler) {
             let bytes = self.job.files.whole(file).map_err(|source| Fault { file, source })?;
             let name = &self.job.files.leaf(file).candidate.name;
+            if bytes.starts_with(SETTINGS.as_bytes()) {
+                continue;
+            }
             let is_json = bytes.trim_ascii_start().first().is_some_and(|first| matches!(first, b'[' | b'{'));
             if is_json && memchr::memmem::find(&bytes, IDEAL_CYCLES.as_bytes()).is_some() {
                 if let Err(what) = read_inductor(name, &bytes, &mut tables) {
@@ -235,7 +219,7 @@ impl Import<'_> {
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let space: Space<'_> = self.job.space;
-        let core_hz = self.options.core_mhz * 1e6;
+        let core_hz = self.settings.core_mhz * 1e6;
         let Taker { ranks, held, kernels, transfers, names, counters, jobs, threads, .. } = taker;
         let clock = counters.finish();
         // Kernels are read twice: for the choice of tables, and those of PyTorch for their times.
@@ -252,7 +236,7 @@ impl Import<'_> {
             }
         };
         let device = ranks.number().or(info.rank);
-        let fixes_jobs = self.options.outside == Outside::Shifted;
+        let fixes_jobs = self.settings.outside == Outside::Shifted;
         let facts = Facts { clock: &clock, names: &names, jobs: &jobs, threads: &threads, fixes_jobs };
         let usage = Usage::new(tables, core_hz);
         let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), device, space)?;

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use super::Dialect;
 use super::attribute::Attributes;
 use super::clock::Counters;
+use super::filter::Filter;
 use super::held::{Held, IS_UNFINISHED};
 use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
@@ -55,6 +56,7 @@ pub(super) struct Taker<'s> {
     open_count: usize,
     attributes: Attributes,
     number: u32,
+    filter: Filter,
 }
 
 impl<'s> Taker<'s> {
@@ -78,7 +80,13 @@ impl<'s> Taker<'s> {
             open_count: 0,
             attributes: Attributes::default(),
             number: 0,
+            filter: Filter::default(),
         }
+    }
+
+    /// Leaves out what the filter leaves out.
+    pub(super) fn with(self, filter: Filter) -> Self {
+        Self { filter, ..self }
     }
 
     /// Begins a file.
@@ -267,12 +275,20 @@ impl<'s> Taker<'s> {
 impl Layer for Taker<'_> {
     fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
         if self.dialect == Dialect::Torch {
+            if self.filter.leaves_out(met) {
+                return Ok(Taken::ByLayer);
+            }
             self.look(below, met)?;
             return Ok(Taken::Passed);
         }
         let phase = met.phase();
         let is_slice = matches!(phase, b"X" | b"B" | b"E");
         if self.ranks.of(met.pid(), is_slice) == Whose::Other {
+            return Ok(Taken::ByLayer);
+        }
+        if self.filter.leaves_out(met) {
+            // Round trips that are left out still say where the work of the job belongs.
+            self.jobs.host(self.job, met, below);
             return Ok(Taken::ByLayer);
         }
         let taken = match phase {

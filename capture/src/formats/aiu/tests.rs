@@ -14,7 +14,7 @@ use crate::files::MemoryFiles;
 use crate::inputs::plan;
 
 /// Reads files as one profile. Returns the ranks.
-fn read(files: &[(&str, String)], options: Options) -> Vec<Recorder> {
+fn read(files: &[(&str, String)], settings: Settings) -> Vec<Recorder> {
     let leaves: Vec<_> = files
         .iter()
         .flat_map(|(name, text)| {
@@ -32,7 +32,7 @@ fn read(files: &[(&str, String)], options: Options) -> Vec<Recorder> {
             let mut sinks = OneOf { recorder: &mut recorder, nth, count };
             let space = Space::new(&scratch);
             let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
-            import_with(&job, options, &mut sinks).unwrap();
+            import_with(&job, settings.clone(), &mut sinks).unwrap();
             (count, nth) = (sinks.count, nth + 1);
             ranks.push(recorder);
         }
@@ -54,7 +54,7 @@ impl Sinks for OneOf<'_> {
 }
 
 fn read_one(text: &str) -> Recorder {
-    read(&[("a.json", text.to_owned())], Options::default()).remove(0)
+    read(&[("a.json", text.to_owned())], Settings::default()).remove(0)
 }
 
 fn field<'f>(fields: &'f [(String, OwnedValue)], name: &str) -> Option<&'f OwnedValue> {
@@ -127,7 +127,7 @@ fn slices_of_the_device_have_tracks_of_their_own() {
 fn each_process_of_a_list_is_a_rank() {
     let ranks = read(
         &[("a.json", include_str!("../../../../fuzz/seeds/aiu/flex.json").to_owned())],
-        Options::default(),
+        Settings::default(),
     );
     assert_eq!(ranks.len(), 2);
     let slice = ops(&ranks[1])[0];
@@ -189,8 +189,8 @@ fn a_stated_frequency_that_is_wrong_is_told() {
     let slices: Vec<String> =
         (0..9).map(|n| device.slice("k Cmpt Exec", 100 * n, 100 * n + 60).complete()).collect();
     let text = format!("[{}]", slices.join(","));
-    let options = Options { soc_mhz: Some(1000.0), ..Options::default() };
-    let rank = read(&[("a.json", text)], options).remove(0);
+    let settings = Settings { soc_mhz: Some(1000.0), ..Settings::default() };
+    let rank = read(&[("a.json", text)], settings).remove(0);
     assert!((ops(&rank)[3].duration_ps - 33_600_000).abs() < 2_000);
     let warnings = rank.warnings();
     assert!(warnings.iter().any(|warning| warning.what.contains("560.0")), "{warnings:?}");
@@ -205,8 +205,8 @@ fn jobs_outside_of_their_round_trips_are_shifted_if_asked() {
         device.slice("b Cmpt Exec", 800, 850).complete(),
     );
     let starts = |outside| {
-        let options = Options { soc_mhz: Some(560.0), outside, ..Options::default() };
-        let rank = read(&[("a.json", job.clone())], options).remove(0);
+        let settings = Settings { soc_mhz: Some(560.0), outside, ..Settings::default() };
+        let rank = read(&[("a.json", job.clone())], settings).remove(0);
         let job = rank.rows_of("aiu_job").next().unwrap();
         assert!((float(job, "shift") + 600_000.0).abs() < 1.0);
         assert_eq!(rank.warnings().len(), 1, "{:?}", rank.warnings());
@@ -228,7 +228,7 @@ fn the_compilers_log_gives_the_use_of_the_pt_arrays() {
     let log = "~~~~ Ideal/Total Cycles ~~~~\nmul_1-opCatBmm_fp16  80000\nadd-opCatScalar   0\nTotal 80000\n";
     let files = [("run.json", trace), ("compiler.log", log.to_owned())];
     let rank =
-        read(&files, Options { core_mhz: 800.0, soc_mhz: Some(560.0), ..Options::default() }).remove(0);
+        read(&files, Settings { core_mhz: 800.0, soc_mhz: Some(560.0), ..Settings::default() }).remove(0);
     let rows: Vec<(String, i64, f64)> = rank
         .rows_of("aiu_category")
         .map(|row| {
@@ -271,8 +271,8 @@ fn each_phase_of_the_model_has_its_table() {
     // 100 and 10 us at 800 MHz.
     let log = [table("PREFILL", 80_000, 8_000), table("DECODING", 8_000, 80)].concat();
     let files = [("run.json", format!("[{}]", kernels.join(","))), ("compiler.log", log)];
-    let options = Options { core_mhz: 800.0, soc_mhz: Some(560.0), ..Options::default() };
-    let rank = read(&files, options).remove(0);
+    let settings = Settings { core_mhz: 800.0, soc_mhz: Some(560.0), ..Settings::default() };
+    let rank = read(&files, settings).remove(0);
     let phases: Vec<String> = ops(&rank)
         .iter()
         .map(|slice| match field(&slice.fields, "phase") {
@@ -289,7 +289,7 @@ fn pytorchs_dialect_is_read_with_its_kernels_and_transfers() {
         ("t.pt.trace.json", include_str!("../../../../fuzz/seeds/aiu/torch.json").to_owned()),
         ("a/perf/ideal_cycles.json", r#"[{"ideal_cycles": 1100, "op_category": "Bmm"}]"#.to_owned()),
     ];
-    let rank = read(&files, Options::default()).remove(0);
+    let rank = read(&files, Settings::default()).remove(0);
     assert_eq!(rank.rank.rank, Some(2));
     assert_eq!(rank.slices.len(), 3);
     let kernel = rank.rows_of("aiu_kernel").next().unwrap();
@@ -333,11 +333,36 @@ proptest! {
         }).collect();
         let files: Vec<(&str, String)> =
             order.iter().map(|&at| (jobs[at].0.as_str(), jobs[at].1.clone())).collect();
-        let rank = read(&files, Options::default()).remove(0);
+        let rank = read(&files, Settings::default()).remove(0);
         let clock = rank.rows_of("aiu_clock").next().unwrap();
         prop_assert!((float(clock, "found_hz") / hz - 1.0).abs() < 1e-5, "{clock:?}");
         for slice in ops(&rank) {
             prop_assert!((slice.duration_ps - 70_000_000).abs() < 5_000, "{}", slice.duration_ps);
         }
     }
+}
+
+#[test]
+fn settings_leave_events_out() {
+    let device = Device::new(560e6, 7);
+    let (a, b) = (device.slice("relu Cmpt Exec", 10, 30), device.slice("add Cmpt Exec", 40, 55));
+    let host = r#"{"ph":"X","name":"AIU Roundtrip","pid":0,"tid":9,"ts":5,"dur":60}"#;
+    let text = format!("[{},{},{},{},{host}]", a.begin(), a.end(), b.begin(), b.end());
+    let names = |settings: &Settings| {
+        let files = [("a.json", text.clone()), ("settings.json", settings.to_file().unwrap())];
+        let rank = read(&files, Settings::default()).remove(0);
+        assert!(rank.warnings().is_empty(), "{:?}", rank.warnings());
+        let mut names: Vec<String> = rank.slices.iter().map(|slice| slice.name.clone()).collect();
+        names.sort();
+        names
+    };
+    let all = ["AIU Roundtrip", "add Cmpt Exec", "relu Cmpt Exec"];
+    assert_eq!(names(&Settings::default()), all);
+    let pattern = |path: &str, regex: &str| Pattern { path: path.to_owned(), regex: regex.to_owned() };
+    let filtered = Settings { left_out: vec![pattern("name", "^relu")], ..Settings::default() };
+    assert_eq!(names(&filtered), all[..2], "the end goes with its begin");
+    let argument = Settings { left_out: vec![pattern("args.TS1", ".")], ..Settings::default() };
+    assert_eq!(names(&argument), all[..1]);
+    let dropped = Settings { globals: Globals::Dropped, ..Settings::default() };
+    assert_eq!(names(&dropped), all[1..]);
 }

@@ -2,6 +2,9 @@
 
 use super::Phase;
 
+/// Category of kernels in PyTorch's dialect.
+const KERNEL: &str = "kernel";
+
 /// Part that a slice plays in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
@@ -90,6 +93,28 @@ impl Class {
             Self::Barrier
         } else {
             Self::Other
+        }
+    }
+
+    /// The class of a slice of PyTorch's dialect.
+    #[must_use]
+    pub fn of_torch(category: &str, name: &str) -> Self {
+        let has = |part: &str| name.contains(part);
+        if has("HCOLL")
+            && let Some(class) = Self::of_collective(name)
+        {
+            return class;
+        }
+        match Phase::of(name) {
+            Phase::Prep => Self::ComputePrep,
+            _ if category == KERNEL => Self::ComputeExec,
+            _ if has("Memcpy (HtoD)") => Self::DataIn,
+            _ if has("Memcpy (DtoH)") => Self::DataOut,
+            _ if has("aiuDataConvert") => Self::DataConvert,
+            _ if has("aiuPrepareAndSyncRdma") => Self::Wireup,
+            _ if has("aiuSuperNodeExecution") || has("aiuLaunchSuperNode") => Self::RoundtripFlex,
+            _ if has("arrier:") => Self::Barrier,
+            _ => Self::Other,
         }
     }
 
@@ -185,6 +210,19 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slices_of_pytorch_have_classes() {
+        for (category, name, expected) in [
+            ("kernel", "add", Class::ComputeExec),
+            ("gpu_memcpy", "Memcpy (HtoD)", Class::DataIn),
+            ("gpu_memcpy", "Memcpy (DtoH)", Class::DataOut),
+            ("gpu_user_annotation", "HCOLL Signal", Class::Hosted(Step::SignalData)),
+            ("cpu_op", "aten::add", Class::Other),
+        ] {
+            assert_eq!(Class::of_torch(category, name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn names_tell_classes() {

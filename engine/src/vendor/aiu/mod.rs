@@ -1,6 +1,7 @@
 //! Profiles of IBM AIU devices.
 
 mod class;
+pub mod collectives;
 pub mod metrics;
 mod phase;
 pub mod schema;
@@ -40,3 +41,25 @@ pub const LOG_TELLING: [&str; 3] = ["Ideal/Total Cycles", "[DeepRT]", "DSM-AutoP
 pub const IDEAL_CYCLES: &str = "ideal_cycles";
 /// Key of a kernel's category in such a file.
 pub const OP_CATEGORY: &str = "op_category";
+/// Begin of a file with settings of the reader.
+pub const SETTINGS: &str = "{\"aiu_settings\":";
+
+/// Parts of the names of slices with which the host keeps books.
+const GLOBALS: [&str; 10] = [
+    "Execute graph",
+    "SenFusedDeviceNode",
+    "AIU Roundtrip",
+    "Flex RoundTrip",
+    "PostKeys",
+    "FetchKeys",
+    "Callback",
+    "HostPrep",
+    "AllocateFrame of",
+    "Update CBs",
+];
+
+/// Whether the host keeps books with the slices of this name.
+#[must_use]
+pub fn is_global(name: &str) -> bool {
+    GLOBALS.iter().any(|part| name.contains(part))
+}

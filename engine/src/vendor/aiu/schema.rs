@@ -42,6 +42,7 @@ table! {
     "Transfer" {
         bytes: Bytes, "Bytes of a step.";
         ranks: Count, "Ranks that the steps name, and this one.";
+        members: None, "Numbers of these ranks, ascending.";
         steps: Count, "Slices of the operation on this rank.";
         moved_bytes: Bytes, "Bytes that a chain of these ranks moves: 2 (n - 1) times those of a step.";
         bandwidth: BytesPerSecond, "Moved bytes over the duration.";

@@ -100,6 +100,20 @@ impl Counter {
             Self::PowerOf(kind) => (kind, Unit::None, 0),
         }
     }
+
+    /// The counter whose track has this name, but [`Self::PowerOf`].
+    #[must_use]
+    pub fn of_title(title: &str) -> Option<Self> {
+        let all = [
+            Self::Power,
+            Self::PtActive,
+            Self::ConcurrentPreps,
+            Self::DataInRate,
+            Self::DataOutRate,
+            Self::TransferRate,
+        ];
+        all.into_iter().find(|counter| counter.shape().0 == title)
+    }
 }
 
 /// Defines the tracks of one rank on first use.

@@ -1,0 +1,143 @@
+//! Events that the settings leave out: by patterns of values, and slices with which the host keeps
+//! books.
+
+use std::borrow::Cow;
+
+use nprof_engine::vendor::aiu::is_global;
+use regex_automata::meta::Regex;
+use rustc_hash::FxHashMap;
+
+use super::attribute::BYTES;
+use super::settings::{Globals, Settings, unusable};
+use crate::formats::Error;
+use crate::formats::trace_event::layer::{Met, each_member};
+
+/// Keys under which FLEX and PyTorch write arguments. A path can name any of them.
+const ARGUMENTS: [&str; 2] = ["args", "attr"];
+
+/// The key of FLEX's [`BYTES`] in PyTorch's dialect.
+const BYTES_KEY: &str = "bytes";
+
+/// Most begins whose end is still to be left out.
+const MAX_OPEN: usize = 1 << 16;
+
+/// What the settings leave out.
+#[derive(Debug, Default)]
+pub(super) struct Filter {
+    patterns: Vec<(Path, Regex)>,
+    drops_globals: bool,
+    /// Begins that were left out, by process, thread and name.
+    open: FxHashMap<Box<[u8]>, u32>,
+}
+
+/// Place of a value.
+#[derive(Debug)]
+enum Path {
+    /// A key of the event.
+    Event(String),
+    /// A key of the arguments.
+    Argument(String),
+}
+
+impl Filter {
+    /// The filter of these settings.
+    ///
+    /// # Errors
+    /// If a pattern is no regular expression, or its path names nothing.
+    pub(super) fn new(settings: &Settings) -> Result<Self, Error> {
+        let pattern = |pattern: &super::settings::Pattern| {
+            let path = match pattern.path.split_once('.') {
+                Some((object, key)) if ARGUMENTS.contains(&object) && !key.is_empty() => {
+                    Path::Argument(key.to_owned())
+                }
+                None if !pattern.path.is_empty() => Path::Event(pattern.path.clone()),
+                _ => {
+                    let what = format!("`{}` names no value of an event", pattern.path);
+                    return Err(unusable(&what));
+                }
+            };
+            let regex = Regex::new(&pattern.regex)
+                .map_err(|_| unusable(&format!("`{}` is no regular expression", pattern.regex)))?;
+            Ok((path, regex))
+        };
+        Ok(Self {
+            patterns: settings.left_out.iter().map(pattern).collect::<Result<_, Error>>()?,
+            drops_globals: settings.globals == Globals::Dropped,
+            open: FxHashMap::default(),
+        })
+    }
+
+    /// Whether the settings leave an event out. Of a begin that is left out, the end is, too.
+    pub(super) fn leaves_out(&mut self, met: Met<'_>) -> bool {
+        let phase = met.phase();
+        if !matches!(phase, b"X" | b"B" | b"E") || (self.patterns.is_empty() && !self.drops_globals) {
+            return false;
+        }
+        if phase == b"E" {
+            return self.take_open(met);
+        }
+        let found = (self.drops_globals && is_global(&met.name()))
+            || self.patterns.iter().any(|(path, regex)| path.is_found(met, regex));
+        if found && phase == b"B" && self.open.len() < MAX_OPEN {
+            *self.open.entry(key(met)).or_default() += 1;
+        }
+        found
+    }
+
+    fn take_open(&mut self, met: Met<'_>) -> bool {
+        if self.open.is_empty() {
+            return false;
+        }
+        let key = key(met);
+        let Some(count) = self.open.get_mut(&key) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.open.remove(&key);
+        }
+        true
+    }
+}
+
+fn key(met: Met<'_>) -> Box<[u8]> {
+    [met.pid(), b"\0", met.tid(), b"\0", met.name().as_bytes()].concat().into()
+}
+
+impl Path {
+    /// Whether the expression finds the value in this place.
+    fn is_found(&self, met: Met<'_>, regex: &Regex) -> bool {
+        match self {
+            Self::Event(key) => {
+                let value = match key.as_str() {
+                    "name" => met.name(),
+                    "ph" => String::from_utf8_lossy(met.phase()),
+                    "cat" => Cow::Owned(String::from_utf8_lossy(&met.cat()).into_owned()),
+                    "pid" => String::from_utf8_lossy(met.pid()),
+                    "tid" => String::from_utf8_lossy(met.tid()),
+                    _ => return Self::is_in_extras(met, key, regex),
+                };
+                regex.is_match(value.as_bytes())
+            }
+            Self::Argument(key) => {
+                let mut is_found = false;
+                let mut look = |of: &[u8], value: crate::formats::trace_event::layer::Value<'_>| {
+                    // Filters know the bytes of a transfer as `bytes`, in any dialect.
+                    let of = if of == BYTES.as_bytes() { BYTES_KEY.as_bytes() } else { of };
+                    is_found |= of == key.as_bytes() && regex.is_match(value.text().as_bytes());
+                };
+                met.each_argument(&mut look);
+                if let Some((_, inside)) = met.object("attr") {
+                    each_member(inside, &mut look);
+                }
+                is_found
+            }
+        }
+    }
+
+    fn is_in_extras(met: Met<'_>, key: &str, regex: &Regex) -> bool {
+        let mut is_found = false;
+        met.each_extra(|of, value| {
+            is_found |= of == key.as_bytes() && regex.is_match(value.text().as_bytes());
+        });
+        is_found
+    }
+}

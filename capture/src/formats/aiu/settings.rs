@@ -1,0 +1,189 @@
+//! Settings of the reader as a file: the inputs of a profile say how they are read, so profiles of
+//! other settings are other profiles. `nprof aiu` writes such a file.
+
+use nprof_engine::vendor::aiu::{CORE_MHZ, SETTINGS};
+use serde::{Deserialize, Serialize};
+
+use crate::files::Fault;
+use crate::formats::Error;
+
+/// Settings of the reader.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Frequency of the cycle counters in megahertz; `None` to use the one that the slices tell.
+    pub soc_mhz: Option<f64>,
+    /// Frequency of the cores in megahertz, which ideal cycles count at.
+    pub core_mhz: f64,
+    /// Work on the device that lies outside of the round trips on the host.
+    pub outside: Outside,
+    /// Events with a value that a pattern finds are left out.
+    pub left_out: Vec<Pattern>,
+    /// Slices with which the host keeps books.
+    pub globals: Globals,
+    /// The part of the events that is read.
+    pub limit: Limit,
+}
+
+/// Treatment of work on the device that lies outside of the round trips of its job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outside {
+    /// The work stays where the host saw it.
+    #[default]
+    Kept,
+    /// The work of the job is shifted to the start of its round trips.
+    Shifted,
+}
+
+/// Treatment of slices with which the host keeps books.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Globals {
+    /// They are read.
+    #[default]
+    Kept,
+    /// They are left out.
+    Dropped,
+}
+
+/// A pattern of values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// Key of an event, or keys with dots between them, such as `args.Type`.
+    pub path: String,
+    /// Regular expression that finds the value, in any place of it.
+    pub regex: String,
+}
+
+/// A part of the events of a rank, in the order of time. An event counts if a part of it lies
+/// between the two times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limit {
+    /// Events that are left out first.
+    pub skip: u64,
+    /// Events that are read after them.
+    pub count: u64,
+    /// First time in microseconds, as the trace states times.
+    pub ts_start: f64,
+    /// Last time in microseconds.
+    pub ts_end: f64,
+    /// Phases that are always read and do not count.
+    pub no_count_types: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            soc_mhz: None,
+            core_mhz: CORE_MHZ,
+            outside: Outside::Kept,
+            left_out: Vec::new(),
+            globals: Globals::Kept,
+            limit: Limit::default(),
+        }
+    }
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self { skip: 0, count: u64::MAX, ts_start: 0.0, ts_end: f64::MAX, no_count_types: "M".to_owned() }
+    }
+}
+
+/// A file of settings: the key tells what it is.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    aiu_settings: Settings,
+}
+
+impl Settings {
+    /// The file with these settings.
+    ///
+    /// # Errors
+    /// If a frequency is no finite number.
+    pub fn to_file(&self) -> Result<String, Error> {
+        let file = File { aiu_settings: self.clone() };
+        serde_json::to_string(&file).map_err(|error| unusable(&error.to_string()))
+    }
+
+    /// The settings of a file, or `None` if it is another kind of file.
+    ///
+    /// # Errors
+    /// If a setting is unknown or has no meaning.
+    pub fn of_file(bytes: &[u8]) -> Result<Option<Self>, Error> {
+        if !bytes.starts_with(SETTINGS.as_bytes()) {
+            return Ok(None);
+        }
+        let file: File = serde_json::from_slice(bytes).map_err(|error| unusable(&error.to_string()))?;
+        file.aiu_settings.check()?;
+        Ok(Some(file.aiu_settings))
+    }
+
+    /// Checks that the settings have a meaning.
+    ///
+    /// # Errors
+    /// If a frequency is not positive, or a pattern is no regular expression.
+    pub fn check(&self) -> Result<(), Error> {
+        let mhz = self.soc_mhz.into_iter().chain([self.core_mhz]);
+        if let Some(wrong) = mhz.into_iter().find(|mhz| !(mhz.is_finite() && *mhz > 0.0)) {
+            return Err(unusable(&format!("a frequency of {wrong} MHz")));
+        }
+        super::filter::Filter::new(self).map(|_| ())
+    }
+}
+
+/// Settings of the plan of a job: those of the first file that has some, else the given ones.
+pub(super) fn of_job(
+    job: &crate::files::Job<'_>,
+    files: impl Iterator<Item = usize>,
+    given: Settings,
+) -> Result<Settings, Fault> {
+    for file in files {
+        let bytes = job.files.whole(file).map_err(|source| Fault { file, source })?;
+        if let Some(settings) = Settings::of_file(&bytes).map_err(|source| Fault { file, source })? {
+            return Ok(settings);
+        }
+    }
+    Ok(given)
+}
+
+pub(super) fn unusable(what: &str) -> Error {
+    Error::format(what, "settings of the AIU reader", "correct the setting")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_all_settings() {
+        let settings = Settings {
+            soc_mhz: Some(560.25),
+            core_mhz: 800.0,
+            outside: Outside::Shifted,
+            left_out: vec![Pattern { path: "args.Type".to_owned(), regex: "^\"ph\"$".to_owned() }],
+            globals: Globals::Dropped,
+            limit: Limit { skip: 10, count: 40, ..Limit::default() },
+        };
+        let file = settings.to_file().unwrap();
+        assert_eq!(Settings::of_file(file.as_bytes()).unwrap(), Some(settings));
+        assert!(crate::probe::aiu::probe_compiler(file.as_bytes()).is_some());
+        assert_eq!(Settings::of_file(b"[]").unwrap(), None);
+    }
+
+    #[test]
+    fn settings_without_a_meaning_are_refused() {
+        for wrong in [
+            r#"{"aiu_settings":{"soc_mhz":0}}"#,
+            r#"{"aiu_settings":{"other":1}}"#,
+            r#"{"aiu_settings":{"left_out":[{"path":"name","regex":"("}]}}"#,
+            r#"{"aiu_settings":{"left_out":[{"path":"","regex":"a"}]}}"#,
+            r#"{"aiu_settings":"#,
+        ] {
+            assert!(Settings::of_file(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}

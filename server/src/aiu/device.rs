@@ -1,0 +1,158 @@
+//! Slices of the device in FLEX, with the arguments that acelyzer gives them.
+
+use nprof_engine::model::OwnedValue;
+use nprof_engine::vendor::aiu::{Phase, STAMPS};
+use serde_json::{Map, Value as Json};
+
+use super::event::Event;
+use super::names;
+use super::rows::integer;
+use super::source::{Source, json};
+
+/// A slice of the device as stored.
+#[derive(Debug)]
+pub struct Op<'a> {
+    /// Name in the trace.
+    pub name: &'a str,
+    /// Fields that have a value.
+    pub fields: Vec<(&'a str, OwnedValue)>,
+}
+
+/// Whether a slice of this name prepares a kernel.
+#[must_use]
+pub fn is_prep(name: &str) -> bool {
+    Phase::of(name) == Phase::Prep
+}
+
+/// Fills an event with what the slice states. Returns its thread.
+pub fn fill(event: &mut Event, op: &Op<'_>, source: &Source<'_>) -> Option<String> {
+    let plain = names::plain(op.name);
+    event.category = Some(category(&plain.name).to_owned());
+    event.name = plain.name;
+    event.pid = Json::from(source.rank);
+    let args = &mut event.args;
+    let mut told = Told::default();
+    for (key, value) in &op.fields {
+        told.take(args, key, value);
+    }
+    if let Some(at) = overflow(&told.stamps) {
+        args.insert("TSxOF".to_owned(), Json::from(format!("TS{}", at + 1)));
+    }
+    if let Some(bytes) = plain.bytes {
+        args.entry("bytes").or_insert_with(|| Json::from(bytes));
+    }
+    for key in ["rank", "device"] {
+        args.insert(key.to_owned(), Json::from(source.rank));
+    }
+    if let (Some(host_ps), true) = (told.host_ps, source.used_hz > 0.0) {
+        adjust(args, op.name, (host_ps, told.stamps), source.used_hz);
+    }
+    told.thread
+}
+
+/// Facts of a slice that are no arguments, or that others follow from.
+#[derive(Debug, Default)]
+struct Told {
+    thread: Option<String>,
+    host_ps: Option<i64>,
+    stamps: [Option<i64>; STAMPS],
+}
+
+impl Told {
+    /// Takes a field. Most are arguments, some under acelyzer's keys.
+    fn take(&mut self, args: &mut Map<String, Json>, key: &str, value: &OwnedValue) {
+        let at = key.strip_prefix("ts").and_then(|digit| digit.parse::<usize>().ok());
+        if let Some(at) = at.filter(|at| (1..=STAMPS).contains(at)) {
+            self.stamps[at - 1] = integer(value);
+            args.insert(format!("TS{at}"), text(value));
+            return;
+        }
+        let (key, value) = match key {
+            "thread" => return self.thread = json(value).as_str().map(str::to_owned),
+            "host_duration" => return self.host_ps = integer(value),
+            // The category is that of the kind of slice.
+            "cycles" | "cat" => return,
+            "charge" => ("Power", text(value)),
+            "bytes" => ("bytes", text(value)),
+            "wraps" => ("OVC", json(value)),
+            "job" => ("jobname", json(value)),
+            "Peer" => ("Peers", json(value)),
+            "pt_active" => {
+                let active = json(value);
+                // A kernel without ideal cycles has no use of the arrays.
+                if active.as_f64().is_none_or(|active| active <= 0.0) {
+                    return;
+                }
+                args.insert("core used".to_owned(), Json::from(true));
+                ("pt_active", active)
+            }
+            other => (other.strip_prefix("args.").unwrap_or(other), json(value)),
+        };
+        args.insert(key.to_owned(), value);
+    }
+}
+
+/// The first counter after an overflow within the slice.
+fn overflow(stamps: &[Option<i64>; STAMPS]) -> Option<usize> {
+    let turns = stamps.map(|stamp| stamp.map(|stamp| stamp.div_euclid(1 << 32)));
+    (1..STAMPS).find(|&at| turns[at - 1].zip(turns[at]).is_some_and(|(before, now)| now > before))
+}
+
+/// States by how much the slice differs from the one that the host saw.
+fn adjust(
+    args: &mut Map<String, Json>,
+    name: &str,
+    (host_ps, stamps): (i64, [Option<i64>; STAMPS]),
+    hz: f64,
+) {
+    let (_, last) = Phase::of(name).stamps();
+    let (Some(first), Some(last)) = (stamps[0], stamps[last]) else { return };
+    #[expect(clippy::cast_precision_loss, reason = "a difference of counters, and a duration")]
+    let longer_us = (last - first) as f64 / hz * 1e6 - host_ps as f64 / 1e6;
+    args.insert("time_adjust".to_owned(), serde_json::json!({ "ts": -longer_us, "dur": longer_us }));
+}
+
+fn text(value: &OwnedValue) -> Json {
+    match json(value) {
+        Json::String(text) => Json::from(text),
+        other => Json::from(other.to_string()),
+    }
+}
+
+/// The category of a slice with this name.
+fn category(name: &str) -> &'static str {
+    let is_rdma = name.contains("Rdma");
+    match Phase::of(name) {
+        Phase::DataIn | Phase::DataOut if !is_rdma => "gpu_memcpy",
+        Phase::Exec if name.contains("AllReduce") => "user_annotation",
+        _ if is_rdma => "user_annotation",
+        _ => "kernel",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_counter_after_an_overflow_is_found() {
+        let wrap = 1 << 32;
+        let of = |stamps: [i64; STAMPS]| overflow(&stamps.map(Some));
+        assert_eq!(of([1, 2, wrap - 1, wrap, wrap + 9]), Some(3));
+        assert_eq!(of([wrap, wrap + 2, wrap + 3, wrap + 4, wrap + 5]), None);
+        assert_eq!(overflow(&[None, Some(1), None, Some(wrap), None]), None);
+    }
+
+    #[test]
+    fn slices_have_categories() {
+        for (name, expected) in [
+            ("add Cmpt Exec", "kernel"),
+            ("InputX DmaI", "gpu_memcpy"),
+            ("SenRdmaRecv DmaI", "user_annotation"),
+            ("AllReduce_all_reduce_4_Add_1 Cmpt Exec", "user_annotation"),
+            ("other", "kernel"),
+        ] {
+            assert_eq!(category(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What the events of an output look like: the choices of the user.
+
+use super::lanes::Overlap;
+
+/// Choices about the events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// Treatment of overlapping slices.
+    pub overlap: Overlap,
+    /// Most further thread numbers for overlapping slices; `None` without a limit.
+    pub max_streams: Option<u32>,
+    /// Counters that are written.
+    pub counters: Vec<Series>,
+    /// Treatment of preparations.
+    pub preps: Preps,
+    /// Treatment of numbers in names.
+    pub names: Names,
+    /// Arrows between the steps of collective operations.
+    pub has_flows: bool,
+    /// Slices of whole collective operations, and their bandwidth.
+    pub has_collectives: bool,
+    /// Phases that are written; empty for all.
+    pub phases: String,
+    /// Unit that viewers show times in.
+    pub time_unit: TimeUnit,
+}
+
+/// A choice of `-C`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Series {
+    /// Watts by the time of the host.
+    PowerTs4,
+    /// Charge per cycle by kind of slices.
+    PowerTs3,
+    /// Bandwidth of collective operations.
+    CollBw,
+    /// Bytes per microsecond of transfers.
+    Bandwidth,
+    /// Preparations that run.
+    PrepQueue,
+    /// Use of the PT arrays.
+    RcuUtil,
+}
+
+/// Whether preparations are written as slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preps {
+    /// Only their number is.
+    Counted,
+    /// They are.
+    Kept,
+}
+
+/// Whether names keep their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Slices of the device lose them.
+    Shortened,
+    /// All names stay.
+    Kept,
+}
+
+/// Unit that viewers show times in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Milliseconds.
+    Ms,
+}
+
+impl Form {
+    /// Whether events of this phase are written.
+    #[must_use]
+    pub fn writes(&self, phase: char) -> bool {
+        self.phases.is_empty() || self.phases.contains(phase)
+    }
+
+    /// Whether a series of `-C` is written.
+    #[must_use]
+    pub fn shows(&self, series: Series) -> bool {
+        self.counters.contains(&series)
+    }
+}

@@ -1,0 +1,124 @@
+//! The inputs of acelyzer as inputs of an ingest. Every trace is read as a trace of an AIU, also
+//! one without work of a device, and the settings of the reader are one more input.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use nprof_capture::archive::{Leaf, Spool};
+use nprof_capture::formats::aiu::Settings;
+use nprof_capture::importer::{Claim, Role, TABLE};
+use nprof_capture::inputs::{Candidate, Found, plan, rank_of};
+use nprof_capture::probe::{self, Confidence, HEAD_LEN};
+
+use super::error::{AiuError, Result};
+use crate::ingest::{IngestError, Inputs, Named};
+
+/// Name of the file with the settings.
+const SETTINGS: &str = "settings.json";
+
+/// The files that a text names: paths or patterns, separated by commas or white space.
+///
+/// # Errors
+/// If a pattern finds no file.
+pub fn files(text: &str) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    // A file with a comma or a blank in its name is one file.
+    if Path::new(text).exists() {
+        return Ok(vec![PathBuf::from(text)]);
+    }
+    let words = text.split(|sign: char| sign == ',' || sign.is_whitespace());
+    for word in words.filter(|word| !word.is_empty()) {
+        if Path::new(word).exists() {
+            files.push(PathBuf::from(word));
+            continue;
+        }
+        let none = || AiuError::NoFile(word.to_owned());
+        // Paths come in alphabetical order.
+        let found: Vec<PathBuf> = glob::glob(word).map_err(|_| none())?.flatten().collect();
+        if found.is_empty() {
+            return Err(none());
+        }
+        files.extend(found);
+    }
+    Ok(files)
+}
+
+/// Finds the inputs. `dir` holds the file with the settings as long as the inputs are read.
+///
+/// # Errors
+/// If a file cannot be read, or there is no trace.
+pub fn inputs(
+    traces: &[PathBuf],
+    compiler: &[PathBuf],
+    settings: &Settings,
+    (dir, spool): (&Path, &dyn Spool),
+) -> Result<Inputs> {
+    let path = dir.join(SETTINGS);
+    std::fs::write(&path, settings.to_file()?)?;
+    let mut beside = compiler.to_vec();
+    beside.push(path);
+    let named = Named { files: traces.to_vec(), compiler: beside, ..Named::default() };
+    let mut inputs = named.inputs(spool)?;
+    for file in &mut inputs.files {
+        claim(&mut file.leaf);
+    }
+    name_logs(&mut inputs, compiler);
+    let candidates: Vec<Candidate> = inputs.files.iter().map(|file| file.leaf.candidate.clone()).collect();
+    inputs.plans = plan(&candidates).map_err(|_| IngestError::NoInput)?.plans;
+    Ok(inputs)
+}
+
+/// Makes the reader of AIU traces read a trace.
+fn claim(leaf: &mut Leaf) {
+    let Found::Claimed(claim) = &leaf.candidate.found else { return };
+    let importer = TABLE.iter().find(|row| row.stated_rank.is_some());
+    if claim.role != Role::Trace || importer.is_none_or(|importer| *importer == *claim.importer) {
+        return;
+    }
+    let mut head = Vec::new();
+    // A file that cannot be read is reported when it is read as a whole.
+    let _ = leaf.reader().take(HEAD_LEN as u64).read_to_end(&mut head);
+    if let Some(importer) = importer {
+        let (confidence, rank) = (Confidence::Certain, probe::aiu::rank(&head));
+        leaf.candidate.found = Found::Claimed(Claim { importer, role: Role::Trace, confidence, rank });
+    }
+}
+
+/// Several logs of the compiler are those of the ranks, in order, unless their names tell ranks.
+fn name_logs(inputs: &mut Inputs, compiler: &[PathBuf]) {
+    let tells = |path: &PathBuf| rank_of(&path.to_string_lossy()).is_some();
+    if compiler.len() < 2 || compiler.iter().any(|path| path.is_dir() || tells(path)) {
+        return;
+    }
+    let ranks: Vec<u32> = inputs.plans.iter().filter_map(|plan| plan.rank).collect();
+    if ranks.len() != compiler.len() {
+        return;
+    }
+    for (path, rank) in compiler.iter().zip(ranks) {
+        for file in inputs.files.iter_mut().filter(|file| file.place == *path) {
+            file.leaf.candidate.name = format!("{} rank_{rank}", file.leaf.candidate.name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_lists_and_patterns() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["job_1.json", "job_0.json", "a,b.json"] {
+            std::fs::write(dir.path().join(name), "[]").unwrap();
+        }
+        let of = |text: &str| {
+            let names = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+            let text = text.replace("DIR", &dir.path().to_string_lossy());
+            files(&text).map(|files| files.iter().map(names).collect::<Vec<String>>())
+        };
+        assert_eq!(of("DIR/job_*.json").unwrap(), ["job_0.json", "job_1.json"]);
+        assert_eq!(of("DIR/job_1.json,DIR/job_0.json").unwrap(), ["job_1.json", "job_0.json"]);
+        assert_eq!(of("DIR/a,b.json").unwrap(), ["a,b.json"]);
+        assert!(of("DIR/job_7.json").is_err() && of("DIR/x*").is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! Overlapping slices of a thread. Viewers of Trace Event JSON draw slices of a thread as a stack,
+//! so a slice must end within the one that is open when it starts.
+
+use std::collections::HashMap;
+
+/// What is done about a slice that ends after the open slice below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlap {
+    /// It gets another thread number.
+    Tid,
+    /// It is left out.
+    Drop,
+    /// It becomes a pair of asynchronous events.
+    Async,
+    /// It stays.
+    Warn,
+    /// It starts later, if it overlaps by less than 5 ns. Otherwise it stays.
+    Shift,
+}
+
+/// The largest overlap that a shift removes, in picoseconds.
+const MAX_SHIFT_PS: i64 = 5_000;
+/// A shift ends this far behind the overlap, in picoseconds.
+const SHIFT_MARGIN_PS: i64 = 1_500;
+/// Shifts are whole multiples, in picoseconds.
+const SHIFT_STEP_PS: i64 = 1_000;
+/// Ends are compared in steps of this, in picoseconds.
+const STEP_PS: i64 = 100;
+
+/// The way in which a slice is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placed {
+    /// On this thread.
+    On(i64),
+    /// On its thread, with a start that is later by this many picoseconds.
+    Later(i64),
+    /// As a pair of asynchronous events.
+    Async,
+    /// Not at all.
+    Dropped,
+}
+
+/// The open slices of all threads.
+#[derive(Debug)]
+pub struct Lanes {
+    mode: Overlap,
+    max_streams: Option<u32>,
+    /// Ends of the open slices by process and thread, the outermost first.
+    open: HashMap<(i64, i64), Vec<i64>>,
+    /// Slices that overlap others.
+    pub overlaps: u64,
+    /// Slices that needed more thread numbers than allowed.
+    pub beyond: u64,
+}
+
+impl Lanes {
+    /// Lanes with at most this many further numbers for a thread.
+    #[must_use]
+    pub fn new(mode: Overlap, max_streams: Option<u32>) -> Self {
+        Self { mode, max_streams, open: HashMap::new(), overlaps: 0, beyond: 0 }
+    }
+
+    /// Places a slice. Slices must come by start, of equal starts the longest first.
+    pub fn place(&mut self, (pid, tid): (i64, i64), start_ps: i64, end_ps: i64) -> Placed {
+        let Some(overlap_ps) = self.overlap((pid, tid), start_ps, end_ps) else {
+            self.push((pid, tid), end_ps);
+            return Placed::On(tid);
+        };
+        self.overlaps += 1;
+        match self.mode {
+            Overlap::Drop => Placed::Dropped,
+            Overlap::Async => Placed::Async,
+            Overlap::Shift if overlap_ps < MAX_SHIFT_PS => {
+                let wanted = overlap_ps + SHIFT_MARGIN_PS + SHIFT_STEP_PS / 2;
+                let later_ps = wanted - wanted.rem_euclid(SHIFT_STEP_PS);
+                self.overlap((pid, tid), start_ps + later_ps, end_ps);
+                self.push((pid, tid), end_ps);
+                Placed::Later(later_ps)
+            }
+            Overlap::Warn | Overlap::Shift => Placed::On(tid),
+            Overlap::Tid => {
+                let mut number = 1;
+                while self.overlap((pid, tid + number), start_ps, end_ps).is_some() {
+                    number += 1;
+                }
+                self.beyond += u64::from(self.max_streams.is_some_and(|most| number > i64::from(most)));
+                self.push((pid, tid + number), end_ps);
+                Placed::On(tid + number)
+            }
+        }
+    }
+
+    /// Time from the start to the end of the open slice, if this slice ends after it.
+    fn overlap(&mut self, thread: (i64, i64), start_ps: i64, end_ps: i64) -> Option<i64> {
+        let open = self.open.get_mut(&thread)?;
+        while open.pop_if(|end| *end - start_ps < STEP_PS).is_some() {}
+        let last = *open.last()?;
+        (end_ps - last >= STEP_PS).then(|| last - start_ps)
+    }
+
+    fn push(&mut self, thread: (i64, i64), end_ps: i64) {
+        self.open.entry(thread).or_default().push(end_ps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(mode: Overlap, slices: &[(i64, i64)], expected: &[Placed]) {
+        let mut lanes = Lanes::new(mode, Some(1));
+        let ns = |ns: i64| ns * 1_000;
+        let placed: Vec<Placed> =
+            slices.iter().map(|&(start, end)| lanes.place((0, 7), ns(start), ns(end))).collect();
+        assert_eq!(placed, expected, "{mode:?} {slices:?}");
+    }
+
+    #[test]
+    fn overlapping_slices_are_treated_as_asked() {
+        use Placed::*;
+        let crossed = [(0, 10), (2, 8), (3, 12), (4, 14), (10, 11)];
+        check(Overlap::Tid, &crossed, &[On(7), On(7), On(8), On(9), On(7)]);
+        check(Overlap::Drop, &crossed, &[On(7), On(7), Dropped, Dropped, On(7)]);
+        check(Overlap::Async, &crossed, &[On(7), On(7), Async, Async, On(7)]);
+        check(Overlap::Warn, &crossed, &[On(7), On(7), On(7), On(7), On(7)]);
+        check(Overlap::Shift, &[(0, 10), (8, 20), (9, 30)], &[On(7), Later(4_000), On(7)]);
+        check(Overlap::Tid, &[(0, 10), (10, 20)], &[On(7), On(7)]);
+    }
+
+    #[test]
+    fn slices_beyond_the_allowed_numbers_are_counted() {
+        let mut lanes = Lanes::new(Overlap::Tid, Some(1));
+        for start in 0..4 {
+            lanes.place((0, 0), start * 1_000, 100_000 + start * 1_000);
+        }
+        assert_eq!((lanes.overlaps, lanes.beyond), (3, 2));
+    }
+}

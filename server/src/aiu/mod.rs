@@ -1,0 +1,208 @@
+//! acelyzer's files: its tables and its Trace Event JSON, from a profile of AIUs. `docs/aiu.md`
+//! describes them.
+//!
+//! [`inputs`] makes the user's files inputs of an ingest, [`write`] writes all files of a profile.
+//! Events are written rank by rank while their rows are read, so memory is that of a block a track.
+
+mod chrome;
+mod device;
+mod error;
+mod event;
+mod events;
+pub mod form;
+pub mod inputs;
+pub mod lanes;
+mod names;
+mod rows;
+mod series;
+mod source;
+mod steps;
+mod table_text;
+mod tables;
+pub mod verification;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use nprof_engine::native::{AtomicFile, SegmentFile};
+use nprof_engine::vendor::aiu::schema::COLLECTIVES;
+
+pub use self::chrome::Met;
+pub use self::error::{AiuError, Result};
+use self::form::Form;
+use self::source::Source;
+use self::tables::RankTables;
+pub use self::verification::Report;
+use crate::export::{OpenedRank, RanksOf};
+
+/// The files to write, and their form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The trace; the names of other files are made from it.
+    pub output: PathBuf,
+    /// The command, which the trace states.
+    pub command: String,
+    /// Form of the events.
+    pub form: Form,
+    /// Whether the trace is written.
+    pub has_trace: bool,
+    /// Whether the tables are written.
+    pub has_tables: bool,
+    /// Whether the trace is for TensorBoard: with a file for each of several ranks.
+    pub for_tensorboard: bool,
+}
+
+/// Ending of names of traces for TensorBoard.
+const TENSORBOARD: &str = ".pt.trace.json";
+/// Ending of names of traces.
+const JSON: &str = ".json";
+
+impl Request {
+    /// The output without its ending.
+    fn stem(&self) -> String {
+        let path = self.output.to_string_lossy();
+        let endings = [TENSORBOARD, JSON];
+        let stem = endings.iter().find_map(|ending| path.strip_suffix(ending));
+        stem.unwrap_or(&path).to_owned()
+    }
+
+    /// Path of a file beside the trace.
+    fn beside(&self, ending: &str) -> PathBuf {
+        PathBuf::from(format!("{}{ending}", self.stem()))
+    }
+
+    /// Path of the trace.
+    fn trace(&self) -> PathBuf {
+        if self.for_tensorboard { self.beside(TENSORBOARD) } else { self.output.clone() }
+    }
+
+    /// Name of the trace.
+    fn title(&self) -> String {
+        self.trace().display().to_string()
+    }
+}
+
+/// Form of the report of a verification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportForm {
+    /// JSON.
+    Json,
+    /// Text for people.
+    Text,
+}
+
+/// Checks a profile and writes the report to the output of the request.
+///
+/// # Errors
+/// If a segment cannot be read or the file cannot be written.
+pub fn verify(of: RanksOf<'_>, request: &Request, form: ReportForm) -> Result<(Report, Written)> {
+    let opened = of.open()?;
+    let ranks = sources(&opened)?;
+    let report = verification::check(&ranks)?;
+    let written = file(&request.output, |out| {
+        match form {
+            ReportForm::Json => report.write_json(chrome::metadata(&ranks, request), out)?,
+            ReportForm::Text => report.write_text(out)?,
+        }
+        Ok(())
+    })?;
+    Ok((report, written))
+}
+
+fn sources<'a>(opened: &'a [OpenedRank<'_>]) -> Result<Vec<Source<'a>>> {
+    opened.iter().map(|of| Source::of(of.segment(), of.rank.rank)).collect()
+}
+
+/// A file that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Writes the files of a profile. Returns them, and what was met in the events of the trace.
+///
+/// # Errors
+/// If a segment cannot be read or a file cannot be written. A file is written as a whole or not at
+/// all.
+pub fn write(of: RanksOf<'_>, request: &Request) -> Result<(Vec<Written>, Met)> {
+    let opened = of.open()?;
+    let ranks = sources(&opened)?;
+    let mut written = Vec::new();
+    let mut met = Met::default();
+    if request.has_trace {
+        written.push(file(&request.trace(), |out| {
+            met = chrome::write(&ranks, request, out)?;
+            Ok(())
+        })?);
+        if request.for_tensorboard && ranks.len() > 1 {
+            for source in &ranks {
+                let path = request.beside(&format!("_worker_{}{TENSORBOARD}", source.rank));
+                let only = std::slice::from_ref(source);
+                written.push(file(&path, |out| chrome::write(only, request, out).map(|_| ()))?);
+            }
+        }
+    }
+    if request.has_tables {
+        tables_of(&ranks, request, &mut written)?;
+    }
+    Ok((written, met))
+}
+
+fn tables_of(ranks: &[Source<'_>], request: &Request, written: &mut Vec<Written>) -> Result<()> {
+    let of = |source: &Source<'_>| {
+        let times = (source.origin_ps, communication_us(source.segment)?);
+        Ok(RankTables::of(source.segment, source.rank, times)?)
+    };
+    let tables: Vec<RankTables> = ranks.iter().map(of).collect::<Result<_>>()?;
+    type WriteTable = fn(&[RankTables], &mut dyn Write) -> io::Result<()>;
+    let mut files: Vec<(&str, WriteTable)> = vec![
+        ("_summary.csv", tables::summary),
+        ("_active.csv", tables::active),
+        ("_ts_analysis.csv", tables::cycles),
+    ];
+    if tables::has_categories(&tables) {
+        files.extend([
+            ("_categories.csv", tables::categories_csv as WriteTable),
+            ("_categories.txt", tables::categories_txt),
+        ]);
+    }
+    if request.form.has_collectives {
+        files.push(("_stats_summary.csv", tables::stats));
+    }
+    for (ending, write) in files {
+        written.push(file(&request.beside(ending), |out| Ok(write(&tables, out)?))?);
+    }
+    Ok(())
+}
+
+/// Time of the collective operations of a rank in microseconds.
+fn communication_us(segment: &SegmentFile) -> Result<f64> {
+    use nprof_engine::query::{Order, RowContent, for_each_timed};
+    let Some(table) = segment.table(COLLECTIVES.name) else { return Ok(0.0) };
+    let (mut total_ps, mut end_ps) = (0_i64, i64::MIN);
+    for_each_timed(segment, &[table], Order::Time, |row| {
+        if let RowContent::Slice { duration_ps, .. } = row.content {
+            let end = row.start_ps.saturating_add(duration_ps);
+            // Operations that overlap count once.
+            total_ps = total_ps.saturating_add((end - row.start_ps.max(end_ps)).max(0));
+            end_ps = end_ps.max(end);
+        }
+        Ok::<_, AiuError>(())
+    })?;
+    #[expect(clippy::cast_precision_loss, reason = "a time to print")]
+    let us = total_ps as f64 / 1e6;
+    Ok(us)
+}
+
+/// Writes a file as a whole.
+fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Written> {
+    let refused = |source| AiuError::File { path: path.to_owned(), source };
+    let file = AtomicFile::create(path).map_err(refused)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file.file());
+    write(&mut out)?;
+    out.into_inner().map_err(|error| refused(error.into_error()))?;
+    Ok(Written { path: path.to_owned(), bytes: file.commit().map_err(refused)? })
+}

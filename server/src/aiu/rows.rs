@@ -1,0 +1,70 @@
+//! Rows of side tables by the names of their fields. Side tables are small.
+
+use nprof_engine::base::{Error, Result};
+use nprof_engine::model::OwnedValue;
+use nprof_engine::native::SegmentFile;
+use nprof_engine::query;
+
+/// A row of a side table.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row(pub Vec<(String, OwnedValue)>);
+
+/// All rows of a table, in its order; none if the segment lacks the table.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn of(segment: &SegmentFile, table: &str) -> Result<Vec<Row>> {
+    let Some(id) = segment.table(table) else { return Ok(Vec::new()) };
+    let fields = &segment.footer().fields;
+    let mut rows = Vec::new();
+    query::fields::for_each_row(segment, id, |_, row| {
+        let named = row.into_iter().map(|(id, value)| (fields[id.0 as usize].1.name.clone(), value));
+        rows.push(Row(named.collect()));
+        Ok::<_, Error>(())
+    })?;
+    Ok(rows)
+}
+
+impl Row {
+    /// The value of a field.
+    #[must_use]
+    pub fn get(&self, field: &str) -> Option<&OwnedValue> {
+        self.0.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+    }
+
+    /// The number of a field; 0 if there is none.
+    #[must_use]
+    pub fn number(&self, field: &str) -> f64 {
+        self.get(field).and_then(number).unwrap_or(0.0)
+    }
+
+    /// The text of a field, or an empty one.
+    #[must_use]
+    pub fn text(&self, field: &str) -> &str {
+        match self.get(field) {
+            Some(OwnedValue::Text(text) | OwnedValue::Json(text)) => text,
+            _ => "",
+        }
+    }
+}
+
+/// A value as a number.
+#[expect(clippy::cast_precision_loss, reason = "printed numbers have few digits")]
+fn number(value: &OwnedValue) -> Option<f64> {
+    match value {
+        OwnedValue::Int(value) => Some(*value as f64),
+        OwnedValue::Uint(value) => Some(*value as f64),
+        OwnedValue::Float(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// A value as an integer.
+#[must_use]
+pub fn integer(value: &OwnedValue) -> Option<i64> {
+    match value {
+        OwnedValue::Int(value) => Some(*value),
+        OwnedValue::Uint(value) => i64::try_from(*value).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,64 @@
+//! Counters as acelyzer writes them.
+
+use nprof_engine::model::TrackId;
+use nprof_engine::native::SegmentFile;
+use nprof_engine::vendor::aiu::Counter;
+use nprof_engine::vendor::aiu::schema::COUNTERS;
+use serde_json::{Map, Value as Json};
+
+use super::event::Event;
+use super::form::{Form, Series};
+
+/// A counter of an output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    name: String,
+    category: &'static str,
+    key: &'static str,
+    /// Stored units of one written unit.
+    unit: f64,
+}
+
+/// The counter of a track; `None` if the track is none, or the form leaves it out.
+#[must_use]
+pub fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<Written> {
+    let table = segment.table_of(track)?;
+    let footer = segment.footer();
+    if footer.tables[usize::from(table.0)].spec.name != COUNTERS.name {
+        return None;
+    }
+    let spec = &footer.tracks[track.0 as usize].spec;
+    let written = |name: &str, category, key, unit| Written { name: name.to_owned(), category, key, unit };
+    let (series, written) = match Counter::of_title(&spec.name) {
+        Some(Counter::Power) => (Series::PowerTs4, written("Power", "Power4", "Watts", 1.0)),
+        Some(Counter::PtActive) => (Series::RcuUtil, written("PT Active", "", "Percent", 0.01)),
+        Some(Counter::ConcurrentPreps) => {
+            let category = "Pending Prep Events";
+            (Series::PrepQueue, written("ConcurrentPreps", category, "Concurrency", 1.0))
+        }
+        Some(Counter::DataInRate) => (Series::Bandwidth, written("BW DmaI", "", "Bytes", 1e6)),
+        Some(Counter::DataOutRate) => (Series::Bandwidth, written("BW DmaO", "", "Bytes", 1e6)),
+        // The traces of PyTorch state this rate, so no choice is about it.
+        Some(Counter::TransferRate) => return Some(written("TransferBW", "", "GB/s", 1e9)),
+        Some(Counter::PowerOf(_)) | None => {
+            let name = format!("Power {}", spec.name);
+            (Series::PowerTs3, written(&name, "Power3", "Watts", 1.0))
+        }
+    };
+    form.shows(series).then_some(written)
+}
+
+impl Written {
+    /// A sample of the counter.
+    #[must_use]
+    pub fn event(&self, time_ps: i128, pid: i64, value: f64) -> Event {
+        let value = value / self.unit;
+        let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
+        #[expect(clippy::cast_possible_truncation, reason = "checked above")]
+        let shown = if is_whole { Json::from(value as i64) } else { Json::from(value) };
+        let mut args = Map::new();
+        args.insert(self.key.to_owned(), shown);
+        let category = Some(self.category.to_owned());
+        Event { category, args, ..Event::new('C', &self.name, time_ps, Json::from(pid)) }
+    }
+}

@@ -1,0 +1,301 @@
+//! Checks of a trace: work of the device that overlaps other work of its stream, and kernels
+//! outside of the calls that launched them.
+//!
+//! FLEX: the executions of a rank must not overlap. PyTorch's dialect: the slices of the device on
+//! one stream must not overlap, and a kernel must lie between the first start and the last end of
+//! the calls with its correlation. Each rank is checked alone. Memory: a row a correlation, and the
+//! findings.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use nprof_engine::model::{Form, OwnedValue, TableId, TrackId};
+use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
+use nprof_engine::vendor::aiu::schema::OPS;
+use nprof_engine::vendor::aiu::{Class, Phase};
+use serde_json::{Map, Value as Json, json};
+
+use super::error::Result;
+use super::rows::integer;
+use super::source::Source;
+
+/// Names of the calls that launch kernels and wait for them.
+const PARENTS: [&str; 2] = ["ScheduleCompute", "ScheduleWait"];
+/// Table of the events that the ordinary reader of Trace Event JSON keeps.
+const SLICES: &str = "slice";
+/// Findings of a kind that a report lists. The count is that of all.
+const MAX_LISTED: usize = 10_000;
+/// Times that differ by less are equal: half of a nanosecond, in picoseconds.
+const MARGIN_PS: i64 = 500;
+
+/// A kind of finding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Name of the kind.
+    pub name: &'static str,
+    /// Whether it makes the trace wrong.
+    pub is_error: bool,
+    /// How often it was found.
+    pub count: u64,
+    /// The places, up to a limit.
+    pub instances: Vec<Json>,
+}
+
+/// The result of all checks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// All kinds of findings, found or not.
+    pub findings: [Finding; 4],
+}
+
+/// Position of each kind in a report.
+const OVERLAPS: usize = 0;
+const OUTSIDE: usize = 1;
+const ORPHAN_KERNELS: usize = 2;
+const ORPHAN_PARENTS: usize = 3;
+
+impl Default for Report {
+    fn default() -> Self {
+        let kind = |name, is_error| Finding { name, is_error, count: 0, instances: Vec::new() };
+        Self {
+            findings: [
+                kind("overlaps", true),
+                kind("kernel_outside_parent", true),
+                kind("orphan_kernels", false),
+                kind("orphan_parents", false),
+            ],
+        }
+    }
+}
+
+/// The slices of one correlation of a rank.
+#[derive(Debug, Default)]
+struct Correlated {
+    /// Starts and ends of kernels.
+    kernels: Vec<(i64, i64)>,
+    /// First start and last end of the calls.
+    parents: Option<(i64, i64)>,
+}
+
+/// Checks these ranks.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn check(ranks: &[Source<'_>]) -> Result<Report> {
+    let mut report = Report::default();
+    for source in ranks {
+        check_rank(source, &mut report)?;
+    }
+    Ok(report)
+}
+
+fn check_rank(source: &Source<'_>, report: &mut Report) -> Result<()> {
+    let ops = source.segment.table(OPS.name);
+    let tables: Vec<TableId> = ops.into_iter().chain(source.segment.table(SLICES)).collect();
+    let mut checked = Checked { source, ops, ends: HashMap::new(), by_correlation: BTreeMap::new() };
+    for_each_timed(source.segment, &tables, Order::Time, |row| checked.take(&row, report))?;
+    for (correlation, of) in &checked.by_correlation {
+        check_parent(source, *correlation, of, report);
+    }
+    Ok(())
+}
+
+/// The slices of a rank so far.
+struct Checked<'a> {
+    source: &'a Source<'a>,
+    /// Table of the slices of FLEX on the device.
+    ops: Option<TableId>,
+    /// The last end by process and stream.
+    ends: HashMap<(String, i64), i64>,
+    by_correlation: BTreeMap<i64, Correlated>,
+}
+
+impl Checked<'_> {
+    fn take(&mut self, row: &TimedRow, report: &mut Report) -> Result<()> {
+        let RowContent::Slice { duration_ps, name, form: Form::Complete, .. } = row.content else {
+            return Ok(());
+        };
+        let segment = self.source.segment;
+        let name = segment.text(name)?;
+        let fields = &segment.footer().fields;
+        let field = |wanted: &str| {
+            let mut fields = row.fields.iter().filter(|(id, _)| fields[id.0 as usize].1.name == wanted);
+            fields.next().map(|(_, value)| value)
+        };
+        let span = (row.start_ps, row.start_ps.saturating_add(duration_ps));
+        let category = match field("cat") {
+            Some(OwnedValue::Text(category)) => category.as_str(),
+            _ => "",
+        };
+        let is_op = segment.table_of(row.track) == self.ops;
+        let is_work = if is_op {
+            Phase::of(name) == Phase::Exec
+        } else {
+            category.contains("gpu") || category.contains("kernel")
+        };
+        if is_work {
+            self.work(row.track, (name, span), field("stream").and_then(integer), report);
+        }
+        if is_op {
+            return Ok(());
+        }
+        let Some(correlation) = field("correlation").and_then(integer) else { return Ok(()) };
+        if Class::of_torch(category, name) == Class::ComputeExec {
+            self.by_correlation.entry(correlation).or_default().kernels.push(span);
+        } else if PARENTS.iter().any(|parent| name.contains(parent)) {
+            let of = &mut self.by_correlation.entry(correlation).or_default().parents;
+            let (first, last) = of.unwrap_or(span);
+            *of = Some((first.min(span.0), last.max(span.1)));
+        }
+        Ok(())
+    }
+
+    /// Compares a slice of the device with those before it on its stream.
+    fn work(
+        &mut self,
+        track: TrackId,
+        (name, (start_ps, end_ps)): (&str, (i64, i64)),
+        stream: Option<i64>,
+        report: &mut Report,
+    ) {
+        let source = self.source;
+        let (pid, tid) = source.place(track).cloned().unwrap_or((json!(source.rank), Json::Null));
+        let last = self.ends.entry((pid.to_string(), stream.unwrap_or(-1))).or_insert(i64::MIN);
+        if start_ps < last.saturating_sub(MARGIN_PS) && end_ps > start_ps {
+            let (ts, dur) = (source.time(start_ps) as f64 / 1e6, (end_ps - start_ps) as f64 / 1e6);
+            let place = json!({
+                "name": name, "pid": source.process(pid), "tid": tid, "stream": stream, "ts": ts, "dur": dur,
+            });
+            report.add(OVERLAPS, place);
+        }
+        *last = (*last).max(end_ps);
+    }
+}
+
+fn check_parent(source: &Source<'_>, correlation: i64, of: &Correlated, report: &mut Report) {
+    let us = |ps: i64| source.time(ps) as f64 / 1e6;
+    match of.parents {
+        None => report.add(
+            ORPHAN_KERNELS,
+            json!({ "corr_id": correlation, "rank": source.rank, "count": of.kernels.len() }),
+        ),
+        Some(_) if of.kernels.is_empty() => {
+            report.add(ORPHAN_PARENTS, json!({ "corr_id": correlation, "rank": source.rank }));
+        }
+        Some((first, last)) => {
+            let is_outside = |(start, end): &&(i64, i64)| first - start > MARGIN_PS || end - last > MARGIN_PS;
+            for (start, end) in of.kernels.iter().filter(is_outside) {
+                report.add(
+                    OUTSIDE,
+                    json!({
+                        "corr_id": format!("{correlation:#x}"), "rank": source.rank,
+                        "kernel_start": us(*start), "kernel_end": us(*end),
+                        "parent_start": us(first), "parent_end": us(last),
+                    }),
+                );
+            }
+        }
+    }
+}
+
+impl Report {
+    fn add(&mut self, kind: usize, instance: Json) {
+        let finding = &mut self.findings[kind];
+        finding.count += 1;
+        if finding.instances.len() < MAX_LISTED {
+            finding.instances.push(instance);
+        }
+    }
+
+    /// Whether a check found an error.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.findings.iter().any(|finding| finding.is_error && finding.count > 0)
+    }
+
+    /// The checks, each with whether it passed.
+    fn tests(&self) -> [(&'static str, bool); 2] {
+        let passed = |kind: usize| self.findings[kind].count == 0;
+        [("Compute Overlap Check", passed(OVERLAPS)), ("Kernel-Parent Timestamp Check", passed(OUTSIDE))]
+    }
+
+    /// Writes the report as JSON.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn write_json(&self, metadata: Map<String, Json>, out: &mut dyn Write) -> io::Result<()> {
+        let finding = |finding: &Finding| {
+            json!({
+                "finding": finding.name, "is_error": finding.is_error, "count": finding.count,
+                "instances": finding.instances,
+            })
+        };
+        let list = |is_wanted: &dyn Fn(&Finding) -> bool| {
+            self.findings.iter().filter(|of| is_wanted(of)).map(finding).collect::<Vec<Json>>()
+        };
+        let tests = self
+            .tests()
+            .map(|(test, passed)| json!({ "test": test, "result": if passed { "pass" } else { "fail" } }));
+        let report = json!({
+            "version": "1.0",
+            "result": if self.has_failed() { "FAIL" } else { "PASS" },
+            "metadata": metadata,
+            "test_results": tests,
+            "errors": list(&|of| of.is_error && of.count > 0),
+            "warnings": list(&|of| !of.is_error && of.count > 0),
+            "passed": list(&|of| of.count == 0),
+        });
+        serde_json::to_writer_pretty(&mut *out, &report)?;
+        writeln!(out)
+    }
+
+    /// Writes the report as text: the result, the checks, and the findings with their places.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "Result: {}", if self.has_failed() { "FAIL" } else { "PASS" })?;
+        for (test, passed) in self.tests() {
+            writeln!(out, "{test}: {}", if passed { "pass" } else { "fail" })?;
+        }
+        for finding in self.findings.iter().filter(|finding| finding.count > 0) {
+            let kind = if finding.is_error { "error" } else { "warning" };
+            writeln!(out, "{kind}: {} ({})", finding.name, finding.count)?;
+            for instance in &finding.instances {
+                writeln!(out, "  {instance}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_errors_fail() {
+        let mut report = Report::default();
+        report.add(ORPHAN_KERNELS, json!({ "corr_id": 7 }));
+        assert!(!report.has_failed());
+        let json = |report: &Report| {
+            let mut out = Vec::new();
+            report.write_json(Map::new(), &mut out).unwrap();
+            serde_json::from_slice::<Json>(&out).unwrap()
+        };
+        let passing = json(&report);
+        assert_eq!((&passing["result"], &passing["warnings"][0]["count"]), (&json!("PASS"), &json!(1)));
+        report.add(OVERLAPS, json!({ "name": "a" }));
+        let failing = json(&report);
+        assert_eq!(
+            (&failing["result"], &failing["errors"][0]["finding"]),
+            (&json!("FAIL"), &json!("overlaps"))
+        );
+        assert_eq!(failing["passed"].as_array().unwrap().len(), 2);
+        let mut out = Vec::new();
+        report.write_text(&mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.starts_with("Result: FAIL\nCompute Overlap Check: fail\n"), "{text}");
+        assert!(text.contains("warning: orphan_kernels (1)\n  {\"corr_id\":7}\n"), "{text}");
+    }
+}

@@ -1,0 +1,270 @@
+//! `nprof aiu`: options, meaning and files of acelyzer.
+
+mod absent;
+mod values;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use nprof_capture::formats::aiu::{Globals, Outside, Settings};
+
+use self::absent::{IgnoredArgs, RefusedArgs};
+use self::values::{CounterArg, Frequencies, OverlapArg, UnitArg, patterns};
+use super::progress::watched;
+use super::{StorePlace, size, warn};
+use crate::aiu::form::{Form, Names, Preps};
+use crate::aiu::{self, Met, Report, ReportForm, Request, Written};
+use crate::export::RanksOf;
+use crate::ingest::{self, DiskSpool, Inputs, stage};
+use crate::terminal::visible;
+use crate::work::{Meter, Stage};
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof aiu -i 'job_*.json' -c compiler.log -o out.json     trace, summary, active, cycles, categories
+  nprof aiu -i rank0.json,rank1.json --flow -R -o out.json  arrows and slices of collective operations
+  nprof aiu -i job.json --freq 560:800 -o out.json          durations by a stated frequency
+  nprof aiu -i job.json --tb -o out.json                    files for TensorBoard
+  nprof aiu -i job.json -V -o report.json                   check the trace; 1 if a check fails
+  nprof aiu -i job.json --event_filter 'name:^relu' -o out.json
+  nprof view job_*.json -c compiler.log                     look at the same jobs in a browser";
+
+/// Name of the output without `--output`.
+const OUTPUT: &str = "processed_trace.pt.trace.json";
+const OUTPUT_WITHOUT_TENSORBOARD: &str = "processed_trace.json";
+/// Name of a report without `--output`.
+const REPORT: &str = "report.json";
+
+/// Write acelyzer's files from traces of IBM AIUs
+///
+/// The options are those of acelyzer. docs/aiu.md lists the differences.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, disable_version_flag = true)]
+pub(super) struct AiuArgs {
+    /// Traces, separated by commas or white space; `*` in a name matches any text
+    #[arg(short = 'i', long, value_name = "FILES", required = true)]
+    input: Vec<String>,
+    /// File of the trace; the names of other files begin with its name
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Log of the compiler, a list of logs in the order of the ranks, or the folder with the files
+    /// of the PyTorch compiler
+    #[arg(short = 'c', long = "compiler_info", visible_alias = "compiler_log", value_name = "FILES")]
+    compiler: Vec<String>,
+    /// Frequencies in MHz: of the cycle counters, and of the cores [default: the frequency that the
+    /// slices tell, and 1100]
+    #[arg(long, value_name = "SOC[:CORE]", value_parser = Frequencies::parse)]
+    freq: Option<Frequencies>,
+    /// Counters in the trace; none without a value [default: power_ts4 coll_bw prep_queue rcu_util]
+    #[arg(short = 'C', long, value_name = "COUNTERS", num_args = 0.., value_delimiter = ' ')]
+    counter: Option<Vec<CounterArg>>,
+    /// What to do about slices that overlap others of their thread without being inside
+    #[arg(short = 'O', long, default_value = "tid")]
+    overlap: OverlapArg,
+    /// Further thread numbers for overlapping slices that cause no message; -1 for any
+    #[arg(
+        long = "max_tid_streams",
+        value_name = "COUNT",
+        default_value_t = 5,
+        allow_negative_numbers = true
+    )]
+    max_tid_streams: i64,
+    /// Write arrows between the steps of collective operations
+    #[arg(long)]
+    flow: bool,
+    /// Write slices of whole collective operations, and the table of their times
+    #[arg(short = 'R', long = "build_coll_event")]
+    build_coll_event: bool,
+    /// Shift the work on the device of each job into its round trips on the host
+    #[arg(long = "flex_ts_fix")]
+    flex_ts_fix: bool,
+    /// Leave out slices with which the host keeps books
+    #[arg(long = "drop_globals")]
+    drop_globals: bool,
+    /// Write preparations as slices, too
+    #[arg(long = "keep_prep")]
+    keep_prep: bool,
+    /// Keep numbers in names
+    #[arg(long = "keep_names")]
+    keep_names: bool,
+    /// Leave out slices with a value that a pattern finds: `path:regex,…`, such as
+    /// `args.Type:^SingleCast$`
+    #[arg(long = "event_filter", value_name = "PATTERNS", default_value = "")]
+    event_filter: String,
+    /// Write only events of these phases, such as `XC`
+    #[arg(short = 'F', long, value_name = "LETTERS", default_value = "")]
+    filter: String,
+    /// Form of the output
+    #[arg(short = 'f', long, default_value = "json")]
+    format: FormatArg,
+    /// Write files for TensorBoard, and keep names
+    #[arg(long, conflicts_with = "disable_tb")]
+    tb: bool,
+    /// Write no file for TensorBoard
+    #[arg(long = "disable_tb")]
+    disable_tb: bool,
+    /// Write no trace
+    #[arg(long = "disable_file")]
+    disable_file: bool,
+    /// Write no tables
+    #[arg(short = 't', long = "disable_stats")]
+    disable_stats: bool,
+    /// Check the trace and write a report instead of all other files; ends with 1 if a check fails
+    #[arg(short = 'V', long = "verification_mode")]
+    verify: bool,
+    /// Unit of times in viewers
+    #[arg(long = "time_unit", default_value = "ns")]
+    time_unit: UnitArg,
+    #[command(flatten)]
+    refused: RefusedArgs,
+    #[command(flatten)]
+    ignored: IgnoredArgs,
+}
+
+/// A value of `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// Trace Event JSON, or a report as JSON
+    Json,
+    /// With -V: a report for people
+    Text,
+}
+
+impl AiuArgs {
+    pub(super) fn run(self, place: &StorePlace) -> anyhow::Result<()> {
+        self.refused.check()?;
+        if self.format == FormatArg::Text && !self.verify {
+            bail!("-f text is for reports; add -V, or leave it out");
+        }
+        let settings = self.settings()?;
+        let request = self.request();
+        let traces = all_files(&self.input)?;
+        let compiler = all_files(&self.compiler)?;
+        let store = place.open()?;
+        let meter = Meter::default();
+        let mut said = Vec::new();
+        let dir = tempfile::tempdir()?;
+        let written = watched(&meter, || {
+            let tmp = store.tmp();
+            let spool = DiskSpool::new(&tmp, &meter);
+            let inputs = aiu::inputs::inputs(&traces, &compiler, &settings, (dir.path(), &spool))?;
+            let read = |inputs: &Inputs| stage(&store, inputs, None, &ingest::Settings::default(), &meter);
+            let staged = inputs.reading(read)?;
+            let profile = staged.profile();
+            warn::tell(&profile, &mut said)?;
+            meter.begin(Stage::Exporting, 0);
+            self.write(RanksOf { profile: &profile, ranks: &profile.manifest.ranks }, &request)
+        });
+        let outcome = written.inspect_err(|_| drop(io::stderr().write_all(&said)))?;
+        outcome.tell(&said)
+    }
+
+    fn write(&self, of: RanksOf<'_>, request: &Request) -> anyhow::Result<Outcome> {
+        if !self.verify {
+            let (written, met) = aiu::write(of, request)?;
+            let keeps_clocks = of.ranks.len() > 1 && !self.ignored.skips_alignment();
+            return Ok(Outcome { written, met, report: None, keeps_clocks });
+        }
+        let form = if self.format == FormatArg::Text { ReportForm::Text } else { ReportForm::Json };
+        let (report, written) = aiu::verify(of, request, form)?;
+        Ok(Outcome { written: vec![written], met: Met::default(), report: Some(report), keeps_clocks: false })
+    }
+
+    fn settings(&self) -> anyhow::Result<Settings> {
+        let default = Settings::default();
+        let settings = Settings {
+            soc_mhz: self.freq.map(|of| of.soc_mhz),
+            core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(default.core_mhz),
+            outside: if self.flex_ts_fix { Outside::Shifted } else { Outside::Kept },
+            left_out: patterns(&self.event_filter).map_err(anyhow::Error::msg)?,
+            globals: if self.drop_globals { Globals::Dropped } else { Globals::Kept },
+            ..default
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn request(&self) -> Request {
+        let counters = match &self.counter {
+            Some(counters) => counters.clone(),
+            None => {
+                vec![CounterArg::PowerTs4, CounterArg::CollBw, CounterArg::PrepQueue, CounterArg::RcuUtil]
+            }
+        };
+        let default = match (self.verify, self.disable_tb) {
+            (true, _) => REPORT,
+            (false, true) => OUTPUT_WITHOUT_TENSORBOARD,
+            (false, false) => OUTPUT,
+        };
+        Request {
+            output: self.output.clone().unwrap_or_else(|| default.into()),
+            command: command(std::env::args_os()),
+            form: Form {
+                overlap: self.overlap.into(),
+                max_streams: u32::try_from(self.max_tid_streams).ok(),
+                counters: counters.into_iter().map(Into::into).collect(),
+                preps: if self.keep_prep { Preps::Kept } else { Preps::Counted },
+                names: if self.keep_names || self.tb { Names::Kept } else { Names::Shortened },
+                has_flows: self.flow,
+                has_collectives: self.build_coll_event,
+                phases: self.filter.clone(),
+                time_unit: self.time_unit.into(),
+            },
+            has_trace: !self.disable_file,
+            has_tables: !self.disable_stats,
+            for_tensorboard: self.tb,
+        }
+    }
+}
+
+fn all_files(texts: &[String]) -> anyhow::Result<Vec<PathBuf>> {
+    let files = texts.iter().map(|text| aiu::inputs::files(text)).collect::<aiu::Result<Vec<_>>>()?;
+    Ok(files.concat())
+}
+
+/// The command as the user wrote it.
+fn command(words: impl Iterator<Item = OsString>) -> String {
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>().join(" ")
+}
+
+/// What the command did.
+struct Outcome {
+    written: Vec<Written>,
+    met: Met,
+    report: Option<Report>,
+    /// Whether acelyzer would have aligned the ranks.
+    keeps_clocks: bool,
+}
+
+impl Outcome {
+    /// Prints warnings and the names of the files. A check that failed is an error.
+    fn tell(&self, said: &[u8]) -> anyhow::Result<()> {
+        let (mut err, met) = (io::stderr().lock(), self.met);
+        err.write_all(said)?;
+        if met.overlaps > 0 {
+            let slices = size::counted(met.overlaps, "slice");
+            writeln!(err, "{slices} overlapping others of their thread")?;
+        }
+        if met.beyond > 0 {
+            let slices = size::counted(met.beyond, "slice");
+            writeln!(err, "{slices} with a thread number beyond --max_tid_streams")?;
+        }
+        if self.keeps_clocks {
+            writeln!(err, "ranks keep their own clocks, as with -M; `nprof ranks` compares them")?;
+        }
+        for Written { path, bytes } in &self.written {
+            writeln!(err, "wrote {} ({})", visible(&path.display().to_string()), size::bytes(*bytes))?;
+        }
+        let findings = self.report.iter().flat_map(|report| &report.findings);
+        for finding in findings.filter(|finding| finding.count > 0) {
+            writeln!(err, "{} × {}", size::count(finding.count), finding.name)?;
+        }
+        if self.report.as_ref().is_some_and(Report::has_failed) {
+            bail!("the trace has errors; the report lists them");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Values of the options of `nprof aiu`.
+
+use clap::ValueEnum;
+use nprof_capture::formats::aiu::Pattern;
+
+use crate::aiu::form::{Series, TimeUnit};
+use crate::aiu::lanes::Overlap;
+
+/// A value of `--overlap`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum OverlapArg {
+    /// Further thread numbers
+    Tid,
+    /// Leave such slices out
+    Drop,
+    /// Pairs of asynchronous events
+    Async,
+    /// Only a message
+    Warn,
+    /// A later start, if they overlap by less than 5 ns
+    Shift,
+}
+
+impl From<OverlapArg> for Overlap {
+    fn from(arg: OverlapArg) -> Self {
+        match arg {
+            OverlapArg::Tid => Self::Tid,
+            OverlapArg::Drop => Self::Drop,
+            OverlapArg::Async => Self::Async,
+            OverlapArg::Warn => Self::Warn,
+            OverlapArg::Shift => Self::Shift,
+        }
+    }
+}
+
+/// A value of `--counter`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum CounterArg {
+    /// Watts by the time of the host
+    #[value(name = "power_ts4")]
+    PowerTs4,
+    /// Charge per cycle, by kind of slices
+    #[value(name = "power_ts3")]
+    PowerTs3,
+    /// Bandwidth of collective operations
+    CollBw,
+    /// Bytes per microsecond of transfers
+    Bandwidth,
+    /// Preparations that run
+    PrepQueue,
+    /// Use of the PT arrays
+    RcuUtil,
+}
+
+impl From<CounterArg> for Series {
+    fn from(arg: CounterArg) -> Self {
+        match arg {
+            CounterArg::PowerTs4 => Self::PowerTs4,
+            CounterArg::PowerTs3 => Self::PowerTs3,
+            CounterArg::CollBw => Self::CollBw,
+            CounterArg::Bandwidth => Self::Bandwidth,
+            CounterArg::PrepQueue => Self::PrepQueue,
+            CounterArg::RcuUtil => Self::RcuUtil,
+        }
+    }
+}
+
+/// A value of `--time_unit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum UnitArg {
+    /// Nanoseconds
+    Ns,
+    /// Milliseconds
+    Ms,
+}
+
+impl From<UnitArg> for TimeUnit {
+    fn from(arg: UnitArg) -> Self {
+        match arg {
+            UnitArg::Ns => Self::Ns,
+            UnitArg::Ms => Self::Ms,
+        }
+    }
+}
+
+/// Frequencies in megahertz: of the cycle counters, and of the cores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Frequencies {
+    pub(super) soc_mhz: f64,
+    pub(super) core_mhz: Option<f64>,
+}
+
+impl Frequencies {
+    /// Reads `SOC` or `SOC:CORE`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mhz = |text: &str| {
+            let mhz = text.trim().parse::<f64>().ok().filter(|mhz| mhz.is_finite() && *mhz > 0.0);
+            mhz.ok_or_else(|| format!("`{text}` is no frequency above 0 in MHz"))
+        };
+        match text.split_once(':') {
+            Some((soc, core)) => Ok(Self { soc_mhz: mhz(soc)?, core_mhz: Some(mhz(core)?) }),
+            None => Ok(Self { soc_mhz: mhz(text)?, core_mhz: None }),
+        }
+    }
+}
+
+/// Reads a list of `path:regex`, with commas between them.
+pub(super) fn patterns(text: &str) -> Result<Vec<Pattern>, String> {
+    let pattern = |word: &str| {
+        let (path, regex) =
+            word.split_once(':').ok_or_else(|| format!("`{word}` has no `:` between path and pattern"))?;
+        Ok(Pattern { path: path.trim().to_owned(), regex: regex.to_owned() })
+    };
+    text.split(',').filter(|word| !word.trim().is_empty()).map(pattern).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequencies_have_one_or_two_parts() {
+        let of = |soc_mhz, core_mhz| Ok(Frequencies { soc_mhz, core_mhz });
+        assert_eq!(Frequencies::parse("560"), of(560.0, None));
+        assert_eq!(Frequencies::parse("557.05:800"), of(557.05, Some(800.0)));
+        for wrong in ["0", "-1", "a", "560:", "inf", ""] {
+            assert!(Frequencies::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn filters_are_lists_of_paths_and_patterns() {
+        let pattern = |path: &str, regex: &str| Pattern { path: path.to_owned(), regex: regex.to_owned() };
+        let expected = vec![pattern("name", "^relu"), pattern("args.Bytes", "^4096$")];
+        assert_eq!(patterns("name:^relu,args.Bytes:^4096$"), Ok(expected));
+        assert_eq!(patterns(""), Ok(vec![]));
+        assert!(patterns("name").is_err());
+    }
+}
