@@ -151,7 +151,8 @@ impl AiuArgs {
             let tmp = store.tmp();
             let spool = DiskSpool::new(&tmp, &meter);
             let inputs = aiu::inputs::inputs(&traces, &compiler, &settings, (dir.path(), &spool))?;
-            let read = |inputs: &Inputs| stage(&store, inputs, None, &ingest::Settings::default(), &meter);
+            let settings = ingest::Settings::default();
+            let read = |inputs: &Inputs| stage(store.stage()?, inputs, None, &settings, &meter);
             let staged = inputs.reading(read)?;
             let profile = staged.profile();
             warn::tell(&profile, &mut said)?;
