@@ -1,7 +1,7 @@
 //! Every call of nprof that changes files or directories.
 //!
 //! *Invariant.* The store, segments and exports change files only through this module. So a test
-//! can watch the calls below a directory and refuse each of them ([`watch`], feature `fixture`).
+//! can watch the calls below a directory and refuse each of them (`watch`, feature `fixture`).
 //! A call that a signal interrupts is repeated.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
