@@ -18,9 +18,9 @@ const TRACE: &[u8] = br#"[{"name":"a Cmpt Exec","ph":"X","pid":0,"tid":1,"ts":1,
     "attr":{"TS1":"1","TS2":"2","TS3":"3","TS4":"5000","TS5":"5001","Power":"7"}}]"#;
 
 fuzz_target!(|bytes: &[u8]| {
-    aiu::probe(bytes);
-    aiu::probe_compiler(bytes);
-    aiu::rank(bytes);
+    let _ = aiu::probe(bytes);
+    let _ = aiu::probe_compiler(bytes);
+    let _ = aiu::rank(bytes);
     read(&[(Role::Trace, bytes)]);
     read(&[(Role::Trace, TRACE), (Role::Trace, bytes), (Role::Compiler, bytes)]);
 });
