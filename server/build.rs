@@ -21,9 +21,8 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Limit for the sum of the page's wasm, scripts and styles, in bytes as served. The goal is
-/// 600,000; the places and tables of a profile's page took it beyond that, see benches/RESULTS.md.
-const PAGE_BUDGET_BYTES: usize = 700_000;
+/// Limit for the sum of the page's wasm, scripts and styles, in bytes as served.
+const PAGE_BUDGET_BYTES: usize = 600_000;
 /// More passes gain less than a thousandth.
 const ZOPFLI_PASSES: NonZeroU64 = NonZeroU64::new(15).expect("15 is not 0");
 

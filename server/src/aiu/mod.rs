@@ -1,8 +1,9 @@
 //! acelyzer's files: its tables and its Trace Event JSON, from a profile of AIUs. `docs/aiu.md`
 //! describes them.
 //!
-//! [`inputs`] makes the user's files inputs of an ingest, [`write()`] writes all files of a profile.
-//! Events are written rank by rank while their rows are read, so memory is that of a block a track.
+//! [`inputs`] makes the user's files inputs of an ingest, [`write()`] writes all files of a
+//! profile. Events are written rank by rank while their rows are read, so memory is that of a block
+//! a track.
 
 mod chrome;
 mod device;
