@@ -1,6 +1,7 @@
 //! The page inside the binary: the files of `frontend/dist` at the time of the build.
 //!
-//! Files are stored as gzip if that is smaller, so most requests are answered without any work.
+//! Files are stored as gzip and as brotli if that is smaller, so most requests are answered without
+//! any work.
 
 use flate2::read::GzDecoder;
 use std::borrow::Cow;
@@ -33,6 +34,9 @@ pub struct Asset {
     pub hash: &'static str,
     /// The file, in `encoding`.
     pub bytes: &'static [u8],
+    /// The file as one brotli stream, if that is smaller than `bytes`. Browsers accept it from
+    /// `https` and from loopback.
+    pub brotli: Option<&'static [u8]>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
@@ -56,12 +60,20 @@ pub fn index() -> &'static Asset {
 }
 
 impl Asset {
-    /// The value of `ETag`, quotes included. Equal tags mean equal bytes, so the compressed file
-    /// has another tag than the plain one.
+    /// The forms that can be sent with a `Content-Encoding`, the smallest first.
+    pub fn forms(&self) -> impl Iterator<Item = (&'static str, &'static [u8])> + use<> {
+        let gzip = (self.encoding == Encoding::Gzip).then_some(("gzip", self.bytes));
+        self.brotli.map(|bytes| ("br", bytes)).into_iter().chain(gzip)
+    }
+
+    /// The value of `ETag`, quotes included, for a form with this `Content-Encoding`. Equal tags
+    /// mean equal bytes, so each form has its own tag.
     #[must_use]
-    pub fn etag(&self, is_packed: bool) -> String {
-        let form = if is_packed { "-gzip" } else { "" };
-        format!("\"{}{form}\"", self.hash)
+    pub fn etag(&self, encoding: Option<&str>) -> String {
+        match encoding {
+            Some(encoding) => format!("\"{}-{encoding}\"", self.hash),
+            None => format!("\"{}\"", self.hash),
+        }
     }
 
     /// The value of `Cache-Control`. A file with a hash in its name never changes. Browsers must
@@ -71,7 +83,7 @@ impl Asset {
         if has_hash(self.path) { "public, max-age=31536000, immutable" } else { "no-cache" }
     }
 
-    /// The file's uncompressed content, for a client that does not accept gzip.
+    /// The file's uncompressed content, for a client that accepts no compression.
     #[must_use]
     pub fn content(&self) -> Cow<'static, [u8]> {
         match self.encoding {

@@ -10,10 +10,10 @@ pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     names(headers, &header::ACCEPT, media_type)
 }
 
-/// Returns true if the `Accept-Encoding` header names gzip.
+/// Returns true if the `Accept-Encoding` header names this encoding, such as `gzip`.
 #[must_use]
-pub fn accepts_gzip(headers: &HeaderMap) -> bool {
-    names(headers, &header::ACCEPT_ENCODING, "gzip")
+pub fn accepts_encoding(headers: &HeaderMap, encoding: &str) -> bool {
+    names(headers, &header::ACCEPT_ENCODING, encoding)
 }
 
 /// An item of quality 0 is one that the client refuses.
@@ -60,7 +60,7 @@ mod tests {
 
     #[track_caller]
     fn check_gzip(accept: &str, expected: bool) {
-        assert_eq!(accepts_gzip(&with(header::ACCEPT_ENCODING, &[accept])), expected, "{accept}");
+        assert_eq!(accepts_encoding(&with(header::ACCEPT_ENCODING, &[accept]), "gzip"), expected, "{accept}");
     }
 
     #[test]

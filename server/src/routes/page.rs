@@ -4,9 +4,9 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 
-use crate::assets::{self, Asset, Encoding};
+use crate::assets::{self, Asset};
 use crate::http::error::ApiError;
-use crate::http::negotiation::{Known, accepts, accepts_gzip, known};
+use crate::http::negotiation::{Known, accepts, accepts_encoding, known};
 use crate::markup::{self, escaped};
 
 /// Serves a file of the page. `/` and `/profile/…` give the page itself, whose own router reads the
@@ -53,8 +53,8 @@ fn nothing_here(path: &str) -> Response {
 }
 
 fn reply(asset: &'static Asset, headers: &HeaderMap) -> Response {
-    let is_packed = asset.encoding == Encoding::Gzip && accepts_gzip(headers);
-    let etag = asset.etag(is_packed);
+    let form = asset.forms().find(|(encoding, _)| accepts_encoding(headers, encoding));
+    let etag = asset.etag(form.map(|(encoding, _)| encoding));
     let is_known = known(headers, &etag) != Known::No;
     let caching = [
         (header::CACHE_CONTROL, asset.cache_control().to_owned()),
@@ -65,9 +65,9 @@ fn reply(asset: &'static Asset, headers: &HeaderMap) -> Response {
         return (StatusCode::NOT_MODIFIED, caching).into_response();
     }
     let kind = [(header::CONTENT_TYPE, asset.media_type)];
-    if is_packed {
-        let packed = [(header::CONTENT_ENCODING, "gzip")];
-        return (caching, kind, packed, Bytes::from_static(asset.bytes)).into_response();
+    if let Some((encoding, bytes)) = form {
+        let packed = [(header::CONTENT_ENCODING, encoding)];
+        return (caching, kind, packed, Bytes::from_static(bytes)).into_response();
     }
     (caching, kind, asset.content().into_owned()).into_response()
 }

@@ -382,7 +382,12 @@ async fn each_encoding_of_the_page_has_its_own_tag() {
     let plain = page("gzip;q=0", "").await;
     assert_eq!((packed.header("content-encoding"), plain.header("content-encoding")), ("gzip", ""));
     assert_ne!(packed.header("etag"), plain.header("etag"));
-    for (encoding, own, other) in [("gzip", &packed, &plain), ("identity", &plain, &packed)] {
+    let small = page("gzip, br", "").await;
+    assert_eq!(small.header("content-encoding"), "br");
+    assert!(small.body.len() < packed.body.len() && small.header("etag") != packed.header("etag"));
+    for (encoding, own, other) in
+        [("gzip", &packed, &plain), ("gzip, br", &small, &packed), ("identity", &plain, &small)]
+    {
         assert_eq!(page(encoding, own.header("etag")).await.status, StatusCode::NOT_MODIFIED, "{encoding}");
         assert_eq!(page(encoding, other.header("etag")).await.status, StatusCode::OK, "{encoding}");
     }

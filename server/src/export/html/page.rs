@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{packed, write_packed};
+use super::{packed, write_dense, write_packed};
 use crate::assets::{self, ASSETS, Asset, Encoding};
 use crate::export::ExportError;
 use crate::markup::{escaped, script_hash};
@@ -93,10 +93,10 @@ impl Page {
     /// Writes the page's styles and script, the elements `programs`, and the start script. If the
     /// mark at the end is missing, the file was cut off.
     pub fn write_start(&self, programs: &[u8], out: &mut dyn Write) -> io::Result<()> {
-        write_packed("nprof-styles", "", &gzip(self.styles.as_bytes())?, out)?;
+        write_dense("nprof-styles", &gzip(self.styles.as_bytes())?, out)?;
         // Gzip makes the script many times smaller.
         debug_assert_eq!(self.script.encoding, Encoding::Gzip);
-        write_packed("nprof-script", "", self.script.bytes, out)?;
+        write_dense("nprof-script", self.script.bytes, out)?;
         out.write_all(programs)?;
         writeln!(out, "<script>{}</script>\n<div id=\"nprof-end\" hidden></div>", text(self.unpack))?;
         writeln!(out, "</body>\n</html>")
