@@ -73,7 +73,9 @@ pub fn kept(profile: &Profile, rank: &RankFile) -> Kept {
     read(&path_of(profile, rank), &rank.content)
 }
 
-fn path_of(profile: &Profile, rank: &RankFile) -> PathBuf {
+/// Path of the stored summary of this rank, which can be missing.
+#[must_use]
+pub fn path_of(profile: &Profile, rank: &RankFile) -> PathBuf {
     profile.dir.join(&rank.file).with_extension("summary")
 }
 

@@ -47,10 +47,9 @@ pub struct Moved {
 }
 
 /// A number for each rank: the wanted one, or the next free one in order. If the wanted number is
-/// taken, the rank gets the next free one.
+/// taken, the rank gets the next free one. No rank gets a number of `taken`.
 #[must_use]
-pub fn numbered(wishes: &[Option<u32>]) -> Numbers {
-    let mut taken = BTreeSet::new();
+pub fn numbered(wishes: &[Option<u32>], mut taken: BTreeSet<u32>) -> Numbers {
     let mut numbers: Vec<Option<u32>> =
         wishes.iter().map(|wish| wish.filter(|&number| taken.insert(number))).collect();
     let mut moved = Vec::new();
@@ -93,7 +92,15 @@ mod tests {
     #[track_caller]
     fn check_numbers(wanted: &[Option<u32>], expected: &[u32], moved: &[(usize, u32)]) {
         let moved = moved.iter().map(|&(at, wish)| Moved { at, wish }).collect();
-        assert_eq!(numbered(wanted), Numbers { ranks: expected.to_vec(), moved }, "{wanted:?}");
+        let numbers = numbered(wanted, BTreeSet::new());
+        assert_eq!(numbers, Numbers { ranks: expected.to_vec(), moved }, "{wanted:?}");
+    }
+
+    #[test]
+    fn no_rank_gets_a_number_of_other_ranks() {
+        let numbers = numbered(&[Some(0), None, Some(9), Some(1)], BTreeSet::from([0, 1, 3]));
+        assert_eq!(numbers.ranks, [2, 4, 9, 5]);
+        assert_eq!(numbers.moved, [Moved { at: 0, wish: 0 }, Moved { at: 3, wish: 1 }]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::progress::watched;
 use super::{StorePlace, size, warn};
-use crate::ingest::{Ingested, Named, Novelty, Settings, run};
+use crate::ingest::{Ingested, Named, Novelty, Settings, add, run};
 use crate::store::{Existing, Slug, Store};
 use crate::work::Meter;
 
@@ -17,7 +17,9 @@ Examples:
   nprof ingest file.neff profile.ntff
   nprof ingest job.tar.zst                 one rank for each trace inside; zip and tar, compressed or not
   nprof ingest rank0.json rank1.json --display-name \"two ranks\"
-  nprof ingest session_dir/ --db-bucket run-7 --force";
+  nprof ingest session_dir/ --db-bucket run-7 --force
+  nprof ingest node0/ --db-bucket run-7              the ranks of the first node
+  nprof ingest node1/ --into run-7                   the ranks of another node, as soon as they are here";
 
 /// Ingest traces into the store; several traces become the ranks of one profile
 #[derive(Debug, Args)]
@@ -29,6 +31,9 @@ pub(super) struct IngestArgs {
     /// Log of the compiler, or folder with its files: ideal cycles of an AIU's kernels
     #[arg(short = 'c', long, value_name = "LOG")]
     compiler_log: Vec<PathBuf>,
+    /// Add the traces as further ranks of this profile, which keeps its names, clocks and links
+    #[arg(long, value_name = "PROFILE", conflicts_with_all = ["db_bucket", "display_name", "force"])]
+    into: Option<String>,
     #[command(flatten)]
     naming: NamingArgs,
 }
@@ -53,6 +58,7 @@ impl NamingArgs {
             existing: if self.force { Existing::Replace } else { Existing::Keep },
             slug: self.db_bucket.as_deref().map(str::parse).transpose()?,
             display_name: self.display_name.clone(),
+            ..Settings::default()
         })
     }
 }
@@ -62,7 +68,18 @@ impl IngestArgs {
         let settings = self.naming.settings()?;
         let store = place.open()?;
         let named = Named { files: self.files, compiler: self.compiler_log, ..Named::default() };
-        let ingested = ingest(&store, &named, &settings)?;
+        let Some(to) = self.into else { return Ok(ready(&ingest(&store, &named, &settings)?, out)?) };
+        let before = store.find(&to)?.manifest.ranks.len();
+        let meter = Meter::default();
+        let ingested = watched(&meter, || add(&store, &named, &to, &meter))?;
+        let now = ingested.profile.manifest.ranks.len();
+        let said = match now - before {
+            0 => "the profile has these traces already".to_owned(),
+            added => format!("{} added, {now} in the profile", size::counted(added as u64, "rank")),
+        };
+        let mut err = io::stderr().lock();
+        writeln!(err, "{said}")?;
+        warn::tell(&ingested.profile, &mut err)?;
         Ok(ready(&ingested, out)?)
     }
 }

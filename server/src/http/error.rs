@@ -135,7 +135,9 @@ impl From<&StoreError> for ApiError {
             StoreError::Unreadable { .. } => {
                 Self::Conflict("this trace is in the store already, but cannot be read there".to_owned())
             }
-            StoreError::NameTaken { .. } | StoreError::Ambiguous { .. } => Self::Conflict(error.to_string()),
+            StoreError::NameTaken { .. } | StoreError::Ambiguous { .. } | StoreError::Changed { .. } => {
+                Self::Conflict(error.to_string())
+            }
             StoreError::BadName { .. } => Self::BadRequest(error.to_string()),
             StoreError::Create { source, .. } | StoreError::Write { source, .. } => {
                 Self::logged(error, &format!("the server cannot write its store ({source})"))

@@ -83,7 +83,7 @@ pub fn build(
         .iter()
         .map(|of| sources[of.trace].rank.filter(|_| of.nth == 0).or(of.built.rank.rank))
         .collect();
-    let numbers = numbered(&wishes);
+    let numbers = numbered(&wishes, settings.taken_ranks.clone());
     let mut ranks = Vec::new();
     for (at, of) in built.iter().enumerate() {
         let file = rank_file(at, &numbers, &identity, &sources[of.trace], of);
@@ -119,7 +119,11 @@ pub fn build(
 
 /// Computes data from the finished segments that a page needs before its first picture: the busy
 /// span of each rank, and the numbers of names over all ranks.
-fn look_through(staging: &Staging, ranks: &mut [RankFile], meter: &Meter) -> Result<Vec<NameSlot>> {
+pub(super) fn look_through(
+    staging: &Staging,
+    ranks: &mut [RankFile],
+    meter: &Meter,
+) -> Result<Vec<NameSlot>> {
     let is_cancelled = || meter.is_cancelled();
     let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
     let mut uses = NameUses::default();
@@ -141,24 +145,28 @@ fn look_through(staging: &Staging, ranks: &mut [RankFile], meter: &Meter) -> Res
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())
 }
 
-/// Gives a rank a clock and a note if the wall clock of its time zero differs from that of the
-/// first rank. A trace can state its wall clock at its end, after the origin was chosen.
+/// Aligns the ranks of a new profile with its first rank. A trace can state its wall clock at its
+/// end, after the origin was chosen.
 fn align_wall_clocks(ranks: &mut [RankFile]) {
-    let stated = |rank: &RankFile| Some((rank.rank, rank.origin_unix_ns?));
-    let Some((first, first_ns)) = ranks.iter().find_map(stated) else { return };
+    let stated = |rank: &RankFile| Some((rank.origin_unix_ns?, format!("of rank {}", rank.rank)));
+    let Some((first_ns, of_first)) = ranks.iter().find_map(stated) else { return };
     for rank in ranks {
-        let Some(ns) = rank.origin_unix_ns.filter(|&ns| ns != first_ns) else { continue };
-        let later_ns = i128::from(ns) - i128::from(first_ns);
-        rank.notes.push(format!(
-            "by wall clock, time zero of this rank is {later_ns} ns after time zero of rank {first}"
-        ));
-        let later_ps = later_ns * i128::from(PS_PER_NS);
-        // Ranks further apart did not run at once: one of their wall clocks is wrong.
-        if later_ps.abs() <= MAX_APART_PS {
-            let offset_ps = i64::try_from(later_ps).ok();
-            let clock = offset_ps.and_then(|offset_ps| ClockFit::new(0, offset_ps, 0, None).ok());
-            (rank.clock, rank.clock_by) = (clock.map(Clock), clock.map(|_| ClockBy::Trace));
-        }
+        align_wall_clock(rank, first_ns, &of_first);
+    }
+}
+
+/// Gives a rank a clock and a note if the wall clock of its time zero differs from `zero_unix_ns`,
+/// the wall clock of the time zero `of` another rank or of the profile.
+pub(super) fn align_wall_clock(rank: &mut RankFile, zero_unix_ns: i64, of: &str) {
+    let Some(ns) = rank.origin_unix_ns.filter(|&ns| ns != zero_unix_ns) else { return };
+    let later_ns = i128::from(ns) - i128::from(zero_unix_ns);
+    rank.notes.push(format!("by wall clock, time zero of this rank is {later_ns} ns after time zero {of}"));
+    let later_ps = later_ns * i128::from(PS_PER_NS);
+    // Ranks further apart did not run at once: one of their wall clocks is wrong.
+    if later_ps.abs() <= MAX_APART_PS {
+        let offset_ps = i64::try_from(later_ps).ok();
+        let clock = offset_ps.and_then(|offset_ps| ClockFit::new(0, offset_ps, 0, None).ok());
+        (rank.clock, rank.clock_by) = (clock.map(Clock), clock.map(|_| ClockBy::Trace));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Turns the files that a user names into a profile in the store. Finds the ranks, identifies them,
 //! reads them and publishes them. Either the whole profile is added to the store or nothing.
 
+mod add;
 mod ahead;
 mod build;
 mod counted;
@@ -12,6 +13,7 @@ mod mapped;
 mod origin;
 mod passes;
 
+pub use add::add;
 pub use build::{Staged, TraceSource, build};
 pub use error::{IngestError, Result};
 pub use files::DiskSpool;
@@ -19,6 +21,7 @@ pub use identity::Identity;
 pub use inputs::{Chosen, InputFile, Inputs, Named};
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use nprof_capture::files::Job;
@@ -43,6 +46,9 @@ pub struct Settings {
     pub slug: Option<Slug>,
     /// Name of the profile for people.
     pub display_name: Option<String>,
+    /// Numbers that no rank of the inputs may get, because other ranks of the profile have them.
+    #[serde(default)]
+    pub taken_ranks: BTreeSet<u32>,
 }
 
 /// A profile that is in the store now.

@@ -43,7 +43,7 @@ impl UploadQuery {
     fn settings(&self) -> Result<Settings, ApiError> {
         let slug = self.slug.as_deref().map(str::parse::<Slug>).transpose()?;
         let existing = if self.force { Existing::Replace } else { Existing::Keep };
-        Ok(Settings { existing, slug, display_name: self.display_name.clone() })
+        Ok(Settings { existing, slug, display_name: self.display_name.clone(), ..Settings::default() })
     }
 }
 

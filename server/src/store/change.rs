@@ -38,7 +38,6 @@ impl Store {
     pub fn publish(&self, staging: &Staging, manifest: &Manifest, existing: Existing) -> Result<Profile> {
         let _lock = self.lock_to_name()?;
         let survey = self.survey()?;
-        let target = self.profiles_dir().join(&manifest.id);
         let taken = match &manifest.name {
             Some(slug) => holders(&survey, slug, &manifest.id, existing)?,
             None => Vec::new(),
@@ -55,15 +54,43 @@ impl Store {
             Err(error) if existing == Existing::Keep => return Err(error),
             Err(error) => tracing::warn!("replacing a profile without its names: {error}"),
         }
+        self.put(staging, &manifest, &self.profiles_dir().join(&manifest.id))
+    }
+
+    /// Puts a staged profile into the place of `before`, whose ranks it contains. Names and clocks
+    /// that `before` got meanwhile stay.
+    ///
+    /// # Errors
+    /// `Changed` if the profile has other ranks by now. Other errors if it is gone or files cannot
+    /// be written.
+    pub fn replace(&self, before: &Profile, staging: &Staging, manifest: &Manifest) -> Result<Profile> {
+        let _lock = self.lock_to_name()?;
+        let now = self.find(&before.manifest.id)?;
+        let ranks = |profile: &Profile| -> Vec<(u32, String)> {
+            profile.manifest.ranks.iter().map(|rank| (rank.rank, rank.content.clone())).collect()
+        };
+        if ranks(&now) != ranks(before) {
+            return Err(StoreError::Changed { name: now.manifest.slug().to_owned() });
+        }
+        let mut manifest = manifest.clone();
+        manifest.name.clone_from(&now.manifest.name);
+        manifest.aliases.clone_from(&now.manifest.aliases);
+        manifest.display_name.clone_from(&now.manifest.display_name);
+        manifest.keep_clocks(&now.manifest);
+        self.put(staging, &manifest, &now.dir)
+    }
+
+    /// Moves a staged profile to `target`. Needs the lock.
+    fn put(&self, staging: &Staging, manifest: &Manifest, target: &Path) -> Result<Profile> {
         manifest.write(&staging.profile_dir())?;
         disk::sync_dir(&staging.profile_dir())?;
-        let aside = replaced_dir(&target);
+        let aside = replaced_dir(target);
         if target.exists() {
-            disk::exchange(&staging.profile_dir(), &target, &aside)?;
+            disk::exchange(&staging.profile_dir(), target, &aside)?;
         } else {
-            disk::rename(&staging.profile_dir(), &target)?;
+            disk::rename(&staging.profile_dir(), target)?;
         }
-        self.catalog.forget(&target);
+        self.catalog.forget(target);
         disk::sync_dir(&self.profiles_dir())?;
         // The profile is in the store. If its completion fails now, the next change repeats it.
         self.complete_or_warn();

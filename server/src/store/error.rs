@@ -134,6 +134,12 @@ pub enum StoreError {
         /// Id of the profile that has the name.
         id: String,
     },
+    /// The profile got other ranks while further ones were read for it.
+    #[error("the profile \"{name}\" was changed while the traces were read; repeat the command")]
+    Changed {
+        /// Name of the profile.
+        name: String,
+    },
     /// A name that is not allowed in a URL.
     #[error("\"{name}\" cannot be a profile's name: {reason}")]
     BadName {

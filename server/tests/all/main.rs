@@ -7,6 +7,7 @@
     reason = "helpers of tests fail like tests, and say what they skip"
 )]
 
+mod add;
 mod aiu;
 mod aiu_cases;
 mod api;

@@ -164,6 +164,9 @@ impl Named {
     }
 }
 
+/// Levels of folders below a directory that are searched for traces.
+const MAX_DEPTH: usize = 4;
+
 /// Treatment of files in a directory that go with traces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
@@ -195,27 +198,21 @@ impl Gathered {
         self.choose(files, Beside::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
     }
 
-    /// Adds the files of a directory.
+    /// Adds the files of a directory. If no trace is in the directory itself, its folders are
+    /// searched: captures of several nodes have a folder each.
     fn directory(&mut self, path: &Path, beside: Beside, spool: &dyn Spool) -> Result<()> {
-        let mut paths: Vec<PathBuf> = fs::read_dir(path)
-            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
-            .map_err(|source| IngestError::open(path, source))?;
-        paths.retain(|path| path.is_file());
-        paths.sort();
-        let mut files = Vec::new();
-        for path in &paths {
-            let name = file_name(path);
-            match mapped::open(path) {
-                Ok(bytes) => {
-                    let leaves = archive::open(&name, bytes, spool).leaves;
-                    files.extend(
-                        leaves.into_iter().map(|leaf| InputFile::new(leaf, path, Chosen::ByDirectory)),
-                    );
-                }
-                Err(error) if is_named_like_trace(&name) => return Err(error),
-                Err(_) => {}
+        let (mut files, mut folders) = listed(path, "", spool)?;
+        let mut depth = 1;
+        while !has_trace(&files) && !folders.is_empty() && depth <= MAX_DEPTH {
+            let mut below = Vec::new();
+            for (folder, prefix) in folders {
+                let (found, further) = listed(&folder, &prefix, spool)?;
+                files.extend(found);
+                below.extend(further);
             }
+            (folders, depth) = (below, depth + 1);
         }
+        only_once(&mut files);
         self.wholes.push(path.to_owned());
         self.choose(files, beside, || IngestError::EmptyDirectory { path: path.to_owned() })
     }
@@ -310,6 +307,71 @@ impl Gathered {
         });
         self.files.push(InputFile::new(leaf, path, Chosen::ByName));
         Ok(())
+    }
+}
+
+/// A folder, and the path below the named directory, which begins the names of its files.
+type Folder = (PathBuf, String);
+
+/// The files of a folder that can be read, and its folders, both in the order of their names.
+fn listed(path: &Path, prefix: &str, spool: &dyn Spool) -> Result<(Vec<InputFile>, Vec<Folder>)> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(path)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+        .map_err(|source| IngestError::open(path, source))?;
+    paths.sort();
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    for path in paths {
+        let name = format!("{prefix}{}", file_name(&path));
+        // A link to a folder above would never end.
+        if path.is_dir() && !path.is_symlink() {
+            folders.push((path, name + "/"));
+        } else if path.is_file() {
+            match mapped::open(&path) {
+                Ok(bytes) => {
+                    let leaves = archive::open(&name, bytes, spool).leaves;
+                    let place = |leaf: &Leaf| place(&path, &name, &leaf.candidate.name);
+                    files.extend(leaves.into_iter().map(|leaf| InputFile {
+                        place: place(&leaf),
+                        leaf,
+                        chosen: Chosen::ByDirectory,
+                    }));
+                }
+                Err(error) if is_named_like_trace(&name) => return Err(error),
+                Err(_) => {}
+            }
+        }
+    }
+    Ok((files, folders))
+}
+
+/// The path of an entry of the file at `path`, whose entries have names that begin with `name`.
+fn place(path: &Path, name: &str, entry: &str) -> PathBuf {
+    match entry.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')) {
+        Some(entry) => PathBuf::from(format!("{}/{entry}", path.display())),
+        None => path.to_owned(),
+    }
+}
+
+/// Returns true if a directory with these files has a trace.
+fn has_trace(files: &[InputFile]) -> bool {
+    let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
+    !choose(&candidates).traces.is_empty()
+}
+
+/// Leaves out programs with the same bytes as an earlier one: each node has a copy.
+fn only_once(files: &mut Vec<InputFile>) {
+    let is_model = |file: &InputFile| file.leaf.candidate.claim(Role::Model).is_some();
+    let mut at = 0;
+    while at < files.len() {
+        let (before, rest) = files.split_at(at);
+        let own = &rest[0];
+        let is_copy = is_model(own)
+            && before.iter().any(|file| is_model(file) && file.leaf.packed[..] == own.leaf.packed[..]);
+        if is_copy {
+            files.remove(at);
+        } else {
+            at += 1;
+        }
     }
 }
 

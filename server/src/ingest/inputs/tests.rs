@@ -89,6 +89,38 @@ fn a_directory_gives_one_trace_a_rank_and_says_what_it_leaves_out() {
     check_dir("json:t.json.gz no:b.json", "- trace_event t.json.gz", &["b.json"]);
 }
 
+/// Moves a file into a folder below the directory.
+fn put_below(dir: &Path, file: &str, folder: &str, name: &str) {
+    fs::create_dir_all(dir.join(folder)).unwrap();
+    fs::copy(dir.join(file), dir.join(folder).join(name)).unwrap();
+}
+
+#[test]
+fn captures_of_several_nodes_have_a_folder_each() {
+    let dir = tree("ntff:a.ntff neff:file.neff");
+    for node in ["node0", "node1/capture"] {
+        put_below(dir.path(), "a.ntff", node, "profile_rank_0.ntff");
+        put_below(dir.path(), "a.ntff", node, "profile_rank_1.ntff");
+        put_below(dir.path(), "file.neff", node, "file.neff");
+    }
+    std::os::unix::fs::symlink(dir.path(), dir.path().join("node0/above")).unwrap();
+    // A trace of the directory itself counts alone.
+    assert_eq!(said(inputs(dir.path(), &["."])), "- ntff a.ntff+file.neff");
+    for file in ["a.ntff", "file.neff"] {
+        fs::remove_file(dir.path().join(file)).unwrap();
+    }
+    // One folder has traces, so no folder below is searched.
+    let expected =
+        "0 ntff node0/profile_rank_0.ntff+node0/file.neff, 1 ntff node0/profile_rank_1.ntff+node0/file.neff";
+    assert_eq!(said(inputs(dir.path(), &["."])), expected);
+    fs::rename(dir.path().join("node1/capture"), dir.path().join("node2")).unwrap();
+    let all = inputs(dir.path(), &["."]).unwrap();
+    assert_eq!(all.plans.len(), 4);
+    assert_eq!(all.place(&all.plans[1]), dir.path().join("./node2/profile_rank_0.ntff"));
+    let models = |file: &&InputFile| file.leaf.candidate.claim(Role::Model).is_some();
+    assert_eq!(all.files.iter().filter(models).count(), 1, "the copies of a program are one");
+}
+
 #[test]
 fn an_archive_is_a_directory() {
     let dir = tree("json:t.json");
