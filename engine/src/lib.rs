@@ -8,6 +8,39 @@
 //! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] <
 //! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`vendor`] < [`rank`] < [`analysis`] <
 //! [`wire`] < [`native`].
+//!
+//! A reader sends events to a [`model::Sink`], the builder makes a segment of them, and questions
+//! are answered from its bytes:
+//!
+//! ```
+//! use nprof_engine::ingest::{BuildOptions, Builder};
+//! use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
+//! use nprof_engine::rank::RankView;
+//! use nprof_engine::segment::Segment;
+//! use nprof_engine::spill::MemoryScratch;
+//! use nprof_engine::tile::{Level, TileId};
+//! use nprof_engine::wire::answer;
+//!
+//! let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
+//! let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default())?;
+//! let (name, kind) = ("instructions".to_owned(), TableKind::Slices);
+//! let table = builder.table(TableSpec { name, kind, name_key: String::new(), doc: String::new() })?;
+//! let track = builder.track(TrackSpec::slices("Tensor", None, table, Nesting::Concurrent, 0))?;
+//! let name = builder.name("matmul")?;
+//! for start_ps in [0, 2_000_000] {
+//!     let (duration_ps, form, fields) = (500_000, Form::Complete, &[][..]);
+//!     builder.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields })?;
+//! }
+//! builder.finish()?;
+//!
+//! let segment = Segment::open(bytes)?;
+//! let rank = RankView::of(&segment);
+//! let second = answer::slice(rank, 1)?;
+//! assert_eq!((second.slice.start_ps, second.slice.duration_ps), (2_000_000, 500_000));
+//! let tile = answer::tile(rank, TileId { group: 0, level: Level::COARSEST, index: 0 })?;
+//! assert_eq!((tile.lanes.len(), tile.names), (1, vec!["matmul".to_owned()]));
+//! # Ok::<(), nprof_engine::base::Error>(())
+//! ```
 
 #![warn(missing_docs)]
 

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::*;
+use crate::exec::Work;
 use crate::ingest::{BuildOptions, Builder};
 use crate::model::collective::NO_NUMBER;
 use crate::model::{
@@ -13,7 +14,7 @@ use crate::model::{
 use crate::query::fields::for_each_row;
 use crate::segment::Segment;
 use crate::spill::MemoryScratch;
-use crate::vendor::joint::SOURCE;
+use crate::vendor::joint::{SOURCE, metrics::groups as joint_metrics};
 
 const US: i64 = 1_000_000;
 
@@ -321,16 +322,34 @@ fn no_ranks_and_no_calls_are_no_error() {
     assert_eq!((job.ranks.len(), report.operations.len(), report.ranks.len()), (1, 0, 1));
 }
 
+fn joint_segment(job: &Job, report: &Report) -> Segment<Vec<u8>> {
+    let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
+    let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
+    joint::write(job, report, &mut builder).unwrap();
+    builder.finish().unwrap();
+    Segment::open(bytes).unwrap()
+}
+
+#[test]
+fn sizes_of_groups_without_members_name_no_number_of_ranks() {
+    let mut inputs = make(&Plan { ranks: 4, seed: 1, says: Says::Numbers, lost: 0, apart_us: 0 }).inputs;
+    for communicator in inputs.iter_mut().flat_map(|input| &mut input.calls.communicators) {
+        communicator.ranks.clear();
+        (communicator.size, communicator.membership) = (0, Membership::Unknown);
+    }
+    let (job, report) = analysed(inputs);
+    let groups = joint_metrics(&joint_segment(&job, &report), Work::IN_PLACE).unwrap();
+    let sizes = groups.iter().find(|group| group.key == "joint_sizes").unwrap();
+    let names: Vec<&str> = sizes.metrics.iter().map(|metric| metric.name.as_str()).collect();
+    assert_eq!(names, ["all_reduce, 4.00 kB, unknown ranks"]);
+}
+
 #[test]
 fn a_joint_segment_has_every_call_and_every_wait() {
     let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
     let job = Job::new(made.inputs);
     let report = report(&job, matched(&job));
-    let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
-    let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    joint::write(&job, &report, &mut builder).unwrap();
-    builder.finish().unwrap();
-    let segment = Segment::open(bytes).unwrap();
+    let segment = joint_segment(&job, &report);
     assert_eq!(segment.footer().rank.source, SOURCE);
     let rows = |table: &str| {
         let at = segment.footer().tables.iter().position(|of| of.spec.name == table).unwrap();

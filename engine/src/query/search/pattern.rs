@@ -53,6 +53,14 @@ impl std::error::Error for PatternError {}
 impl Pattern {
     /// Compiles a query. An empty query finds nothing.
     ///
+    /// ```
+    /// use nprof_engine::query::{Pattern, Syntax};
+    ///
+    /// assert!(Pattern::new("matmul|conv", Syntax::Regex).is_ok());
+    /// let refused = Pattern::new("matmul|conv(", Syntax::Regex).unwrap_err();
+    /// assert_eq!(refused.at, Some(11));
+    /// ```
+    ///
     /// # Errors
     /// If the query is not a regular expression, or one that is too large.
     pub fn new(query: &str, syntax: Syntax) -> Result<Self, PatternError> {

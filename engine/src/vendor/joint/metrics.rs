@@ -76,7 +76,9 @@ fn sizes(rows: &[Row<'_>]) -> Vec<Metric> {
     let metric = |row: &Row<'_>| {
         let (kind, bytes) = (text_of(row, "kind")?, float_of(of(row, "bytes")?)?);
         let ranks = float_of(of(row, "ranks")?)?;
-        let name = format!("{kind}, {}, {ranks} ranks", size(bytes));
+        // Older traces do not tell the members of a group.
+        let ranks = if ranks > 0.0 { format!("{ranks} ranks") } else { "unknown ranks".to_owned() };
+        let name = format!("{kind}, {}, {ranks}", size(bytes));
         Some(Metric::new(&name, of(row, "bus_rate")?.clone(), Unit::BytesPerSecond, doc))
     };
     rows.iter().filter_map(metric).take(MOST).collect()
