@@ -97,7 +97,8 @@ pub fn of_profile(profile: &Profile, meter: &Meter) -> Result<Joint, AnalysisErr
 fn write(of: &super::Analysed, path: &Path, meter: &Meter) -> Result<Joint, AnalysisError> {
     let is_cancelled = || meter.is_cancelled();
     let cancel = Cancel::when(&is_cancelled);
-    write_segment_while(path, BuildOptions::default(), Taking::Beside, cancel, |sink, _| {
+    let calls = of.job.ranks.iter().map(|rank| rank.calls.len()).sum();
+    write_segment_while(path, beside_analysis(calls), Taking::Beside, cancel, |sink, _| {
         joint::write(&of.job, &of.report, sink)
     })
     .map_err(|error| match error {
@@ -111,6 +112,19 @@ fn write(of: &super::Analysed, path: &Path, meter: &Meter) -> Result<Joint, Anal
         OpenError::Segment(source) => AnalysisError::Segment { path: path.to_owned(), source },
     })?;
     Ok(Joint::of(path, segment))
+}
+
+/// The means for writing while an analysis of this many calls is in memory: both together stay
+/// below 512 MiB as long as the analysis leaves room.
+fn beside_analysis(calls: usize) -> BuildOptions {
+    /// Memory of the analysis and for sorting.
+    const BOTH_BYTES: usize = 384 << 20;
+    /// Calls, their operations, and what is reported of them.
+    const BYTES_A_CALL: usize = 40;
+    const LEAST_BYTES: usize = 16 << 20;
+    let whole = BuildOptions::default();
+    let left = BOTH_BYTES.saturating_sub(calls.saturating_mul(BYTES_A_CALL));
+    BuildOptions { sort_bytes: left.clamp(LEAST_BYTES, whole.sort_bytes), ..whole }
 }
 
 /// Removes joint segments of other contents.
@@ -149,5 +163,20 @@ impl Joint {
             left_out: Vec::new(),
         };
         Self { file, segment: Arc::new(segment) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorting_takes_what_the_analysis_leaves() {
+        let whole = BuildOptions::default().sort_bytes;
+        assert_eq!(beside_analysis(100_000).sort_bytes, whole);
+        assert!(beside_analysis(8_000_000).sort_bytes < whole);
+        let many = 10_000_000;
+        assert!(beside_analysis(many).sort_bytes + many * 40 < 512 << 20);
+        assert!(beside_analysis(usize::MAX).sort_bytes > 0);
     }
 }
