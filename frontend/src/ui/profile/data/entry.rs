@@ -60,10 +60,12 @@ pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
             kind: EntryKind::Warnings,
         });
     }
+    let others: Vec<String> = entries.iter().map(|entry| entry.heading.clone()).collect();
     let place = |entry: &TableEntry| {
         let known = HEADINGS.iter().position(|heading| *heading == entry.heading);
-        // Unknown headings stand before the events of the trace.
-        known.map_or(2 * HEADINGS.len() - 3, |at| 2 * at)
+        // Unknown headings stand before the events of the trace, in the order of their first tables.
+        let first = others.iter().position(|heading| *heading == entry.heading);
+        known.map_or((2 * HEADINGS.len() - 3, first), |at| (2 * at, None))
     };
     entries.sort_by_key(place);
     entries
@@ -122,6 +124,8 @@ mod tests {
                 table("clocks", "Device", "side", 1),
                 table("nothing", "Device", "side", 0),
                 table("ours", "Other", "side", 1),
+                table("theirs", "Another", "side", 1),
+                table("ours_too", "Other", "side", 1),
                 table("model_info", "Model & NEFF", "side", 1),
             ],
             warnings: vec![warning],
@@ -136,11 +140,13 @@ mod tests {
             "Model & NEFF/Model info 1",
             "Device/Clocks 1",
             "Other/Ours 1",
+            "Other/Ours too 1",
+            "Another/Theirs 1",
             "Trace/Calls 4",
             "Trace/Memory 2",
             "Trace/Warnings 1",
         ];
         assert_eq!(list, expected);
-        assert!(entries(&rank)[3].kind.has_time() && !entries(&rank)[0].kind.has_time());
+        assert!(entries(&rank)[5].kind.has_time() && !entries(&rank)[0].kind.has_time());
     }
 }
