@@ -1,5 +1,6 @@
 //! The page of a profile: its places (timeline, summary, data), search, and the panels.
 
+pub mod compared;
 pub mod data;
 pub mod field;
 

@@ -1,13 +1,15 @@
-//! Statistics of the marked span.
+//! Statistics of the marked span, beside those of other ranks that are shown.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 
+use super::compared::{LONGEST, NAME, SELF, Summaries, by_name, picoseconds};
 use super::data::content::texts;
 use super::opened::{Answer, Opened};
 use crate::ui::asked::Asked;
@@ -20,12 +22,10 @@ use crate::view::{Act, Command};
 
 /// Limit of listed rows. The others are counted.
 const MOST_ROWS: usize = 200;
-/// Keys of columns with a bar.
-const SELF: &str = "self";
+/// Limit of ranks whose times stand beside those of the current rank.
+const MOST_BESIDE: usize = 3;
+/// Key of a column with a bar.
 const SHARE: &str = "share";
-/// Keys of columns that are drawn in a way of their own.
-const NAME: &str = "name";
-const LONGEST: &str = "longest";
 
 /// Statistics of the slices in the marked span.
 #[component]
@@ -35,16 +35,27 @@ pub fn Selection(
 ) -> impl IntoView {
     let most_self = Sorting { column: SELF.to_owned(), descending: true };
     provide_context(SelectionSort { names: RwSignal::new(Some(most_self)), tracks: RwSignal::new(None) });
-    let wanted =
-        Memo::new(move |_| opened.rank_number.get().zip(opened.view.with(|view| view.selection.marked)));
-    let asked = Asked::new(wanted, move |(rank, span): (u32, Interval), signal| async move {
-        opened.ask(rank).selection(span, &signal).await
+    let wanted = Memo::new(move |_| {
+        let rank = opened.rank_number.get()?;
+        let (span, shown) = opened.view.with(|view| (view.selection.marked, view.tracks.shown_with(rank)));
+        // What all ranks show together has other names than a rank.
+        let is_rank = |&other: &u32| other != rank && rank != ALL_RANKS && other != ALL_RANKS;
+        Some((rank, span?, shown.into_iter().filter(is_rank).take(MOST_BESIDE).collect::<Vec<u32>>()))
     });
+    let asked =
+        Asked::new(wanted, move |(rank, span, others): (u32, Interval, Vec<u32>), signal| async move {
+            let own = opened.ask(rank).selection(span, &signal).await?;
+            let mut beside = Vec::new();
+            for other in others {
+                beside.push((other, opened.ask(other).selection(span, &signal).await?));
+            }
+            Ok(Summaries { own, beside })
+        });
     // During a drag, the last answer stays until the next one arrives. The answer of another rank
     // does not stay.
-    let answer = move || -> Answer<SelectionSummary> {
-        let (rank, _) = wanted.get()?;
-        asked.last.get().filter(|((of, _), _)| *of == rank).map(|(_, answer)| answer)
+    let answer = move || -> Answer<Summaries> {
+        let (rank, ..) = wanted.get()?;
+        asked.last.get().filter(|((of, ..), _)| *of == rank).map(|(_, answer)| answer)
     };
     move || {
         match answer() {
@@ -57,22 +68,24 @@ pub fn Selection(
         Some(Err(error)) => {
             view! { <Failure title="The span was not added up" reason=error.to_string() on_retry=asked.retry /> }.into_any()
         }
-        Some(Ok(summary)) => view! { <Totals opened summary /> }.into_any(),
+        Some(Ok(summaries)) => view! { <Totals opened summaries /> }.into_any(),
     }
     }
 }
 
 #[component]
-fn Totals(opened: Opened, summary: Arc<SelectionSummary>) -> impl IntoView {
+fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
+    let summary = &summaries.own;
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
     let sort = expect_context::<SelectionSort>();
-    let names = Signal::stored(Arc::new(by_name(&summary)));
-    let names = table_of(names, sort.names, name_cells(opened, &summary, whole));
-    let of_tracks = Arc::clone(&summary);
+    let (names, longest) = by_name(&summaries);
+    let names = table_of(Signal::stored(Arc::new(names)), sort.names, name_cells(opened, longest, whole));
+    let of_tracks = Arc::clone(&summaries);
     // The names of the tracks can arrive later than the totals.
-    let tracks =
-        Memo::new(move |_| Arc::new(by_track(&of_tracks, whole, |track| opened.track_title(track).get())));
+    let tracks = Memo::new(move |_| {
+        Arc::new(by_track(&of_tracks.own, whole, |track| opened.track_title(track).get()))
+    });
     let tracks = table_of(tracks.into(), sort.tracks, share_cells());
     view! {
         <div class="stats-line">
@@ -132,35 +145,6 @@ pub fn table_of(
     }
 }
 
-/// Times by name. Equal ones are in the order of names.
-fn by_name(summary: &SelectionSummary) -> DataTable {
-    let mut totals: Vec<_> = summary.by_name.iter().collect();
-    totals.sort_by(|a, b| a.name.cmp(&b.name));
-    let times = |time: fn(&nprof_engine::wire::selection::NameTotal) -> u64| {
-        ColumnValues::Ints(totals.iter().map(|total| picoseconds(time(total))).collect())
-    };
-    let names = texts(totals.iter().map(|total| total.name.clone()).collect());
-    let counts = ColumnValues::Uints(totals.iter().map(|total| total.count).collect());
-    let longest = times(|total| total.longest_ps);
-    DataTable {
-        columns: vec![
-            TableColumn::new(NAME, "Name", "", names),
-            TableColumn::new("count", "Count", "count", counts).explained("Slices that overlap the span"),
-            TableColumn::new(SELF, "Self", "ps", times(|total| total.self_ps))
-                .explained("Time inside the span without the calls inside: no time counts twice on a thread"),
-            TableColumn::new("union", "Union", "ps", times(|total| total.union_ps))
-                .explained("As the total, where calls of the same name inside do not count again")
-                .extra(),
-            TableColumn::new("total", "Total", "ps", times(|total| total.total_ps))
-                .explained("Sum of the durations inside the span: calls inside calls count in each"),
-            TableColumn::new(LONGEST, "Longest", "ps", longest)
-                .explained("The longest slice, with what lies outside of the span")
-                .extra(),
-        ],
-        rows: u32::try_from(totals.len()).unwrap_or(u32::MAX),
-    }
-}
-
 fn by_track(summary: &SelectionSummary, whole: u64, path: impl Fn(u32) -> String) -> DataTable {
     let totals = &summary.by_track;
     let paths = texts(totals.iter().map(|total| path(total.track)).collect());
@@ -179,10 +163,7 @@ fn by_track(summary: &SelectionSummary, whole: u64, path: impl Fn(u32) -> String
 }
 
 /// Draws names, shares of the span, and links to the longest slices.
-fn name_cells(opened: Opened, summary: &SelectionSummary, whole: u64) -> DrawCell {
-    let mut totals: Vec<_> = summary.by_name.iter().collect();
-    totals.sort_by(|a, b| a.name.cmp(&b.name));
-    let longest: Vec<u32> = totals.iter().map(|total| total.longest_row).collect();
+fn name_cells(opened: Opened, longest: Vec<Option<u32>>, whole: u64) -> DrawCell {
     Arc::new(move |column, row| match column.key.as_str() {
         NAME => {
             let name = column.text(row);
@@ -194,7 +175,7 @@ fn name_cells(opened: Opened, summary: &SelectionSummary, whole: u64) -> DrawCel
             Some(with_bar(format::duration(time_ps), share).into_any())
         }
         LONGEST => {
-            let (time_ps, slice) = (column.int(row)?, *longest.get(row as usize)?);
+            let (time_ps, slice) = (column.int(row)?, (*longest.get(row as usize)?)?);
             Some(
                 view! {
                     <button
@@ -243,10 +224,6 @@ fn Stat(name: &'static str, value: String, exact: String) -> impl IntoView {
             <dd title=exact>{value}</dd>
         </div>
     }
-}
-
-fn picoseconds(ps: u64) -> i64 {
-    i64::try_from(ps).unwrap_or(i64::MAX)
 }
 
 /// A number with a bar as long as its share. Shares above 1 (overlapping slices) fill the bar.
