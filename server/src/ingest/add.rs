@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use nprof_engine::native::disk::DiskFile;
+use nprof_engine::native::disk::{self, DiskFile};
 
 use super::build::{align_wall_clock, look_through};
 use super::{
@@ -68,7 +68,7 @@ fn join(before: &Profile, staged: &mut Staged, meter: &Meter) -> Result<Novelty>
     }
     for rank in &there {
         let path = dir.join(&rank.file);
-        nprof_engine::native::disk::remove_file(&path).map_err(failed(&path))?;
+        disk::remove_file(&path).map_err(failed(&path))?;
     }
     if let Some(zero_unix_ns) = before.manifest.shared_origin_unix_ns() {
         for rank in &mut added {
@@ -99,12 +99,9 @@ fn join(before: &Profile, staged: &mut Staged, meter: &Meter) -> Result<Novelty>
 
 /// Gives a file a second name. Copies it where the file system has one name for each file.
 fn second_name(from: &Path, to: &Path) -> io::Result<()> {
-    let mut source = fs::File::open(from)?;
-    let linked = DiskFile::open_or_create(from).and_then(|file| file.link(to));
-    if linked.is_ok() {
-        return Ok(());
-    }
-    let copy = DiskFile::create_new(to)?;
-    io::copy(&mut source, &mut &copy)?;
-    copy.sync()
+    disk::second_name(from, to).or_else(|_| {
+        let copy = DiskFile::create_new(to)?;
+        io::copy(&mut fs::File::open(from)?, &mut &copy)?;
+        copy.sync()
+    })
 }

@@ -43,6 +43,11 @@ pub enum Call<'a> {
         file: u64,
         to: &'a Path,
     },
+    /// Gives a file with a name a second one, which is free.
+    SecondName {
+        of: &'a Path,
+        to: &'a Path,
+    },
     Rename {
         from: &'a Path,
         to: &'a Path,
@@ -260,6 +265,14 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         created => created.and_then(|()| sync_dir(directory_of(path))),
     }
+}
+
+/// Gives a file a second name in the same file system. The name must be free.
+///
+/// # Errors
+/// If the file system has one name for each file, or the directory of the name cannot be written.
+pub fn second_name(of: &Path, to: &Path) -> io::Result<()> {
+    asked(to, &Call::SecondName { of, to }, || fs::hard_link(of, to))
 }
 
 /// Renames a file or a directory. An existing file is replaced.

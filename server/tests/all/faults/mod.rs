@@ -42,15 +42,17 @@ const FAULTS: [Fault; 5] = [
 /// A file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Disk {
-    /// Exchanges names and has files without a name, as Linux's own file systems.
+    /// Exchanges names, and has files without a name and with two, as Linux's own file systems.
     Local,
-    /// Does neither, as NFS.
+    /// Does none of it, as some file systems of a network.
     Network,
 }
 
 /// Returns true if this file system cannot do that at all.
 fn is_unknown(disk: Disk, call: &Call<'_>) -> bool {
-    disk == Disk::Network && matches!(call, Call::Exchange { .. } | Call::CreateUnnamed { .. })
+    let is_special =
+        matches!(call, Call::Exchange { .. } | Call::CreateUnnamed { .. } | Call::SecondName { .. });
+    disk == Disk::Network && is_special
 }
 
 fn takes_space(call: &Call<'_>) -> bool {

@@ -129,6 +129,10 @@ impl Recorder {
                 let place = self.place(to).filter(|_| self.node(to).is_none())?;
                 Step::Names(vec![set(place, Some(*self.numbered.get(&file)?))])
             }
+            Call::SecondName { of, to } => {
+                let place = self.place(to).filter(|_| self.node(to).is_none())?;
+                Step::Names(vec![set(place, Some(self.node(of)?))])
+            }
             Call::Write { file, bytes } => Step::Write(*self.numbered.get(&file)?, bytes.to_vec()),
             Call::SyncFile(file) => Step::SyncFile(*self.numbered.get(&file)?),
             Call::SyncDir(path) => Step::SyncDir(self.node(path)?),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nprof_engine::base::ClockFit;
 use nprof_engine::wire::clock::Clock;
-use nprof_server::ingest::{Named, Settings, run};
+use nprof_server::ingest::{Named, Settings, add, run};
 use nprof_server::store::{Existing, Store};
 use nprof_server::verify::verify;
 use nprof_server::work::Meter;
@@ -29,12 +29,11 @@ pub struct Command {
     pub least_calls: usize,
 }
 
-/// What a store shows of a profile: names, clock and content of its segment.
+/// What a store shows of a profile: names, and clock and content of each rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     names: Vec<String>,
-    clock: Option<Clock>,
-    content: String,
+    ranks: Vec<(Option<Clock>, String)>,
 }
 
 /// Profiles by id.
@@ -88,6 +87,17 @@ pub const COMMANDS: &[Command] = &[
             scene.ingest(root, "other", "run", Existing::Keep).unwrap();
         },
         run: |root, scene| scene.ingest(root, "mine", "run", Existing::Replace),
+        frees_space: false,
+        least_calls: 20,
+    },
+    Command {
+        name: "ingest --into",
+        prepare: |root, scene| {
+            scene.ingest(root, "mine", "run", Existing::Keep).unwrap();
+            let clock = ClockFit::new(0, 12, 0, None).map(Clock).ok();
+            changed(root, |store| store.set_clock("run", 0, clock).map(drop)).unwrap();
+        },
+        run: |root, scene| scene.add(root, "other", "run"),
         frees_space: false,
         least_calls: 20,
     },
@@ -199,6 +209,14 @@ impl Scene {
         let ingested = run(&store, &named, &settings, &Meter::default());
         ingested.map(drop).map_err(|error| error.to_string())
     }
+
+    /// `nprof ingest TRACE --into NAME`
+    fn add(&self, root: &Path, trace: &str, name: &str) -> Result<(), String> {
+        let store = Store::open(root).map_err(|error| error.to_string())?;
+        let named = Named { files: vec![self.base.path().join(format!("{trace}.json"))], ..Named::default() };
+        let added = add(&store, &named, name, &Meter::default());
+        added.map(drop).map_err(|error| error.to_string())
+    }
 }
 
 fn picture(store: &Store) -> Picture {
@@ -207,8 +225,8 @@ fn picture(store: &Store) -> Picture {
     let shown = survey.profiles.iter().map(|profile| {
         let manifest = &profile.manifest;
         let names = manifest.slugs().map(ToString::to_string).collect();
-        let (clock, content) = (manifest.ranks[0].clock, manifest.ranks[0].content.clone());
-        (manifest.id.clone(), Shown { names, clock, content })
+        let ranks = manifest.ranks.iter().map(|rank| (rank.clock, rank.content.clone())).collect();
+        (manifest.id.clone(), Shown { names, ranks })
     });
     shown.collect()
 }
