@@ -9,8 +9,7 @@ use std::ops::Range;
 
 use super::positions::Positions;
 use super::row::{Packed, Row, RowKey, put_value};
-use super::rows::{FieldColumn, Rows};
-use super::track_writer::GROUP_ROWS;
+use super::rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
 use crate::base::Result;
 use crate::block::BlockValues;
 use crate::codec::Texts;
@@ -23,9 +22,6 @@ pub const VALUE_BYTES: usize = 12;
 /// Approximate bytes of a track, and of a column of it, besides rows and values.
 const TRACK_BYTES: usize = 1 << 10;
 const COLUMN_BYTES: usize = 256;
-/// Maximum bytes of rows that are encoded together. A group with many fields or long texts ends
-/// early.
-pub const MAX_GROUP_BYTES: usize = 32 << 20;
 
 /// Rows by track, in the order of arrival.
 #[derive(Debug)]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::arrived::MAX_GROUP_BYTES;
 use super::assemble::TableAssembler;
 use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, TrackState};
@@ -13,8 +12,8 @@ use super::encoders::Encoders;
 use super::flows::{Arrows, write_arrows};
 use super::line::{Backed, Emptied, Line, Place, Rest, Size, TrackGroup};
 use super::row::{Row, RowKey, values};
-use super::rows::Rows;
-use super::track_writer::{GROUP_ROWS, TrackOutput};
+use super::rows::{GROUP_ROWS, MAX_GROUP_BYTES, Rows};
+use super::track_writer::TrackOutput;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::model::{

@@ -9,8 +9,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::encoders::Encoders;
-use super::rows::{FieldColumn, Rows};
-use super::track_writer::GROUP_ROWS;
+use super::rows::{FieldColumn, GROUP_ROWS, Rows};
 use crate::block::ColumnType;
 use crate::codec;
 use crate::exec::InPlace;

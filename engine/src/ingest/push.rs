@@ -6,9 +6,9 @@ use super::checks::check_field;
 use super::line::{Emptied, Place, Rest, TrackGroup};
 use super::packer::Packer;
 use super::row::{Packed, Row, RowKey, put_value};
+use super::rows::GROUP_ROWS;
 use super::take::RowFields;
 use super::template::Template;
-use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Result};
 use crate::model::{Filled, TableId, TrackId};
 

@@ -9,9 +9,14 @@ use super::run::RunRow;
 use super::template::Template;
 use super::unsettled::Unsettled;
 use crate::base::Result;
-use crate::block::{BlockValues, ColumnType};
+use crate::block::{BlockValues, ColumnType, ROWS};
 use crate::codec::Texts;
 use crate::model::{FieldId, Filled, NameId, Number, TableId};
+
+/// Rows of a group: enough to learn each key from many of its rows.
+pub const GROUP_ROWS: usize = 64 * ROWS;
+/// Maximum bytes of a group. A group with many fields or long texts ends early.
+pub const MAX_GROUP_BYTES: usize = 32 << 20;
 
 /// Rows of a track in their final order that wait for their blocks.
 #[derive(Debug, Default)]

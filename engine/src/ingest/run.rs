@@ -3,8 +3,8 @@
 //! much.
 
 use super::builder::{Builder, TrackState};
+use super::rows::GROUP_ROWS;
 use super::take::Given;
-use super::track_writer::GROUP_ROWS;
 use crate::base::{Error, Interval, Result};
 use crate::model::{Filled, Form, NameId, Number, SliceRecord, TableId, TemplateId, TrackId, TrackKind};
 

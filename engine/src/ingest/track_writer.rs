@@ -17,8 +17,6 @@ use crate::segment::{
 };
 use crate::tile::{Base, ClosedPyramid, PyramidWriter, Range, SliceCell, Stored};
 
-/// Rows of a group: enough to learn each key from many of its rows.
-pub const GROUP_ROWS: usize = 64 * ROWS;
 /// Maximum number of block texts that are kept for the postings of a column.
 const MAX_POSTINGS: usize = 4 << 20;
 

@@ -106,7 +106,7 @@ pub fn read(
         run::write_segments(core, segments, &container.capture.buffers, out.sink)?;
         let counts = read_core(core, segments, landmarks, &names, space, &mut out)?;
         last_end_ps = last_end_ps.max(counts.last_end_ps);
-        run::write_core(core, &counts, out.sink)?;
+        run::write_core(core, &counts, container.capture.architecture, out.sink)?;
         queues::write(core, out.sink)?;
         memory::write(core, out.sink)?;
     }

@@ -42,6 +42,10 @@ const CHIPS: [Chip; 1] = [Chip {
     dma_bytes_per_s: 435_000_000_000,
 }];
 
+fn chip_of(architecture: u32) -> Option<&'static Chip> {
+    CHIPS.iter().find(|chip| chip.architecture == architecture)
+}
+
 /// Counts from the readers of a core's segments.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Counts {
@@ -158,7 +162,7 @@ fn write_metadata(
         (handles.vnc_enabled, Value::Bool(cores.len() > 1)),
     ];
     let architecture = container.capture.architecture;
-    match CHIPS.iter().find(|chip| chip.architecture == architecture) {
+    match chip_of(architecture) {
         Some(chip) => row.extend([
             (handles.pe_clock_freq, Value::Float(chip.tensor_ghz)),
             (handles.pe_clock_others, Value::Float(chip.base_ghz)),
@@ -182,7 +186,7 @@ fn write_metadata(
 ///
 /// # Errors
 /// If the sink fails.
-pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Result<()> {
+pub fn write_core(core: &Core<'_>, counts: &Counts, architecture: u32, sink: &mut dyn Sink) -> Result<()> {
     let handles = ModelInfo::define(sink)?;
     let count = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
     let instructions: u64 = counts.instructions.iter().sum();
@@ -194,8 +198,11 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
         (handles.event_count, count(counts.events)),
         (handles.trace_count, count(trace_count)),
         (handles.dma_queue_count, count(core.subgraph.queues.len() as u64)),
-        (handles.neuroncore_cycle_count, Value::Int(base_cycles(counts.last_end_ps))),
     ];
+    if let Some(chip) = chip_of(architecture) {
+        let cycles = base_cycles(counts.last_end_ps, chip.base_ghz);
+        row.push((handles.neuroncore_cycle_count, Value::Int(cycles)));
+    }
     for engine in Engine::ALL {
         let name = format!("{}_engine_instruction_count", engine.name().to_lowercase());
         let field = sink.field(handles.table, MODEL_INFO.field(&name))?;
@@ -212,9 +219,8 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, sink: &mut dyn Sink) -> Resu
 /// whole one is rounded up.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 #[expect(clippy::cast_precision_loss, reason = "single precision is what is asked for")]
-fn base_cycles(ps: i64) -> i64 {
-    const CYCLES_PER_NS: f64 = 1.4;
-    let cycles = (ps as f64 / PS_PER_NS as f64 * CYCLES_PER_NS) as f32;
+fn base_cycles(ps: i64, base_ghz: f64) -> i64 {
+    let cycles = (ps as f64 / PS_PER_NS as f64 * base_ghz) as f32;
     cycles as i64
 }
 
