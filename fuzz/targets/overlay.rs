@@ -36,7 +36,7 @@ fn rank(rank: u32) -> RankInput {
     builder.finish().expect("memory is enough");
     let segment = Segment::open(segment).expect("it was just written");
     let calls = collectives(&segment, rank, CallIds::Read).expect("it was just written");
-    RankInput { rank, calls, given: None }
+    RankInput { rank, calls, given: None, stated_ps: 0 }
 }
 
 fuzz_target!(|bytes: &[u8]| {

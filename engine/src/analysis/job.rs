@@ -15,6 +15,8 @@ pub struct RankInput {
     pub calls: RankCalls,
     /// A clock that the user has set. The analysis uses it and does not change it.
     pub given: Option<ClockFit>,
+    /// Picoseconds from the rank's times to those of the other ranks, as the traces state them.
+    pub stated_ps: i64,
 }
 
 /// A group of ranks that communicate: a communicator, or a pair within one.
@@ -97,8 +99,10 @@ pub struct JobRank {
     pub calls: Calls,
     /// Everything but the calls.
     pub rest: RankCalls,
-    /// A clock that the user has set.
+    /// A clock that the user has set. It maps the times of the calls.
     pub given: Option<ClockFit>,
+    /// Picoseconds that were added to the rank's times, because the traces state them.
+    pub stated_ps: i64,
     /// Positions of the calls by group, then by start.
     pub(super) by_group: Vec<u32>,
     /// Groups of the rank, and where their calls end in `by_group`.
@@ -134,7 +138,9 @@ impl Job {
         let mut job = Self::default();
         let mut groups: FxHashMap<Group, u32> = FxHashMap::default();
         let mut signatures: FxHashMap<JobSignature, u32> = FxHashMap::default();
-        for RankInput { rank, mut calls, given } in inputs {
+        for RankInput { rank, mut calls, given, stated_ps } in inputs {
+            calls.move_by(stated_ps);
+            let given = given.map(|clock| clock.of_moved(stated_ps));
             let map: Vec<u32> = (0..calls.signatures.len())
                 .map(|at| {
                     let signature = job.signature(rank, &calls, at, &mut groups);
@@ -148,8 +154,8 @@ impl Job {
             let mut own = std::mem::take(&mut calls.calls);
             own.signatures.iter_mut().for_each(|signature| *signature = map[*signature as usize]);
             job.world = job.world.max(calls.world_size.unwrap_or(0));
-            let rank = JobRank { rank, calls: own, rest: calls, given, by_group: vec![], groups: vec![] };
-            job.ranks.push(rank);
+            let (by_group, groups) = (Vec::new(), Vec::new());
+            job.ranks.push(JobRank { rank, calls: own, rest: calls, given, stated_ps, by_group, groups });
         }
         job.world = job.world.max(u32::try_from(job.ranks.len()).unwrap_or(u32::MAX));
         job.order();

@@ -92,7 +92,8 @@ pub struct LinkReport {
 pub struct Report {
     /// The clocks that the calls show.
     pub clocks: Clocks,
-    /// The clocks in use: those that the user has set, else those that the calls show.
+    /// The clocks in use for the times of the job: those that the user has set, else those that the
+    /// calls show.
     pub used: Vec<ClockFit>,
     /// The matched calls.
     pub instances: Instances,
@@ -110,6 +111,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// The clocks in use for the times of the ranks' segments, in the order of ranks.
+    pub fn clocks_of_segments(&self, job: &Job) -> impl Iterator<Item = ClockFit> {
+        let ranks = job.ranks.iter().zip(&self.used);
+        ranks.map(|(rank, used)| used.of_moved(rank.stated_ps.saturating_neg()))
+    }
+
     /// The members of an instance on the shared clock, ordered by rank.
     #[must_use]
     pub fn arrivals(&self, job: &Job, at: usize) -> Vec<Arrival> {

@@ -130,7 +130,7 @@ fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
             });
         }
     }
-    RankInput { rank, calls, given: None }
+    RankInput { rank, calls, given: None, stated_ps: 0 }
 }
 
 fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
@@ -314,10 +314,31 @@ fn a_clock_by_hand_is_used_and_not_changed() {
 }
 
 #[test]
+fn what_traces_state_of_their_clocks_is_taken_for_granted() {
+    let plan = Plan { ranks: 4, seed: 5, says: Says::Numbers, lost: 0, apart_us: 300 };
+    let by_hand = crate::base::ClockFit::new(0, 77 * US, 40, None).unwrap();
+    let inputs = |stated_ps: i64| {
+        let mut inputs = make(&plan).inputs;
+        inputs[1].given = Some(by_hand.of_moved(-stated_ps));
+        for input in &mut inputs[1..3] {
+            input.calls.move_by(-stated_ps);
+            input.stated_ps = stated_ps;
+        }
+        inputs
+    };
+    let (job, one) = analysed(inputs(0));
+    let (late_job, late) = analysed(inputs(9_000 * US));
+    assert_eq!((&one.used, &one.operations, &one.ranks), (&late.used, &late.operations, &late.ranks));
+    let [one, late] = [one.clocks_of_segments(&job), late.clocks_of_segments(&late_job)];
+    let moved: Vec<i64> = one.zip(late).map(|(one, late)| late.offset_ps() - one.offset_ps()).collect();
+    assert_eq!(moved, [0, 9_000 * US, 9_000 * US, 0]);
+}
+
+#[test]
 fn no_ranks_and_no_calls_are_no_error() {
     let (_, report) = analysed(Vec::new());
     assert_eq!((report.operations.len(), report.clocks.verdict), (0, ClockVerdict::Unknown));
-    let input = RankInput { rank: 5, calls: RankCalls::default(), given: None };
+    let input = RankInput { rank: 5, calls: RankCalls::default(), given: None, stated_ps: 0 };
     let (job, report) = analysed(vec![input]);
     assert_eq!((job.ranks.len(), report.operations.len(), report.ranks.len()), (1, 0, 1));
 }
@@ -341,7 +362,7 @@ fn sizes_of_groups_without_members_name_no_number_of_ranks() {
     let groups = joint_metrics(&joint_segment(&job, &report), Work::IN_PLACE).unwrap();
     let sizes = groups.iter().find(|group| group.key == "joint_sizes").unwrap();
     let names: Vec<&str> = sizes.metrics.iter().map(|metric| metric.name.as_str()).collect();
-    assert_eq!(names, ["all_reduce, 4.00 kB, unknown ranks"]);
+    assert_eq!(names, ["all-reduce, 3.9 KiB, unknown ranks"]);
 }
 
 #[test]

@@ -62,6 +62,13 @@ impl ClockFit {
         self.bound_ps
     }
 
+    /// The same clock for local times to which `by_ps` was added. Shared times stay as they are.
+    #[must_use]
+    pub fn of_moved(self, by_ps: i64) -> Self {
+        let (at_ps, offset_ps) = (self.at_ps.saturating_add(by_ps), self.offset_ps.saturating_sub(by_ps));
+        Self { at_ps, offset_ps, ..self }
+    }
+
     /// The shared time of a local time, rounded down to a picosecond. Never descending: what nests
     /// or follows in local time does so in shared time.
     #[must_use]
@@ -144,6 +151,16 @@ mod tests {
             prop_assert!(clock.drift_ppb < 0 || back == Time(local), "no two times are one on a faster clock");
             let again = clock.to_shared(clock.to_local(Time(local)));
             prop_assert!(again >= Time(local) && again.0 - local <= 1);
+        }
+
+        #[test]
+        fn a_clock_of_moved_times_tells_the_same(
+            clock in clocks(DAYS / 8),
+            local in -DAYS / 4..DAYS / 4,
+            by_ps in -DAYS / 8..DAYS / 8,
+        ) {
+            prop_assert_eq!(clock.of_moved(by_ps).to_shared(Time(local + by_ps)), clock.to_shared(Time(local)));
+            prop_assert_eq!(clock.of_moved(by_ps).of_moved(-by_ps), clock);
         }
 
         #[test]

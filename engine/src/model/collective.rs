@@ -283,6 +283,22 @@ pub struct RankCalls {
     pub world_size: Option<u32>,
 }
 
+impl RankCalls {
+    /// Adds a number of picoseconds to all times.
+    pub fn move_by(&mut self, by_ps: i64) {
+        if by_ps == 0 {
+            return;
+        }
+        let later = |time: &mut i64| *time = time.saturating_add(by_ps);
+        self.calls.starts_ps.iter_mut().for_each(later);
+        self.steps_ps.iter_mut().for_each(later);
+        for (from, to) in self.covered_ps.iter_mut().chain([&mut self.recorded_ps]) {
+            later(from);
+            later(to);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

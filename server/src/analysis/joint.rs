@@ -1,7 +1,7 @@
 //! The joint segment of a profile: what its ranks show together, kept beside their segments.
 //!
 //! Its file is `joint-<key>.nseg`. The key is a hash over the contents of all ranks, over the
-//! clocks that the user has set, and over the versions of the analysis. So a joint segment of other
+//! clocks that the user has set or the traces state, and over the versions of the analysis. So a joint segment of other
 //! contents is never found, and a lost one costs only time. The manifest does not name it.
 
 use std::fs;
@@ -49,7 +49,8 @@ pub fn path_of(profile: &Profile) -> PathBuf {
     hasher.update(format!("{} {}\n", overlay::VERSION, joint::VERSION).as_bytes());
     for rank in &profile.manifest.ranks {
         let by_hand = rank.clock.filter(|_| rank.clock_by() == Some(ClockBy::Hand));
-        hasher.update(format!("{} {} {by_hand:?}\n", rank.rank, rank.content).as_bytes());
+        let stated_ps = profile.manifest.stated_offset_ps(rank);
+        hasher.update(format!("{} {} {by_hand:?} {stated_ps}\n", rank.rank, rank.content).as_bytes());
     }
     let key = hasher.finalize().to_hex();
     profile.dir.join(format!("{PREFIX}{}{SUFFIX}", &key[..32]))

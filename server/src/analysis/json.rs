@@ -19,9 +19,8 @@ fn ns(ps: i64) -> f64 {
 /// Rows of the clocks, one for each rank.
 #[must_use]
 pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
-    let ranks = of.job.ranks.iter().zip(&of.report.clocks.ranks).zip(&of.report.used);
-    let rows = ranks.map(|((rank, found), used)| {
-        let fit = used;
+    let ranks = of.job.ranks.iter().zip(&of.report.clocks.ranks);
+    let rows = ranks.zip(of.report.clocks_of_segments(&of.job)).map(|((rank, found), fit)| {
         let mut row = json!({
             "rank": rank.rank,
             "offset_ns": ns(fit.offset_ps()),
@@ -36,7 +35,8 @@ pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
             row["at_unix_ns"] = json!(origin.saturating_add(Time(fit.at_ps()).floor_ns()));
         }
         if let (None, Some(low), Some(high)) = (rank.given, found.low_ps, found.high_ps) {
-            (row["low_ns"], row["high_ns"]) = (json!(ns(low)), json!(ns(high)));
+            let of_segment = |ps: i64| json!(ns(ps.saturating_add(rank.stated_ps)));
+            (row["low_ns"], row["high_ns"]) = (of_segment(low), of_segment(high));
         }
         row
     });

@@ -1,9 +1,9 @@
 //! The overlay of a profile, kept beside its segments and computed again when they change.
 //!
 //! `collectives.overlay` is a line of text, `nprof overlay <version> <segments> <hash>`, and the
-//! bytes of [`overlay`]. The segments are a hash over the ranks and their contents. A damaged file,
-//! or one of other segments or another version, is never used. A lost file costs only time. The
-//! manifest does not change when an overlay is written.
+//! bytes of [`overlay`]. The segments are a hash over the ranks, their contents and the offsets that
+//! their traces state. A damaged file, or one of other segments or another version, is never used.
+//! A lost file costs only time. The manifest does not change when an overlay is written.
 
 use std::fs;
 use std::io::Write;
@@ -35,11 +35,12 @@ pub(super) fn matched_of(profile: &Profile, job: &Job) -> Matched {
     found
 }
 
-/// A hash over the numbers and the contents of all ranks.
+/// A hash over the numbers, the contents and the stated offsets of all ranks.
 fn segments_of(profile: &Profile) -> String {
     let mut hasher = blake3::Hasher::new();
     for rank in &profile.manifest.ranks {
-        hasher.update(format!("{} {}\n", rank.rank, rank.content).as_bytes());
+        let stated_ps = profile.manifest.stated_offset_ps(rank);
+        hasher.update(format!("{} {} {stated_ps}\n", rank.rank, rank.content).as_bytes());
     }
     hasher.finalize().to_hex().to_string()
 }

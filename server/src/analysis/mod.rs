@@ -98,5 +98,6 @@ fn read_rank(profile: &Profile, file: &RankFile, ids: CallIds) -> Result<RankInp
     })?;
     let calls = collectives(&segment, file.rank, ids).map_err(damaged)?;
     let given = file.clock.filter(|_| file.clock_by() == Some(ClockBy::Hand)).map(|clock| clock.0);
-    Ok(RankInput { rank: file.rank, calls, given })
+    let stated_ps = profile.manifest.stated_offset_ps(file);
+    Ok(RankInput { rank: file.rank, calls, given, stated_ps })
 }

@@ -108,11 +108,11 @@ impl RanksArgs {
 /// Stores the clocks found. Ranks that are not moved get none.
 fn align(store: &Store, profile: &Profile, of: &Analysed) -> anyhow::Result<Profile> {
     let is_moved = of.report.clocks.verdict == ClockVerdict::Aligned;
-    let ranks = of.job.ranks.iter().zip(&of.report.used);
+    let ranks = of.job.ranks.iter().zip(of.report.clocks_of_segments(&of.job));
     let clocks: Vec<(u32, Option<Clock>)> = ranks
         .map(|(rank, fit)| {
             let is_same = fit.offset_ps() == 0 && fit.drift_ppb() == 0;
-            (rank.rank, (is_moved && !is_same).then_some(Clock(*fit)))
+            (rank.rank, (is_moved && !is_same).then_some(Clock(fit)))
         })
         .collect();
     Ok(store.align(&profile.manifest.id, &clocks)?)
@@ -155,7 +155,7 @@ fn text(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
         "ROOT BLAME",
     ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    let ranks = of.report.ranks.iter().zip(&of.report.used);
+    let ranks = of.report.ranks.iter().zip(of.report.clocks_of_segments(&of.job));
     rows.extend(ranks.map(|(rank, fit)| {
         let span = rank.span_ps as f64;
         let busy = rank.compute_ps + rank.exposed_ps;

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use nprof_capture::formats::trace_event::MAX_APART_PS;
+use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{ClockFit, Interval, Time};
 use nprof_engine::native::{Mapped, SegmentFile};
 use nprof_engine::query::is_small_part;
@@ -270,6 +272,16 @@ impl Manifest {
         };
         let (same, other): (Vec<_>, Vec<_>) = self.ranks.iter().partition(|rank| rank.clock.is_none());
         same.into_iter().chain(other).find_map(of)
+    }
+
+    /// Picoseconds from the rank's times to those that all ranks share, as their wall clocks state
+    /// them. 0 if one of them has none, or if they are too far apart to be of one run.
+    #[must_use]
+    pub fn stated_offset_ps(&self, rank: &RankFile) -> i64 {
+        let wall_clocks = rank.origin_unix_ns.zip(self.shared_origin_unix_ns());
+        let later_ns = wall_clocks.map(|(own, shared)| i128::from(own) - i128::from(shared));
+        let later_ps = later_ns.map(|ns| ns * i128::from(PS_PER_NS)).filter(|ps| ps.abs() <= MAX_APART_PS);
+        later_ps.and_then(|ps| i64::try_from(ps).ok()).unwrap_or(0)
     }
 
     /// First and last timestamp of all ranks, in the time that they share. Ranks without events are

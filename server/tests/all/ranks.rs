@@ -151,6 +151,48 @@ fn real_ranks_wait_as_computed_by_hand() {
 
 /// Two of 128 ranks, and only some of their calls. Five operations have both.
 #[test]
+fn ranks_that_come_later_wait_as_if_they_had_come_at_once() {
+    let Some(traces) = shared("data/kineto/dlrm_8_ranks") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let files: Vec<String> = fs::read_dir(&traces).unwrap().map(|file| path_of(&file.unwrap())).collect();
+    let of = |ranks: std::ops::Range<u32>| -> Vec<&str> {
+        let name = |rank| format!("worker{rank}_");
+        ranks.map(|rank| files.iter().find(|file| file.contains(&name(rank))).unwrap().as_str()).collect()
+    };
+    succeed(dir.path(), &[&["ingest", "--db-bucket", "whole"][..], &of(0..8)].concat());
+    // The first event of the later ranks is earlier than that of the others, or later.
+    succeed(dir.path(), &[&["ingest", "--db-bucket", "parts"][..], &of(4..8)].concat());
+    succeed(dir.path(), &[&["ingest", "--into", "parts"][..], &of(0..4)].concat());
+    let [whole, parts] = ["whole", "parts"].map(|profile| {
+        let found = json_of(dir.path(), &["collectives", profile, "--output-format", "json"]);
+        assert_eq!(found["verdict"], "agree", "{profile}");
+        let instances = found["instances"].as_array().unwrap().iter();
+        let mut rows: Vec<String> = instances
+            .map(|one| {
+                format!("{} {} {} {}", one["kind"], one["last_rank"], one["transfer_ns"], one["wait_ns"])
+            })
+            .collect();
+        rows.sort();
+        rows
+    });
+    assert_eq!(whole, parts);
+    let offsets = json_of(dir.path(), &["ranks", "parts", "--output-format", "json"]);
+    let offsets: Vec<f64> = offsets["clocks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|clock| clock["offset_ns"].as_f64().unwrap())
+        .collect();
+    // Each half of the ranks keeps the zero of its own ingest; the profile has that of the first.
+    assert_eq!(offsets[4..], [0.0; 4], "{offsets:?}");
+    assert!(offsets[0] != 0.0 && offsets[..4].iter().all(|offset| *offset == offsets[0]), "{offsets:?}");
+}
+
+fn path_of(file: &fs::DirEntry) -> String {
+    file.path().to_str().unwrap().to_owned()
+}
+
+#[test]
 fn sampled_ranks_match_where_they_can() {
     let Some(traces) = shared("data/kineto/vision_2_ranks") else { return };
     let dir = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ use crate::vendor::joint::schema::{Cause, JointJob, JointMismatch, JointRank, Jo
 pub(super) fn write(job: &Job, report: &Report, order: &[usize], sink: &mut dyn Sink) -> Result<()> {
     whole(job, report, sink)?;
     causes(job, report, sink)?;
-    ranks(report, sink)?;
+    ranks(job, report, sink)?;
     sizes(job, report, sink)?;
     mismatches(job, report, order, sink)
 }
@@ -75,9 +75,9 @@ fn causes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     Ok(())
 }
 
-fn ranks(report: &Report, sink: &mut dyn Sink) -> Result<()> {
+fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = JointRank::define(sink)?;
-    for (rank, fit) in report.ranks.iter().zip(&report.used) {
+    for (rank, fit) in report.ranks.iter().zip(report.clocks_of_segments(job)) {
         let busy = rank.compute_ps.saturating_add(rank.exposed_ps);
         let mut fields: Vec<(FieldId, Value<'_>)> = vec![
             (of.rank, Value::Int(rank.rank.into())),
