@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, eventually, parametersOf, rowOf } from "./picture.mjs";
+import { PNG } from "pngjs";
+import { ask, eventually, parametersOf, rowOf, tracksOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 const STRAGGLER = 5;
@@ -53,5 +54,171 @@ test("the tab of all ranks leads to the rank that is late", async (t) => {
     assert.ok(parametersOf(page).get("sel"), page.url());
   });
 
+  assert.deepEqual(problems, []);
+});
+
+/** The names of the rows of ranks, from top to bottom. */
+async function rowsOfRanks(page) {
+  const rows = await page.getByRole("list", { name: "Tracks" }).getByRole("listitem").all();
+  const placed = await Promise.all(rows.map(async (row) => [(await row.boundingBox()).y, (await row.innerText()).split("\n")[0]]));
+  return placed.sort((a, b) => a[0] - b[0]).map(([, name]) => name).filter((name) => /^Rank \d/.test(name));
+}
+
+test("rows of ranks are sorted by lateness, and steps follow them", async (t) => {
+  const job = ["--ranks", "8", "--straggler", String(STRAGGLER), "--collectives", "100"];
+  const { url } = await serve(t, "demo", ...job);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}?v=2&rank=all`);
+  await rowOf(page, "Rank 7").waitFor();
+  const numbers = [0, 1, 2, 3, 4, 5, 6, 7].map((rank) => `Rank ${rank}`);
+  assert.deepEqual(await rowsOfRanks(page), numbers);
+
+  await t.test("the menu sorts them, and the address keeps it", async () => {
+    const menu = page.getByRole("combobox", { name: "Order of the ranks" });
+    await menu.selectOption("Latest first");
+    await eventually(async () => assert.equal((await rowsOfRanks(page))[0], `Rank ${STRAGGLER}`));
+    assert.equal(parametersOf(page).get("order"), "late");
+    // The row says why it is there.
+    await rowOf(page, `Rank ${STRAGGLER}`).getByText(/others waited for it .*s/).waitFor({ state: "attached" });
+    await page.reload();
+    await eventually(async () => assert.equal((await rowsOfRanks(page))[0], `Rank ${STRAGGLER}`));
+    await menu.selectOption("Longest wait first");
+    // Nobody waits less than the straggler.
+    await eventually(async () => assert.equal((await rowsOfRanks(page)).at(-1), `Rank ${STRAGGLER}`));
+  });
+
+  await t.test("a step down leads to the row below, and the last row is the last one", async () => {
+    const order = (await rowsOfRanks(page)).map((name) => Number(name.slice("Rank ".length)));
+    const { tracks, entry } = await ask(url, `profiles/${slug}/ranks/all`);
+    const whole = `start_ps=${entry.start_ps}&end_ps=${entry.end_ps}`;
+    const track = tracks.find((track) => track.rank === order[5]).id;
+    const { slices } = await ask(url, `profiles/${slug}/ranks/all/events?${whole}&tracks=${track}&limit=100`);
+    const call = slices[slices.length >> 1];
+    await page.goto(`${url}/profile/${slug}?v=2&rank=all&order=wait&sel=${call.row}`);
+    const details = page.getByRole("article", { name: "Details" });
+    for (const rank of order.slice(5)) {
+      await details.getByText(`Ranks › Rank ${rank}`, { exact: true }).first().waitFor();
+      await page.keyboard.press("ArrowDown");
+    }
+    await page.getByText("There is no track with slices below").waitFor({ state: "attached" });
+    // From the first row a step up leaves the ranks.
+    await page.goto(`${url}/profile/${slug}?v=2&rank=all&order=wait&sel=${call.row}`);
+    for (const rank of order.slice(0, 6).reverse()) {
+      await details.getByText(`Ranks › Rank ${rank}`, { exact: true }).first().waitFor();
+      await page.keyboard.press("ArrowUp");
+    }
+    await details.getByText(/^Collectives › /).first().waitFor();
+  });
+
+  await t.test("a command sorts them again", async () => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("combobox").fill("sort the ranks by number");
+    await page.keyboard.press("Enter");
+    await eventually(async () => assert.deepEqual(await rowsOfRanks(page), numbers));
+    assert.equal(parametersOf(page).get("order"), null);
+  });
+  assert.deepEqual(problems, []);
+});
+
+test("the list of ranks leads to each of many ranks", async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "100", "--straggler", "77", "--collectives", "10");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}`);
+  await rowOf(page, "Rank 3").waitFor();
+  const field = page.getByRole("combobox", { name: "Go to the rank with this number" });
+  const list = page.getByRole("listbox", { name: "Ranks" });
+  const options = list.getByRole("option");
+  const tab = (name) => page.getByRole("tab", { name, exact: true });
+
+  await t.test("tabs are those beside the current rank", async () => {
+    assert.equal(await page.getByRole("tablist", { name: "Ranks" }).getByRole("tab").count(), 33);
+    await tab("Rank 31").waitFor();
+  });
+
+  await t.test("it holds only the rows in sight, and says how late each was", async () => {
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await list.waitFor();
+    await page.getByRole("combobox", { name: "Order of the ranks" }).first().selectOption("Latest first");
+    await options.first().and(page.getByRole("option", { name: /^Rank 77, others waited for it / })).waitFor();
+    const count = await options.count();
+    assert.ok(count > 8 && count < 50, `${count} rows`);
+    assert.equal(await options.first().getAttribute("aria-setsize"), "100");
+    await field.focus();
+    for (let page_ = 0; page_ < 12; page_++) await page.keyboard.press("PageDown");
+    await eventually(async () => {
+      const last = await options.last().getAttribute("aria-posinset");
+      assert.equal(last, "100");
+      const active = await field.getAttribute("aria-activedescendant");
+      assert.equal(await page.locator(`#${active}`).getAttribute("aria-selected"), "true");
+    });
+  });
+
+  await t.test("a typed number leads to the rank", async () => {
+    await field.fill("9");
+    await options.first().and(page.getByRole("option", { name: /^Rank 9,/ })).waitFor();
+    assert.equal(await options.count(), 11);
+    await field.fill("97");
+    await field.press("Enter");
+    await list.waitFor({ state: "detached" });
+    await eventually(() => assert.equal(parametersOf(page).get("rank"), "97", page.url()));
+    assert.equal(await tab("Rank 97").getAttribute("aria-selected"), "true");
+    assert.equal(await tab("Rank 31").count(), 0);
+    await field.fill("123");
+    await page.getByText("There is no rank “123”.").waitFor();
+    await field.press("Escape");
+    await list.waitFor({ state: "detached" });
+    assert.equal(parametersOf(page).get("rank"), "97");
+  });
+
+  await t.test("the pointer chooses, and Ctrl shows a rank below", async () => {
+    await field.fill("77");
+    await options.first().click({ modifiers: ["ControlOrMeta"] });
+    await eventually(() => assert.equal(parametersOf(page).get("ranks"), "77,97", page.url()));
+    await options.first().click();
+    await eventually(() => assert.equal(parametersOf(page).get("rank"), "77", page.url()));
+  });
+  assert.deepEqual(problems, []);
+});
+
+test("rows of all ranks fit into the view", async (t) => {
+  const job = ["--ranks", "300", "--straggler", "77", "--collectives", "30"];
+  const { url } = await serve(t, "demo", ...job);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+  await page.goto(`${url}/profile/${slug}`);
+  await rowOf(page, "Rank 3").waitFor();
+
+  await t.test("rows get low, and show waiting as a colour", async () => {
+    await page.getByRole("button", { name: "Fit", exact: true }).click();
+    await eventually(() => assert.equal(parametersOf(page).get("rows"), "fit"));
+    const rows = page.locator(".timeline-rows");
+    await eventually(async () => {
+      const [inner, outer] = await rows.evaluate((rows) => [rows.scrollHeight, rows.clientHeight]);
+      assert.ok(inner <= outer, `${inner} of ${outer}`);
+    });
+    // Names stand at some of the rows. The straggler waits less than its neighbours.
+    const items = await page.getByRole("list", { name: "Tracks" }).getByRole("listitem").filter({ hasText: /^Rank \d/ }).all();
+    const named = await Promise.all(items.map(async (item) => [Number((await item.innerText()).match(/\d+/)[0]), (await item.boundingBox()).y]));
+    const [[first, top], [last, foot]] = [named[0], named.at(-1)];
+    const step = (foot - top) / (last - first);
+    assert.ok(step >= 1 && step < 3, `${step} pixels a row`);
+    const { x, width } = await tracksOf(page).boundingBox();
+    const strength = async (rank) => {
+      const clip = { x, y: top + step * (rank - first), width, height: step };
+      const { data } = PNG.sync.read(await page.screenshot({ clip }));
+      let sum = 0;
+      for (let at = 0; at < data.length; at += 4) sum += Math.max(0, data[at] - data[at + 2]);
+      return sum / data.length;
+    };
+    await eventually(async () => {
+      const [late, before, after] = [await strength(77), await strength(70), await strength(90)];
+      assert.ok(before > 2 * late && after > 2 * late, `${late} beside ${before} and ${after}`);
+    });
+    await page.locator("body").press("z");
+    await eventually(() => assert.equal(parametersOf(page).get("rows"), null));
+  });
   assert.deepEqual(problems, []);
 });

@@ -167,6 +167,8 @@ pub struct Track {
     pub unit: String,
     /// Whether a group starts closed.
     pub initially_closed: bool,
+    /// The rank whose calls the track shows, in a joint segment.
+    pub rank: Option<u32>,
 }
 
 /// Content of a track.

@@ -14,6 +14,7 @@ use super::names::Names;
 use super::palette;
 use super::shape::Shape;
 use super::strip::{Point, Share, Strip};
+use crate::view::layout::RankLook;
 use crate::view::sheet::SourceId;
 use crate::view::{Extent, Sheet, hit};
 
@@ -38,6 +39,8 @@ pub enum Paint {
     Wait = 7,
     /// Narrow waits in one cell: hatched. The height is the share of the cell that they take.
     WaitCell = 8,
+    /// Time of a row that is too low for bars. The opacity is the share of the time.
+    Heat = 9,
 }
 
 /// One rectangle.
@@ -128,6 +131,19 @@ impl Batch {
     /// The rectangles of a source's tile. Lanes of unknown tracks are left out.
     #[must_use]
     pub fn new(tile: &Tile, source: SourceId, sheet: &Sheet, shape: &Shape, names: &Names) -> Self {
+        Self::looking(RankLook::Bars, tile, source, sheet, shape, names)
+    }
+
+    /// Like [`Batch::new`], with this look of the rows of ranks.
+    #[must_use]
+    pub fn looking(
+        look: RankLook,
+        tile: &Tile,
+        source: SourceId,
+        sheet: &Sheet,
+        shape: &Shape,
+        names: &Names,
+    ) -> Self {
         let colours = names.of_tile(tile);
         let mut batch = Self::default();
         for lane in &tile.lanes {
@@ -136,7 +152,10 @@ impl Batch {
             let first = batch.instances.len();
             let cells = Cells { tile, lane: number, colours: &colours };
             let strip = Strip::new(&lane.content, tile, CELLS as u32);
-            cells.strip(&strip, &mut batch.instances);
+            match sheet.tracks()[track].rank.map(|_| look) {
+                Some(RankLook::Heat) => cells.heat(&strip, &mut batch.instances),
+                Some(RankLook::Bars) | None => cells.strip(&strip, &mut batch.instances),
+            }
             cells.counter(
                 lane,
                 sheet.tracks()[track].value_range.unwrap_or((0.0, 0.0)),
@@ -169,9 +188,9 @@ fn runs(lane: &Lane, track: usize, cell_ps: i64) -> impl Iterator<Item = Run> {
 }
 
 /// Values that all rectangles of a lane share.
-struct Cells<'a> {
+pub(super) struct Cells<'a> {
     tile: &'a Tile,
-    lane: u32,
+    pub(super) lane: u32,
     colours: &'a [u8],
 }
 
@@ -203,7 +222,7 @@ impl Cells<'_> {
         self.colours.get(name as usize).copied().unwrap_or(palette::COUNTER)
     }
 
-    fn bar(&self, slice: &TileSlice) -> Instance {
+    pub(super) fn bar(&self, slice: &TileSlice) -> Instance {
         let is_wait = self.tile.waits.binary_search(&slice.name).is_ok();
         let (paint, colour) = match slice.form {
             _ if is_wait => (Paint::Wait, palette::WAIT),

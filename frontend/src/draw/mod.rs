@@ -5,6 +5,7 @@ pub mod arrow;
 pub mod band;
 pub mod batch;
 pub mod density;
+mod heat;
 pub mod names;
 pub mod palette;
 pub mod rectangle;

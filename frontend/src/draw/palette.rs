@@ -37,8 +37,10 @@ pub const COUNTER: u8 = NAME_COLOURS as u8;
 pub const GROUP: u8 = COUNTER + 1;
 /// Index of the colour of waits, in which nothing is done.
 pub const WAIT: u8 = GROUP + 1;
+/// Index of the colour of waiting in rows that are too low for hatches.
+pub const HEAT: u8 = WAIT + 1;
 /// Number of all colours.
-pub const COLOURS: usize = WAIT as usize + 1;
+pub const COLOURS: usize = HEAT as usize + 1;
 
 /// Background of the page, which selects the colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -101,6 +103,10 @@ pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
     all[WAIT as usize] = match ground {
         Ground::Light => rgb_from_oklch(0.62, 0.02, 265.0),
         Ground::Dark => rgb_from_oklch(0.60, 0.02, 265.0),
+    };
+    all[HEAT as usize] = match ground {
+        Ground::Light => rgb_from_oklch(0.58, 0.19, 33.0),
+        Ground::Dark => rgb_from_oklch(0.70, 0.17, 45.0),
     };
     all
 }

@@ -176,7 +176,7 @@ impl Painter {
         context.set_fill_style_str(colour);
         context.set_global_alpha(alpha);
         match instance.paint {
-            Paint::Slice | Paint::Cell | Paint::Tick => {
+            Paint::Slice | Paint::Cell | Paint::Tick | Paint::Heat => {
                 context.fill_rect(left, top, right - left, bottom - top);
             }
             Paint::Wait | Paint::WaitCell => {

@@ -94,6 +94,8 @@ pub struct Rect {
 
 /// Least width of a bar with a text.
 const LABEL_PX: f64 = 28.0;
+/// Least height of a bar with a text.
+const LABEL_HEIGHT_PX: f64 = 11.0;
 /// Space between a bar's edge and its text.
 const INSET_PX: f64 = 4.0;
 
@@ -164,7 +166,7 @@ impl<'a> Camera<'a> {
         );
         let inks = palette::inks(self.ground);
         let mut add = |(track, lane): (usize, u32), start_ps: i64, duration_ps: i64, name: u32| {
-            let (top_px, height_px) = self.band_px(track, lane)?;
+            let (top_px, height_px) = self.band_px(track, lane).filter(|band| band.1 >= LABEL_HEIGHT_PX)?;
             let start_ps = tile.start_ps.saturating_add(start_ps);
             let span = Interval::new(start_ps, start_ps.saturating_add(duration_ps.max(0)));
             let (x_px, room_px) = self.text_room(axis.shared_span(span), shown)?;

@@ -211,6 +211,23 @@ impl RankSource {
         self.ask(question, Some(cancel)).await.map(|rows| axis.moved_rows(rows))
     }
 
+    /// Slices of a table in a track and a span, the earliest first.
+    ///
+    /// # Errors
+    /// See [`Source::profiles`].
+    pub async fn rows_of_track(
+        self,
+        table: &str,
+        track: u32,
+        span: Interval,
+        limit: u32,
+    ) -> Result<TableRows, FetchError> {
+        let axis = self.axis;
+        let (table, span, tracks) = (table.to_owned(), Some(axis.local_span(span)), Some(vec![track]));
+        let question = RankQuestion::Rows { table, span, tracks, limit };
+        self.ask(question, None).await.map(|rows| axis.moved_rows(rows))
+    }
+
     /// The hits of a search.
     ///
     /// # Errors

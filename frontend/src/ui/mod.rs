@@ -44,6 +44,8 @@ pub mod name;
 #[cfg(feature = "browser")]
 pub mod palette;
 #[cfg(feature = "browser")]
+pub mod rank_order;
+#[cfg(feature = "browser")]
 pub mod table;
 #[cfg(feature = "browser")]
 pub mod theme;

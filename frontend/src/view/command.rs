@@ -9,8 +9,9 @@ use super::data::DataChange;
 use super::panel::{Arrangement, Side, Tab};
 use super::place::ProfilePlace;
 use super::reading::Reading;
+use super::standing::RankOrder;
 use super::state::View;
-use super::state::tracks::TopRow;
+use super::state::tracks::{RankHeight, TopRow};
 use super::track_path::TrackPath;
 use super::window::{self, Reach};
 
@@ -121,6 +122,10 @@ pub enum Command {
         /// Number of the current rank. To change it too, use [`Command::InRank`].
         current: u32,
     },
+    /// Sorts lists and rows of ranks.
+    SortRanks(RankOrder),
+    /// Sets the height of the rows of ranks.
+    SetRankHeight(RankHeight),
     /// Opens a place of the page.
     GoTo(ProfilePlace),
     /// Changes the Data place.
@@ -162,6 +167,8 @@ impl Command {
             | Self::TurnTo(_)
             | Self::ClosePanel { .. }
             | Self::Resize { .. }
+            | Self::SortRanks(_)
+            | Self::SetRankHeight(_)
             | Self::ScrollTo(_) => History::Replace,
             Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
             Self::Data(_) => History::Replace,

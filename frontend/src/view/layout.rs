@@ -17,6 +17,31 @@ pub const GROUP_PX: f64 = 24.0;
 pub const COUNTER_PX: f64 = 40.0;
 /// Space above and below the content of a track.
 pub const PADDING_PX: f64 = 3.0;
+/// Least height of a lane in a row that is fitted into the view.
+const LEAST_LANE_PX: f64 = 1.0;
+/// Height of a fitted lane from which on there is a gap to the next one.
+const GAP_FROM_PX: f64 = 6.0;
+/// Height of a lane below which bars and hatches cannot be told apart.
+const HEAT_BELOW_PX: f64 = 3.0;
+
+/// How rows of ranks are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RankLook {
+    /// As bars, like the rows of all other tracks.
+    #[default]
+    Bars,
+    /// As a strip whose colour is as strong as the share of time that the rank waits.
+    Heat,
+}
+
+/// Order and height of the rows of ranks.
+#[derive(Debug, Clone, Copy)]
+pub struct RankRows<F> {
+    /// The key of a rank. The row with the least key is the first one.
+    pub key: F,
+    /// Height into which all rows should fit, in CSS pixels. Rows of ranks get lower for it.
+    pub fit_px: Option<f64>,
+}
 
 /// A visible row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +54,8 @@ pub struct Row {
     pub top_px: f64,
     /// Height in CSS pixels.
     pub height_px: f64,
+    /// Height of a lane with the gap below it.
+    lane_px: f64,
     /// True for the heading of a closed group, which shows how busy its tracks are.
     pub is_closed: bool,
 }
@@ -38,6 +65,8 @@ pub struct Row {
 pub struct Layout {
     /// The rows, without gaps between them.
     pub rows: Vec<Row>,
+    /// How rows of ranks are drawn.
+    pub rank_look: RankLook,
     /// For each of the sheet's tracks, its index in `rows`.
     row_of_track: Vec<Option<u32>>,
     /// For each closed group, the tile groups of the tracks below it.
@@ -48,10 +77,25 @@ impl Layout {
     /// Lays out the tracks of a sheet. The children of a closed group have no row.
     #[must_use]
     pub fn new(sheet: &Sheet, is_closed: impl Fn(&SheetTrack) -> bool) -> Self {
+        Self::of_ranks(sheet, None::<RankRows<fn(u32)>>, is_closed)
+    }
+
+    /// Like [`Layout::new`], with this order and height of the rows of ranks.
+    #[must_use]
+    pub fn of_ranks<K: Ord>(
+        sheet: &Sheet,
+        ranks: Option<RankRows<impl Fn(u32) -> K>>,
+        is_closed: impl Fn(&SheetTrack) -> bool,
+    ) -> Self {
         let tracks = sheet.tracks();
-        let tree = Tree::new(tracks);
+        let mut tree = Tree::new(tracks);
+        let fit_px = ranks.as_ref().and_then(|ranks| ranks.fit_px);
+        if let Some((RankRows { key, .. }, group)) = ranks.zip(sheet.rank_group()) {
+            tree.children[group].sort_by_cached_key(|at| tracks[*at].rank.map(&key));
+        }
         let mut layout = Self {
             rows: Vec::with_capacity(tracks.len()),
+            rank_look: RankLook::default(),
             row_of_track: vec![None; tracks.len()],
             tiles_below: HashMap::new(),
         };
@@ -63,7 +107,7 @@ impl Layout {
             let height_px = height_px(track);
             let is_closed = track.kind == TrackKind::Group && is_closed(track);
             layout.row_of_track[at] = u32::try_from(layout.rows.len()).ok();
-            layout.rows.push(Row { track: at, depth, top_px, height_px, is_closed });
+            layout.rows.push(Row { track: at, depth, top_px, height_px, lane_px: LANE_PX, is_closed });
             top_px += height_px;
             if is_closed {
                 layout.tiles_below.insert(at, tree.tiles_below(tracks, at));
@@ -71,7 +115,33 @@ impl Layout {
                 pending.extend(tree.children[at].iter().rev().map(|child| (*child, depth.saturating_add(1))));
             }
         }
+        fit_px.into_iter().for_each(|fit_px| layout.fit(tracks, fit_px));
         layout
+    }
+
+    /// Makes the rows of ranks so low that all rows fit into a height, if their lanes have a pixel
+    /// then.
+    fn fit(&mut self, tracks: &[SheetTrack], fit_px: f64) {
+        let lanes = |row: &Row| tracks[row.track].rank.map(|_| f64::from(tracks[row.track].lanes.max(1)));
+        let all: f64 = self.rows.iter().filter_map(lanes).sum();
+        let others_px: f64 =
+            self.rows.iter().filter(|row| lanes(row).is_none()).map(|row| row.height_px).sum();
+        if all == 0.0 || self.height_px() <= fit_px {
+            return;
+        }
+        // Whole pixels: rows of equal height stay equal on the screen.
+        let lane_px = ((fit_px - others_px) / all).floor().clamp(LEAST_LANE_PX, LANE_PX - 1.0);
+        if lane_px < HEAT_BELOW_PX {
+            self.rank_look = RankLook::Heat;
+        }
+        let mut top_px = 0.0;
+        for row in &mut self.rows {
+            if let Some(lanes) = lanes(row) {
+                (row.lane_px, row.height_px) = (lane_px, lanes * lane_px);
+            }
+            row.top_px = top_px;
+            top_px += row.height_px;
+        }
     }
 
     /// Height of all rows.
@@ -116,6 +186,16 @@ impl Layout {
 }
 
 impl Row {
+    /// Whether the row is lower than usual, so that all rows fit into the view.
+    #[must_use]
+    pub fn is_fitted(&self) -> bool {
+        self.lane_px < LANE_PX
+    }
+
+    fn padding_px(&self) -> f64 {
+        if self.is_fitted() { 0.0 } else { PADDING_PX }
+    }
+
     /// Distance of a lane's bars from the top of the first row, and their height.
     #[must_use]
     pub fn lane_px(&self, track: &SheetTrack, lane: u32) -> (f64, f64) {
@@ -123,7 +203,11 @@ impl Row {
             TrackKind::Counter | TrackKind::Group => {
                 (self.top_px + PADDING_PX, self.height_px - 2.0 * PADDING_PX)
             }
-            TrackKind::Slices => (self.top_px + PADDING_PX + f64::from(lane) * LANE_PX, BAR_PX),
+            TrackKind::Slices => {
+                let gap_px = if self.lane_px < GAP_FROM_PX { 0.0 } else { 1.0 };
+                let bar_px = if self.is_fitted() { self.lane_px - gap_px } else { BAR_PX };
+                (self.top_px + self.padding_px() + f64::from(lane) * self.lane_px, bar_px)
+            }
         }
     }
 
@@ -138,7 +222,7 @@ impl Row {
         match track.kind {
             TrackKind::Counter => 0,
             TrackKind::Group | TrackKind::Slices => {
-                let lane = ((y_px - self.top_px - PADDING_PX) / LANE_PX).floor().max(0.0) as u32;
+                let lane = ((y_px - self.top_px - self.padding_px()) / self.lane_px).floor().max(0.0) as u32;
                 lane.min(track.lanes.saturating_sub(1))
             }
         }
@@ -224,6 +308,7 @@ pub(crate) mod tests {
                     value_range: (kind == TrackKind::Counter).then_some((0.0, 100.0)),
                     unit: String::new(),
                     initially_closed: line.ends_with("/-"),
+                    rank: name.strip_prefix("Rank ").and_then(|number| number.parse().ok()),
                 }
             })
             .collect()
@@ -271,6 +356,41 @@ Power~";
             shown(&layout.rows, &sheet),
             "Engines@0 -Vector@24 -Tensor@48 DMA@90 -q0@114 -q1@138 Power@162"
         );
+    }
+
+    #[test]
+    fn rows_of_ranks_are_in_the_order_of_a_key() {
+        let sheet = sheet_of("Rows/\n  all\nRanks/\n  Rank 0\n  Rank 1\n  Rank 2\nlast");
+        let key = |rank| [5, 1, 5][rank as usize];
+        let layout = Layout::of_ranks(&sheet, Some(RankRows { key, fit_px: None }), |_| false);
+        assert_eq!(
+            shown(&layout.rows, &sheet),
+            "Rows@0 -all@24 Ranks@48 -Rank 1@72 -Rank 0@96 -Rank 2@120 last@144"
+        );
+        assert_eq!(layout.row_of(3).map(|row| row.top_px), Some(96.0));
+    }
+
+    #[test]
+    fn rows_of_ranks_get_lower_until_all_fit() {
+        let sheet = sheet_of("all\nRanks/\n  Rank 0\n  Rank 1*2\n  Rank 2\nlast");
+        let layout = |fit_px| {
+            let ranks = RankRows { key: |rank| rank, fit_px: Some(fit_px) };
+            Layout::of_ranks(&sheet, Some(ranks), |_| false)
+        };
+        let usual = "all@0 Ranks@24 -Rank 0@48 -Rank 1@72 -Rank 2@114 last@138";
+        assert_eq!(shown(&layout(162.0).rows, &sheet), usual);
+        let (fitted, low) = (layout(112.0), layout(10.0));
+        let expected = "all@0 Ranks@24 -Rank 0@48 -Rank 1@58 -Rank 2@78 last@88";
+        assert_eq!(shown(&fitted.rows, &sheet), expected);
+        assert_eq!((fitted.height_px(), fitted.rank_look), (112.0, RankLook::Bars));
+        assert_eq!((low.height_px(), low.rank_look), (76.0, RankLook::Heat));
+        // Lanes are found where they are drawn.
+        let (row, track) = (fitted.row_of(3).unwrap(), &sheet.tracks()[3]);
+        for lane in 0..2 {
+            let (top_px, bar_px) = row.lane_px(track, lane);
+            assert_eq!((top_px, bar_px), (58.0 + 10.0 * f64::from(lane), 9.0));
+            assert_eq!((row.lane_at(track, top_px), row.lane_at(track, top_px + bar_px)), (lane, lane));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod act;
 pub mod axis;
+pub mod beside;
 pub mod clock;
 pub mod command;
 pub mod data;
@@ -18,9 +19,11 @@ pub mod nearest;
 pub mod outside;
 pub mod panel;
 pub mod place;
+pub mod rank_list;
 pub mod reading;
 pub mod scale;
 pub mod sheet;
+pub mod standing;
 pub mod state;
 pub mod table;
 pub mod ticks;

@@ -42,6 +42,8 @@ pub struct SheetTrack {
     pub unit: String,
     /// True if a group is closed until the user opens it.
     pub starts_closed: bool,
+    /// The rank whose calls it shows, among the tracks of all ranks.
+    pub rank: Option<u32>,
 }
 
 /// The tracks of all shown ranks.
@@ -100,6 +102,7 @@ impl Sheet {
             value_range: None,
             unit: String::new(),
             starts_closed: false,
+            rank: None,
         });
         self.tracks.len() - 1
     }
@@ -113,7 +116,8 @@ impl Sheet {
             let group = track.parent.and_then(|parent| self.index_of.get(&(source, parent)).copied());
             let path = paths.next(group.map(|group| &self.tracks[group].path), &track.name);
             self.index_of.insert((source, track.id), self.tracks.len());
-            let Track { id, name, kind, lanes, rows, group: tiles, value_range, unit, .. } = track.clone();
+            let Track { id, name, kind, lanes, rows, group: tiles, value_range, unit, rank, .. } =
+                track.clone();
             self.tracks.push(SheetTrack {
                 source,
                 number: Some(id),
@@ -127,6 +131,7 @@ impl Sheet {
                 value_range,
                 unit,
                 starts_closed: track.initially_closed,
+                rank,
             });
         }
         close_large_groups(&mut self.tracks, first);
@@ -167,6 +172,12 @@ impl Sheet {
     #[must_use]
     pub fn position(&self, source: SourceId, number: u32) -> Option<usize> {
         self.index_of.get(&(source, number)).copied()
+    }
+
+    /// The index of the group with a track for each rank, if the sheet has such tracks.
+    #[must_use]
+    pub fn rank_group(&self) -> Option<usize> {
+        self.tracks.iter().find(|track| track.rank.is_some())?.parent
     }
 
     /// A source's track.

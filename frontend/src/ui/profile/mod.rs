@@ -23,6 +23,10 @@ mod rail;
 #[cfg(feature = "browser")]
 mod rank_details;
 #[cfg(feature = "browser")]
+mod rank_finder;
+#[cfg(feature = "browser")]
+mod rank_times;
+#[cfg(feature = "browser")]
 mod ranks;
 #[cfg(feature = "browser")]
 mod reading;

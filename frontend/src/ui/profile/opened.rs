@@ -10,6 +10,7 @@ use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use super::rank_details::RankDetails;
+use super::rank_times::RankTimes;
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
 use crate::ui::asked::{Answered, Asked};
@@ -48,6 +49,8 @@ pub struct Opened {
     pub tracks_px: RwSignal<(f64, f64)>,
     /// Format of timestamps.
     pub clock: Memo<Clock>,
+    /// How late all ranks were.
+    pub times: RankTimes,
     /// Requests all missing answers again.
     pub retry: Callback<()>,
     ranks: RankDetails,
@@ -97,6 +100,7 @@ impl Opened {
         let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
         let profile = Signal::derive(move || profile.get().map(|((), answer)| answer));
+        let times = RankTimes::new(of, profile, view, attempt);
         let whole = Memo::new(move |_| whole(profile, rank));
         let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
         keep_choice(address, rank_number, view);
@@ -111,12 +115,13 @@ impl Opened {
             profile,
             rank_number,
             rank,
-            tracks: tracks_of(ranks, rank, wanted),
+            tracks: tracks_of(ranks, rank, wanted, times),
             selected,
             whole,
             reach,
             tracks_px,
             clock,
+            times,
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
             ranks,
             address,
@@ -140,7 +145,7 @@ impl Opened {
     /// The axis of the current rank.
     #[must_use]
     pub fn axis(self) -> Axis {
-        let Tracks { sheet, current } = self.tracks;
+        let Tracks { sheet, current, .. } = self.tracks;
         let source = current.get_untracked();
         sheet.with_untracked(|sheet| sheet.axis(source))
     }
@@ -154,7 +159,7 @@ impl Opened {
     /// The name of a track of the current rank after the names of its groups. Empty until the rank
     /// is present.
     pub fn track_title(self, track: u32) -> Signal<String> {
-        let Tracks { sheet, current } = self.tracks;
+        let Tracks { sheet, current, .. } = self.tracks;
         Signal::derive(move || {
             let source = current.get();
             sheet.with(|sheet| sheet.position(source, track).map_or_else(String::new, |at| sheet.title(at)))
@@ -346,7 +351,12 @@ fn current_rank(ranks: RankDetails, number: Memo<Option<u32>>) -> Signal<Answer<
 }
 
 /// The tracks of the current rank and of all ranks beside it that are present.
-fn tracks_of(ranks: RankDetails, current: Signal<Answer<RankDetail>>, wanted: Memo<BTreeSet<u32>>) -> Tracks {
+fn tracks_of(
+    ranks: RankDetails,
+    current: Signal<Answer<RankDetail>>,
+    wanted: Memo<BTreeSet<u32>>,
+    times: RankTimes,
+) -> Tracks {
     let both = Memo::new(move |_| {
         let Some(Ok(current)) = current.get() else { return (Arc::default(), SourceId::default()) };
         let source = SourceId(current.entry.rank);
@@ -362,7 +372,8 @@ fn tracks_of(ranks: RankDetails, current: Signal<Answer<RankDetail>>, wanted: Me
         };
         (Arc::new(Sheet::of(sources)), source)
     });
-    Tracks { sheet: Memo::new(move |_| both.get().0), current: Memo::new(move |_| both.get().1) }
+    let (sheet, current) = (Memo::new(move |_| both.get().0), Memo::new(move |_| both.get().1));
+    Tracks { sheet, current, standings: times.known }
 }
 
 /// The profile. The axes of its ranks are known before any rank is asked for.

@@ -10,6 +10,7 @@ use super::missing::{Failed, failure};
 use super::opened::Opened;
 use super::panels::{PanelFrame, Panels};
 use super::rail::Rail;
+use super::rank_finder::find_rank;
 use super::ranks::{RankTabs, needs, open_neighbour, show_fewer, show_more};
 use super::search::Search;
 use super::summary::SummaryPage;
@@ -86,6 +87,7 @@ fn run(act: Act, opened: Opened) -> bool {
         Act::NextRank => open_neighbour(opened, Walk::Forward),
         Act::MoreRanks => show_more(opened),
         Act::FewerRanks => show_fewer(opened),
+        Act::FindRank => return find_rank(),
         Act::GoTo(place) => opened.act(&Command::GoTo(place)),
         Act::CopyLink => opened.copy_link(),
         _ => return false,

@@ -1,5 +1,6 @@
 //! Rank tabs. Several ranks can be shown below each other; one of them is the current one, which
-//! panel and search are about. Many tabs scroll, and a field takes the number of a rank.
+//! panel and search are about. Of many ranks those beside the current one have tabs, and a list has
+//! all of them.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +10,17 @@ use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::opened::Opened;
+use super::rank_finder::RankFinder;
 use crate::ui::format;
 use crate::ui::keyed::{If, keyed};
-use crate::ui::message::Messages;
 use crate::view::Command;
 use crate::view::act::Need;
 use crate::view::hits::{Walk, step};
+use crate::view::rank_list::{MOST_TABS, tabs};
 use crate::view::sheet::rank_label;
 
-/// Number of ranks from which a field for the rank's number is shown.
-const MANY: usize = 12;
-/// Number of ranks up to which all of them can be shown at once.
-const MOST_AT_ONCE: usize = 32;
+/// Number of ranks from which the list of ranks is shown.
+const MANY: usize = 8;
 
 fn ranks(opened: Opened) -> Vec<RankEntry> {
     opened.profile.with(|answer| match answer {
@@ -42,8 +42,12 @@ pub fn open_neighbour(opened: Opened, walk: Walk) {
 
 /// The needs of commands that the ranks meet.
 pub fn needs(opened: Opened) -> Vec<Need> {
-    let (count, shown) = (ranks(opened).len(), shown(opened).len());
-    let met = [(Need::Ranks, count > 1), (Need::SeveralShown, shown > 1)];
+    let numbers: Vec<u32> = ranks(opened).iter().map(|rank| rank.rank).collect();
+    let met = [
+        (Need::Ranks, numbers.len() > 1),
+        (Need::ManyRanks, single(&numbers).count() >= MANY),
+        (Need::SeveralShown, shown(opened).len() > 1),
+    ];
     met.into_iter().filter(|(_, is_met)| *is_met).map(|(need, _)| need).collect()
 }
 
@@ -54,9 +58,19 @@ pub fn RankTabs(
     opened: Opened,
 ) -> impl IntoView {
     let ranks = Memo::new(move |_| ranks(opened));
-    let several = move || ranks.with(|ranks| ranks.len() > 1);
-    let many = move || ranks.with(|ranks| ranks.len() >= MANY);
-    let few = move || ranks.with(|ranks| ranks.len() <= MOST_AT_ONCE);
+    let numbers =
+        Memo::new(move |_| ranks.with(|ranks| ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>()));
+    let several = move || numbers.with(|ranks| ranks.len() > 1);
+    let many = move || numbers.with(|ranks| single(ranks).count() >= MANY);
+    let few = move || numbers.with(|ranks| single(ranks).count() <= MOST_TABS);
+    let tabs = Memo::new(move |_| {
+        let shown = shown(opened);
+        numbers.with(|ranks| tabs(ranks, opened.rank_number.get(), &shown))
+    });
+    let entries = move || {
+        let tabs: BTreeSet<u32> = tabs.get().into_iter().collect();
+        ranks.with(|ranks| ranks.iter().filter(|rank| tabs.contains(&rank.rank)).cloned().collect())
+    };
     let press = move |event: web_sys::KeyboardEvent| {
         let walk = match event.key().as_str() {
             "ArrowLeft" => Walk::Backward,
@@ -74,16 +88,16 @@ pub fn RankTabs(
                 <span class="ranks-label">"Ranks"</span>
                 <div class="tabs" role="tablist" aria-label="Ranks" on:keydown=press>
                     {keyed(
-                        move || ranks.get(),
+                        entries,
                         |rank| rank.rank.to_string(),
                         move |rank| view! { <RankTab opened rank /> }.into_any(),
                     )}
                 </div>
                 <If is=few>
-                    <AllRanks opened ranks />
+                    <AllRanks opened ranks=numbers />
                 </If>
                 <If is=many>
-                    <RankJump opened ranks />
+                    <RankFinder opened ranks=numbers />
                 </If>
             </nav>
         </If>
@@ -169,8 +183,8 @@ fn beside(number: u32, is_shown: bool) -> String {
 }
 
 /// The ranks without what all of them show together.
-fn single(ranks: &[RankEntry]) -> impl DoubleEndedIterator<Item = u32> + Clone {
-    ranks.iter().map(|rank| rank.rank).filter(|rank| *rank != ALL_RANKS)
+fn single(ranks: &[u32]) -> impl DoubleEndedIterator<Item = u32> {
+    ranks.iter().copied().filter(|rank| *rank != ALL_RANKS)
 }
 
 /// The shown ranks.
@@ -180,7 +194,7 @@ fn shown(opened: Opened) -> BTreeSet<u32> {
 }
 
 /// Shows a rank below the others, or hides it.
-fn toggle_beside(opened: Opened, number: u32) {
+pub fn toggle_beside(opened: Opened, number: u32) {
     let Some(current) = opened.rank_number.get_untracked() else { return };
     let mut ranks = untrack(|| shown(opened));
     if !ranks.remove(&number) {
@@ -195,6 +209,7 @@ fn toggle_beside(opened: Opened, number: u32) {
 /// Shows the next rank after the last shown one.
 pub fn show_more(opened: Opened) {
     let (ranks, shown) = untrack(|| (ranks(opened), shown(opened)));
+    let ranks: Vec<u32> = ranks.iter().map(|rank| rank.rank).collect();
     let last = shown.iter().rfind(|rank| **rank != ALL_RANKS);
     let next = single(&ranks).find(|rank| last.is_none_or(|last| rank > last));
     // After the last rank come those before the shown ones.
@@ -212,7 +227,7 @@ pub fn show_fewer(opened: Opened) {
 
 /// Shows all ranks below each other, or only the current one again.
 #[component]
-fn AllRanks(opened: Opened, ranks: Memo<Vec<RankEntry>>) -> impl IntoView {
+fn AllRanks(opened: Opened, ranks: Memo<Vec<u32>>) -> impl IntoView {
     let is_all = Memo::new(move |_| {
         let shown = shown(opened);
         ranks.with(|ranks| single(ranks).all(|rank| shown.contains(&rank)))
@@ -254,41 +269,4 @@ fn describe(rank: &RankEntry) -> String {
         text.push_str(&format::counted(rank.events, "event", "events"));
     }
     text
-}
-
-/// A field for the number of a rank.
-#[component]
-fn RankJump(opened: Opened, ranks: Memo<Vec<RankEntry>>) -> impl IntoView {
-    let messages = expect_context::<Messages>();
-    let text = RwSignal::new(String::new());
-    let jump = move |event: web_sys::SubmitEvent| {
-        event.prevent_default();
-        let wanted = text.get_untracked();
-        let known =
-            |number: &u32| ranks.with_untracked(|ranks| ranks.iter().any(|rank| rank.rank == *number));
-        match wanted.trim().parse().ok().filter(known) {
-            Some(number) => {
-                text.set(String::new());
-                opened.act(&Command::OpenRank(number));
-            }
-            None => {
-                let span = ranks.with_untracked(|ranks| {
-                    let (first, last) = (single(ranks).next(), single(ranks).next_back());
-                    first.zip(last).map(|(first, last)| format!("{first} to {last}"))
-                });
-                messages.fail(
-                    format!("There is no rank “{wanted}”: ranks go from {}", span.unwrap_or_default()),
-                    None,
-                );
-            }
-        }
-    };
-    view! {
-        <form class="rank-jump" on:submit=jump>
-            <label class="field">
-                <span class="unseen">"Go to the rank with this number"</span>
-                <input type="text" inputmode="numeric" placeholder="Go to rank" bind:value=text />
-            </label>
-        </form>
-    }
 }

@@ -16,7 +16,7 @@ use leptos::prelude::*;
 
 pub use cell::cell_title;
 pub use tools::{TableTools, TableToolsState};
-pub use virtual_table::VirtualTable;
+pub use virtual_table::{VirtualTable, follow_height};
 
 use self::cell::Cells;
 use self::head::Head;

@@ -206,7 +206,7 @@ impl Keys {
 }
 
 /// Keeps `height_px` equal to the visible height.
-fn follow_height(of: NodeRef<Div>, height_px: RwSignal<f64>) {
+pub fn follow_height(of: NodeRef<Div>, height_px: RwSignal<f64>) {
     Effect::new(move |_| {
         let Some(element) = of.get() else { return };
         let measured = element.clone();

@@ -107,6 +107,7 @@ pub fn Rows(
             <TrackList
                 view=scene.view
                 sheet=scene.tracks.sheet
+                standings=scene.tracks.standings
                 layout=scene.layout
                 scroll_px=scene.scroll_px.into()
                 height_px=Signal::derive(move || scene.size_px.get().1)

@@ -74,7 +74,8 @@ impl Stage {
         for piece in pieces {
             let is_new = tools.painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
             if is_new || !self.batches.contains_key(&piece.id) {
-                let mut batch = Batch::new(&piece.tile, piece.id.source, sheet, &self.shape, &self.names);
+                let (look, source) = (layout.rank_look, piece.id.source);
+                let mut batch = Batch::looking(look, &piece.tile, source, sheet, &self.shape, &self.names);
                 if let Some(painter) = &mut tools.painter {
                     painter.upload(piece.id, &batch);
                 }

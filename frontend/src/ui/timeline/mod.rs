@@ -4,6 +4,7 @@
 //! in which the track list scrolls, and draw the visible part. The window, the selection and the
 //! open groups belong to the page's [`View`]; the timeline only sends [`Command`]s.
 
+mod across;
 mod areas;
 mod canvases;
 mod first_picture;
@@ -42,8 +43,10 @@ use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
 use crate::fetch::Source;
 use crate::view::act::Need;
-use crate::view::sheet::SourceId;
-use crate::view::state::tracks::TracksState;
+use crate::view::layout::RankRows;
+use crate::view::sheet::{SheetTrack, SourceId};
+use crate::view::standing::Standings;
+use crate::view::state::tracks::{RankHeight, TracksState};
 use crate::view::ticks::Ruler;
 use crate::view::window::Reach;
 use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
@@ -69,6 +72,8 @@ pub struct Tracks {
     pub sheet: Memo<Arc<Sheet>>,
     /// The current rank.
     pub current: Memo<SourceId>,
+    /// How late all ranks were, as far as known.
+    pub standings: Memo<Arc<Standings>>,
 }
 
 /// The timeline of the shown ranks.
@@ -99,7 +104,8 @@ pub fn Timeline(
     let said = RwSignal::new(None::<String>);
     let steps =
         Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
-    let (run, given) = (Callback::new(move |act| steps.run(act)), Callback::new(|()| vec![Need::Timeline]));
+    let (run, given) =
+        (Callback::new(move |act| steps.run(act)), Callback::new(move |()| given(tracks.sheet)));
     expect_context::<Commands>().handle(Handler { run, given });
     on_cleanup(move || on_hover.run(None));
     let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
@@ -130,6 +136,12 @@ pub fn Timeline(
             <p class="unseen" role="status" aria-live="polite">{spoken}</p>
         </section>
     }
+}
+
+/// The needs of commands that the tracks meet.
+fn given(sheet: Memo<Arc<Sheet>>) -> Vec<Need> {
+    let has_rank_rows = sheet.with_untracked(|sheet| sheet.rank_group().is_some());
+    [Need::Timeline].into_iter().chain(has_rank_rows.then_some(Need::RankRows)).collect()
 }
 
 /// The elements that are drawn on or measured.
@@ -178,11 +190,20 @@ impl Scene {
         let whole = times.whole;
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
+        let size_px = times.tracks_px;
+        let order = Memo::new(move |_| view.with(|view| view.tracks.order));
+        let fit_px = Memo::new(move |_| {
+            let is_fit = view.with(|view| view.tracks.height == RankHeight::Fit);
+            is_fit.then(|| size_px.get().1).filter(|height_px| *height_px > 0.0)
+        });
         let layout = Memo::new(move |_| {
             let state = TracksState { groups: state.get(), ..TracksState::default() };
-            tracks.sheet.with(|sheet| Arc::new(Layout::new(sheet, |group| state.is_closed(group))))
+            let (order, standings) = (order.get(), tracks.standings.get());
+            let ranks = RankRows { key: |rank| standings.key(rank, order), fit_px: fit_px.get() };
+            let is_closed = |group: &SheetTrack| state.is_closed(group);
+            tracks.sheet.with(|sheet| Arc::new(Layout::of_ranks(sheet, Some(ranks), is_closed)))
         });
-        let (size_px, scroll_px) = (times.tracks_px, RwSignal::new(0.0));
+        let scroll_px = RwSignal::new(0.0);
         Self { view, tracks, whole, window, layout, size_px, scroll_px }
     }
 

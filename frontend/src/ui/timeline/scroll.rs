@@ -52,7 +52,7 @@ fn first_in_sight(scene: Scene, scroll_px: f64) -> Option<TopRow> {
 }
 
 /// The row of a track, as links name it.
-fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
+pub fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
     let track = sheet.tracks().get(at)?;
     let rank = (sheet.sources().len() > 1).then_some(track.source.0);
     Some(TopRow { rank, path: track.path.clone() })

@@ -159,15 +159,22 @@ impl Stage {
             if let Some(source) = shown.source {
                 self.tiles.open(source, &shown.profile, &shown.sheet);
             }
-            self.batches.clear();
             self.hovered = None;
-            if let Some(painter) = self.tools.as_mut().and_then(|tools| tools.painter.as_mut()) {
-                painter.drop_all();
-            }
-            self.are_bands_stale = true;
+            self.drop_batches();
+        } else if self.shown.layout.rank_look != shown.layout.rank_look {
+            self.drop_batches();
         }
         self.are_bands_stale |= !Arc::ptr_eq(&self.shown.layout, &shown.layout);
         self.shown = shown;
+    }
+
+    /// Drops all rectangles, so that they are computed again from the tiles.
+    fn drop_batches(&mut self) {
+        self.batches.clear();
+        if let Some(painter) = self.tools.as_mut().and_then(|tools| tools.painter.as_mut()) {
+            painter.drop_all();
+        }
+        self.are_bands_stale = true;
     }
 
     /// The item under the pointer, if it changed.

@@ -7,9 +7,13 @@ use nprof_engine::query::Direction;
 use nprof_engine::wire::catalog::TrackKind;
 
 use super::Tracks;
+use super::across::Across;
 use super::pointer::around;
+use super::scroll::row_of;
 use super::stage::StageHandle;
 use crate::view::sheet::{Sheet, SourceId};
+use crate::view::standing::RankOrder;
+use crate::view::state::tracks::TopRow;
 use crate::view::{Act, Command, View};
 
 /// Zoom factor of one [`Act::ZoomIn`]: the window becomes this share of itself.
@@ -66,9 +70,29 @@ impl Steps {
                 let is_marked = self.view.with_untracked(|view| view.selection.marked.is_some());
                 self.on_command.run(if is_marked { Command::Mark(None) } else { Command::Select(None) });
             }
+            Act::SortRanks(order) => self.sort_ranks(order),
+            Act::FitRanks => {
+                let height = self.view.with_untracked(|view| view.tracks.height);
+                self.on_command.run(Command::SetRankHeight(height.other()));
+            }
             _ => return false,
         }
         true
+    }
+
+    /// Sorts the rows of ranks. If only such rows are in sight, the first of them come into sight.
+    fn sort_ranks(self, order: RankOrder) {
+        self.on_command.run(Command::SortRanks(order));
+        let top = self.view.with_untracked(|view| view.tracks.top.clone());
+        let heading = self.tracks.sheet.with_untracked(|sheet| {
+            let TopRow { rank, path } = top?;
+            let source = rank.map_or_else(|| self.tracks.current.get_untracked(), SourceId);
+            sheet.tracks().get(sheet.find(source, &path)?)?.rank?;
+            row_of(sheet, sheet.rank_group()?)
+        });
+        if heading.is_some() {
+            self.on_command.run(Command::ScrollTo(heading));
+        }
     }
 
     fn selected(self) -> Option<(i64, i64)> {
@@ -90,11 +114,21 @@ impl Steps {
         }
         let source = self.stage.with(|stage| stage.shown().current_source()).flatten();
         let Some(source) = source else { return };
+        let is_sorted = self.view.with_untracked(|view| view.tracks.order != RankOrder::Number);
+        let across = self.stage.with(|stage| Across::of(stage.shown(), direction)).flatten();
+        let across = across.filter(|_| is_sorted);
         self.is_stepping.set_value(true);
         spawn_local(async move {
             let Some(sheet) = self.tracks.sheet.try_get_untracked() else { return };
-            let closed = closed_groups(&sheet, current, self.view);
-            let answer = source.step(row, direction, closed).await;
+            let mut closed = closed_groups(&sheet, current, self.view);
+            let answer = match across {
+                Some(Across::Into(calls)) => calls.nearest(source).await,
+                Some(Across::OutOf(group)) => {
+                    closed.push(group);
+                    source.step(row, direction, closed).await
+                }
+                None => source.step(row, direction, closed).await,
+            };
             self.is_stepping.try_set_value(false);
             match answer {
                 Ok(Some(detail)) => {

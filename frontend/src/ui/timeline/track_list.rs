@@ -8,12 +8,17 @@ use nprof_engine::wire::detail::FieldContent;
 
 use crate::ui::format;
 use crate::ui::keyed::keyed;
+use crate::ui::rank_order::{RankOrderMenu, RankTime};
 use crate::view::layout::Row;
 use crate::view::sheet::SheetTrack;
-use crate::view::{Command, Extent, Layout, Sheet, View};
+use crate::view::standing::{RankOrder, Standings};
+use crate::view::state::tracks::RankHeight;
+use crate::view::{Act, Command, Extent, Layout, Sheet, View};
 
 /// Indentation per enclosing group.
 const INDENT_PX: f64 = 14.0;
+/// Least height of a name.
+const NAME_PX: f64 = 15.0;
 /// Height of rows beyond the visible ones that are ready for scrolling.
 const AHEAD_PX: f64 = 240.0;
 
@@ -27,13 +32,18 @@ struct Item {
     track: SheetTrack,
     position: usize,
     is_closed: bool,
+    /// Whether it is the heading of the rows of ranks.
+    is_of_ranks: bool,
+    /// Of a rank's row the time by which the rows are sorted, and its share of the longest time.
+    time: Option<(i64, f64)>,
 }
 
 impl Item {
     /// A row is drawn again when any part of the key changes.
     fn key(&self) -> String {
-        let Self { content, row, track, is_closed, .. } = self;
-        format!("{content} {:?} {} {is_closed}", track.number, row.top_px.to_bits())
+        let Self { content, row, track, is_closed, time, .. } = self;
+        let (top_px, height_px) = (row.top_px.to_bits(), row.height_px);
+        format!("{content} {:?} {top_px} {height_px} {is_closed} {time:?}", track.number)
     }
 }
 
@@ -44,6 +54,8 @@ pub fn TrackList(
     view: Signal<View>,
     /// The tracks.
     sheet: Memo<Arc<Sheet>>,
+    /// How late all ranks were.
+    standings: Memo<Arc<Standings>>,
     /// The rows of the tracks.
     layout: Memo<Arc<Layout>>,
     /// Distance of the visible rows from the top.
@@ -66,53 +78,76 @@ pub fn TrackList(
     });
     let state = Memo::new(move |_| view.with(|view| view.tracks.clone()));
     let items = move || {
-        let (sheet, layout, state) = (sheet.get(), layout.get(), state.get());
+        let (sheet, layout, state, standings) = (sheet.get(), layout.get(), state.get(), standings.get());
+        let (ranks, order) = (sheet.rank_group(), state.order);
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
-        rows.filter_map(|(position, row)| {
-            let track = sheet.tracks().get(row.track)?.clone();
-            let content = sheet.source(track.source)?.entry.content.as_str().into();
-            let is_closed = state.is_closed(&track);
-            Some(Item { content, row: *row, track, position, is_closed })
-        })
-        .collect::<Vec<_>>()
+        rows.filter(|(position, row)| has_name(*position, row))
+            .filter_map(|(position, row)| {
+                let track = sheet.tracks().get(row.track)?.clone();
+                let content = sheet.source(track.source)?.entry.content.as_str().into();
+                let is_closed = state.is_closed(&track);
+                let rank = track.rank.filter(|_| order != RankOrder::Number);
+                let time = rank
+                    .and_then(|rank| Some((standings.time_ps(rank, order)?, standings.share(rank, order))));
+                let is_of_ranks = ranks == Some(row.track);
+                Some(Item { content, row: *row, track, position, is_closed, is_of_ranks, time })
+            })
+            .collect::<Vec<_>>()
     };
     let height = move || format!("height: {}px", layout.with(|layout| layout.height_px()));
     let count = Memo::new(move |_| layout.with(|layout| layout.rows.len()));
+    let order = Memo::new(move |_| state.with(|state| state.order));
+    let rank_height = Memo::new(move |_| state.with(|state| state.height));
     view! {
         <ul class="tracks" aria-label="Tracks" style=height>
-            {keyed(items, Item::key, move |item| view! { <TrackName item count on_command /> }.into_any())}
+            {keyed(items, Item::key, move |item| {
+                view! { <TrackName item order height=rank_height count on_command /> }.into_any()
+            })}
         </ul>
     }
 }
 
+/// Whether a row has its name in the list. Of rows that are lower than a name, only one in so many
+/// that their names do not cover each other.
+fn has_name(position: usize, row: &Row) -> bool {
+    !row.is_fitted() || position.is_multiple_of((NAME_PX / row.height_px.max(1.0)).ceil() as usize)
+}
+
 #[component]
-fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> impl IntoView {
-    let Item { row, track, position, is_closed, .. } = item;
+fn TrackName(
+    item: Item,
+    order: Memo<RankOrder>,
+    height: Memo<RankHeight>,
+    count: Memo<usize>,
+    on_command: Callback<Command>,
+) -> impl IntoView {
+    let Item { row, track, position, is_closed, is_of_ranks, time, .. } = item;
     let style = format!(
         "top: {}px; height: {}px; --indent: {}px",
         row.top_px,
-        row.height_px,
+        if row.is_fitted() { row.height_px.max(NAME_PX) } else { row.height_px },
         f64::from(row.depth) * INDENT_PX
     );
-    let about = about(&track);
+    let mut about = about(&track);
+    if let Some((time_ps, _)) = time {
+        let quantity = order.get_untracked().quantity();
+        about = format!("{quantity} {}, {about}", format::duration(time_ps));
+    }
     let title = if about.is_empty() { track.name.clone() } else { format!("{}: {about}", track.name) };
-    let path = track.path.clone();
     let content = match track.kind {
         TrackKind::Group => view! {
-            <button
-                type="button"
-                class="track-group"
-                aria-expanded=if is_closed { "false" } else { "true" }
-                on:click=move |_| on_command.run(Command::SetGroup { path: path.clone(), is_open: is_closed })
-            >
-                <svg class="track-chevron" viewBox="0 0 16 16" aria-hidden="true">
-                    <path d="M6 4l4 4-4 4" />
-                </svg>
-                <span class="track-name">{track.name.clone()}</span>
-            </button>
+            <GroupButton track=track.clone() is_closed on_command />
+            {is_of_ranks.then(|| {
+                let on_choose = Callback::new(move |order| on_command.run(Command::SortRanks(order)));
+                view! { <RankOrderMenu order on_choose /> <RankFit height on_command /> }
+            })}
         }
         .into_any(),
-        TrackKind::Slices => view! { <span class="track-name">{track.name.clone()}</span> }.into_any(),
+        TrackKind::Slices => view! {
+            <span class="track-name">{track.name.clone()}</span>
+            {time.map(|(time_ps, share)| view! { <RankTime time_ps share /> })}
+        }
+        .into_any(),
         TrackKind::Counter => view! {
             <span class="track-name">{track.name.clone()}</span>
             <span class="track-range">{range(&track)}</span>
@@ -122,6 +157,7 @@ fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> i
     view! {
         <li
             class=match track.kind {
+                TrackKind::Slices if row.is_fitted() => "track track-fitted",
                 TrackKind::Group => "track track-heading",
                 TrackKind::Slices => "track",
                 TrackKind::Counter => "track track-counter",
@@ -133,6 +169,42 @@ fn TrackName(item: Item, count: Memo<usize>, on_command: Callback<Command>) -> i
         >
             <div class="track-label">{content}<span class="unseen">{about}</span></div>
         </li>
+    }
+}
+
+/// The name of a group, which opens and closes it.
+#[component]
+fn GroupButton(track: SheetTrack, is_closed: bool, on_command: Callback<Command>) -> impl IntoView {
+    let SheetTrack { path, name, .. } = track;
+    view! {
+        <button
+            type="button"
+            class="track-group"
+            aria-expanded=if is_closed { "false" } else { "true" }
+            on:click=move |_| on_command.run(Command::SetGroup { path: path.clone(), is_open: is_closed })
+        >
+            <svg class="track-chevron" viewBox="0 0 16 16" aria-hidden="true">
+                <path d="M6 4l4 4-4 4" />
+            </svg>
+            <span class="track-name">{name}</span>
+        </button>
+    }
+}
+
+/// The button that fits the rows of all ranks into the view.
+#[component]
+fn RankFit(height: Memo<RankHeight>, on_command: Callback<Command>) -> impl IntoView {
+    let title = "Fit the rows of all ranks into the view. Rows below 3 px show waiting as a colour";
+    view! {
+        <button
+            class="rank-fit"
+            type="button"
+            title=Act::FitRanks.titled(title)
+            aria-pressed=move || (height.get() == RankHeight::Fit).to_string()
+            on:click=move |_| on_command.run(Command::SetRankHeight(height.get_untracked().other()))
+        >
+            "Fit"
+        </button>
     }
 }
 

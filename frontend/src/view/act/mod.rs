@@ -8,6 +8,7 @@ use self::table::GROUPS;
 use super::keys::{Chord, GO_KEY, Press, Scope};
 use super::panel::Tab;
 use super::place::ProfilePlace;
+use super::standing::RankOrder;
 
 /// A command of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,12 @@ pub enum Act {
     MoreRanks,
     /// Hides the last shown rank.
     FewerRanks,
+    /// Sorts rows and lists of ranks.
+    SortRanks(RankOrder),
+    /// Fits the rows of all ranks into the view, or makes them as high as others.
+    FitRanks,
+    /// Opens the list of ranks.
+    FindRank,
     /// Opens a place of the profile.
     GoTo(ProfilePlace),
     /// Opens the list of profiles.
@@ -93,6 +100,10 @@ pub enum Need {
     Ranks,
     /// Several ranks are shown.
     SeveralShown,
+    /// The profile has so many ranks that there is a list of them.
+    ManyRanks,
+    /// The timeline has a row for each rank.
+    RankRows,
     /// Something is searched for.
     Search,
     /// The ingest of the rank has warnings.
@@ -113,6 +124,8 @@ impl Need {
             Self::Selection => "with a selection",
             Self::Ranks => "with several ranks",
             Self::SeveralShown => "with several ranks in sight",
+            Self::ManyRanks => "with many ranks",
+            Self::RankRows => "in the tab Collectives",
             Self::Search => "after a search",
             Self::Warnings => "with warnings",
             Self::List => "on a server",

@@ -5,6 +5,7 @@ use super::{Act, ActGroup, ActRow, Gesture, Need};
 use crate::view::keys::Chord::{self, *};
 use crate::view::panel::Tab;
 use crate::view::place::ProfilePlace;
+use crate::view::standing::RankOrder;
 
 const fn row(act: Act, what: &'static str, keys: &'static [Chord], needs: &'static [Need]) -> ActRow {
     ActRow { act, what, keys, needs }
@@ -19,6 +20,7 @@ const TIMELINE: &[Need] = &[Need::Profile, Need::Timeline];
 const SLICE: &[Need] = &[Need::Profile, Need::Timeline, Need::Slice];
 const SEARCH: &[Need] = &[Need::Profile, Need::Search];
 const RANKS: &[Need] = &[Need::Profile, Need::Ranks];
+const RANK_ROWS: &[Need] = &[Need::Profile, Need::Timeline, Need::RankRows];
 
 /// All commands and gestures, in the order of the help dialog.
 pub const GROUPS: &[ActGroup] = &[
@@ -127,6 +129,11 @@ pub const GROUPS: &[ActGroup] = &[
                 &[Need::Profile, Need::Ranks, Need::SeveralShown],
             ),
             row(MoreRanks, "Show one more rank below", &[Bracket("}")], RANKS),
+            row(FindRank, "Find a rank in the list", &[Go("r")], &[Need::Profile, Need::ManyRanks]),
+            row(FitRanks, "Fit the rows of all ranks, or not", &[Typed("z")], RANK_ROWS),
+            row(SortRanks(RankOrder::Number), "Sort the ranks by number", &[], RANK_ROWS),
+            row(SortRanks(RankOrder::Late), "Sort the ranks by lateness", &[], RANK_ROWS),
+            row(SortRanks(RankOrder::Wait), "Sort the ranks by waiting", &[], RANK_ROWS),
         ],
         gestures: &[gesture(&["Ctrl", "click"], "Show or hide a rank below the others")],
     },

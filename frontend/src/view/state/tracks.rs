@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::view::Command;
 use crate::view::sheet::{Sheet, SheetTrack};
+use crate::view::standing::RankOrder;
 use crate::view::track_path::TrackPath;
 
 /// The shown ranks and their rows.
@@ -18,6 +19,34 @@ pub struct TracksState {
     pub groups: BTreeMap<TrackPath, bool>,
     /// The first visible row; `None` is the first of all.
     pub top: Option<TopRow>,
+    /// Order of the ranks in lists, and of their rows among the tracks of all ranks.
+    pub order: RankOrder,
+    /// Height of the rows of ranks.
+    pub height: RankHeight,
+}
+
+/// Height of the rows of ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RankHeight {
+    /// As high as the rows of other tracks.
+    #[default]
+    Usual,
+    /// So low that all rows fit into the view.
+    Fit,
+}
+
+impl RankHeight {
+    /// The name in addresses of a height that is not the usual one.
+    pub const FIT: &str = "fit";
+
+    /// The other height.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Usual => Self::Fit,
+            Self::Fit => Self::Usual,
+        }
+    }
 }
 
 /// The first visible row.
@@ -58,6 +87,8 @@ impl TracksState {
                 self.groups.extend(hidden_by.iter().map(|path| (path.clone(), true)));
             }
             Command::ScrollTo(top) => self.top.clone_from(top),
+            Command::SortRanks(order) => self.order = *order,
+            Command::SetRankHeight(height) => self.height = *height,
             Command::OpenRank(rank) | Command::InRank { rank, .. } => self.open(*rank),
             Command::ShowRanks { ranks, current } => {
                 self.rank = Some(*current);

@@ -1,6 +1,6 @@
 //! The view as the path of a URL:
 //! `/profile/<name>?v=2&rank=0&ranks=0,7&from=…&to=…&sel=…&counter=Power@1500&mark=a..b`, then
-//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&q=…&search=regex&tab=details`, then
+//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&order=late&q=…&search=regex&tab=details`, then
 //! `&of=57b3d6ea1f6dd8da`.
 //!
 //! A versioned format: reading a written URL gives the same view. Times are picoseconds, tracks are
@@ -23,9 +23,10 @@ use nprof_engine::wire::question::{syntax_name, syntax_of};
 use crate::view::data::WARNINGS_TABLE;
 use crate::view::panel::Tab;
 use crate::view::place::{ProfilePlace, split_path};
+use crate::view::standing::RankOrder;
 use crate::view::state::View;
 use crate::view::state::numbered::Numbered;
-use crate::view::state::tracks::TopRow;
+use crate::view::state::tracks::{RankHeight, TopRow};
 use crate::view::track_path::TrackPath;
 
 /// The version of the parameters.
@@ -104,6 +105,12 @@ impl fmt::Display for Parameters<'_> {
         if let Some(TopRow { rank, path }) = &view.tracks.top {
             let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
             write!(f, "&row={rank}{}", legible(path.as_str()))?;
+        }
+        if view.tracks.order != RankOrder::default() {
+            write!(f, "&order={}", view.tracks.order.name())?;
+        }
+        if view.tracks.height == RankHeight::Fit {
+            write!(f, "&rows={}", RankHeight::FIT)?;
         }
         if let Some(numbered) = &view.numbered {
             write_numbered(f, numbered)?;
@@ -210,6 +217,9 @@ impl View {
             "open" => self.tracks.groups.extend(groups("open", value)?),
             "closed" => self.tracks.groups.extend(groups("closed", value)?),
             "row" => self.tracks.top = Some(top_row(&decoded("row", value)?)?),
+            "order" => self.tracks.order = order(value)?,
+            "rows" if value == RankHeight::FIT => self.tracks.height = RankHeight::Fit,
+            "rows" => return Err(UrlError::Parameter { name: "rows", expected: RankHeight::FIT }),
             "q" => self.search.query = query_text(value)?,
             "search" => self.search.syntax = syntax(value)?,
             "tab" => self.open_tab(value)?,
@@ -314,6 +324,10 @@ impl View {
         }
         Ok(())
     }
+}
+
+fn order(name: &str) -> Result<RankOrder, UrlError> {
+    RankOrder::from_name(name).ok_or(UrlError::Parameter { name: "order", expected: "rank, late or wait" })
 }
 
 fn syntax(name: &str) -> Result<Syntax, UrlError> {

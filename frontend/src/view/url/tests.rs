@@ -5,7 +5,7 @@ use crate::view::panel::{PANELS, Side};
 use crate::view::state::panels::{PanelState, PanelsState};
 use crate::view::state::search::SearchState;
 use crate::view::state::selection::SelectionState;
-use crate::view::state::tracks::TracksState;
+use crate::view::state::tracks::{RankHeight, TracksState};
 use crate::view::track_path::Paths;
 use crate::view::{DataView, Reading};
 use nprof_engine::wire::catalog::ALL_RANKS;
@@ -28,8 +28,11 @@ fn tracks() -> impl Strategy<Value = TracksState> {
     let top = (option::of(any::<u32>()), path()).prop_map(|(rank, path)| TopRow { rank, path });
     let groups = proptest::collection::btree_map(path(), any::<bool>(), 0..4);
     let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
-    (option::of(any::<u32>()), ranks, groups, option::of(top))
-        .prop_map(|(rank, ranks, groups, top)| TracksState { rank, ranks, groups, top })
+    let order = proptest::sample::select(&RankOrder::ALL[..]);
+    let height = any::<bool>().prop_map(|fits| if fits { RankHeight::Fit } else { RankHeight::Usual });
+    (option::of(any::<u32>()), ranks, groups, option::of(top), order, height).prop_map(
+        |(rank, ranks, groups, top, order, height)| TracksState { rank, ranks, groups, top, order, height },
+    )
 }
 
 fn selection() -> impl Strategy<Value = SelectionState> {

@@ -1,0 +1,65 @@
+//! How late all ranks were and how long they waited: asked for once something shows it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::vendor::joint::schema::RANKS;
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
+
+use super::opened::{Answer, ProfileSource};
+use crate::ui::asked::Asked;
+use crate::ui::message::Messages;
+use crate::view::View;
+use crate::view::standing::{RankOrder, Standings};
+
+/// Limit of ranks whose times are asked for.
+const MOST_RANKS: u32 = 1 << 20;
+
+/// The times of all ranks of the open profile.
+#[derive(Clone, Copy)]
+pub struct RankTimes {
+    /// The times. Empty until they are known.
+    pub known: Memo<Arc<Standings>>,
+    /// True once something shows the times.
+    is_shown: RwSignal<bool>,
+}
+
+impl RankTimes {
+    /// Asks for the times once a list of ranks is open, or rows of ranks are sorted by them.
+    #[must_use]
+    pub fn new(
+        of: ProfileSource,
+        profile: Signal<Answer<ProfileInfo>>,
+        view: Memo<View>,
+        attempt: RwSignal<u32>,
+    ) -> Self {
+        let messages = expect_context::<Messages>();
+        let is_shown = RwSignal::new(false);
+        let question = Memo::new(move |before: Option<&Option<()>>| {
+            let is_wanted = || is_shown.get() || view.with(|view| view.tracks.order != RankOrder::Number);
+            let has_times =
+                || profile.with(|answer| matches!(answer, Some(Ok(profile)) if has_times(profile)));
+            (before.is_some_and(Option::is_some) || is_wanted() && has_times()).then_some(())
+        });
+        let asked = Asked::new_with(attempt, question, move |(), signal| async move {
+            let rows = of.rank(ALL_RANKS).rows(RANKS.name.to_owned(), None, MOST_RANKS, &signal).await?;
+            Ok(Standings::read(&rows))
+        });
+        Effect::new(move |_| {
+            if let Some(Err(error)) = asked.answer() {
+                messages.fail(format!("The ranks were not compared: {error}"), Some(asked.retry));
+            }
+        });
+        let known = Memo::new(move |_| asked.answer().and_then(Result::ok).unwrap_or_default());
+        Self { known, is_shown }
+    }
+
+    /// Asks for the times, if nothing has asked yet.
+    pub fn show(self) {
+        self.is_shown.set(true);
+    }
+}
+
+fn has_times(profile: &ProfileInfo) -> bool {
+    profile.ranks.iter().any(|rank| rank.rank == ALL_RANKS)
+}
