@@ -23,6 +23,7 @@ pub mod rank_list;
 pub mod reading;
 pub mod scale;
 pub mod sheet;
+pub mod spread;
 pub mod standing;
 pub mod state;
 pub mod table;

@@ -12,6 +12,8 @@ pub enum Tab {
     Hits,
     /// Warnings of the ingest. Absent if there are none.
     Warnings,
+    /// Plots of all ranks. Absent in the timeline of one rank.
+    Plots,
 }
 
 /// A panel. Both are closed until they are used.
@@ -48,12 +50,13 @@ pub struct PanelRow {
 }
 
 /// All tabs, in the order of their panels.
-pub const PANELS: [PanelRow; 4] = [
+pub const PANELS: [PanelRow; 5] = [
     PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: Side::Dock },
     PanelRow { tab: Tab::Selection, name: "selection", title: "Selection", letter: "m", side: Side::Drawer },
     PanelRow { tab: Tab::Hits, name: "search", title: "Hits", letter: "h", side: Side::Drawer },
     // Links from before there were places lead from "warnings" to the table of that name.
     PanelRow { tab: Tab::Warnings, name: "ingest", title: "Warnings", letter: "w", side: Side::Drawer },
+    PanelRow { tab: Tab::Plots, name: "plots", title: "Plots", letter: "p", side: Side::Drawer },
 ];
 
 impl Tab {
@@ -182,7 +185,7 @@ mod tests {
     fn a_narrow_window_has_all_tabs_in_the_drawer() {
         let tabs = |width_px, side| Arrangement::of(width_px).tabs(side).collect::<Vec<_>>();
         assert_eq!(tabs(1_281.0, Side::Dock), [Tab::Details]);
-        assert_eq!(tabs(1_281.0, Side::Drawer), [Tab::Selection, Tab::Hits, Tab::Warnings]);
+        assert_eq!(tabs(1_281.0, Side::Drawer), [Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots]);
         assert_eq!(tabs(1_280.0, Side::Dock), []);
         assert_eq!(tabs(1_280.0, Side::Drawer), PANELS.map(|row| row.tab));
         assert_eq!(Arrangement::Wide.side_of(Tab::Details), Side::Dock);

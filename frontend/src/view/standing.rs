@@ -121,6 +121,12 @@ impl Standings {
         self.of.get(&rank).map(|one| one.time_ps(order))
     }
 
+    /// The longest of all times.
+    #[must_use]
+    pub fn most_ps(&self) -> i64 {
+        self.most.late_ps.max(self.most.wait_ps)
+    }
+
     /// The time of a rank as a share of the longest time of all ranks.
     #[must_use]
     pub fn share(&self, rank: u32, order: RankOrder) -> f64 {

@@ -19,6 +19,8 @@ mod page;
 #[cfg(feature = "browser")]
 mod panels;
 #[cfg(feature = "browser")]
+mod plots;
+#[cfg(feature = "browser")]
 mod rail;
 #[cfg(feature = "browser")]
 mod rank_details;

@@ -111,6 +111,7 @@ pub const GROUPS: &[ActGroup] = &[
                 &[Go("w")],
                 &[Need::Profile, Need::Timeline, Need::Warnings],
             ),
+            row(ShowTab(Tab::Plots), "Show the plots of all ranks", &[Go("p")], RANK_ROWS),
         ],
         gestures: &[
             gesture(&["drag its edge", "arrow keys"], "Resize a panel"),

@@ -317,7 +317,7 @@ impl View {
                 self.data.table = Some(WARNINGS_TABLE.to_owned());
             }
             _ => {
-                let expected = "details, selection, search or ingest";
+                let expected = "details, selection, search, ingest or plots";
                 let tab = Tab::from_name(name).ok_or(UrlError::Parameter { name: "tab", expected })?;
                 self.panels.tab = Some(tab);
             }

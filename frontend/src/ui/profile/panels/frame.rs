@@ -9,6 +9,7 @@ use super::edge::PanelEdge;
 use crate::ui::icon::{Glyph, Icon};
 use crate::ui::keyed::If;
 use crate::ui::profile::details::Details;
+use crate::ui::profile::plots::Plots;
 use crate::ui::profile::search_panel::SearchPanel;
 use crate::ui::profile::selection::Selection;
 use crate::ui::profile::warnings::Warnings;
@@ -43,6 +44,7 @@ fn content(panels: Panels, tab: Tab) -> AnyView {
             view! { <SearchPanel search has_details /> }.into_any()
         }
         Tab::Warnings => view! { <Warnings opened /> }.into_any(),
+        Tab::Plots => view! { <Plots opened /> }.into_any(),
     }
 }
 

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 pub use self::frame::PanelFrame;
 use super::opened::Opened;
+use super::plots::has_plots;
 use super::search::Search;
 use super::warnings::has_warnings;
 use crate::ui::kept;
@@ -64,9 +65,13 @@ impl Panels {
         self.opened.view.with(|view| view.is_panel_open(side, arrangement))
     }
 
-    /// The tabs of a panel. Warnings are absent if there are none.
+    /// The tabs of a panel without those that have no content.
     fn tabs(self, side: Side) -> Vec<Tab> {
-        let is_present = |tab: &Tab| *tab != Tab::Warnings || has_warnings(self.opened);
+        let is_present = |tab: &Tab| match tab {
+            Tab::Warnings => has_warnings(self.opened),
+            Tab::Plots => has_plots(self.opened),
+            Tab::Details | Tab::Selection | Tab::Hits => true,
+        };
         self.arrangement().tabs(side).filter(is_present).collect()
     }
 

@@ -1,0 +1,64 @@
+//! Plots of all ranks, in the drawer: how long operations take, by kind and size, and how long ranks
+//! wait. Each plot is a table too, and a click leads to the operation or to the rank.
+
+mod rank_bars;
+mod spreads;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::vendor::joint::schema::OPERATIONS;
+use nprof_engine::wire::catalog::ALL_RANKS;
+
+use self::rank_bars::RankBars;
+use self::spreads::Spreads;
+use super::opened::Opened;
+use crate::ui::asked::Asked;
+use crate::ui::failure::{Failure, Loading};
+use crate::view::spread::Operations;
+
+/// Most rows of operations that the page asks for.
+const MOST_ROWS: u32 = 100_000;
+
+/// Returns true if the current rank is what all ranks show together.
+#[must_use]
+pub fn has_plots(opened: Opened) -> bool {
+    opened.rank_number.get() == Some(ALL_RANKS)
+}
+
+/// The plots.
+#[component]
+pub fn Plots(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let question = Memo::new(move |_| has_plots(opened).then_some(()));
+    let asked = Asked::new(question, move |(), signal| async move {
+        let rows = opened.ask(ALL_RANKS).rows(OPERATIONS.name.to_owned(), None, MOST_ROWS, &signal).await?;
+        Ok(Operations::read(&rows))
+    });
+    let retry = asked.retry;
+    let operations = Memo::new(move |before: Option<&Arc<Operations>>| match asked.answer() {
+        Some(Ok(operations)) => operations,
+        _ => before.cloned().unwrap_or_default(),
+    });
+    let state = Memo::new(move |_| asked.answer().map(|answer| answer.err().map(|error| error.to_string())));
+    opened.times.show();
+    move || match state.get() {
+        _ if !has_plots(opened) => {
+            view! { <p class="panel-empty">"Plots are about all ranks: open the tab Collectives."</p> }
+                .into_any()
+        }
+        None => view! { <Loading what="Loading operations …" /> }.into_any(),
+        Some(Some(reason)) => {
+            view! { <Failure title="The operations did not arrive" reason on_retry=retry /> }.into_any()
+        }
+        Some(None) => view! {
+            <div class="plots">
+                <Spreads opened operations />
+                <RankBars opened />
+            </div>
+        }
+        .into_any(),
+    }
+}

@@ -1,0 +1,319 @@
+//! How long collective operations take, by kind and size: the spread of their durations.
+//!
+//! One pass over the rows of the table of operations, then a sort of the durations of each kind and
+//! size.
+
+use std::collections::BTreeMap;
+
+use nprof_engine::wire::rows::{ColumnValues, Presence, RowColumn, RowColumnRole, TableRows};
+
+/// Outliers of a kind and size that are shown each for itself. The largest are.
+pub const MOST_OUTLIERS: usize = 40;
+
+/// A time of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OperationTime {
+    /// From the first arrival to the last end.
+    #[default]
+    Whole,
+    /// From the last arrival to the last end.
+    Transfer,
+    /// From the first arrival to the last one.
+    Wait,
+}
+
+impl OperationTime {
+    /// All times.
+    pub const ALL: [Self; 3] = [Self::Whole, Self::Transfer, Self::Wait];
+
+    /// The name for people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Whole => "Duration",
+            Self::Transfer => "Transfer",
+            Self::Wait => "Waiting",
+        }
+    }
+}
+
+/// An operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// Row of its slice.
+    pub row: u32,
+    /// Index into [`Operations::kinds`].
+    pub kind: u32,
+    /// Bytes, if known.
+    pub bytes: Option<i64>,
+    transfer_ps: i64,
+    wait_ps: i64,
+}
+
+impl Operation {
+    /// A time in picoseconds.
+    #[must_use]
+    pub fn time_ps(&self, time: OperationTime) -> i64 {
+        match time {
+            OperationTime::Whole => self.transfer_ps.saturating_add(self.wait_ps),
+            OperationTime::Transfer => self.transfer_ps,
+            OperationTime::Wait => self.wait_ps,
+        }
+    }
+}
+
+/// The operations of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Operations {
+    /// Names of the kinds, sorted.
+    pub kinds: Vec<String>,
+    /// The operations, in the order of time.
+    pub all: Vec<Operation>,
+    /// Whether there are more operations.
+    pub is_cut: bool,
+}
+
+impl Operations {
+    /// The operations in rows of their table. Slices that only wait are left out.
+    #[must_use]
+    pub fn read(rows: &TableRows) -> Self {
+        let count = rows.rows as usize;
+        let of_role = |role| rows.columns.iter().find(move |column| column.role == role);
+        let field = |name| {
+            rows.columns.iter().find(move |column| column.role == RowColumnRole::Field && column.name == name)
+        };
+        let numbers = ints(of_role(RowColumnRole::Row), count);
+        let [bytes, transfer, wait] = ["bytes", "transfer", "spread"].map(|name| ints(field(name), count));
+        let of_rows = texts(field("kind"), count);
+        let mut kinds: Vec<String> = of_rows.iter().flatten().map(|kind| (*kind).to_owned()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let operation = |at: usize| {
+            let name = of_rows[at]?;
+            let kind = kinds.binary_search_by(|kind| kind.as_str().cmp(name)).ok()?;
+            Some(Operation {
+                row: u32::try_from(numbers[at]?).ok()?,
+                kind: u32::try_from(kind).ok()?,
+                bytes: bytes[at],
+                transfer_ps: transfer[at]?,
+                wait_ps: wait[at].unwrap_or(0),
+            })
+        };
+        let all = (0..count).filter_map(operation).collect();
+        Self { kinds, all, is_cut: rows.truncated }
+    }
+
+    /// The spread of a time, by kind and size.
+    #[must_use]
+    pub fn spreads(&self, time: OperationTime) -> Vec<Spread> {
+        let mut groups = BTreeMap::<(u32, Option<i64>), Vec<(i64, u32)>>::new();
+        for one in &self.all {
+            groups.entry((one.kind, one.bytes)).or_default().push((one.time_ps(time), one.row));
+        }
+        groups.into_iter().filter_map(|((kind, bytes), times)| Spread::of(kind, bytes, times)).collect()
+    }
+}
+
+/// The spread of a time over the operations of a kind and size, in picoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spread {
+    /// Index into [`Operations::kinds`].
+    pub kind: u32,
+    /// Bytes, if known.
+    pub bytes: Option<i64>,
+    /// Number of operations.
+    pub count: usize,
+    /// The shortest one.
+    pub least_ps: i64,
+    /// Below it are a quarter of the operations.
+    pub quarter_ps: i64,
+    /// Below it are half of the operations.
+    pub median_ps: i64,
+    /// Below it are three quarters of the operations.
+    pub three_quarters_ps: i64,
+    /// Below it are 95 % of the operations.
+    pub p95_ps: i64,
+    /// The longest one.
+    pub most_ps: i64,
+    /// Row of the longest one.
+    pub most_row: u32,
+    /// Times above [`Spread::p95_ps`] with the rows of the operations, the longest first. At most
+    /// [`MOST_OUTLIERS`].
+    pub outliers: Vec<(i64, u32)>,
+}
+
+impl Spread {
+    fn of(kind: u32, bytes: Option<i64>, mut times: Vec<(i64, u32)>) -> Option<Self> {
+        times.sort_unstable();
+        let last = times.len().checked_sub(1)?;
+        let at = |percent: usize| times[(times.len() * percent / 100).min(last)].0;
+        let p95_ps = at(95);
+        let above = times.iter().rev().take_while(|(time_ps, _)| *time_ps > p95_ps);
+        Some(Self {
+            kind,
+            bytes,
+            count: times.len(),
+            least_ps: times[0].0,
+            quarter_ps: at(25),
+            median_ps: at(50),
+            three_quarters_ps: at(75),
+            p95_ps,
+            most_ps: times[last].0,
+            most_row: times[last].1,
+            outliers: above.take(MOST_OUTLIERS).copied().collect(),
+        })
+    }
+}
+
+/// A scale of times: each step multiplies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogScale {
+    low: f64,
+    high: f64,
+}
+
+impl LogScale {
+    /// The scale from the shortest to the longest time of these spreads.
+    #[must_use]
+    pub fn of(spreads: &[Spread]) -> Self {
+        let low = spreads.iter().map(|one| one.least_ps.max(1)).min().unwrap_or(1);
+        let high = spreads.iter().map(|one| one.most_ps.max(1)).max().unwrap_or(1);
+        // Times that are all equal stand in the middle.
+        let (low, high) = ((low as f64).ln(), (high as f64).ln());
+        if high - low < 1e-6 { Self { low: low - 1.0, high: high + 1.0 } } else { Self { low, high } }
+    }
+
+    /// The place of a time, from 0 to 1.
+    #[must_use]
+    pub fn share(self, time_ps: i64) -> f64 {
+        (((time_ps.max(1) as f64).ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    /// Powers of ten of a picosecond within the scale.
+    #[must_use]
+    pub fn ticks(self) -> Vec<i64> {
+        (0..19)
+            .map(|power| 10_i64.pow(power))
+            .filter(|ps| (self.low..=self.high).contains(&(*ps as f64).ln()))
+            .collect()
+    }
+}
+
+/// The values of a column by row.
+fn ints(column: Option<&RowColumn>, rows: usize) -> Vec<Option<i64>> {
+    by_row(column, rows, |values, at| match values {
+        ColumnValues::Ints(values) => values.get(at).copied(),
+        ColumnValues::Uints(values) => i64::try_from(*values.get(at)?).ok(),
+        _ => None,
+    })
+}
+
+/// The texts of a column by row.
+fn texts(column: Option<&RowColumn>, rows: usize) -> Vec<Option<&str>> {
+    by_row(column, rows, |values, at| match values {
+        ColumnValues::Texts(texts) => Some(texts.texts.get(*texts.codes.get(at)? as usize)?.as_str()),
+        _ => None,
+    })
+}
+
+fn by_row<'a, T>(
+    column: Option<&'a RowColumn>,
+    rows: usize,
+    value: impl Fn(&'a ColumnValues, usize) -> Option<T>,
+) -> Vec<Option<T>> {
+    let mut next = 0;
+    let one = |row: usize| {
+        let column = column?;
+        let is_present = match &column.present {
+            Presence::All => true,
+            Presence::None => false,
+            Presence::Some(rows) => rows.get(row).copied().unwrap_or(false),
+        };
+        // Only rows with a value have a place in the list of values.
+        let value = if is_present { value(&column.values, next) } else { None };
+        next += usize::from(is_present);
+        value
+    };
+    (0..rows).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::rows::Texts;
+
+    use super::*;
+
+    fn column(role: RowColumnRole, name: &str, present: Presence, values: ColumnValues) -> RowColumn {
+        RowColumn { role, name: name.to_owned(), unit: String::new(), doc: String::new(), present, values }
+    }
+
+    /// Rows `kind bytes transfer spread`; a row without a kind only waits.
+    fn operations(lines: &[(Option<&str>, i64, i64, i64)]) -> Operations {
+        let present = Presence::Some(lines.iter().map(|(kind, ..)| kind.is_some()).collect());
+        let filled: Vec<_> =
+            lines.iter().filter_map(|(kind, a, b, c)| Some((kind.as_ref()?, a, b, c))).collect();
+        let kinds = Texts {
+            texts: filled.iter().map(|(kind, ..)| (**kind).to_owned()).collect(),
+            codes: (0..filled.len() as u32).collect(),
+        };
+        let numbers = ColumnValues::Ints((0..lines.len() as i64).map(|at| at + 10).collect());
+        let field = |name, values| column(RowColumnRole::Field, name, present.clone(), values);
+        let columns = vec![
+            column(RowColumnRole::Row, "row", Presence::All, numbers),
+            field("kind", ColumnValues::Texts(kinds)),
+            field("bytes", ColumnValues::Ints(filled.iter().map(|(_, bytes, ..)| **bytes).collect())),
+            field("transfer", ColumnValues::Ints(filled.iter().map(|(_, _, ps, _)| **ps).collect())),
+            field("spread", ColumnValues::Ints(filled.iter().map(|(_, _, _, ps)| **ps).collect())),
+        ];
+        let rows = lines.len() as u32;
+        Operations::read(&TableRows {
+            table: "operation".to_owned(),
+            rows,
+            total: 9,
+            truncated: true,
+            columns,
+        })
+    }
+
+    #[test]
+    fn operations_are_grouped_by_kind_and_size() {
+        let all = operations(&[
+            (Some("b"), 64, 100, 7),
+            (None, 0, 0, 0),
+            (Some("a"), 64, 200, 0),
+            (Some("b"), 8, 300, 0),
+            (Some("b"), 64, 400, 5),
+        ]);
+        assert_eq!((all.kinds.join(" "), all.is_cut), ("a b".to_owned(), true));
+        assert_eq!(all.all.iter().map(|one| one.row).collect::<Vec<_>>(), [10, 12, 13, 14]);
+        let shown = |time| {
+            let line = |one: &Spread| format!("{} {:?} {} {}", one.kind, one.bytes, one.count, one.most_ps);
+            all.spreads(time).iter().map(line).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(shown(OperationTime::Whole), "0 Some(64) 1 200, 1 Some(8) 1 300, 1 Some(64) 2 405");
+        assert_eq!(shown(OperationTime::Wait), "0 Some(64) 1 0, 1 Some(8) 1 0, 1 Some(64) 2 7");
+    }
+
+    #[test]
+    fn a_spread_has_quantiles_and_outliers() {
+        let lines: Vec<_> = (1..=100).rev().map(|ps| (Some("a"), 8, ps, 0)).collect();
+        let spread = operations(&lines).spreads(OperationTime::Transfer).remove(0);
+        assert_eq!((spread.least_ps, spread.quarter_ps, spread.median_ps), (1, 26, 51));
+        assert_eq!((spread.three_quarters_ps, spread.p95_ps, spread.most_ps), (76, 96, 100));
+        // The rows count from 10, the longest operation is the first one.
+        assert_eq!(spread.outliers, [(100, 10), (99, 11), (98, 12), (97, 13)]);
+        let equal = operations(&[(Some("a"), 8, 5, 0)]).spreads(OperationTime::Transfer).remove(0);
+        assert_eq!((equal.median_ps, equal.outliers.len()), (5, 0));
+    }
+
+    #[test]
+    fn each_step_of_the_scale_multiplies() {
+        let lines = [(Some("a"), 8, 100, 0), (Some("b"), 8, 1_000_000, 0)];
+        let scale = LogScale::of(&operations(&lines).spreads(OperationTime::Transfer));
+        assert_eq!((scale.share(0), scale.share(100), scale.share(i64::MAX)), (0.0, 0.0, 1.0));
+        assert!((scale.share(10_000) - 0.5).abs() < 1e-9);
+        assert_eq!(scale.ticks(), [100, 1_000, 10_000, 100_000, 1_000_000]);
+        let one = LogScale::of(&operations(&lines[..1]).spreads(OperationTime::Transfer));
+        assert!((one.share(100) - 0.5).abs() < 1e-9);
+    }
+}
