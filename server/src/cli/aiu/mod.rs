@@ -264,7 +264,9 @@ impl AiuArgs {
             (false, false) => OUTPUT,
         };
         let keeps_names = self.keep_names || self.tb || !stages.has(Switch::Names);
-        let keeps_preps = self.keep_prep || !stages.has(Switch::Preps);
+        let counters = self.counters(stages);
+        // Preparations become a counter, or stay.
+        let keeps_preps = self.keep_prep || !counters.contains(&Series::PrepQueue);
         let sums_up = self.comm_summarize_seq && stages.has(Switch::Sums);
         let kind = if self.format == FormatArg::Pddf { Kind::Frame } else { Kind::Chrome };
         Request {
@@ -273,7 +275,7 @@ impl AiuArgs {
             form: Form {
                 overlap: if stages.has(Switch::Overlaps) { self.overlap.into() } else { Overlap::Kept },
                 max_streams: u32::try_from(self.max_tid_streams).ok(),
-                counters: self.counters(stages),
+                counters,
                 preps: if keeps_preps { Preps::Kept } else { Preps::Counted },
                 names: if keeps_names { Names::Kept } else { Names::Shortened },
                 has_flows: self.flow && stages.has(Switch::Flows),
