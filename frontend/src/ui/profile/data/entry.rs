@@ -60,19 +60,24 @@ pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
             kind: EntryKind::Warnings,
         });
     }
+    let order: Vec<String> = entries.iter().map(|entry| entry.heading.clone()).collect();
     let place = |entry: &TableEntry| {
         let known = HEADINGS.iter().position(|heading| *heading == entry.heading);
         // Unknown headings stand before the events of the trace.
-        known.map_or(2 * HEADINGS.len() - 3, |at| 2 * at)
+        let place = known.map_or(2 * HEADINGS.len() - 3, |at| 2 * at);
+        // The tables of a heading stand together.
+        (place, order.iter().position(|heading| *heading == entry.heading))
     };
     entries.sort_by_key(place);
     entries
 }
 
 fn entry(table: &Table) -> TableEntry {
+    // A title does not repeat its heading.
+    let prefix = format!("{}_", table.group.to_lowercase());
     TableEntry {
         name: table.name.clone(),
-        title: label(&table.name),
+        title: label(table.name.strip_prefix(&prefix).unwrap_or(&table.name)),
         heading: table.group.clone(),
         doc: table.doc.clone(),
         rows: table.rows,
@@ -121,7 +126,9 @@ mod tests {
                 table("memory", "Trace", "samples", 2),
                 table("clocks", "Device", "side", 1),
                 table("nothing", "Device", "side", 0),
-                table("ours", "Other", "side", 1),
+                table("other_first", "Other", "side", 1),
+                table("log", "Compiler", "side", 1),
+                table("other_last", "Other", "side", 1),
                 table("model_info", "Model & NEFF", "side", 1),
             ],
             warnings: vec![warning],
@@ -135,12 +142,14 @@ mod tests {
         let expected = [
             "Model & NEFF/Model info 1",
             "Device/Clocks 1",
-            "Other/Ours 1",
+            "Other/First 1",
+            "Other/Last 1",
+            "Compiler/Log 1",
             "Trace/Calls 4",
             "Trace/Memory 2",
             "Trace/Warnings 1",
         ];
         assert_eq!(list, expected);
-        assert!(entries(&rank)[3].kind.has_time() && !entries(&rank)[0].kind.has_time());
+        assert!(entries(&rank)[5].kind.has_time() && !entries(&rank)[0].kind.has_time());
     }
 }
