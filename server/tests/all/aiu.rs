@@ -148,6 +148,8 @@ fn options_without_an_effect_say_why() {
         assert!(messages.contains(&line), "{option}: {messages}");
     }
     assert!(!said(FLEX, &["-t"]).1.contains("no effect"));
+    let messages = said(FLEX, &["-f", "pddf", "--flow"]).1;
+    assert!(messages.contains("--flow has no effect with -f pddf: "), "{messages}");
 }
 
 #[test]

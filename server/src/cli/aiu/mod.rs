@@ -201,6 +201,7 @@ impl AiuArgs {
         request: &Request,
     ) -> anyhow::Result<Outcome> {
         let mut lines = self.ignored.lines();
+        lines.extend(self.beside());
         lines.extend(unused(stages));
         if !self.verify {
             let (written, met) = aiu::write(of, clocks, request)?;
@@ -224,6 +225,19 @@ impl AiuArgs {
         let form = if self.format == FormatArg::Text { ReportForm::Text } else { ReportForm::Json };
         let (report, written) = aiu::verify(of, request, form)?;
         Ok(Outcome { written: vec![written], met: Met::default(), report: Some(report), lines })
+    }
+
+    /// Lines about options that have no effect beside others.
+    fn beside(&self) -> Vec<String> {
+        let is_table = self.format == FormatArg::Pddf;
+        let given = [
+            (is_table && self.tb, "--tb", "-f pddf", "a table has no file for each rank"),
+            (is_table && self.flow, "--flow", "-f pddf", "a table has slices only"),
+            (self.verify && self.power_stats, "--power-stats", "-V", "only a report is written"),
+            (self.verify && self.build_coll_event, "-R", "-V", "only a report is written"),
+        ];
+        let given = given.iter().filter(|(is_given, ..)| *is_given);
+        given.map(|(_, option, with, why)| format!("{option} has no effect with {with}: {why}")).collect()
     }
 
     fn settings(&self, stages: &Stages) -> anyhow::Result<Settings> {
