@@ -10,6 +10,7 @@ type Step = (usize, i64, i64);
 const NAMES: [&str; 6] = ["mul_1", "add", "conv2d_7", "relu_3", "softmax", "view-2"];
 
 /// A run of a device, as its files.
+#[derive(Debug)]
 struct Run {
     /// Frequency and first reading of the counter.
     device: Device,
