@@ -87,7 +87,7 @@ impl<const N: usize> Widths<N> {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             match cell {
                 Cell::Float(value) => {
-                    let text = format!("{value:.DIGITS$}");
+                    let text = decimal(*value);
                     let digits =
                         text.trim_end_matches('0').split_once('.').map_or(0, |(_, after)| after.len());
                     column.digits = column.digits.max(digits).max(1);
@@ -115,7 +115,11 @@ impl<const N: usize> Widths<N> {
     /// If the output cannot be written.
     pub fn row(&self, row: &[Cell; N], out: &mut dyn Write) -> io::Result<()> {
         let text = |at: usize| match &row[at] {
-            Cell::Float(value) => format!("{value:.*}", self.columns[at].digits),
+            Cell::Float(value) => {
+                let mut text = decimal(*value);
+                text.truncate(text.len() - DIGITS + self.columns[at].digits);
+                text
+            }
             Cell::Text(text, _) => text.clone(),
         };
         self.line(text, out)
@@ -124,10 +128,17 @@ impl<const N: usize> Widths<N> {
     fn line(&self, text: impl Fn(usize) -> String, out: &mut dyn Write) -> io::Result<()> {
         for (at, column) in self.columns.iter().enumerate() {
             let separator = if at == 0 { "" } else { " " };
-            write!(out, "{separator}{:>width$}", text(at), width = column.width())?;
+            let text = text(at);
+            let blanks = column.width().saturating_sub(text.chars().count());
+            write!(out, "{separator}{}{text}", " ".repeat(blanks))?;
         }
         Ok(())
     }
+}
+
+/// A number with all [`DIGITS`]. What is no number has none, and counts as 0.
+fn decimal(value: f64) -> String {
+    format!("{:.6}", if value.is_finite() { value } else { 0.0 })
 }
 
 impl Column {

@@ -233,7 +233,7 @@ fn same_slices((expected, found): &(PathBuf, PathBuf), clocks: Clocks) -> Result
         let own = found.get(key).ok_or_else(|| format!("no slice {key}"))?;
         let rank = key.split(' ').next().unwrap_or_default();
         let (shift, most) = shifts.get(rank).map_or((0.0, 0.0011), |shift| (*shift, MOST_SHIFT));
-        // A sum of steps ends its name with a blank. acelyzer takes the starts of steps from counters.
+        // A sum of steps ends its name with a blank. acelyzer takes starts of steps from counters.
         let longest = if key.ends_with(' ') { 0.5 } else { 0.0011 };
         let near =
             |(a, b): &(&Slice, &Slice)| (b.0 - a.0 - shift).abs() <= most && (a.1 - b.1).abs() <= longest;

@@ -73,11 +73,9 @@ pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
 }
 
 fn entry(table: &Table) -> TableEntry {
-    // A title does not repeat its heading.
-    let prefix = format!("{}_", table.group.to_lowercase());
     TableEntry {
         name: table.name.clone(),
-        title: label(table.name.strip_prefix(&prefix).unwrap_or(&table.name)),
+        title: label(&table.name),
         heading: table.group.clone(),
         doc: table.doc.clone(),
         rows: table.rows,
@@ -142,8 +140,8 @@ mod tests {
         let expected = [
             "Model & NEFF/Model info 1",
             "Device/Clocks 1",
-            "Other/First 1",
-            "Other/Last 1",
+            "Other/Other first 1",
+            "Other/Other last 1",
             "Compiler/Log 1",
             "Trace/Calls 4",
             "Trace/Memory 2",
