@@ -17,11 +17,15 @@ use nprof_engine::spill::{MemoryScratch, Space};
 const TRACE: &[u8] = br#"[{"name":"a Cmpt Exec","ph":"X","pid":0,"tid":1,"ts":1,"dur":9,
     "attr":{"TS1":"1","TS2":"2","TS3":"3","TS4":"5000","TS5":"5001","Power":"7"}}]"#;
 
+/// Settings that read a part of the events, which takes a first pass over them.
+const LIMITED: &[u8] = br#"{"aiu_settings":{"limit":{"skip":1,"count":9,"ts_start":1}}}"#;
+
 fuzz_target!(|bytes: &[u8]| {
     let _ = aiu::probe(bytes);
     let _ = aiu::probe_compiler(bytes);
     let _ = aiu::rank(bytes);
     read(&[(Role::Trace, bytes)]);
+    read(&[(Role::Trace, bytes), (Role::Compiler, LIMITED)]);
     read(&[(Role::Trace, TRACE), (Role::Trace, bytes), (Role::Compiler, bytes)]);
 });
 

@@ -18,9 +18,9 @@ const WORDS: [(&str, &str); 9] = [
 ];
 
 /// Words written in capitals.
-const CAPITALS: [&str; 28] = [
-    "api", "bir", "cc", "cpu", "cuda", "dge", "dma", "dram", "gpu", "hbm", "hfu", "hlo", "id", "io", "lnc",
-    "mac", "mbu", "mfu", "mm", "neff", "nki", "pc", "pe", "psum", "sbuf", "tid", "tpb", "url",
+const CAPITALS: [&str; 30] = [
+    "aiu", "api", "bir", "cc", "cpu", "cuda", "dge", "dma", "dram", "gpu", "hbm", "hfu", "hlo", "id", "io",
+    "lnc", "mac", "mbu", "mfu", "mm", "neff", "nki", "pc", "pe", "psum", "pt", "sbuf", "tid", "tpb", "url",
 ];
 
 /// The label of a name. A name that is not `in_this_form` comes from the trace and is not changed.

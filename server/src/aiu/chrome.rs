@@ -6,25 +6,12 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Request;
 use super::error::Result;
-use super::event::Event;
-use super::events::Events;
 use super::form::{Form, TimeUnit};
 use super::source::Source;
-use super::steps::Steps;
+use super::trace::{self, Met};
 
 /// Keys of a document that the output has of its own.
 const OWN: [&str; 5] = ["traceEvents", "otherData", "distributedInfo", "displayTimeUnit", "deviceProperties"];
-
-/// What was met while a document was written.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Met {
-    /// Events that were written.
-    pub events: u64,
-    /// Slices that overlap others.
-    pub overlaps: u64,
-    /// Slices that needed more thread numbers than allowed.
-    pub beyond: u64,
-}
 
 /// Writes the events of these ranks as one document.
 ///
@@ -34,27 +21,12 @@ pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Re
     write!(out, "{{\n\"deviceProperties\":{}", devices(ranks))?;
     write!(out, ",\n\"traceName\":{}", Json::from(request.title()))?;
     write!(out, ",\n\"traceEvents\":[")?;
-    let mut met = Met::default();
-    let mut steps = Steps::default();
     let mut separator = "";
-    let mut each = |event: &Event| {
-        if request.form.writes(event.phase) {
-            writeln!(out, "{separator}")?;
-            separator = ",";
-            met.events += 1;
-            event.write(out)?;
-        }
-        Ok(())
-    };
-    for source in ranks {
-        let mut events = Events::new(source, &request.form);
-        events.for_each(&mut steps, &mut each)?;
-        met.overlaps += events.lanes.overlaps;
-        met.beyond += events.lanes.beyond;
-    }
-    if request.form.has_flows {
-        steps.arrows().iter().flatten().try_for_each(&mut each)?;
-    }
+    let met = trace::for_each(ranks, &request.form, &mut |event| {
+        writeln!(out, "{separator}")?;
+        separator = ",";
+        Ok(event.write(out)?)
+    })?;
     write!(out, "\n]")?;
     for (key, value) in passed(ranks) {
         write!(out, ",\n{}:{value}", Json::from(key))?;

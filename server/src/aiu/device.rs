@@ -1,13 +1,19 @@
 //! Slices of the device in FLEX, with the arguments that acelyzer gives them.
 
+use std::sync::Arc;
+
 use nprof_engine::model::OwnedValue;
 use nprof_engine::vendor::aiu::{Phase, STAMPS};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
+use super::args::{Args, Key};
 use super::event::Event;
 use super::names;
 use super::rows::integer;
-use super::source::{Source, json};
+use super::source::{Source, into_json};
+
+/// Keys of the counters.
+const STAMP_KEYS: [&str; STAMPS] = ["TS1", "TS2", "TS3", "TS4", "TS5"];
 
 /// A slice of the device as stored.
 #[derive(Debug)]
@@ -15,7 +21,7 @@ pub struct Op<'a> {
     /// Name in the trace.
     pub name: &'a str,
     /// Fields that have a value.
-    pub fields: Vec<(&'a str, OwnedValue)>,
+    pub fields: Vec<(Arc<str>, OwnedValue)>,
 }
 
 /// Whether a slice of this name prepares a kernel.
@@ -25,24 +31,26 @@ pub fn is_prep(name: &str) -> bool {
 }
 
 /// Fills an event with what the slice states. Returns its thread.
-pub fn fill(event: &mut Event, op: &Op<'_>, source: &Source<'_>) -> Option<String> {
+pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>) -> Option<String> {
     let plain = names::plain(op.name);
     event.category = Some(category(&plain.name).to_owned());
     event.name = plain.name;
     event.pid = Json::from(source.rank);
     let args = &mut event.args;
     let mut told = Told::default();
-    for (key, value) in &op.fields {
+    for (key, value) in op.fields {
         told.take(args, key, value);
     }
     if let Some(at) = overflow(&told.stamps) {
-        args.insert("TSxOF".to_owned(), Json::from(format!("TS{}", at + 1)));
+        args.insert("TSxOF", Json::from(STAMP_KEYS[at]));
     }
-    if let Some(bytes) = plain.bytes {
-        args.entry("bytes").or_insert_with(|| Json::from(bytes));
+    if let Some(bytes) = plain.bytes
+        && !args.contains_key("bytes")
+    {
+        args.insert("bytes", Json::from(bytes));
     }
     for key in ["rank", "device"] {
-        args.insert(key.to_owned(), Json::from(source.rank));
+        args.insert(key, Json::from(source.rank));
     }
     if let (Some(host_ps), true) = (told.host_ps, source.used_hz > 0.0) {
         adjust(args, op.name, (host_ps, told.stamps), source.used_hz);
@@ -60,35 +68,39 @@ struct Told {
 
 impl Told {
     /// Takes a field. Most are arguments, some under acelyzer's keys.
-    fn take(&mut self, args: &mut Map<String, Json>, key: &str, value: &OwnedValue) {
+    fn take(&mut self, args: &mut Args, name: Arc<str>, value: OwnedValue) {
+        let key = &*name;
         let at = key.strip_prefix("ts").and_then(|digit| digit.parse::<usize>().ok());
         if let Some(at) = at.filter(|at| (1..=STAMPS).contains(at)) {
-            self.stamps[at - 1] = integer(value);
-            args.insert(format!("TS{at}"), text(value));
+            self.stamps[at - 1] = integer(&value);
+            args.insert(STAMP_KEYS[at - 1], text(value));
             return;
         }
-        let (key, value) = match key {
-            "thread" => return self.thread = json(value).as_str().map(str::to_owned),
-            "host_duration" => return self.host_ps = integer(value),
+        let (key, value): (Key, Json) = match key {
+            "thread" => return self.thread = into_json(value).as_str().map(str::to_owned),
+            "host_duration" => return self.host_ps = integer(&value),
             // The category is that of the kind of slice.
             "cycles" | "cat" => return,
-            "charge" => ("Power", text(value)),
-            "bytes" => ("bytes", text(value)),
-            "wraps" => ("OVC", json(value)),
-            "job" => ("jobname", json(value)),
-            "Peer" => ("Peers", json(value)),
+            "charge" => ("Power".into(), text(value)),
+            "bytes" => ("bytes".into(), text(value)),
+            "wraps" => ("OVC".into(), into_json(value)),
+            "job" => ("jobname".into(), into_json(value)),
+            "Peer" => ("Peers".into(), into_json(value)),
             "pt_active" => {
-                let active = json(value);
+                let active = into_json(value);
                 // A kernel without ideal cycles has no use of the arrays.
                 if active.as_f64().is_none_or(|active| active <= 0.0) {
                     return;
                 }
-                args.insert("core used".to_owned(), Json::from(true));
-                ("pt_active", active)
+                args.insert("core used", Json::from(true));
+                ("pt_active".into(), active)
             }
-            other => (other.strip_prefix("args.").unwrap_or(other), json(value)),
+            other => {
+                let inner = other.strip_prefix("args.").map(Arc::<str>::from);
+                (inner.unwrap_or_else(|| name.clone()).into(), into_json(value))
+            }
         };
-        args.insert(key.to_owned(), value);
+        args.insert(key, value);
     }
 }
 
@@ -99,21 +111,16 @@ fn overflow(stamps: &[Option<i64>; STAMPS]) -> Option<usize> {
 }
 
 /// States by how much the slice differs from the one that the host saw.
-fn adjust(
-    args: &mut Map<String, Json>,
-    name: &str,
-    (host_ps, stamps): (i64, [Option<i64>; STAMPS]),
-    hz: f64,
-) {
+fn adjust(args: &mut Args, name: &str, (host_ps, stamps): (i64, [Option<i64>; STAMPS]), hz: f64) {
     let (_, last) = Phase::of(name).stamps();
     let (Some(first), Some(last)) = (stamps[0], stamps[last]) else { return };
     #[expect(clippy::cast_precision_loss, reason = "a difference of counters, and a duration")]
     let longer_us = (last - first) as f64 / hz * 1e6 - host_ps as f64 / 1e6;
-    args.insert("time_adjust".to_owned(), serde_json::json!({ "ts": -longer_us, "dur": longer_us }));
+    args.insert("time_adjust", serde_json::json!({ "ts": -longer_us, "dur": longer_us }));
 }
 
-fn text(value: &OwnedValue) -> Json {
-    match json(value) {
+fn text(value: OwnedValue) -> Json {
+    match into_json(value) {
         Json::String(text) => Json::from(text),
         other => Json::from(other.to_string()),
     }

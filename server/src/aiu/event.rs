@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
+
+use super::args::Args;
 
 /// An event.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +26,7 @@ pub struct Event {
     /// Number that the events of an arrow or of a pair share.
     pub id: Option<u64>,
     /// Arguments.
-    pub args: Map<String, Json>,
+    pub args: Args,
 }
 
 impl Event {
@@ -40,7 +42,7 @@ impl Event {
             pid,
             tid: Json::Null,
             id: None,
-            args: Map::new(),
+            args: Args::default(),
         }
     }
 
@@ -49,47 +51,66 @@ impl Event {
     /// # Errors
     /// If the output cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{{\"name\":{}", quoted(&self.name))?;
+        let mut line = Vec::with_capacity(LINE);
+        self.put(&mut line)?;
+        out.write_all(&line)
+    }
+
+    fn put(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        out.extend_from_slice(b"{\"name\":");
+        serde_json::to_writer(&mut *out, &self.name)?;
         if let Some(category) = &self.category {
-            write!(out, ",\"cat\":{}", quoted(category))?;
+            out.extend_from_slice(b",\"cat\":");
+            serde_json::to_writer(&mut *out, category)?;
         }
         write!(out, ",\"ph\":\"{}\",\"ts\":", self.phase)?;
         microseconds(self.time_ps, out)?;
         if let Some(duration_ps) = self.duration_ps {
-            write!(out, ",\"dur\":")?;
+            out.extend_from_slice(b",\"dur\":");
             microseconds(i128::from(duration_ps), out)?;
         }
-        write!(out, ",\"pid\":{}", self.pid)?;
+        out.extend_from_slice(b",\"pid\":");
+        serde_json::to_writer(&mut *out, &self.pid)?;
         if !self.tid.is_null() {
-            write!(out, ",\"tid\":{}", self.tid)?;
+            out.extend_from_slice(b",\"tid\":");
+            serde_json::to_writer(&mut *out, &self.tid)?;
         }
         if let Some(id) = self.id {
             write!(out, ",\"id\":{id}")?;
         }
         if self.phase == 'f' {
             // An arrow ends at the slice that encloses its end.
-            write!(out, ",\"bp\":\"e\"")?;
+            out.extend_from_slice(b",\"bp\":\"e\"");
         }
-        if !self.args.is_empty() {
-            write!(out, ",\"args\":")?;
-            serde_json::to_writer(&mut *out, &self.args)?;
+        let mut separator: &[u8] = b",\"args\":{";
+        for (key, value) in self.args.iter() {
+            out.extend_from_slice(separator);
+            separator = b",";
+            serde_json::to_writer(&mut *out, key)?;
+            out.push(b':');
+            serde_json::to_writer(&mut *out, value)?;
         }
-        write!(out, "}}")
+        let end: &[u8] = if separator == b"," { b"}}" } else { b"}" };
+        out.extend_from_slice(end);
+        Ok(())
     }
 }
 
-fn quoted(text: &str) -> Json {
-    Json::from(text)
-}
+/// Room for a usual event in bytes.
+const LINE: usize = 512;
 
 /// Picoseconds as exact microseconds.
-fn microseconds(ps: i128, out: &mut dyn Write) -> io::Result<()> {
+fn microseconds(ps: i128, out: &mut Vec<u8>) -> io::Result<()> {
     let sign = if ps < 0 { "-" } else { "" };
     let (whole, rest) = (ps.unsigned_abs() / 1_000_000, ps.unsigned_abs() % 1_000_000);
-    let digits = format!("{rest:06}");
-    let digits = digits.trim_end_matches('0');
-    write!(out, "{sign}{whole}.{}", if digits.is_empty() { "0" } else { digits })
+    write!(out, "{sign}{whole}.{rest:06}")?;
+    let zeros = out.iter().rev().take(DIGITS - 1).take_while(|digit| **digit == b'0').count();
+    out.truncate(out.len() - zeros);
+    Ok(())
 }
+
+/// Digits of a picosecond in microseconds.
+const DIGITS: usize = 6;
 
 /// An id as JSON: a number if it is one.
 #[must_use]

@@ -6,19 +6,23 @@
 //! PyTorch's events keep their processes and threads.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use nprof_engine::model::{FieldId, Form as SliceForm, OwnedValue, TableId, TrackId};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
 use nprof_engine::vendor::aiu::Class;
 use nprof_engine::vendor::aiu::schema::{COLLECTIVES, COUNTERS, OPS};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
+use super::args::Args;
 use super::error::Result;
 use super::event::Event;
-use super::form::{Form, Names, Preps};
+use super::form::{Form, Names, Preps, StepForm, Threads};
 use super::lanes::{Lanes, Placed};
-use super::source::{Dialect, Source, json, process};
+use super::launches::Launches;
+use super::source::{Dialect, Source, into_json, json, process};
 use super::steps::Steps;
+use super::sums::Sums;
 use super::{device, names, series};
 
 /// Table of the events that the ordinary reader of Trace Event JSON keeps.
@@ -36,6 +40,8 @@ pub type Each<'e> = dyn FnMut(&Event) -> Result<()> + 'e;
 pub struct Events<'a> {
     source: &'a Source<'a>,
     form: &'a Form,
+    /// Names of fields.
+    keys: Vec<Arc<str>>,
     /// Slices that overlap others.
     pub lanes: Lanes,
     threads: HashMap<String, i64>,
@@ -44,6 +50,9 @@ pub struct Events<'a> {
     /// Last times of the host and of the device.
     last: [Option<i128>; 2],
     pairs: u64,
+    sums: Sums,
+    /// Launches of kernels in PyTorch's dialect.
+    pub launches: Launches,
 }
 
 impl<'a> Events<'a> {
@@ -53,12 +62,15 @@ impl<'a> Events<'a> {
         Self {
             source,
             form,
+            keys: source.segment.footer().fields.iter().map(|(_, of)| of.name.as_str().into()).collect(),
             lanes: Lanes::new(form.overlap, form.max_streams),
             threads: HashMap::new(),
             series: HashMap::new(),
             tables: [OPS.name, SLICES, COUNTERS.name].map(|name| source.segment.table(name)),
             last: [None; 2],
             pairs: 0,
+            sums: Sums::default(),
+            launches: Launches::default(),
         }
     }
 
@@ -79,6 +91,10 @@ impl<'a> Events<'a> {
                 self.slice(row, steps, each)
             }
         })?;
+        for mut event in std::mem::take(&mut self.sums).finish() {
+            self.shorten(&mut event);
+            each(&event)?;
+        }
         if self.form.has_collectives {
             self.collectives(each)?;
         }
@@ -103,7 +119,11 @@ impl<'a> Events<'a> {
         let fields = self.named(row.fields);
         if of_device {
             let of = device::Op { name, fields };
-            let Some(thread) = device::fill(&mut event, &of, self.source) else { return Ok(()) };
+            let Some(thread) = device::fill(&mut event, of, self.source) else { return Ok(()) };
+            if !self.form.has_utilization {
+                event.args.remove("pt_active");
+                event.args.remove("core used");
+            }
             if self.form.preps == Preps::Counted && device::is_prep(name) {
                 // The number of preparations is a counter.
                 self.thread(&thread);
@@ -116,7 +136,7 @@ impl<'a> Events<'a> {
         match form {
             SliceForm::Complete => {}
             SliceForm::Unfinished if of_device => {
-                event.args.insert("unfinished".to_owned(), Json::from(true));
+                event.args.insert("unfinished", Json::from(true));
             }
             // Viewers draw a begin without its end to the end of the trace.
             SliceForm::Unfinished => {
@@ -128,21 +148,27 @@ impl<'a> Events<'a> {
                 return each(&event);
             }
         }
-        let is_device_slice = of_device || event.args.contains_key("stream");
-        if self.form.names == Names::Shortened && is_device_slice {
-            shorten(&mut event);
+        let is_summed = of_device && self.form.steps == StepForm::Summed;
+        if !is_summed && (of_device || event.args.contains_key("stream")) {
+            self.shorten(&mut event);
         }
-        let Some(placed) = self.place(event, row.start_ps, each)? else { return Ok(()) };
+        let Some(mut placed) = self.place(event, row.start_ps, each)? else { return Ok(()) };
         if of_device {
             steps.take(self.source.rank, &placed, name);
+        } else if self.source.dialect == Dialect::Torch && self.form.has_launches {
+            self.launches.take(&placed);
+        }
+        if is_summed {
+            let Some(other) = self.sums.take(placed) else { return Ok(()) };
+            placed = other;
+            self.shorten(&mut placed);
         }
         each(&placed)
     }
 
     /// Fields with their names, in the order of the segment.
-    fn named(&self, fields: Vec<(FieldId, OwnedValue)>) -> Vec<(&'a str, OwnedValue)> {
-        let specs = &self.source.segment.footer().fields;
-        fields.into_iter().map(|(id, value)| (specs[id.0 as usize].1.name.as_str(), value)).collect()
+    fn named(&self, fields: Vec<(FieldId, OwnedValue)>) -> Vec<(Arc<str>, OwnedValue)> {
+        fields.into_iter().map(|(id, value)| (self.keys[id.0 as usize].clone(), value)).collect()
     }
 
     /// Number of a thread of FLEX.
@@ -151,22 +177,31 @@ impl<'a> Events<'a> {
             return known;
         }
         let number = FIRST_THREAD + THREAD_STEP * i64::try_from(self.threads.len()).unwrap_or(0);
+        let kept = Some(self.form.threads).filter(|of| *of == Threads::Kept);
+        let number = kept.and_then(|_| name.trim_matches('"').parse().ok()).unwrap_or(number);
         self.threads.insert(name.to_owned(), number);
         number
     }
 
-    fn of_host(&mut self, event: &mut Event, track: TrackId, fields: Vec<(&str, OwnedValue)>) {
+    /// Takes the numbers from the name of a slice of the device, if the form asks for it.
+    fn shorten(&self, event: &mut Event) {
+        let short = names::shortened(&event.name);
+        if self.form.names == Names::Shortened && short != event.name {
+            let original = std::mem::replace(&mut event.name, short);
+            event.args.insert("orig_name", Json::from(original));
+        }
+    }
+
+    fn of_host(&mut self, event: &mut Event, track: TrackId, fields: Vec<(Arc<str>, OwnedValue)>) {
         for (key, value) in fields {
-            match (key, value) {
+            match (&*key, value) {
                 ("cat", OwnedValue::Text(category)) => event.category = Some(category),
-                (key, value) => {
-                    event.args.insert(key.to_owned(), json(&value));
-                }
+                (_, value) => event.args.insert(key, into_json(value)),
             }
         }
         let rank = i64::from(self.source.rank);
         let (pid, tid) = self.source.place(track).cloned().unwrap_or((Json::from(rank), Json::Null));
-        event.args.insert("rank".to_owned(), Json::from(rank));
+        event.args.insert("rank", Json::from(rank));
         let class = match self.source.dialect {
             Dialect::Torch => {
                 (event.pid, event.tid) = (self.source.process(pid), tid);
@@ -180,12 +215,13 @@ impl<'a> Events<'a> {
                 let thread = self.thread(&tid.to_string());
                 event.pid = Json::from(HOST + rank);
                 // Round trips have a thread of their own.
-                event.tid = Json::from(if class == Class::RoundtripAiu { thread } else { FIRST_THREAD });
+                let has_own = class == Class::RoundtripAiu || self.form.threads == Threads::Kept;
+                event.tid = Json::from(if has_own { thread } else { FIRST_THREAD });
                 event.category.get_or_insert_with(|| "cpu_op".to_owned());
                 class
             }
         };
-        event.args.insert("class".to_owned(), Json::from(class.name()));
+        event.args.insert("class", Json::from(class.name()));
     }
 
     /// Puts a slice where it does not cross the others of its thread. Returns the slice, unless it
@@ -201,8 +237,8 @@ impl<'a> Events<'a> {
             Placed::On(tid) => event.tid = Json::from(tid),
             Placed::Later(later_ps) => {
                 let us = |ps: i128| Json::from(ps as f64 / 1e6);
-                event.args.insert("orig_ts".to_owned(), us(event.time_ps));
-                event.args.insert("orig_dur".to_owned(), us(i128::from(duration_ps)));
+                event.args.insert("orig_ts", us(event.time_ps));
+                event.args.insert("orig_dur", us(i128::from(duration_ps)));
                 event.time_ps += i128::from(later_ps);
                 event.duration_ps = Some((duration_ps - later_ps).max(0));
             }
@@ -210,7 +246,7 @@ impl<'a> Events<'a> {
                 self.pairs += 1;
                 (event.phase, event.id, event.duration_ps) = ('b', Some(self.pairs), None);
                 each(&event)?;
-                let end = Event { phase: 'e', time_ps: end_ps, args: Map::new(), ..event };
+                let end = Event { phase: 'e', time_ps: end_ps, args: Args::default(), ..event };
                 each(&end)?;
                 return Ok(None);
             }
@@ -230,15 +266,14 @@ impl<'a> Events<'a> {
             event.category = Some("user_annotation".to_owned());
             (event.pid, event.tid) = (Json::from(HOST + rank), Json::from(format!("coll{rank}")));
             for (key, value) in self.named(row.fields) {
-                let (key, value) = match key {
-                    "bytes" => ("bytes", Json::from(format!("{}B", json(&value)))),
-                    "moved_bytes" => ("Coll_data_size", json(&value)),
-                    other => (other, json(&value)),
-                };
-                event.args.insert(key.to_owned(), value);
+                match &*key {
+                    "bytes" => event.args.insert("bytes", Json::from(format!("{}B", json(&value)))),
+                    "moved_bytes" => event.args.insert("Coll_data_size", json(&value)),
+                    _ => event.args.insert(key, json(&value)),
+                }
             }
-            event.args.insert("CollGroup".to_owned(), Json::from(name));
-            event.args.insert("orig_name".to_owned(), Json::from(name));
+            event.args.insert("CollGroup", Json::from(name));
+            event.args.insert("orig_name", Json::from(name));
             each(&event)
         })
     }
@@ -256,14 +291,5 @@ impl<'a> Events<'a> {
             process(pid, &name, 3 * rank + side, last).iter().try_for_each(&mut *each)?;
         }
         Ok(())
-    }
-}
-
-/// Takes the numbers from the name of a slice of the device.
-fn shorten(event: &mut Event) {
-    let short = names::shortened(&event.name);
-    if short != event.name {
-        let original = std::mem::replace(&mut event.name, short);
-        event.args.insert("orig_name".to_owned(), Json::from(original));
     }
 }

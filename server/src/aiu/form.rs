@@ -19,6 +19,14 @@ pub struct Form {
     pub has_flows: bool,
     /// Slices of whole collective operations, and their bandwidth.
     pub has_collectives: bool,
+    /// Arrows from launches to kernels.
+    pub has_launches: bool,
+    /// Use of the PT arrays.
+    pub has_utilization: bool,
+    /// Treatment of the steps of one send or receive.
+    pub steps: StepForm,
+    /// Treatment of the thread ids of FLEX.
+    pub threads: Threads,
     /// Phases that are written; empty for all.
     pub phases: String,
     /// Unit that viewers show times in.
@@ -57,6 +65,24 @@ pub enum Names {
     /// Slices of the device lose them.
     Shortened,
     /// All names stay.
+    Kept,
+}
+
+/// Whether the steps of one send or receive are written one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepForm {
+    /// Each is a slice.
+    Each,
+    /// All are one slice.
+    Summed,
+}
+
+/// Whether the threads of FLEX get numbers from 1000 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// They do.
+    Numbered,
+    /// They keep their ids.
     Kept,
 }
 

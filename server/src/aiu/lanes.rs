@@ -12,8 +12,10 @@ pub enum Overlap {
     Drop,
     /// It becomes a pair of asynchronous events.
     Async,
-    /// It stays.
+    /// It stays, and counts.
     Warn,
+    /// It stays.
+    Kept,
     /// It starts later, if it overlaps by less than 5 ns. Otherwise it stays.
     Shift,
 }
@@ -62,6 +64,9 @@ impl Lanes {
 
     /// Places a slice. Slices must come by start, of equal starts the longest first.
     pub fn place(&mut self, (pid, tid): (i64, i64), start_ps: i64, end_ps: i64) -> Placed {
+        if self.mode == Overlap::Kept {
+            return Placed::On(tid);
+        }
         let Some(overlap_ps) = self.overlap((pid, tid), start_ps, end_ps) else {
             self.push((pid, tid), end_ps);
             return Placed::On(tid);
@@ -77,7 +82,7 @@ impl Lanes {
                 self.push((pid, tid), end_ps);
                 Placed::Later(later_ps)
             }
-            Overlap::Warn | Overlap::Shift => Placed::On(tid),
+            Overlap::Warn | Overlap::Kept | Overlap::Shift => Placed::On(tid),
             Overlap::Tid => {
                 let mut number = 1;
                 while self.overlap((pid, tid + number), start_ps, end_ps).is_some() {
@@ -123,6 +128,7 @@ mod tests {
         check(Overlap::Tid, &crossed, &[On(7), On(7), On(8), On(9), On(7)]);
         check(Overlap::Drop, &crossed, &[On(7), On(7), Dropped, Dropped, On(7)]);
         check(Overlap::Async, &crossed, &[On(7), On(7), Async, Async, On(7)]);
+        check(Overlap::Kept, &crossed, &[On(7), On(7), On(7), On(7), On(7)]);
         check(Overlap::Warn, &crossed, &[On(7), On(7), On(7), On(7), On(7)]);
         check(Overlap::Shift, &[(0, 10), (8, 20), (9, 30)], &[On(7), Later(4_000), On(7)]);
         check(Overlap::Tid, &[(0, 10), (10, 20)], &[On(7), On(7)]);

@@ -5,21 +5,30 @@
 //! profile. Events are written rank by rank while their rows are read, so memory is that of a block
 //! a track.
 
+pub mod align;
+mod args;
+mod bandwidth;
 mod chrome;
 mod device;
 mod error;
 mod event;
 mod events;
 pub mod form;
+mod frame;
 pub mod inputs;
 pub mod lanes;
+mod launches;
 mod names;
+pub mod profile;
 mod rows;
 mod series;
 mod source;
 mod steps;
+mod sums;
 mod table_text;
 mod tables;
+pub mod told;
+mod trace;
 pub mod verification;
 
 use std::io::{self, BufWriter, Write};
@@ -28,11 +37,12 @@ use std::path::{Path, PathBuf};
 use nprof_engine::native::{AtomicFile, SegmentFile};
 use nprof_engine::vendor::aiu::schema::COLLECTIVES;
 
-pub use self::chrome::Met;
+use self::align::Alignment;
 pub use self::error::{AiuError, Result};
 use self::form::Form;
 use self::source::Source;
 use self::tables::RankTables;
+pub use self::trace::Met;
 pub use self::verification::Report;
 use crate::export::{OpenedRank, RanksOf};
 
@@ -45,24 +55,37 @@ pub struct Request {
     pub command: String,
     /// Form of the events.
     pub form: Form,
-    /// Whether the trace is written.
-    pub has_trace: bool,
-    /// Whether the tables are written.
+    /// Kind of the file with the trace; `None` if it is not written.
+    pub trace: Option<Kind>,
+    /// Whether the tables of kernels are written.
     pub has_tables: bool,
+    /// Whether the table of times of kernels and of collective operations is written.
+    pub has_shares: bool,
     /// Whether the trace is for TensorBoard: with a file for each of several ranks.
     pub for_tensorboard: bool,
+}
+
+/// Kind of a file with a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Trace Event JSON.
+    Chrome,
+    /// A table of the slices.
+    Frame,
 }
 
 /// Ending of names of traces for TensorBoard.
 const TENSORBOARD: &str = ".pt.trace.json";
 /// Ending of names of traces.
 const JSON: &str = ".json";
+/// Ending of names of tables of slices.
+const TEXT: &str = ".txt";
 
 impl Request {
     /// The output without its ending.
     fn stem(&self) -> String {
         let path = self.output.to_string_lossy();
-        let endings = [TENSORBOARD, JSON];
+        let endings = [TENSORBOARD, JSON, TEXT];
         let stem = endings.iter().find_map(|ending| path.strip_suffix(ending));
         stem.unwrap_or(&path).to_owned()
     }
@@ -98,7 +121,7 @@ pub enum ReportForm {
 /// If a segment cannot be read or the file cannot be written.
 pub fn verify(of: RanksOf<'_>, request: &Request, form: ReportForm) -> Result<(Report, Written)> {
     let opened = of.open()?;
-    let ranks = sources(&opened)?;
+    let ranks = sources(&opened, &Alignment::default())?;
     let report = verification::check(&ranks)?;
     let written = file(&request.output, |out| {
         match form {
@@ -110,8 +133,8 @@ pub fn verify(of: RanksOf<'_>, request: &Request, form: ReportForm) -> Result<(R
     Ok((report, written))
 }
 
-fn sources<'a>(opened: &'a [OpenedRank<'_>]) -> Result<Vec<Source<'a>>> {
-    opened.iter().map(|of| Source::of(of.segment(), of.rank.rank)).collect()
+fn sources<'a>(opened: &'a [OpenedRank<'_>], clocks: &Alignment) -> Result<Vec<Source<'a>>> {
+    opened.iter().map(|of| Source::of(of.segment(), of.rank.rank, clocks)).collect()
 }
 
 /// A file that was written.
@@ -128,12 +151,18 @@ pub struct Written {
 /// # Errors
 /// If a segment cannot be read or a file cannot be written. A file is written as a whole or not at
 /// all.
-pub fn write(of: RanksOf<'_>, request: &Request) -> Result<(Vec<Written>, Met)> {
+pub fn write(of: RanksOf<'_>, clocks: &Alignment, request: &Request) -> Result<(Vec<Written>, Met)> {
     let opened = of.open()?;
-    let ranks = sources(&opened)?;
+    let ranks = sources(&opened, clocks)?;
     let mut written = Vec::new();
     let mut met = Met::default();
-    if request.has_trace {
+    if request.trace == Some(Kind::Frame) {
+        written.push(file(&request.output, |out| {
+            met = frame::write(&ranks, &request.form, out)?;
+            Ok(())
+        })?);
+    }
+    if request.trace == Some(Kind::Chrome) {
         written.push(file(&request.trace(), |out| {
             met = chrome::write(&ranks, request, out)?;
             Ok(())
@@ -146,31 +175,32 @@ pub fn write(of: RanksOf<'_>, request: &Request) -> Result<(Vec<Written>, Met)> 
             }
         }
     }
-    if request.has_tables {
-        tables_of(&ranks, request, &mut written)?;
-    }
+    tables_of(&ranks, request, &mut written)?;
     Ok((written, met))
 }
 
 fn tables_of(ranks: &[Source<'_>], request: &Request, written: &mut Vec<Written>) -> Result<()> {
     let of = |source: &Source<'_>| {
-        let times = (source.origin_ps, communication_us(source.segment)?);
+        let times = (source.clock, communication_us(source.segment)?);
         Ok(RankTables::of(source.segment, source.rank, times)?)
     };
     let tables: Vec<RankTables> = ranks.iter().map(of).collect::<Result<_>>()?;
     type WriteTable = fn(&[RankTables], &mut dyn Write) -> io::Result<()>;
-    let mut files: Vec<(&str, WriteTable)> = vec![
-        ("_summary.csv", tables::summary),
-        ("_active.csv", tables::active),
-        ("_ts_analysis.csv", tables::cycles),
-    ];
-    if tables::has_categories(&tables) {
+    let mut files: Vec<(&str, WriteTable)> = Vec::new();
+    if request.has_tables {
+        files.extend([
+            ("_summary.csv", tables::summary as WriteTable),
+            ("_active.csv", tables::active),
+            ("_ts_analysis.csv", tables::cycles),
+        ]);
+    }
+    if request.form.has_utilization && request.has_tables && tables::has_categories(&tables) {
         files.extend([
             ("_categories.csv", tables::categories_csv as WriteTable),
             ("_categories.txt", tables::categories_txt),
         ]);
     }
-    if request.form.has_collectives {
+    if request.form.has_collectives && request.has_shares {
         files.push(("_stats_summary.csv", tables::stats));
     }
     for (ending, write) in files {

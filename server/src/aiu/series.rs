@@ -4,8 +4,9 @@ use nprof_engine::model::TrackId;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::vendor::aiu::Counter;
 use nprof_engine::vendor::aiu::schema::COUNTERS;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
+use super::args::Args;
 use super::event::Event;
 use super::form::{Form, Series};
 
@@ -56,8 +57,8 @@ impl Written {
         let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
         #[expect(clippy::cast_possible_truncation, reason = "checked above")]
         let shown = if is_whole { Json::from(value as i64) } else { Json::from(value) };
-        let mut args = Map::new();
-        args.insert(self.key.to_owned(), shown);
+        let mut args = Args::default();
+        args.insert(self.key, shown);
         let category = Some(self.category.to_owned());
         Event { category, args, ..Event::new('C', &self.name, time_ps, Json::from(pid)) }
     }

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use nprof_engine::model::{OwnedValue, TrackId};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::vendor::aiu::schema::CLOCK;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
+use super::align::{Alignment, RankTime};
+use super::args::Args;
 use super::error::Result;
 use super::event::{Event, id};
 use super::rows::{self, Row, integer};
@@ -42,8 +44,10 @@ pub struct Source<'a> {
     pub segment: &'a SegmentFile,
     /// Number of the rank.
     pub rank: u32,
-    /// Time zero in picoseconds on the trace's own clock.
-    pub origin_ps: i128,
+    /// Title of the trace.
+    pub title: String,
+    /// The rank's times on the clock of the output.
+    pub clock: RankTime,
     /// Dialect of the events of the host.
     pub dialect: Dialect,
     /// Cycles per second that durations were computed with; 0 if the rank has no cycles.
@@ -59,7 +63,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn of(segment: &'a SegmentFile, rank: u32) -> Result<Self> {
+    pub fn of(segment: &'a SegmentFile, rank: u32, clocks: &Alignment) -> Result<Self> {
         let origin = rows::of(segment, ORIGIN)?;
         let origin_ns = origin.first().and_then(|row| match row.get("origin_ns") {
             Some(OwnedValue::Text(text)) => text.parse::<i128>().ok(),
@@ -74,14 +78,15 @@ impl<'a> Source<'a> {
         let places = rows::of(segment, TRACKS)?.iter().filter_map(place).collect();
         let used_hz = rows::of(segment, CLOCK.name)?.first().map_or(0.0, |row| row.number("used_hz"));
         let dialect = if is_torch { Dialect::Torch } else { Dialect::Flex };
-        let origin_ps = origin_ns.unwrap_or(0) * 1_000;
-        Ok(Self { segment, rank, origin_ps, dialect, used_hz, document, places })
+        let clock = clocks.times(rank, origin_ns.unwrap_or(0) * 1_000);
+        let title = segment.footer().rank.title.clone();
+        Ok(Self { segment, rank, title, clock, dialect, used_hz, document, places })
     }
 
-    /// A time on the trace's own clock.
+    /// A time on the clock of the output.
     #[must_use]
     pub fn time(&self, ps: i64) -> i128 {
-        self.origin_ps + i128::from(ps)
+        self.clock.at(ps)
     }
 
     /// Process and thread of a track.
@@ -107,10 +112,10 @@ impl<'a> Source<'a> {
         let event = |row: &Row| {
             let pid = row.get("pid").map_or(Json::Null, id_of);
             let is_device = pid == DEVICE;
-            let mut event = Event::new('M', row.text("name"), self.origin_ps, self.process(pid));
+            let mut event = Event::new('M', row.text("name"), self.clock.origin_ps, self.process(pid));
             event.tid = row.get("tid").map_or(Json::Null, id_of);
             if let Some(Json::Object(args)) = row.get("args").map(json) {
-                event.args = args;
+                event.args = args.into_iter().collect();
             }
             if let Some(position) = event.args.get_mut("sort_index") {
                 let of_rank = i64::from(self.rank) * RANK_POSITIONS;
@@ -138,13 +143,19 @@ fn id_of(value: &OwnedValue) -> Json {
 /// A value of the store as JSON.
 #[must_use]
 pub fn json(value: &OwnedValue) -> Json {
+    into_json(value.clone())
+}
+
+/// The same, of a value that is not needed any more.
+#[must_use]
+pub fn into_json(value: OwnedValue) -> Json {
     match value {
-        OwnedValue::Int(value) => Json::from(*value),
-        OwnedValue::Uint(value) => Json::from(*value),
-        OwnedValue::Float(value) => Json::from(*value),
-        OwnedValue::Bool(value) => Json::from(*value),
-        OwnedValue::Text(text) => Json::from(text.as_str()),
-        OwnedValue::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str())),
+        OwnedValue::Int(value) => Json::from(value),
+        OwnedValue::Uint(value) => Json::from(value),
+        OwnedValue::Float(value) => Json::from(value),
+        OwnedValue::Bool(value) => Json::from(value),
+        OwnedValue::Text(text) => Json::from(text),
+        OwnedValue::Json(text) => serde_json::from_str(&text).unwrap_or_else(|_| Json::from(text)),
     }
 }
 
@@ -157,8 +168,8 @@ pub fn process(pid: i64, name: &str, position: i64, time_ps: i128) -> [Event; 3]
         ("process_sort_index", "sort_index", Json::from(position)),
     ]
     .map(|(what, key, value)| {
-        let mut args = Map::new();
-        args.insert(key.to_owned(), value);
+        let mut args = Args::default();
+        args.insert(key, value);
         Event { args, ..Event::new('M', what, time_ps, Json::from(pid)) }
     })
 }

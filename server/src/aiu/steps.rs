@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
+use super::args::Args;
 use super::event::Event;
 
 /// Number of the first arrow.
@@ -75,7 +76,7 @@ impl Steps {
                     category: Some(send.group.clone()),
                     tid: of.tid.clone(),
                     id: Some(id),
-                    args: Map::new(),
+                    args: Args::default(),
                     ..Event::new(phase, sync, time_ps, of.pid.clone())
                 };
                 let end_ps = wait.end_ps - MARGIN_PS;
@@ -94,7 +95,7 @@ mod tests {
         let mut event = Event::new('X', "", i128::from(start), Json::from(rank));
         event.duration_ps = Some(end - start);
         for (key, value) in [("Type", kind), ("Peers", peers), ("CollGroup", "g")] {
-            event.args.insert(key.to_owned(), Json::from(value));
+            event.args.insert(key, Json::from(value));
         }
         steps.take(rank, &event, "Sen [sync=g_s3_r0x3_6] DmaO");
     }

@@ -45,51 +45,108 @@ pub fn csv<const N: usize>(head: &[&str; N], rows: &[[Cell; N]], out: &mut dyn W
 /// # Errors
 /// If the output cannot be written.
 pub fn aligned<const N: usize>(head: &[&str; N], rows: &[[Cell; N]], out: &mut dyn Write) -> io::Result<()> {
-    let columns: Vec<(usize, Vec<String>)> = (0..N)
-        .map(|at| {
-            let cells: Vec<&Cell> = rows.iter().map(|row| &row[at]).collect();
-            let texts = texts(&cells);
-            let is_word = matches!(cells.first(), Some(Cell::Text(_, Align::Word)));
-            // Room for a sign before numbers.
-            let least = head[at].len() + usize::from(!is_word);
-            let width = texts.iter().map(String::len).chain([least]).max().unwrap_or(least);
-            (width, texts)
-        })
-        .collect();
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded: Vec<String> = cells.zip(&columns).map(|(cell, (width, _))| pad(cell, *width)).collect();
-        writeln!(out, "{}", padded.join(" "))
-    };
-    line(&mut head.iter().copied())?;
-    (0..rows.len()).try_for_each(|row| line(&mut columns.iter().map(|(_, texts)| texts[row].as_str())))
+    let mut widths = Widths::of(head);
+    rows.iter().for_each(|row| widths.take(row));
+    widths.head(head, out)?;
+    for row in rows {
+        writeln!(out)?;
+        widths.row(row, out)?;
+    }
+    writeln!(out)
 }
 
-/// A cell with blanks before it.
-fn pad(cell: &str, width: usize) -> String {
-    let mut padded = " ".repeat(width.saturating_sub(cell.len()));
-    padded.push_str(cell);
-    padded
+/// Digits after the point of a number before zeros at its end leave.
+const DIGITS: usize = 6;
+
+/// Widths of the columns of a table, from all of its rows.
+#[derive(Debug)]
+pub struct Widths<const N: usize> {
+    columns: [Column; N],
 }
 
-/// The cells of a column.
-fn texts(cells: &[&Cell]) -> Vec<String> {
-    let mut texts: Vec<String> = cells
-        .iter()
-        .map(|cell| match cell {
-            Cell::Float(value) => format!("{value:.6}"),
-            Cell::Text(text, _) => text.clone(),
-        })
-        .collect();
-    let is_float = cells.iter().any(|cell| matches!(cell, Cell::Float(_)));
-    let can_be_shorter = |texts: &[String]| {
-        texts.iter().all(|text| text.ends_with('0') && !text.ends_with(".0") && text.contains('.'))
-    };
-    while is_float && !texts.is_empty() && can_be_shorter(&texts) {
-        for text in &mut texts {
-            text.pop();
+/// A column.
+#[derive(Debug, Clone, Copy, Default)]
+struct Column {
+    /// Most signs of a cell, without a point and the digits after it.
+    whole: usize,
+    /// Most digits after the point; 0 if no cell has a point.
+    digits: usize,
+    is_word: bool,
+    head: usize,
+}
+
+impl<const N: usize> Widths<N> {
+    /// Widths of the head alone.
+    #[must_use]
+    pub fn of(head: &[&str; N]) -> Self {
+        Self { columns: head.map(|text| Column { head: text.chars().count(), ..Column::default() }) }
+    }
+
+    /// Makes room for a row.
+    pub fn take(&mut self, row: &[Cell; N]) {
+        for (column, cell) in self.columns.iter_mut().zip(row) {
+            match cell {
+                Cell::Float(value) => {
+                    let text = decimal(*value);
+                    let digits =
+                        text.trim_end_matches('0').split_once('.').map_or(0, |(_, after)| after.len());
+                    column.digits = column.digits.max(digits).max(1);
+                    column.whole = column.whole.max(text.len() - DIGITS - 1);
+                }
+                Cell::Text(text, align) => {
+                    column.is_word |= *align == Align::Word;
+                    column.whole = column.whole.max(text.chars().count());
+                }
+            }
         }
     }
-    texts
+
+    /// Writes the head, without the end of its line.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn head(&self, head: &[&str; N], out: &mut dyn Write) -> io::Result<()> {
+        self.line(|at| head[at].to_owned(), out)
+    }
+
+    /// Writes a row, without the end of its line.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn row(&self, row: &[Cell; N], out: &mut dyn Write) -> io::Result<()> {
+        let text = |at: usize| match &row[at] {
+            Cell::Float(value) => {
+                let mut text = decimal(*value);
+                text.truncate(text.len() - DIGITS + self.columns[at].digits);
+                text
+            }
+            Cell::Text(text, _) => text.clone(),
+        };
+        self.line(text, out)
+    }
+
+    fn line(&self, text: impl Fn(usize) -> String, out: &mut dyn Write) -> io::Result<()> {
+        for (at, column) in self.columns.iter().enumerate() {
+            let separator = if at == 0 { "" } else { " " };
+            let text = text(at);
+            let blanks = column.width().saturating_sub(text.chars().count());
+            write!(out, "{separator}{}{text}", " ".repeat(blanks))?;
+        }
+        Ok(())
+    }
+}
+
+/// A number with all [`DIGITS`]. What is no number has none, and counts as 0.
+fn decimal(value: f64) -> String {
+    format!("{:.6}", if value.is_finite() { value } else { 0.0 })
+}
+
+impl Column {
+    fn width(self) -> usize {
+        let cells = self.whole + if self.digits > 0 { self.digits + 1 } else { 0 };
+        // Room for a sign before numbers.
+        cells.max(self.head + usize::from(!self.is_word))
+    }
 }
 
 #[cfg(test)]

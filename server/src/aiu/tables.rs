@@ -7,6 +7,7 @@ use nprof_engine::base::Result;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::vendor::aiu::schema::{ACTIVE, CATEGORIES, CYCLES, KERNELS};
 
+use super::align::RankTime;
 use super::names;
 use super::rows::{self, Row};
 use super::table_text;
@@ -48,8 +49,8 @@ const CATEGORY_HEAD: [&str; 10] = [
 pub struct RankTables {
     /// Number of the rank.
     pub rank: u32,
-    /// Time zero in picoseconds on the trace's own clock.
-    pub origin_ps: i128,
+    /// The rank's times on the clock of the output.
+    clock: RankTime,
     kernels: Vec<Row>,
     active: Vec<Row>,
     cycles: Vec<Row>,
@@ -63,10 +64,10 @@ impl RankTables {
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn of(segment: &SegmentFile, rank: u32, (origin_ps, communication_us): (i128, f64)) -> Result<Self> {
+    pub fn of(segment: &SegmentFile, rank: u32, (clock, communication_us): (RankTime, f64)) -> Result<Self> {
         Ok(Self {
             rank,
-            origin_ps,
+            clock,
             kernels: rows::of(segment, KERNELS.name)?,
             active: rows::of(segment, ACTIVE.name)?,
             cycles: rows::of(segment, CYCLES.name)?,
@@ -75,10 +76,10 @@ impl RankTables {
         })
     }
 
-    /// A time on the trace's own clock in microseconds, with three digits.
+    /// A time on the clock of the output in microseconds, with three digits.
     fn at(&self, ns: f64) -> String {
         #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
-        let ps = self.origin_ps + (ns * 1e3).round() as i128;
+        let ps = self.clock.at((ns * 1e3).round() as i64);
         let ns = (ps + 500).div_euclid(1_000);
         format!("{}.{:03}", ns.div_euclid(1_000), ns.rem_euclid(1_000))
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cli::{fail, succeed};
+use crate::cli::{fail, run, succeed};
 
 const FLEX: &str = include_str!("../../../fuzz/seeds/aiu/flex.json");
 const TORCH: &str = include_str!("../../../fuzz/seeds/aiu/torch.json");
@@ -103,19 +103,33 @@ fn traces_of_pytorch_keep_their_threads() {
     assert!(document["deviceProperties"][0]["name"].is_string(), "{document}");
 }
 
+/// Runs `nprof aiu` on a trace with these arguments. Returns the folder and the messages.
+#[track_caller]
+fn said(trace: &str, args: &[&str]) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.json");
+    fs::write(&path, trace).unwrap();
+    let (trace, out) = (path.to_str().unwrap(), dir.path().join("out.json"));
+    let all = [&["aiu", "-i", trace, "-o", out.to_str().unwrap()], args].concat();
+    let output = run(&dir.path().join("store"), &all);
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{args:?}: {messages}");
+    (dir, messages)
+}
+
 #[test]
-fn options_without_an_effect_are_refused() {
+fn options_that_cannot_be_used_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("a.json");
     fs::write(&trace, FLEX).unwrap();
     let (store, trace) = (dir.path().join("store"), trace.to_str().unwrap());
     for (args, code, said) in [
-        (&["-S"][..], 1, "does not do what -S asks for"),
-        (&["--freq", "0"], 2, "no frequency above 0"),
+        (&["--freq", "0"][..], 2, "no frequency above 0"),
+        (&["--event_limit", "10"], 2, "a limit is JSON"),
         (&["--event_filter", "name:("], 1, "no regular expression"),
         (&["-f", "protobuf"], 2, "possible values"),
         (&["-f", "text"], 1, "add -V"),
-        (&["-P", "torch_minimal.json"], 1, "does not do what -P asks for"),
+        (&["-P", "/nowhere/stages.json"], 1, "-P /nowhere/stages.json"),
     ] {
         let all = [&["aiu", "-i", trace], args].concat();
         let error = fail(&store, &all, code);
@@ -123,6 +137,87 @@ fn options_without_an_effect_are_refused() {
     }
     let error = fail(&store, &["aiu", "-i", "/nowhere/*.json"], 1);
     assert!(error.contains("no file has this name"), "{error}");
+}
+
+#[test]
+fn options_without_an_effect_say_why() {
+    let all = ["-S", "-s", "-k", "-I", "--ignore_crit", "-T", "--disable_input_warnings", "-D", "3"];
+    let (_dir, messages) = said(FLEX, &all);
+    for option in all.iter().filter(|option| **option != "3") {
+        let line = format!("{option} has no effect: ");
+        assert!(messages.contains(&line), "{option}: {messages}");
+    }
+    assert!(!said(FLEX, &["-t"]).1.contains("no effect"));
+    let messages = said(FLEX, &["-f", "pddf", "--flow"]).1;
+    assert!(messages.contains("--flow has no effect with -f pddf: "), "{messages}");
+}
+
+#[test]
+fn a_limit_reads_a_part_of_the_events() {
+    let kernels: Vec<String> =
+        (0..5).map(|n| op(0, &format!("k{n} Cmpt Exec"), (100 * (n + 1), 50), "")).collect();
+    let trace = format!("[{}]", kernels.join(","));
+    let (dir, _) = said(&trace, &["--event_limit", r#"{"skip":1,"count":2}"#, "--keep_names"]);
+    let found = names(&events(dir.path(), "out.json"), "X");
+    assert_eq!(found, ["k1 Cmpt Exec", "k2 Cmpt Exec"]);
+}
+
+#[test]
+fn a_stage_that_is_off_does_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let stages = dir.path().join("stages.json");
+    let on = ["map_tid_to_range", "cycle_count_to_wallclock", "tighten_hts_by_instr_type"];
+    let on: Vec<String> = on.iter().map(|name| format!(r#"{{"{name}":true}}"#)).collect();
+    let text = format!(r#"{{"stages":[{},{{"normalize_phase1":false}},{{"new":true}}]}}"#, on.join(","));
+    fs::write(&stages, text).unwrap();
+    let (out, messages) = said(FLEX, &["-P", stages.to_str().unwrap(), "--power-stats"]);
+    let found = events(out.path(), "out.json");
+    assert!(names(&found, "C").is_empty(), "no counter");
+    let slices = names(&found, "X");
+    assert!(slices.contains(&"mul_1 Cmpt Prep".to_owned()), "names and preparations stay: {slices:?}");
+    assert!(!out.path().join("out_summary.csv").exists());
+    for said in ["normalize_phase1 without effect", "new not known"] {
+        assert!(messages.contains(said), "{said}: {messages}");
+    }
+    assert!(!messages.contains("Power"), "{messages}");
+}
+
+#[test]
+fn iterations_and_power_are_told() {
+    let kernel = |n: u64| {
+        let name = ["a", "b", "c", "d", "e"][(n % 5) as usize];
+        // 512 steps of the charge in a microsecond at 12 V are 12 W.
+        let charge = 1_000_000 + (100 * n + 60) * 512;
+        op(0, &format!("{name} Cmpt Exec"), (100 * n, 60), &format!(r#","Power":"{charge}""#))
+    };
+    let kernels: Vec<String> = (1..=20).map(kernel).collect();
+    let (_dir, messages) = said(&format!("[{}]", kernels.join(",")), &["--power-stats", "--freq", "560"]);
+    assert!(messages.contains("ITSTATS: [0] avg_iteration_time=500.0, iterations=3"), "{messages}");
+    assert!(messages.contains("Power with kernels: min_non_zero=12.00W, max=12.00W"), "{messages}");
+    assert!(messages.contains("dur_total=1.14ms"), "{messages}");
+    assert!(messages.contains("Power without kernels: min_non_zero=12.00W"), "{messages}");
+    let (_dir, messages) = said(FLEX, &["--power-stats", "-t"]);
+    assert!(messages.contains("Power of rank 0 with kernels"), "{messages}");
+}
+
+#[test]
+fn slices_are_a_table_if_asked() {
+    let kernel = op(0, "add_1 Cmpt Exec", (1_700_000_000_000_100, 50), "");
+    let (dir, _) = said(&format!("[{kernel}]"), &["-f", "pddf", "--freq", "560"]);
+    let table = text(dir.path(), "out.json");
+    let expected = " Rank          Timestamp  Duration Category    Event Name  Event CLass    Job  Size  PT_Active\n    0 \
+                    1700000000000100.0      50.0   kernel add Cmpt Exec COMPUTE_EXEC a.json   0.0        0.0";
+    assert_eq!(table, expected);
+}
+
+#[test]
+fn overlapping_slices_can_be_pairs() {
+    let slices = [op(0, "a Cmpt Exec", (100, 50), ""), op(0, "b Cmpt Exec", (120, 80), "")];
+    let (dir, _) = said(&format!("[{}]", slices.join(",")), &["-O", "async"]);
+    let found = events(dir.path(), "out.json");
+    assert_eq!(names(&found, "X"), ["a Cmpt Exec"]);
+    let of = |phase: &str| found.iter().find(|event| event["ph"] == phase).unwrap();
+    assert_eq!((&of("b")["name"], &of("b")["id"]), (&of("e")["name"], &of("e")["id"]));
 }
 
 #[test]

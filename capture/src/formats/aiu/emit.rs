@@ -13,12 +13,15 @@ use super::clock::Clock;
 use super::collective::{Collectives, Step};
 use super::edges::Edges;
 use super::held::{HAS_CHARGE, HAS_GROUP, Held, IS_UNFINISHED};
+use super::iteration::Iterations;
 use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
 use super::names::Names;
 use super::power::{KINDS, Readings, Sample, kind};
+use super::settings::Durations;
 use super::summary::Summary;
 use super::usage::{Matched, Usage};
+use super::watts::{Change, Watts};
 
 /// Shortest slice whose charge is a reading of the power, in picoseconds.
 const MIN_READING_PS: i64 = 100_000;
@@ -35,6 +38,7 @@ pub(super) struct Facts<'a> {
     pub(super) threads: &'a [Box<str>],
     /// Whether work outside of its round trips is shifted.
     pub(super) fixes_jobs: bool,
+    pub(super) durations: Durations,
 }
 
 /// Totals of the slices of a rank.
@@ -70,6 +74,7 @@ pub(super) struct Emitter<'a, 's> {
     usage: Usage<'a>,
     choices: Choices,
     summary: Summary,
+    iterations: Iterations,
     tracks: Tracks,
     op: AiuOp,
     counter: AiuCounter,
@@ -101,6 +106,7 @@ impl<'a, 's> Emitter<'a, 's> {
             usage,
             choices,
             summary: Summary::default(),
+            iterations: Iterations::default(),
             tracks: Tracks::new(device),
             op,
             counter,
@@ -244,6 +250,9 @@ impl<'a, 's> Emitter<'a, 's> {
             return Placed { start_ps, end_ps, cycles: None };
         }
         let cycles = held.cycles((first, last));
+        if self.facts.durations == Durations::Host {
+            return Placed { start_ps, end_ps, cycles: Some(cycles) };
+        }
         let device_ps = self.facts.clock.ps(f64::from(cycles));
         if held.is(IS_UNFINISHED) {
             return Placed { start_ps, end_ps: start_ps.saturating_add(device_ps), cycles: Some(cycles) };
@@ -327,6 +336,7 @@ impl<'a, 's> Emitter<'a, 's> {
         let names = self.facts.names;
         let duration_ps = end_ps.saturating_sub(start_ps);
         self.summary.take(names, name, duration_ps, steps);
+        self.iterations.take(name, start_ps);
         self.kernels.add(start_ps, end_ps, 1)?;
         self.totals.kernel_ps = self.totals.kernel_ps.saturating_add(duration_ps);
         let (first, last) = self.totals.first_last.unwrap_or((start_ps, end_ps));
@@ -361,8 +371,10 @@ impl<'a, 's> Emitter<'a, 's> {
         self.counter(Counter::DataInRate, data_in, 1.0)?;
         self.counter(Counter::DataOutRate, data_out, 1.0)?;
         self.counter(Counter::PtActive, active, RATIO)?;
-        self.totals.busy_ps = kernels.finish(|_, _| Ok(()))?;
-        let Self { sink, mut tracks, counter, readings, usage, summary, totals, .. } = self;
+        let mut changes = space.pile();
+        self.totals.busy_ps =
+            kernels.finish(|time_ps, sum| changes.push(Change { time_ps, runs: sum > 0 }))?;
+        let Self { sink, mut tracks, counter, readings, usage, summary, iterations, totals, .. } = self;
         self.collectives.finish(sink, (&mut tracks, self.facts.clock), self.device)?;
         let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
         let sample = |of: Counter, sample: Sample, value: f64| {
@@ -371,8 +383,12 @@ impl<'a, 's> Emitter<'a, 's> {
             let charge = i64::try_from(sample.charge).unwrap_or(i64::MAX);
             sink.sample(track, sample.time_ps, value, &[(counter.charge, Value::Int(charge))])
         };
+        let mut watts = Watts::new(&changes)?;
         let implausible = readings.finish(
-            |of| sample(Counter::Power, of, of.value),
+            |of| {
+                watts.take(of.value, (of.time_ps, of.until_ps))?;
+                sample(Counter::Power, of, of.value)
+            },
             |of| {
                 let kind = KINDS[usize::from(of.kind)];
                 let value = (of.value * 1e3).round() / 1e3;
@@ -394,6 +410,8 @@ impl<'a, 's> Emitter<'a, 's> {
         );
         usage.finish(sink)?;
         summary.finish(sink)?;
+        iterations.finish(sink)?;
+        watts.finish(sink)?;
         Ok(totals)
     }
 }

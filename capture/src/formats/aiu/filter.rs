@@ -8,6 +8,7 @@ use regex_automata::meta::Regex;
 use rustc_hash::FxHashMap;
 
 use super::attribute::BYTES;
+use super::limit::{Allowed, key};
 use super::settings::{Globals, Settings, unusable};
 use crate::formats::Error;
 use crate::formats::trace_event::layer::{Met, each_member};
@@ -28,6 +29,8 @@ pub(super) struct Filter {
     drops_globals: bool,
     /// Begins that were left out, by process, thread and name.
     open: FxHashMap<Box<[u8]>, u32>,
+    /// The events within the limit; `None` without a limit.
+    allowed: Option<Allowed>,
 }
 
 /// Place of a value.
@@ -64,11 +67,20 @@ impl Filter {
             patterns: settings.left_out.iter().map(pattern).collect::<Result<_, Error>>()?,
             drops_globals: settings.globals == Globals::Dropped,
             open: FxHashMap::default(),
+            allowed: None,
         })
+    }
+
+    /// Leaves out all other events, too. They are asked about in the order of the first pass.
+    pub(super) fn within(self, allowed: Option<Allowed>) -> Self {
+        Self { allowed, ..self }
     }
 
     /// Whether the settings leave an event out. Of a begin that is left out, the end is, too.
     pub(super) fn leaves_out(&mut self, met: Met<'_>) -> bool {
+        if self.allowed.as_mut().is_some_and(|allowed| !allowed.next()) {
+            return true;
+        }
         let phase = met.phase();
         if !matches!(phase, b"X" | b"B" | b"E") || (self.patterns.is_empty() && !self.drops_globals) {
             return false;
@@ -96,10 +108,6 @@ impl Filter {
         }
         true
     }
-}
-
-fn key(met: Met<'_>) -> Box<[u8]> {
-    [met.pid(), b"\0", met.tid(), b"\0", met.name().as_bytes()].concat().into()
 }
 
 impl Path {

@@ -18,16 +18,20 @@ mod emit;
 mod filter;
 mod held;
 mod ideal;
+mod iteration;
 mod job;
 mod kernel;
+mod limit;
 mod names;
 mod power;
 mod rank;
 mod report;
 mod settings;
+mod silent;
 mod summary;
 mod taker;
 mod usage;
+mod watts;
 
 #[cfg(test)]
 mod fixture;
@@ -44,6 +48,8 @@ use self::choice::{Choices, choose};
 use self::emit::{Emitter, Facts};
 use self::filter::Filter;
 use self::ideal::{Table, read_inductor, read_log};
+use self::limit::{Allowed, Look};
+use self::silent::Silent;
 use self::taker::Taker;
 use self::usage::Usage;
 use super::Error;
@@ -54,7 +60,7 @@ use crate::importer::{Role, Sinks};
 use crate::inputs::PlanFile;
 use crate::probe::HEAD_LEN;
 
-pub use self::settings::{Globals, Limit, Outside, Pattern, Settings};
+pub use self::settings::{Durations, Globals, Limit, Outside, Pattern, Settings};
 
 /// Dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,14 +119,13 @@ impl Import<'_> {
         let tables = self.tables(sink)?;
         let space = self.job.space;
         let stated_hz = self.settings.soc_mhz.map(|mhz| mhz * 1e6);
-        let filter = self.job.of_trace(Filter::new(&self.settings))?;
+        let filter = self.job.of_trace(Filter::new(&self.settings))?.within(self.allowed()?);
         let mut taker = Taker::new(self.nth, stated_hz, tables.len() > 1, space).with(filter);
         let info = {
             let context = Context { origin: self.origin(), space: Some(space) };
             let mut session = self.job.of_trace(Session::new(context, &mut *sink).map_err(Error::from))?;
-            for part in self.files(Role::Trace) {
-                self.file(part.file, &mut session, &mut taker)
-                    .map_err(|source| Fault { file: part.file, source })?;
+            for file in self.traces() {
+                self.file(file, &mut session, &mut taker).map_err(|source| Fault { file, source })?;
             }
             self.job.of_trace(session.close().map_err(Error::from))?
         };
@@ -132,6 +137,42 @@ impl Import<'_> {
 
     fn files(&self, role: Role) -> impl Iterator<Item = PlanFile> {
         self.job.plan.files.iter().copied().filter(move |part| part.role == role)
+    }
+
+    /// The traces. With a limit they come by the time of their beginning, because events count in
+    /// the order of time.
+    fn traces(&self) -> Vec<usize> {
+        let mut traces: Vec<usize> = self.files(Role::Trace).map(|part| part.file).collect();
+        if self.settings.limit != Limit::default() {
+            let first = |file: &usize| Beginning::of(&self.head(*file)).map(|beginning| beginning.first_ps());
+            traces.sort_by_cached_key(first);
+        }
+        traces
+    }
+
+    /// The events within the limit of the settings; `None` without a limit.
+    fn allowed(&self) -> Result<Option<Allowed>, Fault> {
+        let limit = &self.settings.limit;
+        if *limit == Limit::default() {
+            return Ok(None);
+        }
+        let (mut look, mut sink) = (Look::new(self.nth, limit), Silent);
+        let context = Context { origin: self.origin(), space: Some(self.job.space) };
+        let mut session = self.job.of_trace(Session::new(context, &mut sink).map_err(Error::from))?;
+        for file in self.traces() {
+            look.begin(Dialect::of(&self.head(file)));
+            // Damage is reported when the file is read for good.
+            let read = match self.job.files.leaf(file).plain() {
+                Some(bytes) => session.read_bytes(&bytes, &mut look, &mut |_| {}),
+                None => {
+                    let mut read = |input: &mut dyn Read| session.read(input, &mut look, &mut |_| {});
+                    self.job.files.stream(file, &mut read).map(|_| ())
+                }
+            };
+            read.map_err(|source| Fault { file, source })?;
+            look.end();
+        }
+        Ok(Some(look.finish()))
     }
 
     fn head(&self, file: usize) -> Vec<u8> {
@@ -237,7 +278,9 @@ impl Import<'_> {
         };
         let device = ranks.number().or(info.rank);
         let fixes_jobs = self.settings.outside == Outside::Shifted;
-        let facts = Facts { clock: &clock, names: &names, jobs: &jobs, threads: &threads, fixes_jobs };
+        let durations = self.settings.durations;
+        let facts =
+            Facts { clock: &clock, names: &names, jobs: &jobs, threads: &threads, fixes_jobs, durations };
         let usage = Usage::new(tables, core_hz);
         let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), device, space)?;
         emitter.slices(held)?;

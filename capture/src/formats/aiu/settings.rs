@@ -21,6 +21,8 @@ pub struct Settings {
     pub left_out: Vec<Pattern>,
     /// Slices with which the host keeps books.
     pub globals: Globals,
+    /// The clock that durations of work on the device are taken from.
+    pub durations: Durations,
     /// The part of the events that is read.
     pub limit: Limit,
 }
@@ -45,6 +47,17 @@ pub enum Globals {
     Kept,
     /// They are left out.
     Dropped,
+}
+
+/// The clock of the durations of work on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durations {
+    /// The counters of the device.
+    #[default]
+    Device,
+    /// The clock of the host.
+    Host,
 }
 
 /// A pattern of values.
@@ -81,6 +94,7 @@ impl Default for Settings {
             outside: Outside::Kept,
             left_out: Vec::new(),
             globals: Globals::Kept,
+            durations: Durations::Device,
             limit: Limit::default(),
         }
     }
@@ -166,6 +180,7 @@ mod tests {
             outside: Outside::Shifted,
             left_out: vec![Pattern { path: "args.Type".to_owned(), regex: "^\"ph\"$".to_owned() }],
             globals: Globals::Dropped,
+            durations: Durations::Host,
             limit: Limit { skip: 10, count: 40, ..Limit::default() },
         };
         let file = settings.to_file().unwrap();

@@ -1,5 +1,7 @@
 //! Whole traces of a few slices, with a device whose truth is known.
 
+mod truth;
+
 use std::sync::Arc;
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
@@ -365,4 +367,37 @@ fn settings_leave_events_out() {
     assert_eq!(names(&argument), all[..1]);
     let dropped = Settings { globals: Globals::Dropped, ..Settings::default() };
     assert_eq!(names(&dropped), all[1..]);
+}
+
+#[test]
+fn a_limit_counts_whole_slices_in_the_order_of_time() {
+    let device = Device::new(560e6, 7);
+    let host =
+        r#"{"ph":"B","name":"run","pid":0,"tid":9,"ts":5},{"ph":"E","name":"run","pid":0,"tid":9,"ts":95}"#;
+    let slices = |names: &[&str], begin: i64| {
+        let pair = |(n, name): (i64, &&str)| {
+            let slice = device.slice(name, begin + 10 * n, begin + 10 * n + 8);
+            format!("{},{}", slice.begin(), slice.end())
+        };
+        (0..).zip(names).map(pair).collect::<Vec<String>>().join(",")
+    };
+    let first = format!("[{host},{}]", slices(&["a Cmpt Exec", "b Cmpt Exec", "c Cmpt Exec"], 10));
+    let second = format!("[{}]", slices(&["d Cmpt Exec", "e Cmpt Exec"], 100));
+    let names = |limit: Limit| {
+        let files = [("2.json", second.clone()), ("1.json", first.clone())];
+        let rank = read(&files, Settings { limit, ..Settings::default() }).remove(0);
+        assert!(rank.warnings().is_empty(), "{:?}", rank.warnings());
+        let mut names: Vec<String> =
+            rank.slices.iter().map(|slice| slice.name.replace(" Cmpt Exec", "")).collect();
+        names.sort();
+        names.join(" ")
+    };
+    assert_eq!(names(Limit { skip: 2, count: 2, ..Limit::default() }), "b c");
+    assert_eq!(names(Limit { skip: 3, ..Limit::default() }), "c d e");
+    assert_eq!(names(Limit { ts_start: 29.0, ts_end: 100.0, ..Limit::default() }), "c d run");
+    assert_eq!(names(Limit { ts_start: 96.0, count: 1, ..Limit::default() }), "d");
+    assert_eq!(
+        names(Limit { no_count_types: "MBE".to_owned(), count: 0, ..Limit::default() }),
+        "a b c d e run"
+    );
 }

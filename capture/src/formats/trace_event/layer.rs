@@ -106,6 +106,12 @@ impl<'a> Met<'a> {
         self.0.event.tid.of(self.0.bytes)
     }
 
+    /// The time in microseconds as written, if it is a number.
+    pub(in crate::formats) fn time_us(self) -> Option<f64> {
+        let text = str::from_utf8(self.0.event.ts.of(self.0.bytes)).ok()?;
+        text.trim().parse::<f64>().ok().filter(|us| us.is_finite())
+    }
+
     /// The duration in picoseconds, if the event states one.
     pub(in crate::formats) fn duration(self) -> Option<i64> {
         clock::duration(self.0.event.dur, self.0.bytes).ok()

@@ -54,6 +54,11 @@ impl Beginning {
         let base_ns = base.and_then(|(value, bytes)| str::from_utf8(value.of(bytes)).ok()?.parse().ok());
         Some(Self { first_ps, base_ns })
     }
+
+    /// Earliest time in picoseconds on the trace's own clock.
+    pub(in crate::formats) fn first_ps(&self) -> i128 {
+        self.first_ps
+    }
 }
 
 /// Values after each occurrence of a key, with the bytes that each is a span of.

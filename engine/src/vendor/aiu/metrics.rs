@@ -1,7 +1,7 @@
 //! The summary of an AIU profile. The reader computes its numbers while it reads, and stores them
 //! in side tables; `docs/aiu.md` gives the formulas.
 
-use super::schema::{ACTIVE, CATEGORIES, CLOCK, KERNELS};
+use super::schema::{ACTIVE, CATEGORIES, CLOCK, ITERATIONS, KERNELS, POWER};
 use crate::base::Result;
 use crate::exec::Work;
 use crate::metrics::{Metric, MetricGroup, trace};
@@ -25,6 +25,8 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     let mut groups = vec![
         single("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
         single("aiu_clock", "Clock of the device", &CLOCK, &rows(&CLOCK)?),
+        single("aiu_iterations", "Iterations", &ITERATIONS, &rows(&ITERATIONS)?),
+        by_name("aiu_power", "Power in watts", powers(&rows(&POWER)?)),
         by_name("aiu_pt_utilization", "PT utilization by category", utilizations(&rows(&CATEGORIES)?)),
         by_name("aiu_kernel_time", "Time by kernel", kernels(&rows(&KERNELS)?)),
     ];
@@ -40,6 +42,14 @@ fn utilizations(rows: &[Row<'_>]) -> Vec<Metric> {
         let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
         let (calls, util) = (of(row, "calls")?, of(row, "pt_util")?);
         (float_of(calls)? > 0.0).then(|| Metric::new(&name, util.clone(), Unit::Ratio, doc))
+    };
+    rows.iter().filter_map(metric).collect()
+}
+
+fn powers(rows: &[Row<'_>]) -> Vec<Metric> {
+    let doc = "Mean power in watts, weighted with time.";
+    let metric = |row: &Row<'_>| {
+        Some(Metric::new(&text_of(row, "part")?, of(row, "average")?.clone(), Unit::None, doc))
     };
     rows.iter().filter_map(metric).collect()
 }

@@ -37,6 +37,11 @@ pub const TELLING: [&str; 9] = [
 /// Texts by which a log of the AIU compiler is recognised.
 pub const LOG_TELLING: [&str; 3] = ["Ideal/Total Cycles", "[DeepRT]", "DSM-AutoPilot"];
 
+/// Values of the field `part` of the statistics of the power.
+pub const WITH_KERNELS: &str = "with kernels";
+/// See [`WITH_KERNELS`].
+pub const WITHOUT_KERNELS: &str = "without kernels";
+
 /// Key of a kernel's cycles in a file of the PyTorch compiler for AIUs.
 pub const IDEAL_CYCLES: &str = "ideal_cycles";
 /// Key of a kernel's category in such a file.

@@ -154,6 +154,33 @@ table! {
 }
 
 table! {
+    /// Iterations: the kernels whose order repeats. Times are from start to start.
+    "aiu_iteration" ITERATIONS AiuIteration Side;
+    "Time" {
+        iterations: Count, "Iterations that another one follows without other kernels between them.";
+        mean: Nanoseconds, "Mean time.";
+        min: Nanoseconds, "Shortest time.";
+        max: Nanoseconds, "Longest time.";
+        kernels: Count, "Kernels of an iteration.";
+    }
+}
+
+table! {
+    /// Statistics of the power, weighted with time: while kernels run, and while none runs.
+    "aiu_power" POWER AiuPower Side;
+    "Power" {
+        part: None, "Times that the statistics are about.";
+        min: None, "Lowest power above 0, in watts.";
+        max: None, "Highest power, in watts.";
+        mean: None, "Mean of the power above 0, in watts.";
+        median: None, "Median of the power above 0, in watts.";
+        average: None, "Mean of the power, in watts.";
+        duration: Nanoseconds, "Time for which the power is known.";
+        duration_above: Nanoseconds, "Time with a power above 0.";
+    }
+}
+
+table! {
     /// Ideal cycles of kernels, as the compiler printed them.
     "aiu_ideal" IDEAL AiuIdeal Side;
     "Compiler" {

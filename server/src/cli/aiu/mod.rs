@@ -9,14 +9,17 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use nprof_capture::formats::aiu::{Globals, Outside, Settings};
+use nprof_capture::formats::aiu::{Durations, Globals, Limit, Outside, Settings};
 
-use self::absent::{IgnoredArgs, RefusedArgs};
-use self::values::{CounterArg, Frequencies, OverlapArg, UnitArg, patterns};
+use self::absent::IgnoredArgs;
+use self::values::{CounterArg, Frequencies, OverlapArg, UnitArg, limit, patterns, stages};
 use super::progress::watched;
 use super::{StorePlace, size, warn};
-use crate::aiu::form::{Form, Names, Preps};
-use crate::aiu::{self, Met, Report, ReportForm, Request, Written};
+use crate::aiu::align::Alignment;
+use crate::aiu::form::{Form, Names, Preps, Series, StepForm, Threads};
+use crate::aiu::lanes::Overlap;
+use crate::aiu::profile::{Stages, Switch};
+use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, Written, told};
 use crate::export::RanksOf;
 use crate::ingest::{self, DiskSpool, Inputs, stage};
 use crate::terminal::visible;
@@ -118,8 +121,21 @@ pub(super) struct AiuArgs {
     /// Unit of times in viewers
     #[arg(long = "time_unit", default_value = "ns")]
     time_unit: UnitArg,
-    #[command(flatten)]
-    refused: RefusedArgs,
+    /// Write the steps of one send or receive as one slice
+    #[arg(long = "comm_summarize_seq")]
+    comm_summarize_seq: bool,
+    /// Read a part of the events of each rank: JSON with `skip`, `count`, `ts_start`, `ts_end`
+    #[arg(long = "event_limit", value_name = "JSON", value_parser = limit)]
+    event_limit: Option<Limit>,
+    /// Switch stages off: a file such as acelyzer's `torch_minimal.json`
+    #[arg(short = 'P', long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Print statistics of the power, with and without kernels
+    #[arg(long = "power-stats")]
+    power_stats: bool,
+    /// Keep the clocks of ranks
+    #[arg(short = 'M', long = "skip_mpsync")]
+    skip_mpsync: bool,
     #[command(flatten)]
     ignored: IgnoredArgs,
 }
@@ -131,16 +147,21 @@ enum FormatArg {
     Json,
     /// With -V: a report for people
     Text,
+    /// A table of the slices, aligned for people
+    Pddf,
 }
 
 impl AiuArgs {
     pub(super) fn run(self, place: &StorePlace) -> anyhow::Result<()> {
-        self.refused.check()?;
         if self.format == FormatArg::Text && !self.verify {
             bail!("-f text is for reports; add -V, or leave it out");
         }
-        let settings = self.settings()?;
-        let request = self.request();
+        let stages = match &self.profile {
+            Some(path) => stages(path).map_err(anyhow::Error::msg)?,
+            None => Stages::default(),
+        };
+        let settings = self.settings(&stages)?;
+        let request = self.request(&stages);
         let traces = all_files(&self.input)?;
         let compiler = all_files(&self.compiler)?;
         let store = place.open()?;
@@ -157,68 +178,145 @@ impl AiuArgs {
             let profile = staged.profile();
             warn::tell(&profile, &mut said)?;
             meter.begin(Stage::Exporting, 0);
-            self.write(RanksOf { profile: &profile, ranks: &profile.manifest.ranks }, &request)
+            let clocks = match self.is_aligned(&stages, profile.manifest.ranks.len()) {
+                true => Alignment::of(&profile, &meter)?,
+                false => Alignment::default(),
+            };
+            let of = RanksOf { profile: &profile, ranks: &profile.manifest.ranks };
+            self.write(of, (&clocks, &stages), &request)
         });
         let outcome = written.inspect_err(|_| drop(io::stderr().write_all(&said)))?;
         outcome.tell(&said)
     }
 
-    fn write(&self, of: RanksOf<'_>, request: &Request) -> anyhow::Result<Outcome> {
+    /// Whether ranks get one clock.
+    fn is_aligned(&self, stages: &Stages, ranks: usize) -> bool {
+        ranks > 1 && !self.skip_mpsync && !self.verify && stages.has(Switch::Alignment)
+    }
+
+    fn write(
+        &self,
+        of: RanksOf<'_>,
+        (clocks, stages): (&Alignment, &Stages),
+        request: &Request,
+    ) -> anyhow::Result<Outcome> {
+        let mut lines = self.ignored.lines();
+        lines.extend(self.beside());
+        lines.extend(unused(stages));
         if !self.verify {
-            let (written, met) = aiu::write(of, request)?;
-            let keeps_clocks = of.ranks.len() > 1 && !self.ignored.skips_alignment();
-            return Ok(Outcome { written, met, report: None, keeps_clocks });
+            let (written, met) = aiu::write(of, clocks, request)?;
+            if self.is_aligned(stages, of.ranks.len()) {
+                lines.push(match clocks.operations {
+                    0 => "ranks keep their clocks: no operation of several ranks tells more".to_owned(),
+                    count => {
+                        let operations = size::counted(count.into(), "operation");
+                        format!("ranks are aligned by {operations}; -M keeps their clocks")
+                    }
+                });
+            }
+            if stages.has(Switch::Iterations) {
+                lines.extend(told::iterations(of)?);
+            }
+            if self.power_stats && stages.has(Switch::Power) {
+                lines.extend(told::power(of)?);
+            }
+            return Ok(Outcome { written, met, report: None, lines });
         }
         let form = if self.format == FormatArg::Text { ReportForm::Text } else { ReportForm::Json };
         let (report, written) = aiu::verify(of, request, form)?;
-        Ok(Outcome { written: vec![written], met: Met::default(), report: Some(report), keeps_clocks: false })
+        Ok(Outcome { written: vec![written], met: Met::default(), report: Some(report), lines })
     }
 
-    fn settings(&self) -> anyhow::Result<Settings> {
+    /// Lines about options that have no effect beside others.
+    fn beside(&self) -> Vec<String> {
+        let is_table = self.format == FormatArg::Pddf;
+        let given = [
+            (is_table && self.tb, "--tb", "-f pddf", "a table has no file for each rank"),
+            (is_table && self.flow, "--flow", "-f pddf", "a table has slices only"),
+            (self.verify && self.power_stats, "--power-stats", "-V", "only a report is written"),
+            (self.verify && self.build_coll_event, "-R", "-V", "only a report is written"),
+        ];
+        let given = given.iter().filter(|(is_given, ..)| *is_given);
+        given.map(|(_, option, with, why)| format!("{option} has no effect with {with}: {why}")).collect()
+    }
+
+    fn settings(&self, stages: &Stages) -> anyhow::Result<Settings> {
         let default = Settings::default();
+        let filter = if stages.has(Switch::Filter) { self.event_filter.as_str() } else { "" };
+        let drops_globals = self.drop_globals && stages.has(Switch::Globals);
         let settings = Settings {
             soc_mhz: self.freq.map(|of| of.soc_mhz),
             core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(default.core_mhz),
             outside: if self.flex_ts_fix { Outside::Shifted } else { Outside::Kept },
-            left_out: patterns(&self.event_filter).map_err(anyhow::Error::msg)?,
-            globals: if self.drop_globals { Globals::Dropped } else { Globals::Kept },
-            ..default
+            left_out: patterns(filter).map_err(anyhow::Error::msg)?,
+            globals: if drops_globals { Globals::Dropped } else { Globals::Kept },
+            durations: if stages.has(Switch::DeviceTime) { Durations::Device } else { Durations::Host },
+            limit: self.event_limit.clone().unwrap_or_default(),
         };
         settings.check()?;
         Ok(settings)
     }
 
-    fn request(&self) -> Request {
-        let counters = match &self.counter {
-            Some(counters) => counters.clone(),
-            None => {
-                vec![CounterArg::PowerTs4, CounterArg::CollBw, CounterArg::PrepQueue, CounterArg::RcuUtil]
-            }
+    /// The counters of `-C` whose stages are on.
+    fn counters(&self, stages: &Stages) -> Vec<Series> {
+        let default = [CounterArg::PowerTs4, CounterArg::CollBw, CounterArg::PrepQueue, CounterArg::RcuUtil];
+        let counters = self.counter.as_deref().unwrap_or(&default).iter().map(|&counter| counter.into());
+        let stage = |series: Series| match series {
+            Series::PowerTs4 | Series::PowerTs3 => Switch::Power,
+            Series::CollBw => Switch::Bandwidth,
+            Series::Bandwidth => Switch::Rates,
+            Series::PrepQueue => Switch::Preps,
+            Series::RcuUtil => Switch::Utilization,
         };
+        counters.filter(|series| stages.has(stage(*series))).collect()
+    }
+
+    fn request(&self, stages: &Stages) -> Request {
         let default = match (self.verify, self.disable_tb) {
             (true, _) => REPORT,
             (false, true) => OUTPUT_WITHOUT_TENSORBOARD,
             (false, false) => OUTPUT,
         };
+        let keeps_names = self.keep_names || self.tb || !stages.has(Switch::Names);
+        let counters = self.counters(stages);
+        // Preparations become a counter, or stay.
+        let keeps_preps = self.keep_prep || !counters.contains(&Series::PrepQueue);
+        let sums_up = self.comm_summarize_seq && stages.has(Switch::Sums);
+        let kind = if self.format == FormatArg::Pddf { Kind::Frame } else { Kind::Chrome };
         Request {
             output: self.output.clone().unwrap_or_else(|| default.into()),
             command: command(std::env::args_os()),
             form: Form {
-                overlap: self.overlap.into(),
+                overlap: if stages.has(Switch::Overlaps) { self.overlap.into() } else { Overlap::Kept },
                 max_streams: u32::try_from(self.max_tid_streams).ok(),
-                counters: counters.into_iter().map(Into::into).collect(),
-                preps: if self.keep_prep { Preps::Kept } else { Preps::Counted },
-                names: if self.keep_names || self.tb { Names::Kept } else { Names::Shortened },
-                has_flows: self.flow,
-                has_collectives: self.build_coll_event,
+                counters,
+                preps: if keeps_preps { Preps::Kept } else { Preps::Counted },
+                names: if keeps_names { Names::Kept } else { Names::Shortened },
+                has_flows: self.flow && stages.has(Switch::Flows),
+                has_collectives: self.build_coll_event && stages.has(Switch::Flows),
+                has_launches: stages.has(Switch::Launches),
+                has_utilization: stages.has(Switch::Utilization),
+                steps: if sums_up { StepForm::Summed } else { StepForm::Each },
+                threads: if stages.has(Switch::Threads) { Threads::Numbered } else { Threads::Kept },
                 phases: self.filter.clone(),
                 time_unit: self.time_unit.into(),
             },
-            has_trace: !self.disable_file,
-            has_tables: !self.disable_stats,
+            trace: (!self.disable_file).then_some(kind),
+            has_tables: !self.disable_stats && stages.has(Switch::Tables),
+            has_shares: !self.disable_stats && stages.has(Switch::Shares),
             for_tensorboard: self.tb,
         }
     }
+}
+
+/// Lines about the stages of a profile that nprof does not switch off.
+fn unused(stages: &Stages) -> Vec<String> {
+    let line = |names: &[String], why: &str| {
+        (!names.is_empty()).then(|| format!("-P: {} {why}", visible(&names.join(", "))))
+    };
+    let without = line(&stages.without_effect, "without effect: nprof has no such stage that could be off");
+    let unknown = line(&stages.unknown, "not known, so without effect");
+    without.into_iter().chain(unknown).collect()
 }
 
 fn all_files(texts: &[String]) -> anyhow::Result<Vec<PathBuf>> {
@@ -236,8 +334,8 @@ struct Outcome {
     written: Vec<Written>,
     met: Met,
     report: Option<Report>,
-    /// Whether acelyzer would have aligned the ranks.
-    keeps_clocks: bool,
+    /// Facts about the run.
+    lines: Vec<String>,
 }
 
 impl Outcome {
@@ -253,8 +351,8 @@ impl Outcome {
             let slices = size::counted(met.beyond, "slice");
             writeln!(err, "{slices} with a thread number beyond --max_tid_streams")?;
         }
-        if self.keeps_clocks {
-            writeln!(err, "ranks keep their own clocks, as with -M; `nprof ranks` compares them")?;
+        for line in &self.lines {
+            writeln!(err, "{line}")?;
         }
         for Written { path, bytes } in &self.written {
             writeln!(err, "wrote {} ({})", visible(&path.display().to_string()), size::bytes(*bytes))?;

@@ -1,10 +1,14 @@
 //! Values of the options of `nprof aiu`.
 
+use std::fs;
+use std::path::Path;
+
 use clap::ValueEnum;
-use nprof_capture::formats::aiu::Pattern;
+use nprof_capture::formats::aiu::{Limit, Pattern};
 
 use crate::aiu::form::{Series, TimeUnit};
 use crate::aiu::lanes::Overlap;
+use crate::aiu::profile::Stages;
 
 /// A value of `--overlap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -115,6 +119,24 @@ pub(super) fn patterns(text: &str) -> Result<Vec<Pattern>, String> {
     text.split(',').filter(|word| !word.trim().is_empty()).map(pattern).collect()
 }
 
+/// Reads a limit: a JSON object with `skip`, `count`, `ts_start`, `ts_end`, `no_count_types`.
+pub(super) fn limit(text: &str) -> Result<Limit, String> {
+    serde_json::from_str(text).map_err(|error| {
+        format!("a limit is JSON such as {{\"skip\":10,\"count\":40,\"ts_start\":0.5}}: {error}")
+    })
+}
+
+/// Reads a stage profile, or takes the one of acelyzer that has this name.
+pub(super) fn stages(path: &Path) -> Result<Stages, String> {
+    let known = path.file_name().and_then(|name| Stages::known(&name.to_string_lossy()));
+    if let Some(known) = known.filter(|_| !path.exists()) {
+        return Ok(known);
+    }
+    let wrong = |what: String| format!("-P {}: {what}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    Stages::parse(&text).map_err(|what| wrong(format!("{what}; check the stage profile")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +149,13 @@ mod tests {
         for wrong in ["0", "-1", "a", "560:", "inf", ""] {
             assert!(Frequencies::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn limits_are_json() {
+        let of = limit(r#"{"skip":10,"count":40}"#).unwrap();
+        assert_eq!(of, Limit { skip: 10, count: 40, ..Limit::default() });
+        assert!(limit("10").is_err() && limit(r#"{"other":1}"#).is_err());
     }
 
     #[test]

@@ -1,0 +1,146 @@
+//! The part of the events that the settings limit a rank to.
+//!
+//! A first pass over the files decides about each event, because a begin counts with the time of
+//! its end. An event counts if a part of it lies between the two times; a begin and its end count
+//! once. The second pass asks [`Allowed`] in the same order. Memory is a bit an event.
+
+use nprof_engine::base::Result;
+use rustc_hash::FxHashMap;
+
+use super::Dialect;
+use super::rank::{Ranks, Whose};
+use super::settings::Limit;
+use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
+
+/// Decisions about the events of a rank, in the order of the files.
+#[derive(Debug, Default)]
+pub(super) struct Allowed {
+    bits: Vec<u64>,
+    count: usize,
+    next: usize,
+}
+
+impl Allowed {
+    /// Whether the next event is read.
+    pub(super) fn next(&mut self) -> bool {
+        let at = self.next;
+        self.next += 1;
+        self.bits.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+    }
+
+    fn push(&mut self) -> usize {
+        self.count += 1;
+        self.bits.resize(self.count.div_ceil(64), 0);
+        self.count - 1
+    }
+
+    fn allow(&mut self, at: usize) {
+        self.bits[at / 64] |= 1 << (at % 64);
+    }
+}
+
+/// A begin that waits for its end: its position, and its time in microseconds.
+type Begin = (usize, f64);
+
+/// The first pass over the events of a rank.
+#[derive(Debug)]
+pub(super) struct Look<'l> {
+    limit: &'l Limit,
+    ranks: Ranks,
+    dialect: Dialect,
+    /// Events that counted.
+    counted: u64,
+    open: FxHashMap<Box<[u8]>, Vec<Begin>>,
+    allowed: Allowed,
+}
+
+impl<'l> Look<'l> {
+    /// A pass for the rank with this position.
+    pub(super) fn new(nth: usize, limit: &'l Limit) -> Self {
+        Self {
+            limit,
+            ranks: Ranks::new(nth),
+            dialect: Dialect::Flex,
+            counted: 0,
+            open: FxHashMap::default(),
+            allowed: Allowed::default(),
+        }
+    }
+
+    /// Begins a file.
+    pub(super) fn begin(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
+    }
+
+    /// Ends a file: begins without ends count with their own time.
+    pub(super) fn end(&mut self) {
+        let mut left: Vec<Begin> = self.open.drain().flat_map(|(_, opens)| opens).collect();
+        left.sort_by_key(|(at, _)| *at);
+        for (at, us) in left {
+            if self.counts((us, us)) {
+                self.allowed.allow(at);
+            }
+        }
+    }
+
+    /// The decisions.
+    pub(super) fn finish(self) -> Allowed {
+        self.allowed
+    }
+
+    /// Counts an event from one time to another, in microseconds. Returns whether it is read.
+    fn counts(&mut self, (start, end): (f64, f64)) -> bool {
+        if start > self.limit.ts_end || end < self.limit.ts_start {
+            return false;
+        }
+        self.counted += 1;
+        self.counted > self.limit.skip && self.counted - self.limit.skip <= self.limit.count
+    }
+
+    fn decide(&mut self, at: usize, met: Met<'_>) -> bool {
+        let phase = met.phase();
+        let is_free = |letter: char| phase == letter.encode_utf8(&mut [0; 4]).as_bytes();
+        // The reader reports events without times.
+        let Some(us) = met.time_us() else { return true };
+        if self.limit.no_count_types.chars().any(is_free) {
+            return true;
+        }
+        match phase {
+            b"B" => {
+                self.open.entry(key(met)).or_default().push((at, us));
+                false
+            }
+            b"E" => {
+                let begin = self.open.get_mut(&key(met)).and_then(Vec::pop);
+                let Some((begin, start)) = begin else { return false };
+                let is_read = self.counts((start, us));
+                if is_read {
+                    self.allowed.allow(begin);
+                }
+                is_read
+            }
+            _ => {
+                let duration = met.duration().map_or(0.0, |ps| ps as f64 / 1e6);
+                self.counts((us, us + duration))
+            }
+        }
+    }
+}
+
+impl Layer for Look<'_> {
+    fn event(&mut self, _: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+        let is_slice = matches!(met.phase(), b"X" | b"B" | b"E");
+        if self.dialect == Dialect::Torch || self.ranks.of(met.pid(), is_slice) == Whose::Mine {
+            let at = self.allowed.push();
+            if self.decide(at, met) {
+                self.allowed.allow(at);
+            }
+        }
+        Ok(Taken::ByLayer)
+    }
+}
+
+/// Process, thread and name: an end closes the last begin that has the same.
+pub(super) fn key(met: Met<'_>) -> Box<[u8]> {
+    [met.pid(), b"\0", met.tid(), b"\0", met.name().as_bytes()].concat().into()
+}

@@ -1,0 +1,75 @@
+//! Bandwidth of the collective operations of all ranks: the bytes that an operation moves, over the
+//! time from its first start to its last end on any rank.
+
+use std::collections::BTreeMap;
+
+use nprof_engine::model::OwnedValue;
+use nprof_engine::query::{Order, RowContent, for_each_timed};
+use nprof_engine::vendor::aiu::schema::COLLECTIVES;
+use serde_json::Value as Json;
+
+use super::args::Args;
+use super::error::{AiuError, Result};
+use super::event::Event;
+use super::rows::integer;
+use super::source::Source;
+
+/// Process of the counter: it belongs to no rank.
+const PROCESS: i64 = -1;
+
+/// An operation on all ranks.
+#[derive(Debug)]
+struct Operation {
+    start_ps: i128,
+    end_ps: i128,
+    bytes: i64,
+    ranks: u32,
+}
+
+/// The samples of the counter. Operations of a single rank have none.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn samples(ranks: &[Source<'_>]) -> Result<Vec<Event>> {
+    let mut operations: BTreeMap<String, Operation> = BTreeMap::new();
+    for source in ranks {
+        add(source, &mut operations)?;
+    }
+    let mut samples = Vec::new();
+    for of in operations.into_values().filter(|of| of.ranks > 1 && of.end_ps > of.start_ps) {
+        #[expect(clippy::cast_precision_loss, reason = "a rate to print")]
+        let gigabytes = of.bytes as f64 * 1e3 / (of.end_ps - of.start_ps) as f64;
+        samples.push(sample(of.start_ps, (gigabytes * 1e3).round() / 1e3));
+        samples.push(sample(of.end_ps, 0.0));
+    }
+    samples.sort_by_key(|event| event.time_ps);
+    Ok(samples)
+}
+
+fn add(source: &Source<'_>, operations: &mut BTreeMap<String, Operation>) -> Result<()> {
+    let Some(table) = source.segment.table(COLLECTIVES.name) else { return Ok(()) };
+    let fields = &source.segment.footer().fields;
+    for_each_timed(source.segment, &[table], Order::Time, |row| {
+        let RowContent::Slice { duration_ps, name, .. } = row.content else { return Ok(()) };
+        let is_moved = |field: &&(_, OwnedValue)| {
+            let (id, _): &(nprof_engine::model::FieldId, OwnedValue) = field;
+            fields[id.0 as usize].1.name == "moved_bytes"
+        };
+        let bytes = row.fields.iter().find(is_moved).and_then(|(_, value)| integer(value)).unwrap_or(0);
+        let (start_ps, end_ps) =
+            (source.time(row.start_ps), source.time(row.start_ps.saturating_add(duration_ps)));
+        let name = source.segment.text(name)?.to_owned();
+        let of = operations.entry(name).or_insert(Operation { start_ps, end_ps, bytes, ranks: 0 });
+        of.start_ps = of.start_ps.min(start_ps);
+        of.end_ps = of.end_ps.max(end_ps);
+        of.bytes = of.bytes.max(bytes);
+        of.ranks += 1;
+        Ok::<_, AiuError>(())
+    })
+}
+
+fn sample(time_ps: i128, gigabytes: f64) -> Event {
+    let mut args = Args::default();
+    args.insert("GBps", Json::from(gigabytes));
+    Event { args, ..Event::new('C', "Coll_Bandwidth", time_ps, Json::from(PROCESS)) }
+}
