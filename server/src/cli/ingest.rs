@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::progress::watched;
-use super::{StorePlace, size, warn};
+use super::{StorePlace, lost_input, size, warn};
 use crate::ingest::{Ingested, Named, Novelty, Settings, run};
 use crate::store::{Existing, Slug, Store};
 use crate::work::Meter;
@@ -69,6 +69,7 @@ impl IngestArgs {
 
 /// Runs an ingest and reports the result on standard error.
 pub(super) fn ingest(store: &Store, named: &Named, settings: &Settings) -> anyhow::Result<Ingested> {
+    lost_input::watch_for(named);
     let meter = Meter::default();
     let start = std::time::Instant::now();
     let ingested = watched(&meter, || run(store, named, settings, &meter))?;

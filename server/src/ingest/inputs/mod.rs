@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nprof_capture::archive::{self, Leaf, Spool};
+use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::{
@@ -11,7 +11,8 @@ use nprof_capture::inputs::{
 };
 use nprof_capture::probe::Confidence;
 
-use super::{IngestError, Result, mapped};
+use super::mapped::{self, Source};
+use super::{IngestError, Result};
 
 /// The way in which a file was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +45,19 @@ pub struct Inputs {
     pub title: Option<String>,
     /// Files that look like traces but are not read, each with the reason.
     pub left_out: Vec<String>,
+    /// The files on the disk.
+    sources: Vec<Source>,
 }
 
 impl Inputs {
+    /// Checks that no file has become shorter since it was opened.
+    ///
+    /// # Errors
+    /// If one has.
+    pub(super) fn check_lengths(&self) -> Result<()> {
+        self.sources.iter().try_for_each(Source::check)
+    }
+
     /// Calls `read`. If a file of a directory turns out not to be a trace, it is left out and
     /// `read` is called again.
     ///
@@ -113,6 +124,12 @@ impl Named {
         *self == Self::default()
     }
 
+    /// All paths.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let single = self.neff.iter().chain(&self.session_file).chain(&self.session_dir);
+        single.chain(&self.compiler).chain(&self.files)
+    }
+
     /// The plans of a profile. Traces with a rank number in their names come first, in order; the
     /// others follow as named. Archives are opened. Entries that must be unpacked for that go to
     /// `spool`.
@@ -139,7 +156,7 @@ impl Named {
                 found.file(path, spool)?;
             }
         }
-        let Gathered { files, wholes, mut left_out } = found;
+        let Gathered { files, wholes, mut left_out, sources } = found;
         let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
         let place = |file: usize| files[file].place.clone();
         let plans = plan(&candidates).map_err(|unplanned| match unplanned {
@@ -160,7 +177,8 @@ impl Named {
         }
         left_out.sort();
         left_out.dedup();
-        Ok(Inputs { title: title(&wholes, &files, plans.plans.len()), plans: plans.plans, files, left_out })
+        let title = title(&wholes, &files, plans.plans.len());
+        Ok(Inputs { title, plans: plans.plans, files, left_out, sources })
     }
 }
 
@@ -178,12 +196,20 @@ struct Gathered {
     /// The directories and archives that the user named.
     wholes: Vec<PathBuf>,
     left_out: Vec<String>,
+    sources: Vec<Source>,
 }
 
 impl Gathered {
+    /// The bytes of a file.
+    fn open(&mut self, path: &Path) -> Result<FileBytes> {
+        let (bytes, source) = mapped::open(path)?;
+        self.sources.push(source);
+        Ok(bytes)
+    }
+
     /// Adds a file that the user named.
     fn file(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
-        let opened = archive::open(&file_name(path), mapped::open(path)?, spool);
+        let opened = archive::open(&file_name(path), self.open(path)?, spool);
         let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, path, Chosen::ByName));
         if !opened.is_archive {
             self.files.extend(files);
@@ -205,7 +231,7 @@ impl Gathered {
         let mut files = Vec::new();
         for path in &paths {
             let name = file_name(path);
-            match mapped::open(path) {
+            match self.open(path) {
                 Ok(bytes) => {
                     let leaves = archive::open(&name, bytes, spool).leaves;
                     files.extend(
@@ -271,7 +297,7 @@ impl Gathered {
                 if below.is_dir() && !below.is_symlink() {
                     folders.push((below, name));
                 } else if below.is_file() {
-                    let leaves = archive::open(&name, mapped::open(&below)?, spool).leaves;
+                    let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
                     let is_it = |leaf: &Leaf| leaf.candidate.claim(Role::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
                     self.files.extend(leaves.map(|leaf| InputFile::new(leaf, path, Chosen::ByDirectory)));
@@ -286,7 +312,7 @@ impl Gathered {
 
     /// Adds the file that the user named as the program. The program can be inside an archive.
     fn model(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
-        let bytes = mapped::open(path)?;
+        let bytes = self.open(path)?;
         let name = file_name(path);
         let opened = archive::open(&name, bytes.clone(), spool).leaves;
         let is_model = |leaf: &Leaf| leaf.candidate.claim(Role::Model).is_some();
