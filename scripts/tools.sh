@@ -13,6 +13,7 @@ NPROF_NO_INSTALL="${NPROF_NO_INSTALL:-0}"
 
 TRUNK_VERSION=0.21.14
 BINARYEN_VERSION=132.0.0
+DENY_VERSION=0.20.2
 RUST_VERSION="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
 
 # rustup's folder last: a shell that was open before rustup ran does not have it.
@@ -141,6 +142,9 @@ cargo_install() {
 
 # Without TLS: trunk's downloads are what need it, and every tool it would download is here already.
 need_trunk() { cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-features; }
+
+# Checks what dependencies may be. Building it takes longer than any of the suites that are always run.
+need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
 
 # The page's glue code and this tool must be of the same version to the last digit.
 need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }

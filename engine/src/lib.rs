@@ -2,7 +2,7 @@
 //!
 //! Pure: bytes in, values out. No files, threads, clocks, randomness, colours or pixels, so that
 //! the server and the page run the same code. The one exception is [`native`], behind a feature of
-//! that name: files and memory maps for the server.
+//! that name: files and threads for the server.
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
 //! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] <

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nprof_engine::exec::Work;
-use nprof_engine::native::{Mapped, SegmentFile};
+use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
@@ -28,7 +28,7 @@ use crate::summary::{stored, summary_of};
 use crate::warnings;
 use crate::work::Meter;
 
-/// Limit of open, mapped segments. Each holds its decoded lists and texts, 150 KiB for a small
+/// Limit of open segments. Each holds its decoded lists and texts, 150 KiB for a small
 /// segment. Other segments are opened again on request: 0.1 ms for the footer, then the lists that
 /// the answer needs.
 const MAX_SEGMENTS: usize = 64;
@@ -272,9 +272,9 @@ impl OpenRank {
 }
 
 impl Rank for OpenRank {
-    type Bytes = Mapped;
+    type Bytes = StoredFile;
 
-    fn view(&self) -> RankView<'_, Mapped> {
+    fn view(&self) -> RankView<'_, StoredFile> {
         self.file.view(&self.segment)
     }
 

@@ -1,16 +1,16 @@
-//! Files: the only part of the engine with IO. Memory-mapped segments, and atomically written
-//! segments.
+//! Files: the only part of the engine with IO. Segments that are read piece by piece, and segments
+//! that are written atomically.
 #![cfg(feature = "native")]
 
 mod atomic_file;
 mod beside;
 mod cores;
 pub mod disk;
-mod map;
 mod relayed;
+mod segment_file;
 mod write;
 
 pub use atomic_file::{AtomicFile, TEMPORARY};
 pub use cores::AllCores;
-pub use map::{Mapped, OpenError, SegmentFile};
+pub use segment_file::{OpenError, SegmentFile, StoredFile};
 pub use write::{Taking, WriteError, write_segment, write_segment_while};

@@ -75,8 +75,8 @@ fn decode_part<B: Bytes>(segment: &Segment<B>, part: Part) -> Result<()> {
 
 fn decode_postings<B: Bytes>(segment: &Segment<B>, column: usize) -> Result<()> {
     let meta = &segment.footer().columns[column];
-    let mut cursor = segment.cursor(meta.postings, "postings")?;
-    let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
+    let bytes = segment.piece(meta.postings, "postings")?;
+    let postings = Postings::decode(&mut bytes.cursor(), meta.postings.offset)?;
     let texts = i64::from(segment.footer().dictionary.texts);
     let packs = segment.blocks(meta.table)?.packs();
     postings.packs_with(packs, |code| (0..texts).contains(&code)).map(drop)

@@ -103,8 +103,8 @@ impl<B: Bytes> Segment<B> {
         for pack in 0..self.directory(at)?.places.len() {
             let name = match self.pack_bytes(at, pack)? {
                 None => "absent",
-                Some((bytes, offset)) => {
-                    let (coding, values) = crate::block::encoded_values(bytes, offset)?;
+                Some(bytes) => {
+                    let (coding, values) = crate::block::encoded_values(&bytes, bytes.offset())?;
                     match coding {
                         Coding::All | Coding::Masked => codec::codec_name(values),
                         Coding::Foretold => "foretold",

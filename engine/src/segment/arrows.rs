@@ -58,7 +58,8 @@ impl<B: Bytes> Segment<B> {
         if self.footer().flows.arrows == 0 {
             return Ok(Vec::new());
         }
-        let mut cursor = self.cursor(self.arrow_directory(end), "arrow directory")?;
+        let directory = self.piece(self.arrow_directory(end), "arrow directory")?;
+        let mut cursor = directory.cursor();
         let bytes = self.footer().flows.bytes;
         let most = usize::try_from(bytes / MIN_ARROWS_BYTES).unwrap_or(usize::MAX);
         let chunks = list::stated_len(&cursor, most)?;
@@ -74,7 +75,8 @@ impl<B: Bytes> Segment<B> {
     /// # Errors
     /// If bytes are missing or damaged.
     pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
-        let mut cursor = self.cursor(piece, "arrows")?;
+        let bytes = self.piece(piece, "arrows")?;
+        let mut cursor = bytes.cursor();
         let count = list::stated_len(&cursor, CHUNK_ARROWS)?;
         let from = list::read_ints_of(&mut cursor, count)?;
         let to = list::read_ints_of(&mut cursor, count)?;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::directory::StoredAt;
 use super::footer::ColumnRole;
 use super::footer_codec::column_key;
+use super::open_file::PieceBytes;
 use super::program::{Foretold, Program};
 use super::reader::Segment;
 use super::slice_columns::SliceColumns;
@@ -19,6 +20,8 @@ use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
 use crate::codec::{self, Decoder};
 use crate::model::TableId;
 
+/// Name of a pack's bytes in messages.
+const BLOCK: &str = "column block";
 const NO_PROGRAM: Error = Error::Inconsistent { what: "block of a missing program" };
 
 /// Reads columns of a block.
@@ -102,14 +105,15 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
 
     /// Decodes a column of the pack.
     fn decode(&mut self, column: usize, wanted: Range<usize>) -> Result<Option<BlockColumn>> {
-        let Some((bytes, offset)) = self.segment.pack_bytes(column, self.pack)? else { return Ok(None) };
+        let Some(bytes) = self.segment.pack_bytes(column, self.pack)? else { return Ok(None) };
+        let offset = bytes.offset();
         let meta = &self.segment.footer().columns[column];
         let (role, kind) = (meta.role, meta.kind);
-        let mut cursor = Cursor::new(bytes, offset, "column block");
+        let mut cursor = bytes.cursor();
         match coding(&mut cursor)? {
             Coding::All | Coding::Masked => {
                 let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
-                BlockColumn::decode(bytes, rows, kind, offset, &mut self.decoder).map(Some)
+                BlockColumn::decode(&bytes, rows, kind, offset, &mut self.decoder).map(Some)
             }
             Coding::Rate if kind == ColumnType::Float => {
                 let (role, kind) = column_key(&mut cursor)?;
@@ -201,14 +205,14 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         let damaged = Error::Inconsistent { what: "block without the codes of its program" };
         let (role, kind) = program.key;
         let column = self.segment.column_of_kind(self.table, role, kind).ok_or(damaged)?;
-        let (bytes, offset) = self.segment.pack_bytes(column, self.pack)?.ok_or(damaged)?;
-        let mut cursor = Cursor::new(bytes, offset, "codes of a program");
+        let bytes = self.segment.pack_bytes(column, self.pack)?.ok_or(damaged)?;
+        let mut cursor = Cursor::new(&bytes, bytes.offset(), "codes of a program");
         if coding(&mut cursor)? != Coding::Codes {
             return Err(cursor.corrupt());
         }
         let first = cursor.varint_u32()?;
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut self.differences)?;
-        self.codes = Some(program.codes(first, &self.differences, offset)?);
+        self.codes = Some(program.codes(first, &self.differences, bytes.offset())?);
         Ok(())
     }
 
@@ -288,12 +292,11 @@ impl<B> Drop for BlockReader<'_, B> {
 }
 
 impl<B: Bytes> Segment<B> {
-    /// Checked bytes of a column's pack, and their offset in the file. `None` if no row has a
-    /// value.
+    /// Checked bytes of a column's pack. `None` if no row has a value.
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn pack_bytes(&self, column: usize, pack: usize) -> Result<Option<(&[u8], u64)>> {
+    pub fn pack_bytes(&self, column: usize, pack: usize) -> Result<Option<PieceBytes<'_>>> {
         let directory = self.directory(column)?;
         let damaged = Error::Inconsistent { what: "missing block" };
         match *directory.places.get(pack).ok_or(damaged)? {
@@ -301,9 +304,10 @@ impl<B: Bytes> Segment<B> {
             StoredAt::Inline(start, len) => {
                 let start = start as usize;
                 let bytes = directory.inline.get(start..start + len as usize).ok_or(damaged)?;
-                Ok(Some((bytes, self.footer().columns[column].directory.offset)))
+                let offset = self.footer().columns[column].directory.offset;
+                Ok(Some(PieceBytes::kept(bytes, offset, BLOCK)))
             }
-            StoredAt::Piece(piece) => Ok(Some((self.piece(piece, "column block")?, piece.offset))),
+            StoredAt::Piece(piece) => self.piece(piece, BLOCK).map(Some),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::dictionary_writer::CHUNK_TEXTS;
 use super::layout::Piece;
 use super::once::get_or_keep;
-use super::open_file::OpenFile;
+use super::open_file::{OpenFile, PieceBytes};
 use super::pieces::{PIECE_BYTES, read_pieces};
 use super::room::{self, Taken};
 use super::source::Bytes;
@@ -71,8 +71,8 @@ impl Dictionary {
         let meta = file.footer().dictionary;
         let pieces = get_or_keep(&self.pieces, file.room(), |taken| {
             taken.grow(self.chunks.len(), PIECE_BYTES)?;
-            let mut cursor = file.cursor(meta.chunks, "dictionary directory")?;
-            read_pieces(&mut cursor, self.chunks.len(), meta.bytes)
+            let bytes = file.piece(meta.chunks, "dictionary directory")?;
+            read_pieces(&mut bytes.cursor(), self.chunks.len(), meta.bytes)
         })?;
         Ok(pieces)
     }
@@ -85,7 +85,7 @@ impl Dictionary {
         match self.kept(chunk, file, spare) {
             Err(room::FULL) => {
                 let (bytes, count) = self.stored(chunk, file)?;
-                let texts = spare.with_decoder(|decoder| decoder.texts(bytes, count, UNKEPT_BYTES));
+                let texts = spare.with_decoder(|decoder| decoder.texts(&bytes, count, UNKEPT_BYTES));
                 texts.map(ChunkTexts::Own)
             }
             kept => kept.map(ChunkTexts::Kept),
@@ -97,14 +97,14 @@ impl Dictionary {
         get_or_keep(&self.chunks[chunk], file.room(), |taken: &mut Taken<'_>| {
             let (bytes, count) = self.stored(chunk, file)?;
             let mut room = |bytes| taken.grow(bytes, 1);
-            let texts = spare.with_decoder(|decoder| decoder.texts_with_room(bytes, count, &mut room))?;
+            let texts = spare.with_decoder(|decoder| decoder.texts_with_room(&bytes, count, &mut room))?;
             taken.shrink(texts.memory_bytes());
             Ok(texts)
         })
     }
 
     /// The bytes of a chunk, and its number of texts.
-    fn stored<'f, B: Bytes>(&self, chunk: usize, file: &'f OpenFile<B>) -> Result<(&'f [u8], usize)> {
+    fn stored<'f, B: Bytes>(&self, chunk: usize, file: &'f OpenFile<B>) -> Result<(PieceBytes<'f>, usize)> {
         let count = (self.len as usize - chunk * CHUNK_TEXTS).min(CHUNK_TEXTS);
         Ok((file.piece(self.chunk_pieces(file)?[chunk], "dictionary chunk")?, count))
     }

@@ -100,7 +100,8 @@ impl Lists {
             .zip(file.footer().tables.get(at))
             .ok_or(Error::Invalid { what: "the table does not exist" })?;
         get_or_keep(slot, file.room(), |taken| {
-            let mut cursor = file.cursor(meta.blocks, "block list")?;
+            let bytes = file.piece(meta.blocks, "block list")?;
+            let mut cursor = bytes.cursor();
             BlockList::decode(&mut cursor, &self.track_rows(table, file.footer()), taken)
         })
     }
@@ -134,7 +135,8 @@ impl Lists {
         let meta = &file.footer().columns[column];
         let packs = self.blocks(meta.table, file)?.packs();
         get_or_keep(&self.directories[column], file.room(), |taken| {
-            let mut cursor = file.cursor(meta.directory, "column directory")?;
+            let bytes = file.piece(meta.directory, "column directory")?;
+            let mut cursor = bytes.cursor();
             spare.with_decoder(|decoder| Directory::decode(&mut cursor, packs, decoder, taken))
         })
     }
@@ -147,7 +149,8 @@ impl Lists {
         let meta = &file.footer().columns[column];
         let blocks = self.blocks(meta.table, file)?;
         let read = |taken: &mut Taken<'_>| {
-            let mut cursor = file.cursor(meta.directory, "column directory")?;
+            let bytes = file.piece(meta.directory, "column directory")?;
+            let mut cursor = bytes.cursor();
             let zones = spare.with_decoder(|decoder| {
                 Directory::decode_zones(&mut cursor, blocks.packs(), decoder, taken)
             })?;
@@ -188,7 +191,8 @@ impl Lists {
             return Ok(None);
         }
         let decode = |taken: &mut Taken<'_>| {
-            let mut cursor = file.cursor(piece, "program")?;
+            let bytes = file.piece(piece, "program")?;
+            let mut cursor = bytes.cursor();
             spare.with_decoder(|decoder| Program::decode(&mut cursor, decoder, taken))
         };
         get_or_keep(&self.programs[track.0 as usize], file.room(), decode).map(Some)
@@ -205,7 +209,7 @@ impl Lists {
         }
         let blocks = self.blocks_of(track, file)?.len();
         let decode =
-            |taken: &mut Taken<'_>| Totals::decode(&mut file.cursor(piece, "totals")?, blocks, taken);
+            |taken: &mut Taken<'_>| Totals::decode(&mut file.piece(piece, "totals")?.cursor(), blocks, taken);
         get_or_keep(&self.totals[track.0 as usize], file.room(), decode).map(Some)
     }
 
@@ -219,7 +223,7 @@ impl Lists {
             return Ok(&[]);
         }
         let decode = |taken: &mut Taken<'_>| {
-            read_pages(&mut file.cursor(meta.pyramid, "pyramid directory")?, meta, taken)
+            read_pages(&mut file.piece(meta.pyramid, "pyramid directory")?.cursor(), meta, taken)
         };
         get_or_keep(&self.pages[track.0 as usize], file.room(), decode).map(Vec::as_slice)
     }

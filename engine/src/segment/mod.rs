@@ -2,7 +2,7 @@
 //!
 //! Layout (`docs/format.md` is normative): header, pieces, footer, trailer. A reader takes the
 //! trailer, then the footer, then only the pieces that a question needs. Each piece has its own
-//! checksum. So a reader works alike on a mapped file, on an object store and inside a web page.
+//! checksum. So a reader works alike on a file, on an object store and inside a web page.
 //! The pieces of a small segment stand in the footer's frame, as its annex.
 
 mod anatomy;
@@ -45,13 +45,12 @@ pub use footer::{ColumnMeta, ColumnRole, Footer, TableMeta, TrackMeta};
 pub use footer_codec::{MAX_TRACK_DEPTH, put_column_key};
 pub use layout::{HEADER_LEN, MAGIC, OLDEST_VERSION, Piece, VERSION, WORDS, content_id};
 pub use limits::{MAX_FIELDS, MAX_TABLES, MAX_TRACKS, MAX_WAITS};
+pub use open_file::PieceBytes;
 pub use output::{Output, PieceWriter};
 pub use pages::{Page, put_pages};
 pub use pieces::{put_pieces, read_pieces};
 pub use program::{Foretold, MAX_CODES, Program, ProgramColumn};
 pub use reader::{RowPlace, Segment};
 pub use slice_columns::SliceColumns;
-#[cfg(feature = "native")]
-pub(crate) use source::part_of;
 pub use source::{Bytes, Fetch, Fetched};
 pub use totals::{BlockTotals, NameTotal, Totals, TotalsWriter};

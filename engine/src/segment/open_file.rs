@@ -1,5 +1,8 @@
 //! The file of an open segment: its footer, and checked pieces of its bytes.
 
+use std::borrow::Cow;
+use std::ops::Deref;
+
 use super::dictionary_writer::CHUNK_TEXTS;
 use super::footer::Footer;
 use super::layout::{self, Piece, Trailer};
@@ -60,21 +63,22 @@ impl<B: Bytes> OpenFile<B> {
     /// `Truncated`, `Corrupt` or `UnsupportedVersion`; errors of the bytes' source.
     pub fn open(bytes: B) -> Result<Self> {
         let file_len = bytes.file_len();
-        layout::check_header(bytes.range(0, layout::HEADER_LEN as u64)?)?;
+        layout::check_header(&bytes.range(0, layout::HEADER_LEN as u64)?)?;
         let trailer_len = layout::TRAILER_LEN as u64;
         let start =
             file_len.checked_sub(trailer_len).filter(|&start| start >= layout::HEADER_LEN as u64).ok_or(
                 Error::Truncated { needed: trailer_len + layout::HEADER_LEN as u64, available: file_len },
             )?;
-        let trailer = Trailer::decode(bytes.range(start, trailer_len)?, file_len)?;
+        let trailer = Trailer::decode(&bytes.range(start, trailer_len)?, file_len)?;
         if u64::from(trailer.footer_len) > max_footer_len(u64::from(trailer.footer.len)) {
             return Err(Error::Corrupt { what: "length of the unpacked footer", offset: start });
         }
         let packed = checked(&bytes, trailer.footer, "footer")?;
-        let mut unpacked = codec::decompress_with(layout::WORDS, packed, trailer.footer_len as usize)?;
+        let mut unpacked = codec::decompress_with(layout::WORDS, &packed, trailer.footer_len as usize)?;
         if unpacked.len() != trailer.footer_len as usize {
             return Err(Error::Corrupt { what: "trailer", offset: start });
         }
+        drop(packed);
         let (footer, footer_len) = Footer::decode(&unpacked, trailer.footer.offset)?;
         let saved = u64::from(trailer.footer_len).saturating_sub(u64::from(trailer.footer.len));
         let annex = unpacked.split_off(footer_len);
@@ -102,26 +106,60 @@ impl<B: Bytes> OpenFile<B> {
     ///
     /// # Errors
     /// `Corrupt` with `what` if the checksum differs; errors of the bytes' source.
-    pub fn piece(&self, piece: Piece, what: &'static str) -> Result<&[u8]> {
-        let Some(at) = piece.annex_at() else { return checked(&self.bytes, piece, what) };
+    pub fn piece(&self, piece: Piece, what: &'static str) -> Result<PieceBytes<'_>> {
+        let offset = piece.offset;
+        let Some(at) = piece.annex_at() else {
+            return Ok(PieceBytes { bytes: checked(&self.bytes, piece, what)?, offset, what });
+        };
         let end = at.saturating_add(u64::from(piece.len));
         let range = usize::try_from(at).ok().zip(usize::try_from(end).ok());
         let bytes = range.and_then(|(at, end)| self.annex.get(at..end));
-        bytes.ok_or(Error::Corrupt { what, offset: piece.offset })
-    }
-
-    /// A cursor over a checked piece.
-    ///
-    /// # Errors
-    /// Same as [`OpenFile::piece`].
-    pub fn cursor(&self, piece: Piece, what: &'static str) -> Result<Cursor<'_>> {
-        Ok(Cursor::new(self.piece(piece, what)?, piece.offset, what))
+        let bytes = bytes.ok_or(Error::Corrupt { what, offset })?;
+        Ok(PieceBytes::kept(bytes, offset, what))
     }
 }
 
-fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<&'a [u8]> {
+/// The checked bytes of a piece: the segment's own, or read for the caller.
+#[derive(Debug)]
+pub struct PieceBytes<'s> {
+    bytes: Cow<'s, [u8]>,
+    offset: u64,
+    what: &'static str,
+}
+
+impl<'s> PieceBytes<'s> {
+    /// Bytes that the segment keeps. They begin at `offset` of the file; `what` names their part of
+    /// it.
+    pub(super) fn kept(bytes: &'s [u8], offset: u64, what: &'static str) -> Self {
+        Self { bytes: Cow::Borrowed(bytes), offset, what }
+    }
+}
+
+impl PieceBytes<'_> {
+    /// Offset of the first byte in the file.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// A cursor over all bytes.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor<'_> {
+        Cursor::new(&self.bytes, self.offset, self.what)
+    }
+}
+
+impl Deref for PieceBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<Cow<'a, [u8]>> {
     let found = bytes.range(piece.offset, u64::from(piece.len))?;
-    if is_intact(found, piece.checksum) {
+    if is_intact(&found, piece.checksum) {
         Ok(found)
     } else {
         Err(Error::Corrupt { what, offset: piece.offset })

@@ -13,14 +13,13 @@ use super::directory::Directory;
 use super::footer::{ColumnRole, Footer};
 use super::layout::Piece;
 use super::lists::Lists;
-use super::open_file::OpenFile;
+use super::open_file::{OpenFile, PieceBytes};
 use super::pages::Page;
 use super::program::Program;
 use super::room::Room;
 use super::source::Bytes;
 use super::spare::Spare;
 use super::totals::Totals;
-use crate::base::bytes::Cursor;
 use crate::base::{Error, Result};
 use crate::block::{ColumnType, ZoneMap};
 use crate::codec::Decoder;
@@ -110,16 +109,8 @@ impl<B: Bytes> Segment<B> {
     ///
     /// # Errors
     /// `Corrupt` with `what` if the checksum differs; errors of the bytes' source.
-    pub fn piece(&self, piece: Piece, what: &'static str) -> Result<&[u8]> {
+    pub fn piece(&self, piece: Piece, what: &'static str) -> Result<PieceBytes<'_>> {
         self.file.piece(piece, what)
-    }
-
-    /// A cursor over a checked piece.
-    ///
-    /// # Errors
-    /// Same as [`Segment::piece`].
-    pub fn cursor(&self, piece: Piece, what: &'static str) -> Result<Cursor<'_>> {
-        self.file.cursor(piece, what)
     }
 
     /// Calls `work` with a decoder that is reused from call to call.

@@ -1,5 +1,6 @@
-//! Sources of a segment's bytes: memory, a map, or a remote file that is fetched part by part.
+//! Sources of a segment's bytes: memory, a file, or a remote file that is fetched part by part.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -13,26 +14,27 @@ pub trait Bytes: Sync {
     /// Length of the whole file.
     fn file_len(&self) -> u64;
 
-    /// Returns `len` bytes from `offset`.
+    /// Returns `len` bytes from `offset`: borrowed if the source keeps them, else read for the
+    /// caller.
     ///
     /// # Errors
     /// `Truncated` if the file ends before, `Storage` if they cannot be read.
-    fn range(&self, offset: u64, len: u64) -> Result<&[u8]>;
+    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>>;
 }
 
-/// A whole file in memory or mapped.
+/// A whole file in memory.
 impl<T: AsRef<[u8]> + Sync> Bytes for T {
     fn file_len(&self) -> u64 {
         self.as_ref().len() as u64
     }
 
-    fn range(&self, offset: u64, len: u64) -> Result<&[u8]> {
-        part_of(self.as_ref(), offset, len)
+    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+        part_of(self.as_ref(), offset, len).map(Cow::Borrowed)
     }
 }
 
 /// Returns `len` bytes from `offset`; `bytes` is the whole file.
-pub(crate) fn part_of(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
+fn part_of(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
     let needed = offset.saturating_add(len);
     let truncated = Error::Truncated { needed, available: bytes.len() as u64 };
     let start = usize::try_from(offset).map_err(|_| truncated)?;
@@ -96,7 +98,7 @@ impl<F: Fetch> Bytes for Fetched<F> {
         self.len
     }
 
-    fn range(&self, offset: u64, len: u64) -> Result<&[u8]> {
+    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>> {
         let needed = offset.saturating_add(len);
         if needed > self.len {
             return Err(Error::Truncated { needed, available: self.len });
@@ -105,7 +107,7 @@ impl<F: Fetch> Bytes for Fetched<F> {
         if let Some((start, at)) = by_offset.range(..=offset).next_back()
             && let Some(found) = self.kept.get(*at).and_then(|part| part_of(part, offset - start, len).ok())
         {
-            return Ok(found);
+            return Ok(Cow::Borrowed(found));
         }
         let next = by_offset.range(offset + 1..).next().map(|(start, _)| *start);
         let wanted = self.wanted(offset, len, next);
@@ -115,7 +117,7 @@ impl<F: Fetch> Bytes for Fetched<F> {
         }
         let at = self.kept.push_get_index(part.into_boxed_slice());
         by_offset.insert(offset, at);
-        self.kept.get(at).map_or(Ok(&[]), |part| part_of(part, 0, len))
+        self.kept.get(at).map_or(Ok(&[][..]), |part| part_of(part, 0, len)).map(Cow::Borrowed)
     }
 }
 

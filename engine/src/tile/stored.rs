@@ -71,7 +71,8 @@ pub fn slice_cells<B: Bytes>(
     page: &Page,
     first_row: u32,
 ) -> Result<Vec<Cell<SliceCell>>> {
-    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
+    let bytes = segment.piece(page.piece, "pyramid page")?;
+    let mut cursor = bytes.cursor();
     let len = list::stated_len(&cursor, MAX_PAGE_CELLS)?;
     let [indexes, busy, wait, count, name, row, longest] = segment.with_decoder(|decoder| {
         let mut column = || list::read_ints_of_with(&mut cursor, len, decoder);
@@ -98,7 +99,8 @@ pub fn slice_cells<B: Bytes>(
 /// # Errors
 /// If bytes are missing or damaged.
 pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &Page) -> Result<Vec<Cell<Range>>> {
-    let mut cursor = segment.cursor(page.piece, "pyramid page")?;
+    let bytes = segment.piece(page.piece, "pyramid page")?;
+    let mut cursor = bytes.cursor();
     let len = list::stated_len(&cursor, MAX_PAGE_CELLS)?;
     let indexes = list::read_ints_of(&mut cursor, len)?;
     let mut column = || {

@@ -87,10 +87,10 @@ pub trait Rank {
     /// Advice for a user whose data is damaged, starting with a semicolon; empty if there is none.
     fn advice(&self) -> String;
 
-    /// The refusal for an error of the segment. Names the damaged part and its rank.
+    /// The refusal for an error of the segment. Names the rank, and the damaged part.
     fn refusal(&self, error: Error) -> Refusal {
         let refusal = Refusal::from(error);
-        if refusal.kind != RefusalKind::Damaged {
+        if !matches!(refusal.kind, RefusalKind::Damaged | RefusalKind::Unavailable) {
             return refusal;
         }
         let place = self.place();

@@ -7,6 +7,7 @@
 
 mod host;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
@@ -49,7 +50,7 @@ impl Bytes for SegmentBytes {
         }
     }
 
-    fn range(&self, offset: u64, len: u64) -> nprof_engine::base::Result<&[u8]> {
+    fn range(&self, offset: u64, len: u64) -> nprof_engine::base::Result<Cow<'_, [u8]>> {
         match self {
             Self::Here(bytes) => bytes.range(offset, len),
             Self::There(fetched) => fetched.range(offset, len),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::progress::watched;
-use super::{StorePlace, size, warn};
+use super::{StorePlace, lost_input, size, warn};
 use crate::ingest::{Ingested, Named, Novelty, Settings, add, run};
 use crate::store::{Existing, Slug, Store};
 use crate::work::Meter;
@@ -70,6 +70,7 @@ impl IngestArgs {
         let named = Named { files: self.files, compiler: self.compiler_log, ..Named::default() };
         let Some(to) = self.into else { return Ok(ready(&ingest(&store, &named, &settings)?, out)?) };
         let before = store.find(&to)?.manifest.ranks.len();
+        lost_input::watch_for(&named);
         let meter = Meter::default();
         let ingested = watched(&meter, || add(&store, &named, &to, &meter))?;
         let now = ingested.profile.manifest.ranks.len();
@@ -86,6 +87,7 @@ impl IngestArgs {
 
 /// Runs an ingest and reports the result on standard error.
 pub(super) fn ingest(store: &Store, named: &Named, settings: &Settings) -> anyhow::Result<Ingested> {
+    lost_input::watch_for(named);
     let meter = Meter::default();
     let start = std::time::Instant::now();
     let ingested = watched(&meter, || run(store, named, settings, &meter))?;

@@ -16,6 +16,7 @@ mod formats;
 mod ingest;
 mod inspect;
 mod list;
+mod lost_input;
 mod part;
 mod probe;
 mod progress;

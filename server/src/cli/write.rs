@@ -10,7 +10,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::native::AtomicFile;
 
 use super::progress::{Terminated, watched};
-use super::{size, warn};
+use super::{lost_input, size, warn};
 use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};
 use crate::export::{Choices, Export, RanksOf, Scope};
@@ -52,6 +52,7 @@ pub(super) fn write_trace(
     output: &Output,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    lost_input::watch_for(named);
     let meter = Meter::default();
     let mut said = Vec::new();
     let mut put = |profile: &Profile| {

@@ -98,7 +98,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let refusal = Refusal::from(self);
         let status = status_of(refusal.kind);
-        if status == StatusCode::INTERNAL_SERVER_ERROR {
+        if status == StatusCode::INTERNAL_SERVER_ERROR || refusal.kind == RefusalKind::Unavailable {
             tracing::error!("{refusal}");
         }
         let mut response = (status, Json(&refusal)).into_response();

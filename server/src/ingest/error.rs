@@ -77,6 +77,15 @@ pub enum IngestError {
         /// The path.
         path: PathBuf,
     },
+    /// A file became shorter while it was read.
+    #[error(
+        "{}: the file became shorter during the ingest; ingest it again when nothing writes to it",
+        path.display()
+    )]
+    Shrunk {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file does not have the format that a reader expects.
     #[error("{}: {source}", path.display())]
     Format {
@@ -147,6 +156,7 @@ impl IngestError {
             | Self::CompilerAlone { path }
             | Self::Open { path, .. }
             | Self::NotAFile { path }
+            | Self::Shrunk { path }
             | Self::Format { path, .. }
             | Self::Segment { path, .. }
             | Self::Write { path, .. } => shorten(path),

@@ -1,8 +1,9 @@
 //! Input files as byte slices of any size.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::Mmap;
@@ -18,17 +19,46 @@ enum Mapped {
     Empty,
 }
 
+/// A file that was mapped, as it was then.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    path: PathBuf,
+    metadata: Metadata,
+}
+
+impl Source {
+    /// Checks that the file has not become shorter. Up to a page of missing bytes reads as zeros,
+    /// which no signal tells of.
+    ///
+    /// # Errors
+    /// If it has.
+    pub(super) fn check(&self) -> Result<()> {
+        let (then, now) = (&self.metadata, std::fs::metadata(&self.path));
+        let is_same = |now: &Metadata| (now.dev(), now.ino()) == (then.dev(), then.ino());
+        match now {
+            Ok(now) if is_same(&now) && now.len() < then.len() => {
+                Err(IngestError::Shrunk { path: self.path.clone() })
+            }
+            // A file that was removed or replaced keeps its bytes while it is mapped.
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The bytes of an input file.
 ///
 /// # Errors
 /// If the path does not lead to a file, or the file cannot be read.
-pub(super) fn open(path: &Path) -> Result<FileBytes> {
+pub(super) fn open(path: &Path) -> Result<(FileBytes, Source)> {
     let open = |source| IngestError::open(path, source);
     // Check before opening: to open a pipe would wait for its other end.
     if !std::fs::metadata(path).map_err(open)?.is_file() {
         return Err(IngestError::not_a_file(path));
     }
-    map(&File::open(path).map_err(open)?).map(FileBytes::new).map_err(open)
+    let file = File::open(path).map_err(open)?;
+    let metadata = file.metadata().map_err(open)?;
+    let held = map(&file).map_err(open)?;
+    Ok((FileBytes::new(held), Source { path: path.to_owned(), metadata }))
 }
 
 /// Maps a file.
@@ -39,8 +69,9 @@ pub(super) fn map(file: &File) -> io::Result<Held> {
     #[expect(unsafe_code, reason = "mapping a file has no safe interface")]
     // SAFETY: readers treat the bytes as untrusted and copy what they keep. So a file that is
     // written to during the reading gives at worst a damaged record. A file that is truncated
-    // during the reading ends the process. The store then holds no partial profile, because nothing
-    // is published before the reading has ended.
+    // during the reading ends the process: with one line from the command line
+    // (`cli/lost_input.rs`), and as an error of the upload in a child. The store then holds no
+    // partial profile, because nothing is published before the reading has ended.
     let map = unsafe { Mmap::map(file)? };
     Ok(Arc::new(Mapped::Map(map)))
 }
@@ -51,5 +82,29 @@ impl AsRef<[u8]> for Mapped {
             Self::Map(map) => map,
             Self::Empty => &[],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_shorter_file_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        std::fs::write(&path, [7; 100]).unwrap();
+        let (bytes, source) = open(&path).unwrap();
+        source.check().unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(120).unwrap();
+        source.check().unwrap();
+        file.set_len(99).unwrap();
+        assert!(matches!(source.check(), Err(IngestError::Shrunk { .. })));
+        assert_eq!((bytes.len(), bytes[99]), (100, 0), "no signal told of it");
+        std::fs::remove_file(&path).unwrap();
+        source.check().unwrap();
+        std::fs::write(&path, [7; 5]).unwrap();
+        source.check().unwrap();
     }
 }

@@ -202,6 +202,7 @@ pub fn stage(
         None => Identity::beside(inputs, cancel),
     };
     let mut staged = build(staging, &sources.collect::<Vec<_>>(), settings, meter, identify)?;
+    inputs.check_lengths()?;
     staged.manifest.title.clone_from(&inputs.title);
     if let Some(first) = staged.manifest.ranks.first_mut() {
         first.left_out.clone_from(&inputs.left_out);

@@ -1,12 +1,14 @@
 //! `manifest.json`: the description of a profile as readable text.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use jiff::Timestamp;
 use nprof_capture::formats::trace_event::MAX_APART_PS;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{ClockFit, Interval, Time};
-use nprof_engine::native::{Mapped, SegmentFile};
+use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::query::is_small_part;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
@@ -17,6 +19,9 @@ use super::{Result, Slug, StoreError, disk};
 
 /// The version of this layout. It is raised when an older nprof could misread a newer file.
 pub const FORMAT: u32 = 1;
+
+/// Longest manifest that is read. A rank takes about a kilobyte of it.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// Name of the file.
 pub(super) const FILE: &str = "manifest.json";
@@ -226,11 +231,16 @@ impl Manifest {
             display_name: self.shown_name().to_owned(),
             created_unix_ms: self.created.as_millisecond(),
             ranks: u32::try_from(self.ranks.len()).unwrap_or(u32::MAX),
-            events: self.ranks.iter().map(|rank| rank.events).sum(),
-            size_bytes: self.ranks.iter().map(|rank| rank.size_bytes).sum(),
+            events: self.sum(|rank| rank.events),
+            size_bytes: self.sum(|rank| rank.size_bytes),
             warnings: self.warnings,
             source: self.source.clone(),
         }
+    }
+
+    /// Sum over all ranks. People can write any numbers into a manifest.
+    fn sum(&self, of: impl Fn(&RankFile) -> u64) -> u64 {
+        self.ranks.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// The profile with its ranks.
@@ -296,7 +306,12 @@ impl Manifest {
     /// Reads the manifest in this directory.
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
-        let text = std::fs::read(&path).map_err(|source| StoreError::Read { path: path.clone(), source })?;
+        let mut text = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+        read.map_err(|source| StoreError::Read { path: path.clone(), source })?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(StoreError::Inconsistent { path, what: "it is longer than any manifest" });
+        }
         // Parse the whole first: hundreds are read before the first list. The manifest of a newer
         // nprof can look different.
         let manifest: Self = match serde_json::from_slice(&text) {
@@ -394,7 +409,7 @@ impl RankFile {
 
     /// The rank with its open segment.
     #[must_use]
-    pub fn view<'a>(&self, segment: &'a SegmentFile) -> RankView<'a, Mapped> {
+    pub fn view<'a>(&self, segment: &'a SegmentFile) -> RankView<'a, StoredFile> {
         RankView::of(segment).with_clock(self.clock_fit())
     }
 }

@@ -34,7 +34,7 @@ fn segment_path(stage: &Stage) -> PathBuf {
 pub fn flip(path: &Path, offset: u64) {
     let mut bytes = fs::read(path).unwrap();
     bytes[usize::try_from(offset).unwrap()] ^= 4;
-    // Write a new file and rename it: the old file can be mapped.
+    // Write a new file and rename it: the old file can be open.
     let beside = path.with_extension("new");
     fs::write(&beside, bytes).unwrap();
     fs::rename(beside, path).unwrap();

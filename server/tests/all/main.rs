@@ -32,6 +32,7 @@ mod names;
 mod openapi;
 mod perfetto;
 mod ranks;
+mod shrunk;
 mod signals;
 mod stage;
 mod store;

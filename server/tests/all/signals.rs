@@ -108,3 +108,30 @@ fn an_interrupted_server_ends_well() {
     assert_eq!(status.code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(10), "it took {:?} to end", start.elapsed());
 }
+
+#[test]
+fn a_second_signal_waits_for_nobody() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = nprof(&directory.path().join("store")).args(["serve", "--port", "0"]).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let port = line.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
+    // An upload whose body does not come is a request in flight.
+    let mut client = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    let head = "POST /api/profiles?name=a.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n[";
+    client.write_all(head.as_bytes()).unwrap();
+    let start = Instant::now();
+    while entries(&directory.path().join("store/tmp")) == 0 {
+        assert!(start.elapsed() < PATIENCE, "the upload was not begun");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    send("TERM", &child);
+    // The first signal closes the port.
+    while TcpStream::connect(format!("127.0.0.1:{port}")).is_ok() {
+        assert!(start.elapsed() < PATIENCE, "the server goes on");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    send("TERM", &child);
+    assert_eq!(ended(&mut child).code(), Some(143), "after the grace it would end with 0");
+}

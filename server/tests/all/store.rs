@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use nprof_server::store::Store;
 use serde_json::Value;
 
 use crate::cli::{fail, nprof, run, stage, succeed};
@@ -246,4 +247,45 @@ fn exports_have_the_permissions_of_the_user() {
         nprof(&store).args(["export", "x", "-o", "/nowhere/out.json"]).output().unwrap().status.code()
             == Some(1)
     );
+}
+
+#[test]
+fn no_manifest_ends_more_than_its_own_profile() {
+    let (dir, trace) = stage();
+    let other = dir.path().join("other.json");
+    fs::write(&other, TRACE.replace("outer", "other")).unwrap();
+    let root = dir.path().join("store");
+    succeed(&root, &["ingest", &trace, other.to_str().unwrap()]);
+    let manifest = only_profile(&root).join("manifest.json");
+    let whole = fs::read(&manifest).unwrap();
+    let store = Store::read(&root);
+    // Whatever the file says, the store can be listed.
+    let look = |bytes: &[u8]| {
+        fs::write(&manifest, bytes).unwrap();
+        let survey = store.survey().unwrap();
+        assert_eq!(survey.profiles.len() + survey.unreadable.len(), 1);
+        survey.profiles.iter().for_each(|profile| drop(profile.manifest.profile_info()));
+        survey
+    };
+    let signs = [b'9', b'"', b'-', b'{', b'[', b'e', 0xff];
+    for at in 0..whole.len() {
+        look(&whole[..at]);
+        let mut changed = whole.clone();
+        changed[at] = signs[at % signs.len()];
+        look(&changed);
+    }
+    // Numbers that no sum holds.
+    let mut json: Value = serde_json::from_slice(&whole).unwrap();
+    for rank in json["ranks"].as_array_mut().unwrap() {
+        (rank["events"], rank["size_bytes"]) = (u64::MAX.into(), u64::MAX.into());
+        (rank["start_ps"], rank["end_ps"]) = (i64::MAX.into(), i64::MIN.into());
+    }
+    let survey = look(&serde_json::to_vec(&json).unwrap());
+    assert_eq!(survey.profiles[0].manifest.entry().events, u64::MAX);
+    // A file without an end, as far as a reader can tell. It takes no space.
+    fs::File::create(&manifest).unwrap().set_len(1 << 30).unwrap();
+    let survey = store.survey().unwrap();
+    let said = survey.unreadable[0].1.to_string();
+    assert!(said.contains("longer than any manifest"), "{said}");
+    look(&whole);
 }

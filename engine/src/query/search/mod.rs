@@ -113,8 +113,8 @@ fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<C
         let blocks = segment.blocks(meta.table)?;
         let listed = meta.kind.is_code() && meta.postings.len > 0;
         if listed {
-            let mut cursor = segment.cursor(meta.postings, "postings")?;
-            let postings = Postings::decode(&mut cursor, meta.postings.offset)?;
+            let bytes = segment.piece(meta.postings, "postings")?;
+            let postings = Postings::decode(&mut bytes.cursor(), meta.postings.offset)?;
             for pack in postings.packs_with(blocks.packs(), |code| matches.has(code))? {
                 let of_pack = blocks.blocks_of_pack(pack as usize);
                 candidates.extend(of_pack.map(|block| Candidate { column, block, is_all: false }));

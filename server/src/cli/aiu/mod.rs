@@ -5,7 +5,7 @@ mod values;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -14,7 +14,7 @@ use nprof_capture::formats::aiu::{Durations, Globals, Limit, Outside, Settings};
 use self::absent::IgnoredArgs;
 use self::values::{CounterArg, Frequencies, OverlapArg, UnitArg, limit, patterns, stages};
 use super::progress::watched;
-use super::{StorePlace, size, warn};
+use super::{StorePlace, lost_input, size, warn};
 use crate::aiu::align::Alignment;
 use crate::aiu::form::{Form, Names, Preps, Series, StepForm, Threads};
 use crate::aiu::lanes::Overlap;
@@ -165,6 +165,8 @@ impl AiuArgs {
         let traces = all_files(&self.input)?;
         let compiler = all_files(&self.compiler)?;
         let store = place.open()?;
+        let files: Vec<&Path> = traces.iter().chain(&compiler).map(|path| &**path).collect();
+        lost_input::watch(&files);
         let meter = Meter::default();
         let mut said = Vec::new();
         let dir = tempfile::tempdir()?;

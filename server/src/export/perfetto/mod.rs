@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use nprof_engine::base::Time;
 use nprof_engine::model::TrackKind;
-use nprof_engine::native::{Mapped, SegmentFile};
+use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
 use prost::Message;
 
@@ -58,7 +58,7 @@ pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices) -> Result<Prepared<'a>
 /// A rank's place in the trace.
 struct Place<'a> {
     rank: &'a RankFile,
-    view: RankView<'a, Mapped>,
+    view: RankView<'a, StoredFile>,
     is_alone: bool,
     /// Nanoseconds added to the shared times.
     shift_ns: i128,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nprof_capture::archive::{self, Leaf, Spool};
+use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::{
@@ -11,7 +11,8 @@ use nprof_capture::inputs::{
 };
 use nprof_capture::probe::Confidence;
 
-use super::{IngestError, Result, mapped};
+use super::mapped::{self, Source};
+use super::{IngestError, Result};
 
 /// The way in which a file was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +45,19 @@ pub struct Inputs {
     pub title: Option<String>,
     /// Files that look like traces but are not read, each with the reason.
     pub left_out: Vec<String>,
+    /// The files on the disk.
+    sources: Vec<Source>,
 }
 
 impl Inputs {
+    /// Checks that no file has become shorter since it was opened.
+    ///
+    /// # Errors
+    /// If one has.
+    pub(super) fn check_lengths(&self) -> Result<()> {
+        self.sources.iter().try_for_each(Source::check)
+    }
+
     /// Calls `read`. If a file of a directory turns out not to be a trace, it is left out and
     /// `read` is called again.
     ///
@@ -113,6 +124,12 @@ impl Named {
         *self == Self::default()
     }
 
+    /// All paths.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let single = self.neff.iter().chain(&self.session_file).chain(&self.session_dir);
+        single.chain(&self.compiler).chain(&self.files)
+    }
+
     /// The plans of a profile. Traces with a rank number in their names come first, in order; the
     /// others follow as named. Archives are opened. Entries that must be unpacked for that go to
     /// `spool`.
@@ -139,7 +156,7 @@ impl Named {
                 found.file(path, spool)?;
             }
         }
-        let Gathered { files, wholes, mut left_out } = found;
+        let Gathered { files, wholes, mut left_out, sources } = found;
         let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
         let place = |file: usize| files[file].place.clone();
         let plans = plan(&candidates).map_err(|unplanned| match unplanned {
@@ -160,7 +177,8 @@ impl Named {
         }
         left_out.sort();
         left_out.dedup();
-        Ok(Inputs { title: title(&wholes, &files, plans.plans.len()), plans: plans.plans, files, left_out })
+        let title = title(&wholes, &files, plans.plans.len());
+        Ok(Inputs { title, plans: plans.plans, files, left_out, sources })
     }
 }
 
@@ -181,12 +199,20 @@ struct Gathered {
     /// The directories and archives that the user named.
     wholes: Vec<PathBuf>,
     left_out: Vec<String>,
+    sources: Vec<Source>,
 }
 
 impl Gathered {
+    /// The bytes of a file.
+    fn open(&mut self, path: &Path) -> Result<FileBytes> {
+        let (bytes, source) = mapped::open(path)?;
+        self.sources.push(source);
+        Ok(bytes)
+    }
+
     /// Adds a file that the user named.
     fn file(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
-        let opened = archive::open(&file_name(path), mapped::open(path)?, spool);
+        let opened = archive::open(&file_name(path), self.open(path)?, spool);
         let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, path, Chosen::ByName));
         if !opened.is_archive {
             self.files.extend(files);
@@ -201,12 +227,12 @@ impl Gathered {
     /// Adds the files of a directory. If no trace is in the directory itself, its folders are
     /// searched: captures of several nodes have a folder each.
     fn directory(&mut self, path: &Path, beside: Beside, spool: &dyn Spool) -> Result<()> {
-        let (mut files, mut folders) = listed(path, "", spool)?;
+        let (mut files, mut folders) = self.listed(path, "", spool)?;
         let mut depth = 1;
         while !has_trace(&files) && !folders.is_empty() && depth <= MAX_DEPTH {
             let mut below = Vec::new();
             for (folder, prefix) in folders {
-                let (found, further) = listed(&folder, &prefix, spool)?;
+                let (found, further) = self.listed(&folder, &prefix, spool)?;
                 files.extend(found);
                 below.extend(further);
             }
@@ -215,6 +241,42 @@ impl Gathered {
         only_once(&mut files);
         self.wholes.push(path.to_owned());
         self.choose(files, beside, || IngestError::EmptyDirectory { path: path.to_owned() })
+    }
+
+    /// The files of a folder that can be read, and its folders, both in the order of their names.
+    fn listed(
+        &mut self,
+        path: &Path,
+        prefix: &str,
+        spool: &dyn Spool,
+    ) -> Result<(Vec<InputFile>, Vec<Folder>)> {
+        let mut paths: Vec<PathBuf> = fs::read_dir(path)
+            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+            .map_err(|source| IngestError::open(path, source))?;
+        paths.sort();
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        for path in paths {
+            let name = format!("{prefix}{}", file_name(&path));
+            // A link to a folder above would never end.
+            if path.is_dir() && !path.is_symlink() {
+                folders.push((path, name + "/"));
+            } else if path.is_file() {
+                match self.open(&path) {
+                    Ok(bytes) => {
+                        let leaves = archive::open(&name, bytes, spool).leaves;
+                        let place = |leaf: &Leaf| place(&path, &name, &leaf.candidate.name);
+                        files.extend(leaves.into_iter().map(|leaf| InputFile {
+                            place: place(&leaf),
+                            leaf,
+                            chosen: Chosen::ByDirectory,
+                        }));
+                    }
+                    Err(error) if is_named_like_trace(&name) => return Err(error),
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok((files, folders))
     }
 
     /// Adds the traces of a directory or an archive.
@@ -268,7 +330,7 @@ impl Gathered {
                 if below.is_dir() && !below.is_symlink() {
                     folders.push((below, name));
                 } else if below.is_file() {
-                    let leaves = archive::open(&name, mapped::open(&below)?, spool).leaves;
+                    let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
                     let is_it = |leaf: &Leaf| leaf.candidate.claim(Role::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
                     self.files.extend(leaves.map(|leaf| InputFile::new(leaf, path, Chosen::ByDirectory)));
@@ -283,7 +345,7 @@ impl Gathered {
 
     /// Adds the file that the user named as the program. The program can be inside an archive.
     fn model(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
-        let bytes = mapped::open(path)?;
+        let bytes = self.open(path)?;
         let name = file_name(path);
         let opened = archive::open(&name, bytes.clone(), spool).leaves;
         let is_model = |leaf: &Leaf| leaf.candidate.claim(Role::Model).is_some();
@@ -312,37 +374,6 @@ impl Gathered {
 
 /// A folder, and the path below the named directory, which begins the names of its files.
 type Folder = (PathBuf, String);
-
-/// The files of a folder that can be read, and its folders, both in the order of their names.
-fn listed(path: &Path, prefix: &str, spool: &dyn Spool) -> Result<(Vec<InputFile>, Vec<Folder>)> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(path)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
-        .map_err(|source| IngestError::open(path, source))?;
-    paths.sort();
-    let (mut files, mut folders) = (Vec::new(), Vec::new());
-    for path in paths {
-        let name = format!("{prefix}{}", file_name(&path));
-        // A link to a folder above would never end.
-        if path.is_dir() && !path.is_symlink() {
-            folders.push((path, name + "/"));
-        } else if path.is_file() {
-            match mapped::open(&path) {
-                Ok(bytes) => {
-                    let leaves = archive::open(&name, bytes, spool).leaves;
-                    let place = |leaf: &Leaf| place(&path, &name, &leaf.candidate.name);
-                    files.extend(leaves.into_iter().map(|leaf| InputFile {
-                        place: place(&leaf),
-                        leaf,
-                        chosen: Chosen::ByDirectory,
-                    }));
-                }
-                Err(error) if is_named_like_trace(&name) => return Err(error),
-                Err(_) => {}
-            }
-        }
-    }
-    Ok((files, folders))
-}
 
 /// The path of an entry of the file at `path`, whose entries have names that begin with `name`.
 fn place(path: &Path, name: &str, entry: &str) -> PathBuf {

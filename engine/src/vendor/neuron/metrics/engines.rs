@@ -95,7 +95,8 @@ pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -
     let piece = segment.footer().columns[column].postings;
     if piece.len > 0 {
         // The postings list the few names that occur.
-        let postings = Postings::decode(&mut segment.cursor(piece, "postings")?, piece.offset)?;
+        let bytes = segment.piece(piece, "postings")?;
+        let postings = Postings::decode(&mut bytes.cursor(), piece.offset)?;
         for &code in postings.codes() {
             if is_wanted(code)? {
                 return Ok(Some(code));

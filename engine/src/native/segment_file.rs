@@ -1,0 +1,216 @@
+//! Segments in files. Each piece is read by its position into memory of its own.
+//!
+//! *Invariant.* No file is mapped: a file that shrinks, or that the disk cannot read, gives an
+//! error of the question that needs the bytes. A mapped file would end the process by a signal.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::buffer::spare_capacity;
+use rustix::io::{Errno, pread};
+
+use crate::base::{Error, Result};
+use crate::segment::{Bytes, Segment};
+
+/// Bytes that are read from a disk at once. By default the system reads up to megabytes around each
+/// place of a file.
+const REGION_LEN: u64 = 1 << 15;
+/// Maximum number of regions that are read at once for sequential reads.
+const AHEAD: u64 = 32;
+
+/// A file of constant length whose bytes are read by position.
+#[derive(Debug)]
+pub struct StoredFile {
+    file: File,
+    /// Length when the file was opened.
+    len: u64,
+    /// A bit for each requested region.
+    asked: Vec<AtomicU64>,
+}
+
+impl StoredFile {
+    /// Takes a file that is open for reading.
+    ///
+    /// # Errors
+    /// If the system does not tell the length.
+    pub fn new(file: File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        let words = usize::try_from(len.div_ceil(REGION_LEN).div_ceil(64)).map_err(io::Error::other)?;
+        let stored = Self { file, len, asked: (0..words).map(|_| AtomicU64::new(0)).collect() };
+        stored.advise_random();
+        Ok(stored)
+    }
+
+    fn is_asked(&self, region: u64) -> bool {
+        self.word(region).load(Ordering::Relaxed) >> (region % 64) & 1 == 1
+    }
+
+    fn word(&self, region: u64) -> &AtomicU64 {
+        &self.asked[(region / 64) as usize]
+    }
+
+    /// Requests the regions from this one on: twice as many as were requested right before it, at
+    /// least one and at most [`AHEAD`].
+    fn ask(&self, region: u64) {
+        if self.is_asked(region) {
+            return;
+        }
+        let earlier = (region.saturating_sub(AHEAD)..region).rev();
+        let before = earlier.take_while(|&one| self.is_asked(one)).count() as u64;
+        let start = region * REGION_LEN;
+        let len = (REGION_LEN * (2 * before).clamp(1, AHEAD)).min(self.len - start);
+        for asked in region..region + len.div_ceil(REGION_LEN) {
+            self.word(asked).fetch_or(1 << (asked % 64), Ordering::Relaxed);
+        }
+        self.advise_needed(start, len);
+    }
+
+    // Only advice: a system that ignores it reads as usual.
+    #[cfg(target_os = "linux")]
+    fn advise_random(&self) {
+        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::Random);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise_needed(&self, start: u64, len: u64) {
+        let len = std::num::NonZeroU64::new(len);
+        let _ = rustix::fs::fadvise(&self.file, start, len, rustix::fs::Advice::WillNeed);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise_random(&self) {}
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise_needed(&self, _start: u64, _len: u64) {}
+}
+
+impl Bytes for StoredFile {
+    fn file_len(&self) -> u64 {
+        self.len
+    }
+
+    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+        let needed = offset.saturating_add(len);
+        let truncated = |available| Error::Truncated { needed, available };
+        let wanted = usize::try_from(len).ok().filter(|_| needed <= self.len);
+        let wanted = wanted.ok_or(truncated(self.len))?;
+        let mut bytes = Vec::new();
+        // A hostile file can be long without taking space.
+        bytes.try_reserve_exact(wanted).map_err(|_| Error::Storage { what: reason(Errno::NOMEM) })?;
+        if wanted > 0 {
+            (offset / REGION_LEN..=(needed - 1) / REGION_LEN).for_each(|region| self.ask(region));
+        }
+        while bytes.len() < wanted {
+            let at = offset + bytes.len() as u64;
+            match pread(&self.file, spare_capacity(&mut bytes), at) {
+                Ok(0) => return Err(truncated(self.file.metadata().map_or(at, |now| now.len().min(at)))),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(Error::Storage { what: reason(error) }),
+            }
+        }
+        // The vector may have got more room than it was asked for.
+        bytes.truncate(wanted);
+        Ok(Cow::Owned(bytes))
+    }
+}
+
+/// Reason why the system does not read a file.
+fn reason(error: Errno) -> &'static str {
+    match error {
+        Errno::IO => "the disk cannot read the file",
+        Errno::STALE => "the file was removed from the network's file system",
+        Errno::NOMEM => "the system has no memory left",
+        _ => "the system cannot read the file",
+    }
+}
+
+/// A segment in a file.
+pub type SegmentFile = Segment<StoredFile>;
+
+impl SegmentFile {
+    /// Opens the segment in a file.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, or holds no readable segment.
+    pub fn open_file(path: &Path) -> std::result::Result<Self, OpenError> {
+        let file = StoredFile::new(File::open(path)?)?;
+        Segment::open(file).map_err(OpenError::Segment)
+    }
+}
+
+/// Reason why a segment was not opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The file system reported an error.
+    Io(io::Error),
+    /// The file holds no readable segment.
+    Segment(Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Segment(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn stored(content: &[u8]) -> (File, StoredFile) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().write_all(content).unwrap();
+        (file.as_file().try_clone().unwrap(), StoredFile::new(file.reopen().unwrap()).unwrap())
+    }
+
+    #[test]
+    fn ranges_of_a_file_are_those_of_its_bytes() {
+        let content: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
+        let (_, stored) = stored(&content);
+        for (offset, len) in
+            [(0, 0), (0, 1), (199_999, 1), (32_767, 2), (65_536, 40_000), (0, 200_000), (200_000, 0)]
+        {
+            let expected = content.range(offset, len).unwrap();
+            assert_eq!(stored.range(offset, len).unwrap(), expected, "{len} bytes from {offset}");
+        }
+        for (offset, len) in [(200_000, 1), (199_999, 2), (u64::MAX, 1), (0, u64::MAX)] {
+            assert_eq!(stored.range(offset, len).unwrap_err(), content.range(offset, len).unwrap_err());
+        }
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_an_error() {
+        let (writer, stored) = stored(&[7; 100_000]);
+        writer.set_len(50_000).unwrap();
+        assert_eq!(stored.range(40_000, 10_000).unwrap(), &[7; 10_000][..]);
+        assert_eq!(stored.range(40_000, 20_000), Err(Error::Truncated { needed: 60_000, available: 50_000 }));
+        assert_eq!(stored.range(90_000, 10), Err(Error::Truncated { needed: 90_010, available: 50_000 }));
+    }
+
+    /// The system refuses to read the first page of a process's memory, as a disk refuses a bad
+    /// sector.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn bytes_that_cannot_be_read_are_an_error() {
+        let file = File::open("/proc/self/mem").unwrap();
+        let stored = StoredFile { file, len: 4096, asked: vec![AtomicU64::new(0)] };
+        assert_eq!(stored.range(0, 16), Err(Error::Storage { what: "the disk cannot read the file" }));
+    }
+}
