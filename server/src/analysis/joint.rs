@@ -1,8 +1,9 @@
 //! The joint segment of a profile: what its ranks show together, kept beside their segments.
 //!
 //! Its file is `joint-<key>.nseg`. The key is a hash over the contents of all ranks, over the
-//! clocks that the user has set or the traces state, and over the versions of the analysis. So a joint segment of other
-//! contents is never found, and a lost one costs only time. The manifest does not name it.
+//! clocks that the user has set or the traces state, and over the versions of the analysis. So a
+//! joint segment of other contents is never found, and a lost one costs only time. The manifest
+//! does not name it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -63,7 +63,8 @@ pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
     let others: Vec<String> = entries.iter().map(|entry| entry.heading.clone()).collect();
     let place = |entry: &TableEntry| {
         let known = HEADINGS.iter().position(|heading| *heading == entry.heading);
-        // Unknown headings stand before the events of the trace, in the order of their first tables.
+        // Unknown headings stand before the events of the trace, in the order of their first
+        // tables.
         let first = others.iter().position(|heading| *heading == entry.heading);
         known.map_or((2 * HEADINGS.len() - 3, first), |at| (2 * at, None))
     };

@@ -1,5 +1,5 @@
-//! Plots of all ranks, in the drawer: how long operations take, by kind and size, and how long ranks
-//! wait. Each plot is a table too, and a click leads to the operation or to the rank.
+//! Plots of all ranks, in the drawer: how long operations take, by kind and size, and how long
+//! ranks wait. Each plot is a table too, and a click leads to the operation or to the rank.
 
 mod rank_bars;
 mod spreads;
