@@ -78,7 +78,7 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
     const menu = page.getByRole("combobox", { name: "Order of the ranks" });
     await menu.selectOption("Latest first");
     await eventually(async () => assert.equal((await rowsOfRanks(page))[0], `Rank ${STRAGGLER}`));
-    assert.equal(parametersOf(page).get("order"), "late");
+    await eventually(() => assert.equal(parametersOf(page).get("order"), "late"));
     // The row says why it is there.
     await rowOf(page, `Rank ${STRAGGLER}`).getByText(/others waited for it .*s/).waitFor({ state: "attached" });
     await page.reload();
@@ -116,7 +116,7 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
     await page.getByRole("dialog").getByRole("combobox").fill("sort the ranks by number");
     await page.keyboard.press("Enter");
     await eventually(async () => assert.deepEqual(await rowsOfRanks(page), numbers));
-    assert.equal(parametersOf(page).get("order"), null);
+    await eventually(() => assert.equal(parametersOf(page).get("order"), null));
   });
   assert.deepEqual(problems, []);
 });

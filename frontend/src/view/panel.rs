@@ -60,6 +60,12 @@ pub const PANELS: [PanelRow; 5] = [
 ];
 
 impl Tab {
+    /// Returns true if a user goes from slice to slice in the tab.
+    #[must_use]
+    pub fn leads_to_slices(self) -> bool {
+        matches!(self, Self::Hits | Self::Plots)
+    }
+
     /// Its row of the table.
     #[must_use]
     pub fn row(self) -> &'static PanelRow {

@@ -213,10 +213,10 @@ impl View {
             chosen.open(tab.row().side, true);
         };
         match *command {
-            // In a narrow window the list of hits stays in sight during a walk. The details are
-            // next to the hits.
+            // In a narrow window the list of hits stays in sight during a walk, and so do plots. The
+            // details are next to them.
             Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. }
-                if self.used_tab() == Tab::Hits =>
+                if self.used_tab().leads_to_slices() =>
             {
                 chosen.is_dock_open = true;
             }
@@ -229,7 +229,7 @@ impl View {
             // The next letters leave a closed drawer closed.
             Command::SearchFor(ref query) if !query.is_empty() => chosen.tab = Tab::Hits,
             // Steps by key leave a closed dock closed.
-            Command::Step { .. } if self.used_tab() != Tab::Hits => chosen.tab = Tab::Details,
+            Command::Step { .. } if !self.used_tab().leads_to_slices() => chosen.tab = Tab::Details,
             Command::TurnTo(tab) => chosen.tab = tab,
             Command::ClosePanel { arrangement: Arrangement::Narrow, .. } => {
                 (chosen.is_dock_open, chosen.is_drawer_open) = (false, false);
