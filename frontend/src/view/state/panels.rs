@@ -213,8 +213,8 @@ impl View {
             chosen.open(tab.row().side, true);
         };
         match *command {
-            // In a narrow window the list of hits stays in sight during a walk, and so do plots. The
-            // details are next to them.
+            // In a narrow window the list of hits stays in sight during a walk, and so do plots.
+            // The details are next to them.
             Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. }
                 if self.used_tab().leads_to_slices() =>
             {
