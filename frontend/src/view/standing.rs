@@ -50,8 +50,8 @@ impl RankOrder {
         }
     }
 
-    /// What the time of a rank is in this order, in words. An order by number shows how late ranks
-    /// are.
+    /// The meaning of a rank's time in this order, in words. An order by number shows how late
+    /// ranks are.
     #[must_use]
     pub fn quantity(self) -> &'static str {
         match self {

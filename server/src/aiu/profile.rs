@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-/// What a stage does.
+/// Work that nprof does in place of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Switch {
     /// Durations of work on the device follow its counters.

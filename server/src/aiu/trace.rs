@@ -8,7 +8,7 @@ use super::form::{Form, Series};
 use super::source::Source;
 use super::steps::Steps;
 
-/// What was met in the events of an output.
+/// Facts about the events of an output, for messages.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Met {
     /// Events that were written.

@@ -48,9 +48,8 @@ pub fn is_for(profile: &Profile) -> bool {
 pub fn path_of(profile: &Profile) -> PathBuf {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{} {}\n", overlay::VERSION, joint::VERSION).as_bytes());
-    for rank in &profile.manifest.ranks {
+    for (rank, stated_ps) in profile.manifest.ranks.iter().zip(profile.manifest.stated_offsets_ps()) {
         let by_hand = rank.clock.filter(|_| rank.clock_by() == Some(ClockBy::Hand));
-        let stated_ps = profile.manifest.stated_offset_ps(rank);
         hasher.update(format!("{} {} {by_hand:?} {stated_ps}\n", rank.rank, rank.content).as_bytes());
     }
     let key = hasher.finalize().to_hex();

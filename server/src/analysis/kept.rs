@@ -38,8 +38,7 @@ pub(super) fn matched_of(profile: &Profile, job: &Job) -> Matched {
 /// A hash over the numbers, the contents and the stated offsets of all ranks.
 fn segments_of(profile: &Profile) -> String {
     let mut hasher = blake3::Hasher::new();
-    for rank in &profile.manifest.ranks {
-        let stated_ps = profile.manifest.stated_offset_ps(rank);
+    for (rank, stated_ps) in profile.manifest.ranks.iter().zip(profile.manifest.stated_offsets_ps()) {
         hasher.update(format!("{} {} {stated_ps}\n", rank.rank, rank.content).as_bytes());
     }
     hasher.finalize().to_hex().to_string()

@@ -81,15 +81,19 @@ pub fn analyse(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Analyse
 
 /// The calls of all ranks.
 fn read(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Vec<RankInput>, AnalysisError> {
-    let ranks = &profile.manifest.ranks;
+    let (ranks, stated_ps) = (&profile.manifest.ranks, profile.manifest.stated_offsets_ps());
     let is_cancelled = || meter.is_cancelled();
     let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
-    let read = work.gather(ranks.len(), |at| Ok(read_rank(profile, &ranks[at], ids)));
+    let read = work.gather(ranks.len(), |at| Ok(read_rank(profile, (&ranks[at], stated_ps[at]), ids)));
     let read = read.map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?;
     read.into_iter().collect()
 }
 
-fn read_rank(profile: &Profile, file: &RankFile, ids: CallIds) -> Result<RankInput, AnalysisError> {
+fn read_rank(
+    profile: &Profile,
+    (file, stated_ps): (&RankFile, i64),
+    ids: CallIds,
+) -> Result<RankInput, AnalysisError> {
     let path = profile.dir.join(&file.file);
     let damaged = |source| AnalysisError::Segment { path: path.clone(), source };
     let segment = profile.open_rank(file).map_err(|error| match error {
@@ -98,6 +102,5 @@ fn read_rank(profile: &Profile, file: &RankFile, ids: CallIds) -> Result<RankInp
     })?;
     let calls = collectives(&segment, file.rank, ids).map_err(damaged)?;
     let given = file.clock.filter(|_| file.clock_by() == Some(ClockBy::Hand)).map(|clock| clock.0);
-    let stated_ps = profile.manifest.stated_offset_ps(file);
     Ok(RankInput { rank: file.rank, calls, given, stated_ps })
 }

@@ -72,7 +72,7 @@ fn join(before: &Profile, staged: &mut Staged, meter: &Meter) -> Result<Novelty>
     }
     if let Some(zero_unix_ns) = before.manifest.shared_origin_unix_ns() {
         for rank in &mut added {
-            // What the ranks of this ingest said of each other counts no more.
+            // Clocks among the new ranks alone are replaced by those of the profile.
             (rank.clock, rank.clock_by) = (None, None);
             align_wall_clock(rank, zero_unix_ns, "of the profile");
         }

@@ -6,10 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use jiff::Timestamp;
-use nprof_capture::formats::trace_event::MAX_APART_PS;
 use nprof_capture::importer::Sinks;
 use nprof_capture::inputs::{Numbers, numbered};
-use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{ClockFit, Error};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{OpenError, SegmentFile, disk};
@@ -161,11 +159,8 @@ pub(super) fn align_wall_clock(rank: &mut RankFile, zero_unix_ns: i64, of: &str)
     let Some(ns) = rank.origin_unix_ns.filter(|&ns| ns != zero_unix_ns) else { return };
     let later_ns = i128::from(ns) - i128::from(zero_unix_ns);
     rank.notes.push(format!("by wall clock, time zero of this rank is {later_ns} ns after time zero {of}"));
-    let later_ps = later_ns * i128::from(PS_PER_NS);
-    // Ranks further apart did not run at once: one of their wall clocks is wrong.
-    if later_ps.abs() <= MAX_APART_PS {
-        let offset_ps = i64::try_from(later_ps).ok();
-        let clock = offset_ps.and_then(|offset_ps| ClockFit::new(0, offset_ps, 0, None).ok());
+    if let Some(offset_ps) = rank.stated_offset_ps(zero_unix_ns) {
+        let clock = ClockFit::new(0, offset_ps, 0, None).ok();
         (rank.clock, rank.clock_by) = (clock.map(Clock), clock.map(|_| ClockBy::Trace));
     }
 }

@@ -284,14 +284,15 @@ impl Manifest {
         same.into_iter().chain(other).find_map(of)
     }
 
-    /// Picoseconds from the rank's times to those that all ranks share, as their wall clocks state
-    /// them. 0 if one of them has none, or if they are too far apart to be of one run.
+    /// Picoseconds from the times of each rank to those that all ranks share, as their wall clocks
+    /// state them, in the order of ranks. 0 if one of both has none, or if they are too far apart
+    /// to be of one run.
     #[must_use]
-    pub fn stated_offset_ps(&self, rank: &RankFile) -> i64 {
-        let wall_clocks = rank.origin_unix_ns.zip(self.shared_origin_unix_ns());
-        let later_ns = wall_clocks.map(|(own, shared)| i128::from(own) - i128::from(shared));
-        let later_ps = later_ns.map(|ns| ns * i128::from(PS_PER_NS)).filter(|ps| ps.abs() <= MAX_APART_PS);
-        later_ps.and_then(|ps| i64::try_from(ps).ok()).unwrap_or(0)
+    pub fn stated_offsets_ps(&self) -> Vec<i64> {
+        let shared_unix_ns = self.shared_origin_unix_ns();
+        let of =
+            |rank: &RankFile| shared_unix_ns.and_then(|zero_unix_ns| rank.stated_offset_ps(zero_unix_ns));
+        self.ranks.iter().map(|rank| of(rank).unwrap_or(0)).collect()
     }
 
     /// First and last timestamp of all ranks, in the time that they share. Ranks without events are
@@ -405,6 +406,16 @@ impl RankFile {
     fn shared_ps(&self, (start_ps, end_ps): (i64, i64)) -> (i64, i64) {
         let clock = self.clock_fit();
         (clock.to_shared(Time(start_ps)).0, clock.to_shared(Time(end_ps)).0)
+    }
+
+    /// Picoseconds from the rank's times to those whose zero has this wall clock. `None` if the
+    /// rank has no wall clock, or if both are further apart than ranks that ran at once: one of
+    /// them is wrong then.
+    #[must_use]
+    pub fn stated_offset_ps(&self, zero_unix_ns: i64) -> Option<i64> {
+        let later_ns = i128::from(self.origin_unix_ns?) - i128::from(zero_unix_ns);
+        let later_ps = later_ns * i128::from(PS_PER_NS);
+        i64::try_from(later_ps).ok().filter(|_| later_ps.abs() <= MAX_APART_PS)
     }
 
     /// The rank with its open segment.

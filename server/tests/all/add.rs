@@ -51,7 +51,7 @@ fn another_node_becomes_further_ranks_of_the_same_profile() {
     let [old, new] = [&before, &after].map(|profile| &profile.manifest);
     assert_eq!((&new.id, new.slug(), new.shown_name()), (&old.id, "job", "The job"));
     assert_eq!(after.dir, before.dir);
-    // What was there is as it was, the clock that was set by hand too.
+    // The old ranks are as they were, and so is the clock that was set by hand.
     assert_eq!(new.ranks[..2], old.ranks[..]);
     assert!(after.dir.join("rank_0.summary").exists(), "the summary was lost");
     // The number 0 is taken. Time zero of the new ranks is 2 µs after that of the others.

@@ -212,8 +212,9 @@ impl Gathered {
 
     /// Adds a file that the user named.
     fn file(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
-        let opened = archive::open(&file_name(path), self.open(path)?, spool);
-        let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, path, Chosen::ByName));
+        let name = file_name(path);
+        let opened = archive::open(&name, self.open(path)?, spool);
+        let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, (path, &name), Chosen::ByName));
         if !opened.is_archive {
             self.files.extend(files);
             return Ok(());
@@ -264,12 +265,8 @@ impl Gathered {
                 match self.open(&path) {
                     Ok(bytes) => {
                         let leaves = archive::open(&name, bytes, spool).leaves;
-                        let place = |leaf: &Leaf| place(&path, &name, &leaf.candidate.name);
-                        files.extend(leaves.into_iter().map(|leaf| InputFile {
-                            place: place(&leaf),
-                            leaf,
-                            chosen: Chosen::ByDirectory,
-                        }));
+                        let file = |leaf| InputFile::new(leaf, (&path, &name), Chosen::ByDirectory);
+                        files.extend(leaves.into_iter().map(file));
                     }
                     Err(error) if is_named_like_trace(&name) => return Err(error),
                     Err(_) => {}
@@ -319,7 +316,8 @@ impl Gathered {
             return self.file(path, spool);
         }
         let before = self.files.len();
-        let mut folders = vec![(path.to_owned(), file_name(path))];
+        let whole = file_name(path);
+        let mut folders = vec![(path.to_owned(), whole.clone())];
         while let Some((folder, name)) = folders.pop() {
             let entries = fs::read_dir(&folder).map_err(|source| IngestError::open(&folder, source))?;
             let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -333,7 +331,8 @@ impl Gathered {
                     let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
                     let is_it = |leaf: &Leaf| leaf.candidate.claim(Role::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
-                    self.files.extend(leaves.map(|leaf| InputFile::new(leaf, path, Chosen::ByDirectory)));
+                    let file = |leaf| InputFile::new(leaf, (path, &whole), Chosen::ByDirectory);
+                    self.files.extend(leaves.map(file));
                 }
             }
         }
@@ -365,23 +364,15 @@ impl Gathered {
                 },
                 |importer| Found::Claimed(claim(importer)),
             );
-            Leaf { candidate: Candidate { name, found }, packed: bytes, layers: Vec::new() }
+            Leaf { candidate: Candidate { name: name.clone(), found }, packed: bytes, layers: Vec::new() }
         });
-        self.files.push(InputFile::new(leaf, path, Chosen::ByName));
+        self.files.push(InputFile::new(leaf, (path, &name), Chosen::ByName));
         Ok(())
     }
 }
 
 /// A folder, and the path below the named directory, which begins the names of its files.
 type Folder = (PathBuf, String);
-
-/// The path of an entry of the file at `path`, whose entries have names that begin with `name`.
-fn place(path: &Path, name: &str, entry: &str) -> PathBuf {
-    match entry.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')) {
-        Some(entry) => PathBuf::from(format!("{}/{entry}", path.display())),
-        None => path.to_owned(),
-    }
-}
 
 /// Returns true if a directory with these files has a trace.
 fn has_trace(files: &[InputFile]) -> bool {
@@ -407,11 +398,12 @@ fn only_once(files: &mut Vec<InputFile>) {
 }
 
 impl InputFile {
-    /// A file that was found in the file at `path`.
-    fn new(leaf: Leaf, path: &Path, chosen: Chosen) -> Self {
-        let name = &leaf.candidate.name;
-        let place = match name.split_once('/') {
-            Some((_, entry)) => PathBuf::from(format!("{}/{entry}", path.display())),
+    /// A file that was found in the file or folder at `path`. The names of files from there begin
+    /// with `name`.
+    fn new(leaf: Leaf, (path, name): (&Path, &str), chosen: Chosen) -> Self {
+        let below = leaf.candidate.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'));
+        let place = match below {
+            Some(entry) => PathBuf::from(format!("{}/{entry}", path.display())),
             None => path.to_owned(),
         };
         Self { place, leaf, chosen }

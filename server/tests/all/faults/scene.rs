@@ -29,7 +29,7 @@ pub struct Command {
     pub least_calls: usize,
 }
 
-/// What a store shows of a profile: names, and clock and content of each rank.
+/// A profile as a store shows it: names, and clock and content of each rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
     names: Vec<String>,

@@ -98,7 +98,7 @@ fn facts(rank: &Recorder) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// What the trace hides is found: durations, sums, busy time, iterations.
+    /// The reader finds the hidden truth: durations, sums, busy time, iterations.
     #[test]
     fn the_truth_is_found(run in runs(), in_file in 7_usize..60) {
         let truth = run.truth();
