@@ -6,6 +6,7 @@ mod atomic_file;
 mod beside;
 mod cores;
 pub mod disk;
+mod regions;
 mod relayed;
 mod segment_file;
 mod write;

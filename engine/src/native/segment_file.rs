@@ -1,4 +1,5 @@
-//! Segments in files. Each piece is read by its position into memory of its own.
+//! Segments in files. Each piece is read by its position into memory of its own. Regions that are
+//! needed again are kept for a while (`regions.rs`).
 //!
 //! *Invariant.* No file is mapped: a file that shrinks, or that the disk cannot read, gives an
 //! error of the question that needs the bytes. A mapped file would end the process by a signal.
@@ -13,12 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread};
 
+use super::regions::{self, FileNumber, REGION_LEN};
 use crate::base::{Error, Result};
 use crate::segment::{Bytes, Segment};
 
-/// Bytes that are read from a disk at once. By default the system reads up to megabytes around each
-/// place of a file.
-const REGION_LEN: u64 = 1 << 15;
 /// Maximum number of regions that are read at once for sequential reads.
 const AHEAD: u64 = 32;
 
@@ -26,9 +25,11 @@ const AHEAD: u64 = 32;
 #[derive(Debug)]
 pub struct StoredFile {
     file: File,
+    number: FileNumber,
     /// Length when the file was opened.
     len: u64,
-    /// A bit for each requested region.
+    /// A bit for each region that the disk was asked for. By default the system reads up to megabytes
+    /// around each place of a file.
     asked: Vec<AtomicU64>,
 }
 
@@ -40,7 +41,8 @@ impl StoredFile {
     pub fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         let words = usize::try_from(len.div_ceil(REGION_LEN).div_ceil(64)).map_err(io::Error::other)?;
-        let stored = Self { file, len, asked: (0..words).map(|_| AtomicU64::new(0)).collect() };
+        let asked = (0..words).map(|_| AtomicU64::new(0)).collect();
+        let stored = Self { file, number: FileNumber::next(), len, asked };
         stored.advise_random();
         Ok(stored)
     }
@@ -67,6 +69,23 @@ impl StoredFile {
             self.word(asked).fetch_or(1 << (asked % 64), Ordering::Relaxed);
         }
         self.advise_needed(start, len);
+    }
+
+    /// Reads `wanted` bytes from `offset` on into an empty vector that has room for them.
+    fn read(&self, offset: u64, wanted: usize, into: &mut Vec<u8>) -> std::result::Result<(), Missing> {
+        while into.len() < wanted {
+            let at = offset + into.len() as u64;
+            match pread(&self.file, spare_capacity(into), at) {
+                Ok(0) => {
+                    return Err(Missing::From(self.file.metadata().map_or(at, |now| now.len().min(at))));
+                }
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(Missing::Unreadable(reason(error))),
+            }
+        }
+        // The vector may have got more room than it was asked for.
+        into.truncate(wanted);
+        Ok(())
     }
 
     // Only advice: a system that ignores it reads as usual.
@@ -98,24 +117,30 @@ impl Bytes for StoredFile {
         let truncated = |available| Error::Truncated { needed, available };
         let wanted = usize::try_from(len).ok().filter(|_| needed <= self.len);
         let wanted = wanted.ok_or(truncated(self.len))?;
-        let mut bytes = Vec::new();
-        // A hostile file can be long without taking space.
-        bytes.try_reserve_exact(wanted).map_err(|_| Error::Storage { what: reason(Errno::NOMEM) })?;
         if wanted > 0 {
             (offset / REGION_LEN..=(needed - 1) / REGION_LEN).for_each(|region| self.ask(region));
         }
-        while bytes.len() < wanted {
-            let at = offset + bytes.len() as u64;
-            match pread(&self.file, spare_capacity(&mut bytes), at) {
-                Ok(0) => return Err(truncated(self.file.metadata().map_or(at, |now| now.len().min(at)))),
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(Error::Storage { what: reason(error) }),
-            }
+        let whole = |start, len, into: &mut Vec<u8>| self.read(start, len, into).is_ok();
+        if let Some(bytes) = regions::KEPT.range(self.number, self.len, offset..needed, whole) {
+            return Ok(Cow::Owned(bytes));
         }
-        // The vector may have got more room than it was asked for.
-        bytes.truncate(wanted);
+        let mut bytes = Vec::new();
+        // A hostile file can be long without taking space.
+        bytes.try_reserve_exact(wanted).map_err(|_| Error::Storage { what: reason(Errno::NOMEM) })?;
+        self.read(offset, wanted, &mut bytes).map_err(|missing| match missing {
+            Missing::From(available) => truncated(available),
+            Missing::Unreadable(what) => Error::Storage { what },
+        })?;
         Ok(Cow::Owned(bytes))
     }
+}
+
+/// Reason why bytes were not read.
+enum Missing {
+    /// The file ends here now.
+    From(u64),
+    /// The system gives this reason.
+    Unreadable(&'static str),
 }
 
 /// Reason why the system does not read a file.
@@ -196,6 +221,27 @@ mod tests {
     }
 
     #[test]
+    fn small_pieces_of_a_region_are_its_bytes_each_time() {
+        let content: Vec<u8> = (0..100_000_u32).map(|at| (at % 251) as u8).collect();
+        let (writer, stored) = stored(&content);
+        for _ in 0..3 {
+            for offset in (0..99_900).step_by(997) {
+                let expected = content.range(offset, 100).unwrap();
+                assert_eq!(stored.range(offset, 100).unwrap(), expected, "{offset}");
+            }
+        }
+        // What was read once stays right. What was not is an error.
+        writer.set_len(50_000).unwrap();
+        for offset in [10, 33_000, 60_000, 99_900] {
+            match stored.range(offset, 100) {
+                Ok(bytes) => assert_eq!(bytes, content.range(offset, 100).unwrap(), "{offset}"),
+                Err(error) => assert_eq!(error, Error::Truncated { needed: offset + 100, available: 50_000 }),
+            }
+        }
+        assert_eq!(stored.range(40_000, 40_000), Err(Error::Truncated { needed: 80_000, available: 50_000 }));
+    }
+
+    #[test]
     fn a_file_that_shrinks_is_an_error() {
         let (writer, stored) = stored(&[7; 100_000]);
         writer.set_len(50_000).unwrap();
@@ -210,7 +256,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn bytes_that_cannot_be_read_are_an_error() {
         let file = File::open("/proc/self/mem").unwrap();
-        let stored = StoredFile { file, len: 4096, asked: vec![AtomicU64::new(0)] };
-        assert_eq!(stored.range(0, 16), Err(Error::Storage { what: "the disk cannot read the file" }));
+        let number = FileNumber::next();
+        let stored = StoredFile { file, number, len: 4096, asked: vec![AtomicU64::new(0)] };
+        for _ in 0..3 {
+            assert_eq!(stored.range(0, 16), Err(Error::Storage { what: "the disk cannot read the file" }));
+        }
     }
 }
