@@ -17,7 +17,7 @@ use super::iteration::Iterations;
 use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
 use super::names::Names;
-use super::power::{KINDS, Readings, Sample, kind};
+use super::power::{KINDS, Readings, Sample};
 use super::settings::Durations;
 use super::summary::Summary;
 use super::usage::{Matched, Usage};
@@ -26,6 +26,8 @@ use super::watts::{Change, Watts};
 /// Shortest slice whose charge is a reading of the power, in picoseconds.
 const MIN_READING_PS: i64 = 100_000;
 
+/// Most slices have no more fields.
+const USUAL_FIELDS: usize = 24;
 /// Units of a ratio in [`Edges`].
 const RATIO: f64 = 1e12;
 
@@ -174,12 +176,13 @@ impl<'a, 's> Emitter<'a, 's> {
         }
         let op = self.op;
         let host_ps = held.host_ps();
-        let mut fields = vec![
+        let mut fields = Vec::with_capacity(USUAL_FIELDS);
+        fields.extend([
             (op.class, Value::Text(class.name())),
             (op.job, Value::Text(&job.name)),
             (op.thread, Value::Text(&self.facts.threads[held.thread as usize])),
             (op.host_duration, Value::Int(host_ps)),
-        ];
+        ]);
         let stamps = [op.ts1, op.ts2, op.ts3, op.ts4, op.ts5];
         for (at, (field, cycle)) in stamps.into_iter().zip(repaired).enumerate() {
             if held.has((at, at)) {
@@ -301,7 +304,7 @@ impl<'a, 's> Emitter<'a, 's> {
             if end_ps.saturating_sub(start_ps) > MIN_READING_PS {
                 self.readings.at_time(at(3), held.charge)?;
             }
-            self.readings.at_cycle(repaired[2], at(2), held.charge, kind(&name.text))?;
+            self.readings.at_cycle(repaired[2], at(2), held.charge, name.kind)?;
         }
         match name.phase {
             Phase::Prep => self.preps.add(start_ps, end_ps, 1)?,

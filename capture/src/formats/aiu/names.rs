@@ -5,6 +5,8 @@ use nprof_engine::model::{NameId, Sink};
 use nprof_engine::vendor::aiu::{Class, Phase};
 use rustc_hash::FxHashMap;
 
+use super::power;
+
 /// A name and what it tells.
 #[derive(Debug)]
 pub(super) struct Name {
@@ -18,6 +20,8 @@ pub(super) struct Name {
     pub(super) class: Class,
     /// Class of a slice of a collective operation.
     pub(super) class_in_group: Class,
+    /// Kind of its readings of the charge, a position in [`super::power::KINDS`].
+    pub(super) kind: u8,
 }
 
 /// All names so far.
@@ -40,6 +44,7 @@ impl Names {
             phase: Phase::of(text),
             class: Class::of_device(text, false),
             class_in_group: Class::of_device(text, true),
+            kind: power::kind(text),
         });
         self.by_text.insert(text.into(), number);
         Ok(number)

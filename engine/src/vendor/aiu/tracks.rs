@@ -88,6 +88,12 @@ pub enum Counter {
 }
 
 impl Counter {
+    /// Whether samples come in the order of time. Readings by the counters of the device are
+    /// ordered by cycles, and the host's times of them need not be.
+    fn is_in_order(self) -> bool {
+        !matches!(self, Self::PowerOf(_))
+    }
+
     /// Title, unit and position.
     fn shape(self) -> (&'static str, Unit, i64) {
         match self {
@@ -199,6 +205,9 @@ impl Tracks {
         // Counters come after the tracks with slices.
         let spec = TrackSpec::counter(name, Some(group), table, unit, (1 << 40) + sort);
         let track = sink.track(spec.showing(self.identity(Role::Unknown, None)))?;
+        if counter.is_in_order() {
+            sink.in_order(track)?;
+        }
         self.counters.insert(counter, track);
         Ok(track)
     }
