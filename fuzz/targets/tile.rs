@@ -3,9 +3,16 @@
 
 use libfuzzer_sys::fuzz_target;
 use nprof_engine::codec;
+use nprof_engine::wire::catalog::{ProfileList, RankDetail};
+use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::refusal::Refusal;
+use nprof_engine::wire::rows::TableRows;
+use nprof_engine::wire::search::SearchResult;
+use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
 use nprof_engine::wire::tile::Tile;
+use nprof_engine::wire::window::WindowEvents;
 
 /// Larger than any tile: the grid bounds the cells, and texts are cut before they are sent.
 const TILE_LEN_MAX: usize = 1 << 20;
@@ -16,6 +23,14 @@ fuzz_target!(|bytes: &[u8]| {
         check::<Tile>(message);
         check::<SliceDetail>(message);
         check::<Summary>(message);
+        check::<ProfileList>(message);
+        check::<RankDetail>(message);
+        check::<CounterDetail>(message);
+        check::<Refusal>(message);
+        check::<TableRows>(message);
+        check::<SearchResult>(message);
+        check::<SelectionSummary>(message);
+        check::<WindowEvents>(message);
     }
 });
 

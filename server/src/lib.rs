@@ -21,6 +21,7 @@ pub mod http;
 pub mod ingest;
 pub mod jobs;
 pub mod markup;
+pub mod memory;
 pub mod routes;
 pub mod store;
 pub mod summary;

@@ -23,8 +23,17 @@ use self::unpack::{Layer, Unpacked};
 use crate::inputs::{Candidate, FileHead, Found, Packing, Refusal};
 use crate::probe::HEAD_LEN;
 
-/// Bytes with several owners, e.g. a mapped file.
-pub type Held = Arc<dyn AsRef<[u8]> + Send + Sync>;
+/// Bytes that stay readable, e.g. those of a mapped file.
+pub trait Hold: AsRef<[u8]> + Send + Sync {
+    /// Tells that these bytes have been read, and will hardly be read again. The holder may free
+    /// memory that they can be read into once more.
+    fn let_go(&self, _range: Range<usize>) {}
+}
+
+impl Hold for Vec<u8> {}
+
+/// Bytes with several owners.
+pub type Held = Arc<dyn Hold>;
 
 /// Bytes of a file: all of the shared bytes, or a part.
 #[derive(Clone)]
@@ -47,6 +56,13 @@ impl FileBytes {
         let clamped = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.len());
         let (start, end) = (clamped(start), clamped(start.saturating_add(len)));
         Self { held: Arc::clone(&self.held), range: self.range.start + start..self.range.start + end }
+    }
+
+    /// Tells that these bytes have been read, and will hardly be read again. Offsets beyond the end
+    /// are clamped.
+    pub fn let_go(&self, read: Range<usize>) {
+        let of = |at: usize| self.range.start + at.min(self.len());
+        self.held.let_go(of(read.start)..of(read.end));
     }
 }
 

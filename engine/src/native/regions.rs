@@ -1,8 +1,8 @@
 //! Regions of files that this process keeps in memory, of all open segments together.
 //!
-//! A call of the system takes about 0.7 µs. That is more than the copy of most pieces, and a question
-//! needs a few hundred of them. A region is kept if it is needed again soon: a question that reads
-//! one piece of a region reads no more than this piece.
+//! A call of the system takes about 0.7 µs. That is more than the copy of most pieces, and a
+//! question needs a few hundred of them. A region is kept if it is needed again soon: a question
+//! that reads one piece of a region reads no more than this piece.
 //!
 //! *Invariant.* The kept regions take at most [`SLOTS`] × [`REGION_LEN`] bytes, whatever is open. A
 //! thread never waits for another one: it reads from the file instead.
@@ -56,8 +56,8 @@ impl Regions {
     }
 
     /// Returns the bytes of `range` if their region is kept, or is needed again and can be read.
-    /// `read` appends the bytes from an offset on until its buffer has the length, and tells whether
-    /// it could. `file_len` is the length of the whole file.
+    /// `read` appends the bytes from an offset on until its buffer has the length, and tells
+    /// whether it could. `file_len` is the length of the whole file.
     pub fn range(
         &self,
         file: FileNumber,

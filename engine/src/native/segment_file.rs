@@ -28,8 +28,8 @@ pub struct StoredFile {
     number: FileNumber,
     /// Length when the file was opened.
     len: u64,
-    /// A bit for each region that the disk was asked for. By default the system reads up to megabytes
-    /// around each place of a file.
+    /// A bit for each region that the disk was asked for. By default the system reads up to
+    /// megabytes around each place of a file.
     asked: Vec<AtomicU64>,
 }
 

@@ -43,6 +43,7 @@ use tracing_subscriber::EnvFilter;
 use crate::child;
 use crate::ending::Ending;
 use crate::ingest::IngestError;
+use crate::memory::return_large_blocks;
 use crate::store::{Store, default_root};
 use crate::terminal::{Escaping, visible};
 
@@ -128,6 +129,7 @@ fn told(store: Store) -> Store {
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
+    return_large_blocks();
     if child::is_asked(std::env::args_os().skip(1)) {
         log_to_stderr();
         return child::run();

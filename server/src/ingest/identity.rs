@@ -106,10 +106,11 @@ fn trace_hash(
     for file in inputs.files_of(plan) {
         let bytes = &file.leaf.packed;
         hasher.update(&(bytes.len() as u64).to_le_bytes());
-        for chunk in bytes.chunks(CHUNK_LEN) {
+        for (nth, chunk) in bytes.chunks(CHUNK_LEN).enumerate() {
             if !hash(&mut hasher, chunk) {
                 return Err(IngestError::Cancelled);
             }
+            bytes.let_go(nth * CHUNK_LEN..(nth + 1) * CHUNK_LEN);
         }
     }
     Ok(shortened(&hasher))

@@ -37,6 +37,9 @@ use crate::analysis::joint;
 use crate::store::{Existing, Profile, Slug, Staging, Store, StoreError};
 use crate::work::{Meter, Stage};
 
+/// Bytes of a trace after which those that were read are let go.
+const LET_GO_LEN: usize = 8 << 20;
+
 /// The user's settings for the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -224,16 +227,23 @@ fn read(
     meter.add_bytes(beside.map(|file| file.leaf.packed.len() as u64).sum());
     // The reader of a plain trace reports its progress. Packed bytes are counted when they are
     // unpacked.
-    let is_plain = inputs.files[plan.trace()].leaf.layers.is_empty();
-    let told = Cell::new(0);
+    let trace = &inputs.files[plan.trace()].leaf;
+    let (told, let_go) = (Cell::new(0), Cell::new(0));
     let progress = |done: u64| {
-        if is_plain {
-            meter.add_bytes(done.saturating_sub(told.get()));
-            told.set(told.get().max(done));
+        if !trace.layers.is_empty() {
+            return;
+        }
+        meter.add_bytes(done.saturating_sub(told.get()));
+        told.set(told.get().max(done));
+        let read = usize::try_from(done).unwrap_or(usize::MAX);
+        if read.saturating_sub(let_go.get()) >= LET_GO_LEN {
+            trace.packed.let_go(let_go.replace(read)..read);
         }
     };
     let job = Job { plan, files, space, origin, progress: &progress };
-    (plan.importer.read)(&job, sinks).map_err(|fault| IngestError::Format {
+    let read = (plan.importer.read)(&job, sinks);
+    inputs.files_of(plan).for_each(|file| file.leaf.packed.let_go(0..usize::MAX));
+    read.map_err(|fault| IngestError::Format {
         path: inputs.files[fault.file].place.clone(),
         source: fault.source,
     })
