@@ -177,6 +177,7 @@ async fn every_answer_fits_its_schema() {
         ("search", format!("{rank}/search?q=e")),
         ("summariseSelection", format!("{rank}/selection?{span}")),
         ("readSummary", format!("{rank}/summary")),
+        ("readWaits", format!("{rank}/waits?{span}")),
         ("readJob", job.header("location").to_owned()),
     ] {
         check(operation, "200", &stage.json(&path).await);
