@@ -429,8 +429,8 @@ pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> 
     Ok(Summary { rank: number, groups: groups.into_iter().map(group).collect() })
 }
 
-/// Shares of time that ranks waited, in steps; empty for a rank's own segment. The spread is that of
-/// all ranks, also if a few are requested.
+/// Shares of time that ranks waited, in steps; empty for a rank's own segment. The spread is that
+/// of all ranks, also if a few are requested.
 ///
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.

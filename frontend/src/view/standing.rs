@@ -54,8 +54,8 @@ impl RankOrder {
         }
     }
 
-    /// The meaning of a rank's time in this order, in words. Orders by number and host show how late
-    /// ranks are.
+    /// The meaning of a rank's time in this order, in words. Orders by number and host show how
+    /// late ranks are.
     #[must_use]
     pub fn quantity(self) -> &'static str {
         match self {

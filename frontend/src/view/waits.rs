@@ -15,9 +15,9 @@ use super::standing::{RankOrder, Standings};
 /// Most ranks that have a line each. All others are within the range of all ranks.
 pub const MOST_LINES: usize = 8;
 /// Most steps of a plot.
-pub const MOST_STEPS: u32 = 256;
+pub const MOST_STEPS: u32 = 128;
 /// A span begins and ends at multiples of so many steps, so that small moves ask for nothing.
-const STEPS_AHEAD: i64 = 16;
+const STEPS_AHEAD: i64 = 8;
 
 /// The ranks that have a line, by number: all if they are few, else the shown ones, the latest ones
 /// and those that waited longest.

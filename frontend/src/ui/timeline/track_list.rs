@@ -88,10 +88,7 @@ pub fn TrackList(
                 let track = sheet.tracks().get(row.track)?.clone();
                 let content = sheet.source(track.source)?.entry.content.as_str().into();
                 let is_closed = state.is_closed(&track);
-                let host = track
-                    .rank
-                    .filter(|_| order == RankOrder::Host)
-                    .map(|rank| standings.host(rank).unwrap_or("host not known").to_owned());
+                let host = host_of(&track, order, &standings);
                 let rank = track.rank.filter(|_| matches!(order, RankOrder::Late | RankOrder::Wait));
                 let time = rank
                     .and_then(|rank| Some((standings.time_ps(rank, order)?, standings.share(rank, order))));
@@ -135,14 +132,7 @@ fn TrackName(
         if row.is_fitted() { row.height_px.max(NAME_PX) } else { row.height_px },
         f64::from(row.depth) * INDENT_PX
     );
-    let mut about = about(&track);
-    if let Some((time_ps, _)) = time {
-        let quantity = order.get_untracked().quantity();
-        about = format!("{quantity} {}, {about}", format::duration(time_ps));
-    }
-    if let Some(host) = &host {
-        about = format!("{host}, {about}");
-    }
+    let about = said(&track, time, host.as_deref(), order.get_untracked());
     let title = if about.is_empty() { track.name.clone() } else { format!("{}: {about}", track.name) };
     let content = match track.kind {
         TrackKind::Group => view! {
@@ -216,6 +206,22 @@ fn RankFit(height: Memo<RankHeight>, on_command: Callback<Command>) -> impl Into
         >
             "Fit"
         </button>
+    }
+}
+
+/// The host of a rank's row, if the rows are sorted by host.
+fn host_of(track: &SheetTrack, order: RankOrder, standings: &Standings) -> Option<String> {
+    let rank = track.rank.filter(|_| order == RankOrder::Host)?;
+    Some(standings.host(rank).unwrap_or("host not known").to_owned())
+}
+
+/// The content of a row, in words: first why it has its place.
+fn said(track: &SheetTrack, time: Option<(i64, f64)>, host: Option<&str>, order: RankOrder) -> String {
+    let about = about(track);
+    match (time, host) {
+        (Some((time_ps, _)), _) => format!("{} {}, {about}", order.quantity(), format::duration(time_ps)),
+        (None, Some(host)) => format!("{host}, {about}"),
+        (None, None) => about,
     }
 }
 
